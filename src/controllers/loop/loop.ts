@@ -46,7 +46,7 @@ export interface ControllerEnvironment {
 
 const DEFAULT_WORKERS = 10;
 
-/** How many errors of a plan are kept for the next one, and how many are logged: all others are alike. */
+/** Number of errors that are kept for the next plan, and number that are logged: the rest look alike. */
 const MAX_KEPT_FAILURES = 100;
 const MAX_LOGGED_ERRORS = 10;
 /** A message may quote what a client wrote. */

@@ -42,7 +42,7 @@ export interface Performer {
   readonly budget: TurnBudget;
 }
 
-/** How many actions of a plan are in progress at a time. */
+/** Number of actions of a plan that run concurrently. */
 const MAX_CONCURRENT_ACTIONS = 256;
 
 /**
@@ -194,7 +194,7 @@ async function slowStart(actions: readonly ApiAction[], performer: Performer): P
   }
 }
 
-/** Tries all of them, whatever fails. */
+/** Performs every action, even when some fail. */
 async function performEach(actions: readonly ApiAction[], performer: Performer): Promise<void> {
   const errors: unknown[] = [];
   for (let start = 0; start < actions.length; start += MAX_CONCURRENT_ACTIONS) {

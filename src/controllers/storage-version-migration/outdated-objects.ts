@@ -14,7 +14,7 @@ export interface MigratedResource {
   readonly resourceVersion: string;
   /** The objects that were not written since the migration began. */
   readonly outdated: readonly Named[];
-  /** What defines the kind, as it was before the objects were listed; undefined for a built-in one. */
+  /** Definition of the custom kind as it was before its objects were listed; undefined for a built-in kind. */
   readonly definition: DeepReadonly<KubeObject & { spec: unknown; status: unknown }> | undefined;
 }
 
@@ -25,7 +25,7 @@ export const NO_RESOURCE: MigratedResource = {
   definition: undefined,
 };
 
-/** How many objects are listed at a time. */
+/** Number of objects in one page of a list. */
 const PAGE_OBJECTS = 500;
 
 interface Look {
@@ -36,7 +36,7 @@ interface Look {
 
 const REQUIRED_VERBS = ['update', 'patch', 'list'] as const;
 
-/** Whether the objects of a kind can be written again. */
+/** Reports whether objects of the kind can be written again. */
 export function isMigratable({ verbs }: Kind): boolean {
   return !verbs || REQUIRED_VERBS.every((verb) => verbs.includes(verb));
 }

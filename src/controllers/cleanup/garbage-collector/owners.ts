@@ -25,7 +25,9 @@ export interface OwnerStatus {
   readonly state: OwnerState;
   /** The owner exists in another namespace, where it cannot own the object. */
   readonly isElsewhere: boolean;
-  /** Another server has it, and its end may go unnoticed: it is not in the graph, or not yet. */
+  /**
+   * True when the owner lives on another server and its deletion may go unnoticed: it is not in the graph, or not yet.
+   */
   readonly isUnwatched: boolean;
 }
 

@@ -73,7 +73,7 @@ interface Mirrored {
   readonly beyond: number;
 }
 
-/** One group for each address family, of as many endpoints as a slice takes. */
+/** Returns one group for each address family, with as many endpoints as a slice takes. */
 function mirror({ addresses = [], notReadyAddresses = [], ports = [] }: Subset): Mirrored {
   const all = [
     ...addresses.map((address) => ({ address, ready: true })),

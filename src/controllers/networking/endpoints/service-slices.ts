@@ -6,7 +6,7 @@ import type { Slice } from './slice-packing.ts';
 export const SERVICE_NAME = 'kubernetes.io/service-name';
 export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
 
-/** For a controller's `also`: its slices wake their service. */
+/** Related kind for a controller's `also`: slices wake their service. */
 export const slicesManagedBy = (manager: string): Related =>
   related(EndpointSlice, (slice) => (isManagedBy(slice, manager) ? serviceOf(slice) : []));
 

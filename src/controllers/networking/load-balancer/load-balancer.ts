@@ -87,7 +87,7 @@ function isBalanced({ spec }: SeenService): boolean {
   return spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined;
 }
 
-/** What changes in the status; nothing where another load balancer is responsible. */
+/** Returns the status change to announce; none when another load balancer is responsible. */
 function announcement(
   { spec, status }: SeenService,
   nodes: readonly SeenNode[],
@@ -145,7 +145,7 @@ function entriesFor(service: SeenService, nodes: readonly SeenNode[], of: Snapsh
 
 type ServicePorts = NonNullable<SeenService['spec']['ports']>;
 
-/** What becomes of each port, where the node does not serve all of them. */
+/** Returns the status of each port when the node does not serve all of them. */
 function portsAt(node: SeenNode, ports: ServicePorts) {
   const inUse = new Set(portsInUse(node));
   const isInUse = ({ port, protocol }: ServicePorts[number]) => inUse.has(`${protocol}/${port}`);
@@ -168,7 +168,7 @@ function isReal({ status }: SeenNode): boolean {
   return !status.nodeInfo?.containerRuntimeVersion?.startsWith(SIMULATED);
 }
 
-/** External addresses, where a node has any. Nodes that are not ready, simulated or excluded have none. */
+/** Returns external addresses if the node has any. Nodes that are not ready, simulated or excluded have none. */
 function addressesOf(node: SeenNode): readonly string[] {
   const { metadata, status } = node;
   const isReady = status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True');
@@ -179,7 +179,7 @@ function addressesOf(node: SeenNode): readonly string[] {
   return external.length > 0 ? external : ofType('InternalIP');
 }
 
-/** What plans look at. */
+/** Summary of the node's fields that plans depend on. */
 const factsOf = (node: SeenNode) => `${textOf(addressesOf(node))} ${portsInUse(node).join()}`;
 
 const textOf = (addresses: readonly string[]) => [...addresses].sort().join(' ');

@@ -60,7 +60,7 @@ function planDeletion(range: Range, { world, deletedAt, now }: Deletion): Plan {
   return [update<ServiceCIDR>(ServiceCIDR, { ...range, metadata: { ...range.metadata, finalizers: others } })];
 }
 
-/** Whether an address that a service has is in no other ServiceCIDR that stays. */
+/** Reports whether a service has an address that no other remaining ServiceCIDR contains. */
 function isNeeded(range: Range, { of }: Listers): boolean {
   const others = of(ServiceCIDR)
     .list()

@@ -20,10 +20,13 @@ export interface NodeIpamOptions {
 
 /** Addresses for each node. */
 const ADDRESSES_PER_NODE = 256;
-/** When to look for a free CIDR again. */
+/** Delay before looking for a free CIDR again. */
 const RETRY_MS = 60_000;
 
-/** One node at a time, so that no two get the same. Assignments that the cache does not show yet are remembered. */
+/**
+ * Assigns one CIDR at a time, so that no two nodes get the same. Assignments that the cache does not show yet are
+ * remembered.
+ */
 export function nodeIpamController(podRange: string): Controller {
   const given = new Map<string, string>();
   return defineController<Node, ReadonlyMap<string, string>>({

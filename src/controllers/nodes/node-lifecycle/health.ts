@@ -1,4 +1,4 @@
-/** When a node last gave a sign of life, by the clock of this process. */
+/** Time of a node's last heartbeat, by the clock of this process. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -6,16 +6,16 @@ import type { Node } from '../../../kinds/groups/core/node/node.ts';
 type SeenNode = DeepReadonly<Node>;
 type SeenLease = DeepReadonly<Lease>;
 
-/** How long a node may be silent. */
+/** Grace period for a node without a heartbeat. */
 const GRACE_MS = 50_000;
-/** How long a new node may take until its first sign of life. */
+/** Grace period until the first heartbeat of a new node. */
 const STARTUP_GRACE_MS = 60_000;
 
 /** Times in milliseconds. */
 export interface Heartbeat {
   /** The time that the node reported; 0 before its first report. */
   readonly reportedAt: number;
-  /** When that was, by this clock. */
+  /** Time of the observation, by this clock. */
   readonly observedAt: number;
 }
 

@@ -23,7 +23,7 @@ export function zoneOf({ metadata }: SeenNode): string {
 export interface Zones {
   readonly sizes: ReadonlyMap<string, number>;
   readonly states: ReadonlyMap<string, ZoneState>;
-  /** Whether no node of any zone is healthy. */
+  /** True when no node of any zone is healthy. */
   readonly isAllLost: boolean;
 }
 

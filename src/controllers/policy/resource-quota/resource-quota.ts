@@ -14,7 +14,7 @@ import type { Amounts } from '../../../kinds/shapes/pod/pod-resources.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
 import { type Action, type Plan, requeueAfter, requeueOnChange, updateStatus } from '../../loop/plan.ts';
 
-/** When a write that may fail is retried. */
+/** Delay before a failed write is retried. */
 const RETRY_MS = 1000;
 
 /** All objects of a kind that a quota counts. */

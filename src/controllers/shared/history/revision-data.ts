@@ -7,7 +7,7 @@ import { encodedHash } from '../pods/template-hash.ts';
 
 type Template = DeepReadonly<PodTemplateSpec>;
 
-/** Of templates and of contents: several plans ask for the same, which may have megabytes. */
+/** Cache by template and by content: several plans ask for the same ones, which may have megabytes. */
 const contents = new WeakMap<Template, object>();
 const hashes = new WeakMap<object, number>();
 

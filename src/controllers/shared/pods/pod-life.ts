@@ -4,17 +4,17 @@ import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** Whether it has ended for good. */
+/** Reports whether the pod has terminated for good. */
 export function isTerminal({ status }: SeenPod): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }
 
-/** Whether it runs or will run, and is not being deleted. */
+/** Reports whether the pod is running or will run, and is not being deleted. */
 export function isActive(pod: SeenPod): boolean {
   return !isTerminal(pod) && !pod.metadata.deletionTimestamp;
 }
 
-/** Whether it is being deleted. */
+/** Reports whether the pod is being deleted. */
 export function isTerminating(pod: SeenPod): boolean {
   return !isTerminal(pod) && pod.metadata.deletionTimestamp !== undefined;
 }

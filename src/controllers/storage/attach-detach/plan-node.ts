@@ -64,7 +64,7 @@ function attach({ name, volume, csi, pods }: WantedAttachment, nodeName: string,
   return [create(VolumeAttachment, attachment as Draft<VolumeAttachment>)];
 }
 
-/** Whether only one node may have the volume at a time. */
+/** Reports whether only one node may use the volume at a time. */
 const isExclusive = ({ spec }: Volume): boolean =>
   !spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany');
 
@@ -90,7 +90,7 @@ function detach(attachment: Attachment, node: SeenNode | undefined, world: Liste
 const isOutOfService = ({ spec }: SeenNode): boolean =>
   spec?.taints?.some(({ key, effect }) => key === OUT_OF_SERVICE && effect === 'NoExecute') ?? false;
 
-/** How the node's status names the volume; undefined when it is not known any more. */
+/** Returns the volume's name in the node's status; undefined when it is no longer known. */
 function volumeName({ spec }: Attachment, { of }: Listers): string | undefined {
   const csi = of(PersistentVolume).get(spec.source.persistentVolumeName ?? '')?.spec.csi;
   return csi && uniqueVolumeName(csi);

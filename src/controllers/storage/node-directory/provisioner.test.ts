@@ -111,7 +111,7 @@ class Cluster extends World {
     expect(new Set(owners).size, 'a claim has one volume').toBe(owners.length);
   }
 
-  /** What agents do: they remove the data and let go. */
+  /** Acts for the agents: removes data and finalizers. */
   #serve(): void {
     for (const volume of this.volumes()) {
       if (!isToRemove(volume) || !this.of(Node).get(nodeDirectory(volume)?.node ?? '')) continue;
@@ -120,7 +120,7 @@ class Cluster extends World {
     }
   }
 
-  /** What is deleted and held by nobody is gone. */
+  /** Removes deleted objects that have no finalizers left. */
   #clear(): void {
     for (const volume of this.volumes()) {
       const { deletionTimestamp, finalizers = [] } = volume.metadata;

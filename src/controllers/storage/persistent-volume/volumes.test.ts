@@ -12,7 +12,7 @@ import { planVolume } from './volumes.ts';
 const isEvent = (action: Action) => action.type === 'event';
 const said = (plan: Plan) => plan.filter(isEvent).map((action: any) => `${action.reason}: ${action.message}`);
 
-/** What is created has a spec and a status, as with a server. */
+/** Creates objects with a spec and a status, as a server does. */
 class World extends PlannerWorld {
   override put(kind: KindRef, object: object): any {
     return super.put(kind, { spec: {}, status: {}, ...object });

@@ -8,7 +8,7 @@ export interface Due {
   readonly run: number | undefined;
   /** About how many other runs were missed within the deadline; they are not started. */
   readonly missed: number;
-  /** When the next run is due. */
+  /** Time of the next run. */
   readonly next: number;
 }
 
@@ -55,7 +55,7 @@ function lastUntil(now: number, after: number, next: NextRun): number | undefine
     found = run;
   }
   if (found === undefined) return undefined;
-  /** No run is later than this. */
+  /** Upper bound of the search: no run is later. */
   let end = now;
   while (found < end) {
     const middle: number = Math.floor((found + end) / 2);

@@ -16,7 +16,7 @@ interface Failures {
 }
 
 export class FailedPods implements FailureBackoff {
-  /** By age: the most recent is last. */
+  /** Failures by age: the most recent is last. */
   readonly #failures = new Map<string, Failures>();
 
   wait(key: string, now: number): number {

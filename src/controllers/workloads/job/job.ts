@@ -24,7 +24,7 @@ type SeenJob = DeepReadonly<Job>;
 type World = Pick<Snapshot<Observed>, 'of' | 'key' | 'observed' | 'failures'>;
 
 interface Observed {
-  /** Whether orphans may be adopted. */
+  /** True when orphans may be adopted. */
   readonly mayAdopt: boolean;
   readonly failures: Failures;
 }

@@ -1,4 +1,4 @@
-/** How many pods a Job should have, and the actions for it. */
+/** Plans the number of pods of a Job, and the actions to reach it. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { groupBy } from '../../../base/collections/group-by.ts';
@@ -35,7 +35,7 @@ export interface SizingContext {
 
 export const NO_STEPS: Steps = { actions: [], created: 0, deleted: [] };
 
-/** How many pods are created or deleted in one plan. */
+/** Number of pods that one plan creates or deletes. */
 const MAX_PODS_PER_PLAN = 500;
 
 /** Deletes active pods of a finished Job. They stay until they are counted. */
@@ -78,8 +78,8 @@ function wantedActive({ job, active, succeeded }: Tally): number {
 }
 
 /**
- * At least so many, and all useless ones: those whose end would not be counted because they were untracked or have no index,
- * and duplicates of an index.
+ * Returns at least `count` pods, and all useless ones: those whose end would not be counted because they were untracked
+ * or have no index, and duplicates of an index.
  */
 function surplusOf(
   { job, active, indexes }: Tally,
@@ -102,7 +102,7 @@ function deleteUntracked(job: SeenJob, pods: readonly SeenPod[]): Steps {
   return { ...NO_STEPS, deleted: pods, actions: [...pods.filter(isTracked).map(untrack), ...removals] };
 }
 
-/** Where failures are limited for each index, each has its own back-off. */
+/** Adds pods for pending indexes; each index has its own back-off when failures are limited for each index. */
 function growByIndex(tally: Tally, count: number, now: number): Steps {
   const { job, pods, indexes } = tally;
   if (!indexes) return NO_STEPS;

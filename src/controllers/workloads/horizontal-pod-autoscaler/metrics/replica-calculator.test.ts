@@ -1,4 +1,4 @@
-/** What pods that are not at work, or of which nothing is known, do to the number that is asked for. */
+/** Effect of pods that are not ready or not measured on the calculated number of replicas. */
 import { describe, expect, test } from 'vitest';
 import { groupPods, type PodGroups } from './pod-groups.ts';
 import {

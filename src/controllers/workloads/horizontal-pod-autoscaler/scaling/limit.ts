@@ -9,7 +9,7 @@ export interface Bounds {
 
 export interface Limited {
   readonly replicas: number;
-  /** What limited it, or that nothing did. */
+  /** Reason for the condition: the limit that applied, or that none did. */
   readonly reason: string;
   readonly message: string;
 }
@@ -63,7 +63,7 @@ export function limitByPolicies(
   return { replicas: wanted, ...WITHIN_RANGE };
 }
 
-/** By how much the number has grown within so many seconds, net of reductions. */
+/** Returns the growth within the last seconds, net of reductions. */
 type GrowthWithin = (seconds: number) => number;
 
 function changesWithin(changes: ScalingHistory['changes'], now: number): GrowthWithin {
