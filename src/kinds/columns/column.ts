@@ -19,7 +19,7 @@ export type Sparse<T> = T extends readonly (infer I)[]
       : { readonly [K in keyof T]?: Sparse<T[K]> }
     : T;
 
-/** What the columns of every kind can read. */
+/** Fields that the columns of every kind can read. */
 interface Named {
   metadata: ObjectMeta;
 }
@@ -33,7 +33,9 @@ export interface Column<T = Named> {
   /** Absent or 0: always shown. From 1 on, only in wide tables (`-o wide`). */
   readonly priority?: number;
   readonly cell: CellOf<T>;
-  /** Whether the cell of this object changes with time, for cells that depend on the time only for some objects. */
+  /**
+   * Reports whether the cell of this object changes with time, for cells that depend on the time only for some objects.
+   */
   readonly changes?: { changes(object: Sparse<T>): boolean }['changes'];
 }
 
@@ -103,7 +105,7 @@ export function nameAndDefault(...annotations: readonly string[]): Column {
 
 export const age: Column = text('Age', CREATED, ({ metadata }, now) => elapsed(metadata?.creationTimestamp, now));
 
-/** The time itself, as Kubernetes shows it for kinds without columns of their own. */
+/** Shows the creation time itself, as Kubernetes does for kinds without their own columns. */
 export const createdAt: Column = {
   name: 'Created At',
   type: 'date',
@@ -114,7 +116,7 @@ export const createdAt: Column = {
 /** The columns of a kind that lists none. */
 export const defaultColumns: readonly Column[] = Object.freeze([name, age]);
 
-/** What cells show for missing values. */
+/** Text of cells for missing values. */
 export const NONE = '<none>';
 export const UNSET = '<unset>';
 export const UNKNOWN = '<unknown>';

@@ -16,7 +16,7 @@ export function withNumberAnnotation<T extends Named>(object: T, key: string, va
   return { ...object, metadata: annotated(object.metadata, key, value === undefined ? undefined : String(value)) };
 }
 
-/** For a write that must not change the annotation: restores it from the old object. */
+/** Restores the annotation from the old object, for a write that must not change it. */
 export function keepAnnotation(object: Named, old: Named, key: string): void {
   object.metadata = annotated(object.metadata, key, old.metadata.annotations?.[key]);
 }

@@ -16,7 +16,7 @@ const MAX_STEPS = 64;
 /** More values than these are not looked at. */
 const MAX_LOOKS = 50_000;
 
-/** How many values may still be looked at. */
+/** Number of values that may still be looked at. */
 interface Looks {
   left: number;
 }
@@ -110,7 +110,7 @@ function passes({ path, operator, value }: Extract<Step, { type: 'filter' }>, it
   }
 }
 
-/** How each step is written. No alternative of an expression begins like another, so that none backtracks. */
+/** Syntax of each step. No alternative of an expression begins like another, so that none backtracks. */
 const FORMS: readonly (readonly [form: RegExp, step: (found: RegExpExecArray) => Step | undefined])[] = [
   [/\.\.(?=[^.])/y, () => ({ type: 'descend' })],
   [/\[\s*\*\s*\]|\.\*/y, () => ({ type: 'all' })],

@@ -71,7 +71,7 @@ function distinct(scopes: readonly Requirement[]): readonly Requirement[] {
   return [...indexBy(scopes, identity).values()];
 }
 
-/** Whether the quota counts the object. */
+/** Reports whether the quota counts the object. */
 export function covers(quota: Scoped, evaluator: QuotaEvaluator, object: unknown): boolean {
   return distinct(scopesOf(quota)).every((scope) => evaluator.isIn(object, scope));
 }

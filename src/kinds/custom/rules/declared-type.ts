@@ -21,22 +21,22 @@ import { listTypeOperators } from './list-types.ts';
 /** Costs are estimated for the largest request that Kubernetes takes. */
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 
-/** What expressions know of a schema. */
+/** Schema as expressions see it. */
 export interface DeclaredType {
   readonly type: Type;
   /** Characters, items or entries of a value; 0 for values without a size. */
   readonly maxElements: number;
   /** The shortest value as JSON, in bytes. */
   readonly minBytes: number;
-  /** Of lists and maps. */
+  /** Element type of lists and maps. */
   readonly element?: DeclaredType;
-  /** Of objects, by the name in expressions. */
+  /** Returns a field of an object by its name in expressions. */
   readonly field?: (name: string) => DeclaredField | undefined;
 }
 
 interface DeclaredField {
   readonly declared: DeclaredType;
-  /** Its name in objects. */
+  /** Name of the field in objects. */
   readonly property: string;
 }
 
@@ -129,7 +129,7 @@ function listOf(schema: JsonSchema): DeclaredType | undefined {
   return { type: listType(element.type, listTypeOperators(schema)), maxElements, minBytes: 2, element };
 }
 
-/** What an entry takes besides its value: quotes, a key, a colon and a comma. */
+/** Bytes of an entry besides its value: quotes, a key, a colon and a comma. */
 const MIN_ENTRY_BYTES = 6;
 
 function mapOf(schema: JsonSchema): DeclaredType | undefined {

@@ -23,7 +23,7 @@ interface ScaleStatus {
 /** The selector of a workload, in either of its forms, or as a custom kind writes it: as a text. */
 type Selector = Parameters<typeof selectorText>[0] | string;
 
-/** One version of Scale. */
+/** Version of Scale. */
 export interface ScaleShape {
   readonly apiVersion: string;
   readonly schema: ObjectSchema<Scale>;

@@ -7,10 +7,10 @@ interface Interval {
 
 /** A part of a text between two commas. The same object is used for all of them. */
 interface Part {
-  /** Where it is in the text. */
+  /** Position in the text. */
   start: number;
   end: number;
-  /** Its ends, if it is one number or two with a dash between them. */
+  /** Plain parts are one number, or two with a dash between them; `from` and `to` are then their ends. */
   isPlain: boolean;
   isRange: boolean;
   from: number;

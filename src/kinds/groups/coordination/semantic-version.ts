@@ -1,7 +1,7 @@
 /** A semantic version (semver.org 2.0.0). */
 export interface SemanticVersion {
   readonly numbers: readonly number[];
-  /** What is before a release: `['alpha', '1']` of `1.2.3-alpha.1`. */
+  /** Identifiers of a pre-release: `['alpha', '1']` of `1.2.3-alpha.1`. */
   readonly preRelease: readonly string[];
 }
 

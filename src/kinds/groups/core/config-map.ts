@@ -11,7 +11,7 @@ import { defineKind, type KubeObject } from '../../kind.ts';
 export const MAX_DATA_BYTES = 1024 * 1024;
 export const MAX_DATA_KEYS = 50_000;
 
-/** What ConfigMaps and Secrets can make immutable. */
+/** Fields that ConfigMaps and Secrets can make immutable. */
 interface Guarded {
   readonly immutable?: boolean;
   readonly data?: Readonly<Record<string, string>>;

@@ -89,7 +89,7 @@ export const Endpoints = defineKind({
 export type Endpoints = ObjectOf<typeof Endpoints>;
 
 type Subset = TypeOf<typeof EndpointSubset>;
-/** How many addresses the column shows. */
+/** Number of addresses that the column shows. */
 const SHOWN_ENDPOINTS = 3;
 
 type WithSubsets = KubeObject & { subsets?: Subset[] };

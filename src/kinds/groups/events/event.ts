@@ -193,7 +193,7 @@ const IMMUTABLE_FIELDS: readonly [field: keyof StoredEvent, absent: unknown][] =
   ['reportingInstance', ''],
 ];
 
-/** Only the series may change. */
+/** Checks that only the series changes. */
 function updateRules(event: StoredEvent, old: StoredEvent): FieldError[] {
   const found = deepEqual(event.series, old.series) ? [] : seriesRules(event);
   for (const [field, absent] of IMMUTABLE_FIELDS) {

@@ -9,7 +9,7 @@ export type Compiled =
       readonly text: string;
       readonly program?: undefined;
       readonly error: string;
-      /** What the compiler found; undefined when only the type of the result is wrong. */
+      /** Problems that the compiler found; undefined when only the type of the result is wrong. */
       readonly issues: string | undefined;
     };
 

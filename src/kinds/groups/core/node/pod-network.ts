@@ -1,12 +1,12 @@
-/** How a node says where its pods get their addresses from. */
+/** Annotation of a node that names the network of its pods. */
 
 export const POD_NETWORK_ANNOTATION = 'node.kubernetes.io/pod-network';
 
 const POD_NETWORKS = ['cluster', 'external', 'node'] as const;
 
 /**
- * `cluster`: from the range of the node (`spec.podCIDRs`). `external`: from a network that somebody else has configured. `node`: they
- * share the network of the node, and so have its addresses and ports.
+ * Source of pod addresses. `cluster`: the range of the node (`spec.podCIDRs`). `external`: a network that another
+ * program has configured. `node`: pods share the network of the node, and so have its addresses and ports.
  */
 export type PodNetwork = (typeof POD_NETWORKS)[number];
 

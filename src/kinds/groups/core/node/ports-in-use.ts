@@ -1,4 +1,6 @@
-/** How a node says which of its ports Services asked for and did not get, because something else listens on them. */
+/**
+ * Annotation of a node that lists ports requested by Services but not opened, because other programs listen on them.
+ */
 
 export const PORTS_IN_USE_ANNOTATION = 'node.kubernetes.io/ports-in-use';
 

@@ -4,7 +4,7 @@ import { duplicate, type FieldError, required } from '../../../../schema/field-e
 export const ipFamilies = ['IPv4', 'IPv6'] as const;
 export const ipFamilyPolicies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'] as const;
 
-/** Whether the service is reachable from outside the cluster. */
+/** Reports whether the service is reachable from outside the cluster. */
 export function isExternallyAccessible(spec: {
   readonly type?: string;
   readonly externalIPs?: readonly string[];
