@@ -1,4 +1,4 @@
-/** How long lists and maps may be. Decoding checks it, before anything else walks them. */
+/** Limits the length of lists and maps. Decoding checks it before anything else walks them. */
 import { isTree } from '../base/json/tree.ts';
 import { DecodeError } from './decode-error.ts';
 import { type FieldError, joinPath, tooMany } from './field-error.ts';
@@ -22,7 +22,7 @@ export class LimitError extends DecodeError {
 
 /** A list or map that is longer than its maximum. */
 interface Excess {
-  /** Such as `spec.containers[0].env`. */
+  /** Path such as `spec.containers[0].env`. */
   readonly path: string;
   /** The same without indexes and keys. */
   readonly field: string;
@@ -43,7 +43,7 @@ export function excessOf(schema: Schema, tree: unknown): Excess[] {
 export const errorsOf = (excess: readonly Excess[]): FieldError[] =>
   excess.map(({ path, count, limit }) => tooMany(path, count, limit));
 
-/** Whether a list or map is longer than the longest one that `before` has in the same field. */
+/** Reports whether a list or map is longer than the longest one that `before` has in the same field. */
 export function exceedsMore(excess: readonly Excess[], before: readonly Excess[]): boolean {
   const longest = new Map<string, number>();
   for (const { field, count } of before) longest.set(field, Math.max(count, longest.get(field) ?? 0));

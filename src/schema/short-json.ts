@@ -2,8 +2,8 @@
 export const MAX_QUOTED_CHARACTERS = 2_000;
 
 /**
- * A value in JSON, as `JSON.stringify` writes it, but cut off with `...` behind the first 2,000 characters. What is cut off
- * is not looked at.
+ * Returns a value in JSON, as `JSON.stringify` writes it, but cut off with `...` behind the first 2,000 characters. The
+ * rest is not looked at.
  */
 export function shortJson(value: unknown): string {
   const known = typeof value === 'object' && value !== null ? longTexts.get(value) : undefined;

@@ -18,10 +18,10 @@ export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subreso
 /** After this many errors the rest of a list is not checked. */
 const MAX_ERRORS = 1000;
 
-/** With more list items and map entries than this, a value is validated in turns. */
+/** Number of list items and map entries from which a value is validated in turns. */
 const MAX_ITEMS_AT_ONCE = 500;
 
-/** All errors, in the order of the schema. */
+/** Returns all errors, in the order of the schema. */
 export function validate(schema: Schema, value: unknown, context: ValidationContext): FieldError[] {
   const run = runOf(value, context, UNPACED, Number.POSITIVE_INFINITY);
   checkerOf(schema)?.check(value, context.old, run, undefined);
@@ -59,12 +59,12 @@ function refuseMany(): never {
   throw new TooManyItems();
 }
 
-/** What is the same for the whole validation, and the errors found so far. */
+/** State of the whole validation, and the errors found so far. */
 interface Run extends Pick<RuleContext, 'operation' | 'subresource' | 'root' | 'oldRoot' | 'apiVersion'> {
   readonly checked: object;
   readonly found: FieldError[];
   readonly pace: Pace;
-  /** How many list items and map entries may still be validated at once. */
+  /** Number of list items and map entries that may still be validated at once. */
   itemsLeft: number;
 }
 
@@ -154,7 +154,7 @@ class CheckCode extends Code {
     return this.mode === 'walk' ? `yield* ${name}.walk${parameters}` : `${name}.check${parameters}`;
   }
 
-  /** Where other work may run. */
+  /** Code that lets other work run. */
   get pause(): string {
     return this.mode === 'walk' ? 'if (run.pace.isSpent()) yield;' : '';
   }
@@ -254,7 +254,7 @@ function fieldCode(code: CheckCode, field: string, schema: Schema): string {
   return `${reading} if ((v !== o && v !== run.checked) || typeof v !== 'object') { ${whole} }`;
 }
 
-/** Whether an empty list or map does not satisfy `required`. */
+/** Reports whether an empty list or map does not satisfy `required`. */
 function refusesEmpty({ type, keepEmpty }: Schema): boolean {
   return !keepEmpty && (type === 'list' || type === 'map');
 }

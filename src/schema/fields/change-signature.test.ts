@@ -8,7 +8,7 @@ import { sorted } from './field-set.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** What an object becomes, as choices say; undefined when it is not one of its kind any more. */
+/** Varies an object according to choices; returns undefined when the result is no longer of its kind. */
 function variedObject(example: any, choices: readonly number[]): any {
   let next = 0;
   const tree = varied(structuredClone(example), () => choices[next++ % choices.length]!);

@@ -71,7 +71,7 @@ const isSame = (before: unknown, after: unknown) => before === after;
 
 const leaf: Compare = (before, after, at, steps) => (deepEqual(before, after) ? at : steps.to(at, MODIFIED));
 
-/** Where no schema says what values are: maps are walked, everything else is a leaf. */
+/** Compares values without a schema: maps are walked, everything else is a leaf. */
 const deduced: Compare = (before, after, at, steps) => {
   if (isTree(before) && isTree(after)) return deducedMaps(before, after, at, steps);
   return before === null || after === null ? NOWHERE : leaf(before, after, at, steps);

@@ -1,4 +1,4 @@
-/** What a schema says about a value, as far as fields are concerned: a leaf, a map or a list of items that can be told apart. */
+/** Classifies a value for the purposes of fields: a leaf, a map, or a list of items that can be told apart. */
 import { isTree, type Tree } from '../../base/json/tree.ts';
 import { zeroOf } from '../scalars.ts';
 import type { Fields, ListSchema, Schema } from '../schema.ts';
@@ -33,7 +33,7 @@ export function containerOf(schema: AnySchema, ...values: readonly unknown[]): C
   return container;
 }
 
-/** Whether a schema says nothing about the values, which may be of any type. */
+/** Reports whether a schema says nothing about the values, which may be of any type. */
 export function isFreeForm(schema: Schema): boolean {
   if (schema.type !== 'object' || !schema.lenient || !schema.preserveUnknown || schema.atomic) return false;
   for (const _ in schema.fields) return false;

@@ -81,7 +81,7 @@ function compareLists<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T)
   return a.length - b.length;
 }
 
-/** Whether a text is an element that sets may have. */
+/** Reports whether a text is an element that sets may have. */
 export function isElement(text: string): boolean {
   if (text[1] !== ':' || text.length < 2) return false;
   switch (text[0]) {

@@ -20,7 +20,7 @@ export function isEmptySet(set: FieldSet): boolean {
   return true;
 }
 
-/** Whether the path to a node is a member. */
+/** Reports whether the path to a node is a member. */
 function isMember(node: FieldSet): boolean {
   return SELF in node || isEmptySet(node);
 }
@@ -30,7 +30,7 @@ export function withSelf(node: FieldSet | undefined): FieldSet {
   return !node || isMember(node) ? (node ?? LEAF) : { [SELF]: LEAF, ...node };
 }
 
-/** The members below a path, as a set of their own. */
+/** Returns the members below a path as a separate set. */
 function below(node: FieldSet): FieldSet {
   if (!(SELF in node)) return node;
   const { [SELF]: _, ...rest } = node;
@@ -45,7 +45,7 @@ function node(isOwn: boolean, members: FieldSet): FieldSet | undefined {
 
 type Draft = Record<string, FieldSet>;
 
-// Of the nodes that they are given, these functions look at the members below them, and not at the node itself.
+// These functions look at the members below the nodes that they are given, and not at the nodes themselves.
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmptySet(b)) return below(a);
@@ -61,7 +61,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return out;
 }
 
-/** The members of `a` that are no members of `b`. What is below a member of `b` stays. */
+/** Returns the members of `a` that are not members of `b`. Members below a member of `b` stay. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return select(a, b, (mine, other) => node(isMember(mine) && !isMember(other), difference(mine, other)));
 }

@@ -4,7 +4,7 @@ import { type AnySchema, containerOf, isDeclared, itemElement, schemaAt } from '
 import { fieldElement } from './element.ts';
 import { type FieldSet, hasElement, isEmptySet, subset, withSelf } from './field-set.ts';
 
-/** A copy of an object without the fields and items of a set. What is left empty becomes null. */
+/** Returns a copy of an object without the fields and items of a set. Containers that are left empty become null. */
 export function removeFields(schema: ObjectSchema, tree: unknown, fields: FieldSet): unknown {
   return isEmptySet(fields) ? tree : without(schema, tree, fields);
 }

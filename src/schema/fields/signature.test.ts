@@ -100,7 +100,7 @@ it('does not depend on an identifier, which is found', () => {
   const other = signatures.of(ConfigMap, owned('b-2'))!;
   expect(other.signature).toBe(one.signature);
   expect([one.identifier, other.identifier]).toEqual(['a-1', 'b-2']);
-  // What is no identifier counts like any key.
+  // Keys that are not identifiers count like any other key.
   expect(signatures.of(ConfigMap, owned('a b'))!.identifier).toBeUndefined();
   expect(signatures.of(ConfigMap, owned('a b'))!.signature).not.toBe(one.signature);
 });

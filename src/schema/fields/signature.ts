@@ -68,18 +68,18 @@ function walkIn(schema: AnySchema): Walk {
 const leaf: Walk = (value, at, steps) => {
   if (typeof value !== 'object') return at;
   if (value === null) return steps.to(at, NULL);
-  // What is empty may be what an object has before anything is set (zero.ts).
+  // An empty value may be one that an object has before anything is set (zero.ts).
   return isHollow(value) ? steps.to(steps.to(at, HOLLOW), JSON.stringify(value)) : at;
 };
 
-/** Whether a value consists of nothing but empty maps, empty lists and nulls. */
+/** Reports whether a value consists of nothing but empty maps, empty lists and nulls. */
 function isHollow(value: unknown): boolean {
   if (typeof value !== 'object') return value === undefined;
   for (const key in value) if (!isHollow((value as Tree)[key])) return false;
   return true;
 }
 
-/** Where no schema says what a value is: see `containerOf`. */
+/** Walks values without a schema: see `containerOf`. */
 const deduced: Walk = (value, at, steps) => {
   if (!isTree(value)) return leaf(value, at, steps);
   let here = steps.to(at, MAP);
@@ -108,7 +108,7 @@ function mapWalk(schema: AnySchema, container: Extract<Container, { type: 'map' 
   };
 }
 
-/** What is made for the schema of a field. It is made when an object first has the field: schemas may contain themselves. */
+/** Makes one value for the schema of each field, when an object first has the field: schemas may contain themselves. */
 export function byField<T>(
   schema: AnySchema,
   container: Extract<Container, { type: 'map' }>,

@@ -14,7 +14,7 @@ const MAX_OPERATIONS = 10_000;
 /** Listing a key of an object takes as long as shifting this many items of a list. */
 const WORK_PER_KEY = 20;
 
-/** How many operations are performed until the pace is asked. */
+/** Number of operations performed between two checks of the pace. */
 const OPERATIONS_PER_LOOK = 16;
 
 const NEVER_SPENT: Pace = { isSpent: () => false };

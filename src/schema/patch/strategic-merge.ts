@@ -37,7 +37,7 @@ export function applyStrategicMergePatch(schema: ObjectSchema, current: unknown,
   return mergeTrees(schema, isTree(current) ? current : {}, patch, { depth: 0, work });
 }
 
-/** Where in the patch a merge is, and what is left of its work. */
+/** Depth of a merge in the patch, and the rest of its work. */
 interface Progress {
   readonly depth: number;
   readonly work: PatchWork;

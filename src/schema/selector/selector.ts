@@ -12,7 +12,7 @@ type Labels = Readonly<Record<string, string>>;
 
 export interface LabelSelector {
   matches(labels: Labels | undefined): boolean;
-  /** In canonical form: sorted by key. */
+  /** Canonical form: sorted by key. */
   readonly text: string;
   /** Selects everything. */
   readonly empty: boolean;
@@ -134,7 +134,7 @@ function testOf({ key, operator, values }: Requirement): Test {
   }
 }
 
-/** From this many values on, a lookup is faster than a comparison with each. */
+/** Number of values from which a lookup is faster than a comparison with each. */
 const MIN_INDEXED_VALUES = 16;
 
 function oneOf(key: string, values: readonly string[]): Test {
