@@ -45,7 +45,7 @@ const GROUP_TYPE = opaqueType('kubernetes.authorization.GroupCheck');
 const RESOURCE_CHECK_TYPE = opaqueType('kubernetes.authorization.ResourceCheck');
 const DECISION_TYPE = opaqueType('kubernetes.authorization.Decision');
 
-/** Only functions look into these; each one is equal to itself alone. */
+/** Value that only functions look into; it is equal to itself alone. */
 abstract class Part extends OpaqueValue {
   equals(other: this): boolean {
     return this === other;

@@ -1,4 +1,4 @@
-/** What the functions of Kubernetes cost, before they run and afterwards. */
+/** Costs of the functions of Kubernetes, before they run and afterwards. */
 import { bulkCost, REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cel/cost/constants.ts';
 import { addRanges, exactly, multiplyRanges, type Range, scaleRange } from '../cel/cost/range.ts';
 import type { CallEstimate, CallNode, CostNode, Overload } from '../cel/library.ts';

@@ -9,7 +9,7 @@ import { MATCHING } from './costs.ts';
 /** More matches of one call are an error: each takes about a microsecond, which costs do not say. */
 const MAX_MATCHES = 50_000;
 
-/** At most `limit` matches; all if it is negative. */
+/** Returns at most `limit` matches; all if it is negative. */
 function findAll(text: string, expression: string, limit: number | bigint): string[] {
   const found: string[] = [];
   const matcher = matcherOf(compiled(expression), text);

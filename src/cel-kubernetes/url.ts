@@ -25,7 +25,7 @@ class UrlValue extends OpaqueValue {
     return this.text === text;
   }
 
-  /** What there is to look at in each call of a function. */
+  /** Size of the text that each function call looks at. */
   get size(): number {
     return this.text.length;
   }
@@ -55,7 +55,7 @@ export function readUrl(text: string): UrlValue | string {
   const mark = rest.indexOf('?');
   const before = mark < 0 ? rest : rest.slice(0, mark);
   const query = mark < 0 ? '' : rest.slice(mark + 1);
-  // What follows the scheme without a slash is opaque.
+  // Text after a scheme without a slash is opaque.
   if (scheme !== '' && !before.startsWith('/')) return new UrlValue(text, scheme.toLowerCase(), '', '', query);
   const hasHost = before.startsWith('//') && (scheme !== '' || !before.startsWith('///'));
   const slash = hasHost ? before.indexOf('/', 2) : 0;

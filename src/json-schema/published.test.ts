@@ -21,7 +21,7 @@ const limited: JsonSchema = {
   'x-kubernetes-validations': [{ rule: 'true' }],
 };
 
-/** What OpenAPI 2 says of it: no alternatives and no default. */
+/** Form of the schema in OpenAPI 2: no alternatives and no default. */
 const LIMITED_2 = {
   ...{ type: 'string', format: 'date', enum: ['a'], pattern: 'a', minLength: 1, maxLength: 2, title: 't' },
   'x-kubernetes-validations': [{ rule: 'true' }],

@@ -57,7 +57,7 @@ function published(schema: JsonSchema, version: 2 | 3, metadata: object): Json {
   return isObject ? embedded(out, metadata) : out;
 }
 
-/** Whether an integer or string already lists its alternatives. */
+/** Reports whether an integer or string already lists its alternatives. */
 function isUnfolded({ anyOf, allOf }: JsonSchema): boolean {
   const isPair = (list: readonly JsonSchema[] | undefined) =>
     list?.length === 2 && list[0]!.type === 'integer' && list[1]!.type === 'string';

@@ -89,7 +89,7 @@ function walk(schema: JsonSchema, value: unknown, path: string, visit: Visit): v
 
 const known = new WeakMap<JsonSchema, boolean>();
 
-/** Whether anything in the schema has to be checked here. */
+/** Reports whether anything in the schema has to be checked here. */
 function hasStructure(schema: JsonSchema): boolean {
   let has = known.get(schema);
   if (has === undefined) {

@@ -1,8 +1,8 @@
 /**
- * Checks values against a structural schema, in the words of Kubernetes. Everything is compiled when it is first needed:
- * an object rarely has all fields of its schema.
+ * Checks values against a structural schema, with the messages of Kubernetes. Everything is compiled on first use: an
+ * object rarely has all fields of its schema.
  *
- * What an update leaves as it was is not complained about (ratcheting), as far as a value can be found in the old object.
+ * Values that an update leaves unchanged cause no errors (ratcheting), as far as they can be found in the old object.
  */
 
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
@@ -32,7 +32,7 @@ export interface Validated {
   readonly path?: string;
 }
 
-/** All errors of a value. */
+/** Returns all errors of a value. */
 export function validateValue(schema: JsonSchema, validated: Validated, progress = new Progress()): FieldError[] {
   const { value, old, path = '' } = validated;
   const run: Run = { found: [], applied: 0, progress };
@@ -133,7 +133,7 @@ function typeCheck(schema: JsonSchema): (value: unknown, path: string) => FieldE
   };
 }
 
-/** From this length on, looking at a text takes a number of steps. */
+/** Length from which looking at a text takes a number of steps. */
 const LONG_TEXT_CHARACTERS = 1_000;
 const CHARACTERS_PER_STEP = 10;
 
@@ -224,7 +224,7 @@ function lists(schema: JsonSchema): Check | undefined {
   };
 }
 
-/** What identifies an item of a map list. */
+/** Returns the keys that identify an item of a map list. */
 const keysText = (item: Tree, keys: readonly string[]) => JSON.stringify(keys.map((key) => item[key] ?? null));
 
 /** The items of a map list by their keys; of several with the same keys, the first. */

@@ -28,7 +28,7 @@ export class ValueFacts {
     return count;
   }
 
-  /** Whether a value equals what it replaces. */
+  /** Reports whether a value equals the one that it replaces. */
   isSame(value: unknown, old: unknown): boolean {
     if (typeof value !== 'object' || value === null) return value === old;
     let known = this.#unchanged.get(value);

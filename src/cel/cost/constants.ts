@@ -11,8 +11,9 @@ export const MAP_COST = 30;
 export const OBJECT_COST = 40;
 
 /**
- * What cel-go counts as one unit, whatever its size, is charged by the size beyond this one: deep equality, the concatenation of
- * lists, and the size of strings and maps. Otherwise a loop of cheap steps could keep the process busy for minutes.
+ * Operations that cel-go counts as one unit, whatever their size, are charged by the size beyond this one: deep
+ * equality, the concatenation of lists, and the size of strings and maps. Otherwise a loop of cheap steps could keep
+ * the process busy for minutes.
  */
 const UNCHARGED_STEPS = 1_000;
 const STEPS_PER_UNIT = 100;

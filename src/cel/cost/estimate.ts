@@ -1,4 +1,4 @@
-/** What an expression costs at least and at most, before it runs, as cel-go's checker estimates it. */
+/** Estimates the minimum and maximum cost of an expression before it runs, as cel-go's checker does. */
 import type { Checked } from '../check/checker.ts';
 import type { CallEstimate, CallNode, CostNode, Overload } from '../library.ts';
 import type { Call, Comprehension, Expression, ListLiteral, MapLiteral, Select } from '../syntax/expression.ts';
@@ -352,7 +352,7 @@ function writtenSize(expression: Expression): Range | undefined {
   }
 }
 
-/** Whether all values of a type have one size. */
+/** Reports whether all values of a type have one size. */
 function isScalar(type: Type): boolean {
   if (isOptional(type)) return isScalar(type.parameters[0]!);
   return ['bool', 'double', 'duration', 'int', 'timestamp', 'uint', 'opaque'].includes(type.kind);

@@ -56,7 +56,7 @@ function compileOverloads(compiler: Compiler, call: Call, args: readonly Express
   return coerce === undefined ? invoke : (frame) => coerce(invoke(frame), frame);
 }
 
-/** Whether a value of the first type needs no test before a function takes it as the second. */
+/** Reports whether a value of the first type needs no test before a function takes it as the second. */
 function isCertainly(type: Type, parameter: Type): boolean {
   if (parameter.kind === 'dyn' || parameter.kind === 'parameter') return true;
   return !isDynamic(type) && type.kind !== 'null';
@@ -124,7 +124,7 @@ function noOverloadMessage(name: string, values: readonly Value[]): string {
   return isOperator ? 'no such overload' : `no such overload: ${name}(${values.map(typeNameOf).join(', ')})`;
 }
 
-/** Whether a value can be the argument of a parameter; what lists and maps contain is not looked at. */
+/** Reports whether a value can be the argument of a parameter; elements of lists and maps are not looked at. */
 function accepts(type: Type, value: Value): boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return true;
   const found = typeOf(value);

@@ -1,7 +1,7 @@
 /** Mistakes in an expression's text, and how cel-go shows them: with the line and a caret under the position. */
 
 export interface Issue {
-  /** In UTF-16 units from the start of the source; undefined when the mistake is none of a position. */
+  /** Position in UTF-16 units from the start of the source; undefined when the mistake has none. */
   readonly position: number | undefined;
   readonly message: string;
 }

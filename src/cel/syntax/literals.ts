@@ -12,7 +12,7 @@ export function parseInt64(text: string): Value | undefined {
   return value < MIN_INT || value > MAX_INT ? undefined : int(value);
 }
 
-/** Of `123u`. */
+/** Parses a literal such as `123u`. */
 export function parseUint64(text: string): Value | undefined {
   const value = BigInt(text.slice(0, -1));
   return value > MAX_UINT ? undefined : uint(value);
@@ -23,7 +23,7 @@ export function parseDouble(text: string): Value | undefined {
   return Number.isFinite(value) ? double(value) : undefined;
 }
 
-/** Of a literal with its prefix and quotes; an Error says what is wrong with it. */
+/** Parses a literal with its prefix and quotes; throws an Error for an invalid one. */
 export function parseString(token: string): string {
   const { body, raw } = unquote(token);
   if (raw) return body;

@@ -45,11 +45,11 @@ export class Type {
   /** The name that expressions and messages use: `int`, `google.protobuf.Timestamp`, `Object.spec`. */
   readonly name: string;
   readonly parameters: readonly Type[];
-  /** Only for object types. */
+  /** Looks up the fields of object types. */
   readonly fieldOf: FieldLookup | undefined;
   /** Undefined where the operators are those of the language. */
   readonly operators: Operators | undefined;
-  /** How many types it is made of. */
+  /** Number of types that it consists of. */
   readonly weight: number;
 
   constructor(

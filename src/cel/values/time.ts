@@ -47,7 +47,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return new Timestamp(nanoseconds);
 }
 
-/** In UTC, with as many digits of the second as needed. */
+/** Formats in UTC, with as many digits of the second as needed. */
 export function formatTimestamp({ nanoseconds }: Timestamp): string {
   const seconds = floorDivide(nanoseconds, SECOND);
   const fraction = nanoseconds - seconds * SECOND;
@@ -85,7 +85,7 @@ export function parseDuration(text: string): Duration | undefined {
   return signed > MAX_DURATION || signed < -MAX_DURATION - 1n ? undefined : new Duration(signed);
 }
 
-/** In seconds, as the function `string` has it: `5400s`, `0.25s`. */
+/** Formats in seconds, as the function `string` does: `5400s`, `0.25s`. */
 export function formatDuration({ nanoseconds }: Duration): string {
   const sign = nanoseconds < 0n ? '-' : '';
   const absolute = nanoseconds < 0n ? -nanoseconds : nanoseconds;
