@@ -18,13 +18,13 @@ interface Verdict {
   readonly reasons?: readonly string[];
   /** The reasons in numbers, where the plugin knows some. */
   readonly details?: readonly string[];
-  /** Whether removing pods from the node could change it. */
+  /** True when removing pods from the node could change the verdict. */
   readonly curable?: boolean;
 }
 
 interface Score {
   readonly plugin: string;
-  /** From 0 to 100. */
+  /** Score from 0 to 100. */
   readonly score: number;
   readonly weight: number;
 }
@@ -39,7 +39,7 @@ export interface NodeVerdict {
 }
 
 export interface Explanation {
-  /** Where the pod is, or is assumed to be. */
+  /** Node of the pod, assumed or bound. */
   readonly nodeName?: string;
   /** The node that victims of preemption are leaving for it. */
   readonly nominatedNodeName?: string;

@@ -1,6 +1,6 @@
 /**
- * The scheduling loop: takes a pod from the queue, decides, assumes the pod on its node, and binds it while the next one is
- * decided. What the API rejects is undone and retried.
+ * Runs the scheduling loop: takes a pod from the queue, decides, assumes the pod on its node, and binds it while the
+ * next one is decided. Decisions that the API rejects are undone and retried.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isApiError } from '../api/errors.ts';

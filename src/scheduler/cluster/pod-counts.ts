@@ -23,7 +23,7 @@ export class PodCounts {
     this.query = query;
   }
 
-  /** By the value of a node label; nodes without it do not count. */
+  /** Counts by the value of a node label; nodes without it do not count. */
   in(topologyKey: string): ReadonlyMap<string, number> {
     let domain = this.#domains.get(topologyKey);
     if (!domain) {
@@ -50,7 +50,7 @@ const MAX_CACHED = 256;
 const MAX_CACHED_KEY_LENGTH = 10_000;
 
 export class Questions {
-  /** In the order of their last use. */
+  /** Counts in the order of their last use. */
   readonly #known = new Map<string, PodCounts>();
 
   /** Returns the counts, which keep following the cluster. */

@@ -95,7 +95,10 @@ export class PodInfo {
     return this.pod.metadata.deletionTimestamp !== undefined;
   }
 
-  /** Whether it counts like an earlier state of the same pod on the same node. All else is fixed as soon as it has a node. */
+  /**
+   * Reports whether it counts like an earlier state of the same pod on the same node. All else is fixed as soon as it
+   * has a node.
+   */
   countsLike(earlier: PodInfo): boolean {
     return (
       this.isLeaving === earlier.isLeaving &&
@@ -110,7 +113,7 @@ function termsOf(pod: Pod): Terms {
   const { namespace = '' } = metadata;
   const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
   if (!podAffinity && !podAntiAffinity) return NO_TERMS;
-  // A pod that was given its node by a client may have thousands: they count for nobody.
+  // A client may bind a pod with thousands of terms: they are ignored.
   if (selectionOf(pod) > MAX_SELECTION) return NO_TERMS;
   return {
     required: requiredTerms(podAffinity, namespace),

@@ -13,7 +13,7 @@ interface Resources {
 }
 
 export interface Requests extends Resources {
-  /** For scores: a container without requests counts with a default. */
+  /** Requests for scores: a container without requests counts with a default. */
   readonly likelyCpu: number;
   readonly likelyKiB: number;
   /** Memory in KiB, rounded up. */

@@ -14,7 +14,7 @@ export interface Candidate {
   readonly nodeName: string;
   /** The most important first. */
   readonly victims: readonly PodInfo[];
-  /** How many of them violate a budget. */
+  /** Number of victims that violate a budget. */
   readonly violations: number;
 }
 

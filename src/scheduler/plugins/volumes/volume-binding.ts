@@ -1,4 +1,4 @@
-/** Whether a pod's volumes can be used on a node: existing ones, and those that would be provisioned. */
+/** Checks whether a pod's volumes can be used on a node: existing ones, and those that would be provisioned. */
 
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import type { NodeTest } from '../../../kinds/placement/node-selector.ts';
@@ -31,7 +31,7 @@ interface Waiting {
 
 interface State {
   readonly world: World;
-  /** Where its bound volumes are reachable; undefined: one of them does not exist. */
+  /** Nodes that reach its bound volumes; undefined when one of the volumes does not exist. */
   readonly reaches: readonly NodeTest[] | undefined;
   /** The smallest first, so that each claim gets the best fit. */
   readonly waiting: readonly Waiting[];
@@ -202,7 +202,7 @@ function claimsOf({ claims, namespace }: PodInfo, { storage: { objects } }: Worl
   return claims.flatMap((name) => objects.claim(namespace, name) ?? []);
 }
 
-/** Whether a new or changed volume is the one that the claim lacks, or could bind to. */
+/** Reports whether a new or changed volume is the one that the claim lacks, or could bind to. */
 function mayBind(volume: Volume, claim: Claim, isNew: boolean): boolean {
   if (claim.spec.volumeName) return isNew && claim.spec.volumeName === volume.metadata.name;
   return classNameOf(volume) === classNameOf(claim);

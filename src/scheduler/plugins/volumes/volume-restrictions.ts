@@ -62,7 +62,7 @@ function isTaken({ namespace }: PodInfo, name: string, { cluster, storage }: Wor
   return storage.objects.claim(namespace, name)?.spec.accessModes?.includes('ReadWriteOncePod') ?? false;
 }
 
-/** What identifies the disk of a volume; none for other volumes. */
+/** Returns keys that identify the disk of a volume; none for other volumes. */
 function keysOf({ gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd }: Disk): readonly string[] {
   if (gce) return [`gce ${gce.pdName}`];
   if (aws) return [`aws ${aws.volumeID}`];
@@ -72,7 +72,7 @@ function keysOf({ gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd 
 
 const NONE: readonly string[] = [];
 
-/** Whether a use of the disk can be shared with others that only read. */
+/** Reports whether a use of the disk can be shared with others that only read. */
 function onlyReads({ gcePersistentDisk, iscsi, rbd }: Disk): boolean {
   return (gcePersistentDisk ?? iscsi ?? rbd)?.readOnly ?? false;
 }
