@@ -128,7 +128,7 @@ export class AttachedDaemon {
     if (this.#isCommitted) await this.commit();
   }
 
-  /** What is lost with a daemon is sent again to the next one. */
+  /** Sends changes to the daemon. Changes lost with a daemon are sent again to the next one. */
   #send<M extends 'zone' | 'allow' | 'forward'>(method: M, params: Parameters<DaemonCalls[M]>[0]): void {
     this.#caller.call(method, params as never).catch((error) => this.#report(method, error));
   }

@@ -77,7 +77,7 @@ async function resolve(port: number): Promise<string[]> {
 }
 const statusOf = async (port: number) => (await fetch(`http://127.0.0.1:${port}/`)).status;
 
-/** What a program does whose start succeeds. */
+/** Acts as a program whose start succeeds. */
 async function serve(clusterIP: string) {
   const program = await attach();
   const ports = { dns: await program.listen(DNS), http: await program.listen(HTTP) };

@@ -22,7 +22,7 @@ const keyOf = ({ kind, address, port }: Door) => `${kind} ${address} ${port}`;
 export class Doors {
   readonly #open = new Map<string, { readonly door: Door; readonly listening: Listening }>();
   readonly #openDoor: OpenDoor;
-  /** Those of another process, which are listened on there until they are taken. */
+  /** Doors of another process, which are listened on there until they are taken. */
   readonly #others: Map<string, Door>;
 
   constructor(openDoor: OpenDoor, others: readonly Door[] = []) {

@@ -17,7 +17,7 @@ export async function runningDaemons(directory: string): Promise<readonly number
   return found.flat();
 }
 
-/** Those of daemons that were killed are among them. */
+/** Returns the pids in the directory, including those of killed daemons. */
 async function pidsIn(directory: string): Promise<readonly number[]> {
   const names = await readdir(directory).catch((): string[] => []);
   return names.map((name) => Number(PID_FILE.exec(name)?.[1])).filter((pid) => pid > 0);

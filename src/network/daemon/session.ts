@@ -1,4 +1,4 @@
-/** One program's use of the daemon: what it sends replaces what the program before has sent, when it is complete. */
+/** Session of one program with the daemon: once complete, its state replaces that of the program before. */
 import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import type { Listening } from '../../base/listening.ts';
 import type { DnsServer } from '../dns/server/dns-server.ts';
@@ -13,7 +13,7 @@ export interface SessionTools extends NamesTools {
   readonly doors: Doors;
   readonly dns: DnsServer;
   readonly ingress: IngressProxy;
-  /** What checks the addresses of backends. */
+  /** Returns the guard that checks the addresses of backends. */
   readonly guardFor: (allowedDialRanges: readonly string[]) => DialGuard;
   /** Lets what is not served any more end by itself. */
   readonly release: (removed: readonly Listening[]) => void;
@@ -26,7 +26,7 @@ export class Session {
   readonly #guard: DialGuard;
   /** The doors that it uses. */
   readonly #claimed = new Set<string>();
-  /** Those that were opened for it. */
+  /** Doors that were opened for it. */
   readonly #opened = new Set<string>();
   #isCommitted = false;
 

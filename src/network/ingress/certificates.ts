@@ -13,7 +13,7 @@ type SecretOf = (namespace: string, name: string) => DeepReadonly<Secret> | unde
 interface CertificateSources {
   readonly rules: RulesByName;
   readonly owners: HostOwners['owners'];
-  /** Those of the plan before: what did not change stays the same object. */
+  /** Certificates of the plan before: unchanged ones stay the same objects. */
   readonly known: readonly IngressCertificate[] | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What differs between two configs, in parts that are small enough for one message each. Pure. */
+/** Divides the differences between two configs into parts that are small enough for one message each. Pure. */
 import type { Pace } from '../../base/event-loop/in-turns.ts';
 import type { BackendAddress, IngressCertificate, IngressConfig, PathRule } from './config.ts';
 
@@ -14,7 +14,7 @@ export type ConfigChange =
   | { readonly type: 'removeCertificates' }
   /** Many certificates may have one pair: it is sent once. */
   | { readonly type: 'pair'; readonly cert: string; readonly key: string }
-  /** For these hosts, the pair with this index. */
+  /** Assigns the pair with this index to these hosts. */
   | { readonly type: 'certificate'; readonly hosts: readonly string[]; readonly pair: number };
 
 /** Rules and addresses of one message: some milliseconds to copy. */
@@ -96,7 +96,7 @@ function* certificateChanges(certificates: readonly IngressCertificate[]): Gener
   }
 }
 
-/** How many objects are copied. A pair is one message: it may be large. */
+/** Returns the number of objects that are copied. A pair is one message: it may be large. */
 function weightOf(change: ConfigChange): number {
   switch (change.type) {
     case 'rules':
@@ -128,7 +128,7 @@ export class ConfigReplica {
     };
   }
 
-  /** Nothing changes before the last part is here. */
+  /** Takes a part. Nothing changes before the last part is here. */
   take(part: readonly ConfigChange[], isLast: boolean): void {
     this.#waiting.push(part);
     if (!isLast) return;

@@ -31,9 +31,9 @@ export interface IngressControllerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Where clients reach the proxy. */
+  /** Address at which clients reach the proxy. */
   readonly address: string;
-  /** Where it listens instead of the usual ports, which something else has; empty when it has them. */
+  /** Ports that it listens on because other programs have the usual ones; empty when it has those. */
   readonly movedPorts: readonly MovedPort[];
   readonly policy: IngressPolicy;
   /** Resolves when requests follow the rules. */
@@ -56,7 +56,7 @@ const serviceOf = ({ metadata }: DeepReadonly<EndpointSlice>) =>
   `${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`;
 const byService = (slice: DeepReadonly<EndpointSlice>) => [serviceOf(slice)];
 
-/** What has changed since a plan began. */
+/** Changes since a plan began. */
 class Changes {
   readonly services = new Set<string>();
   ingresses = false;
@@ -72,12 +72,12 @@ export class IngressController {
   readonly #changed = soon(() => void this.#follow());
   #following: Promise<void> | undefined;
   #changes: Changes | undefined;
-  /** Those of our class. */
+  /** Ingresses of our class. */
   #ingresses: readonly SeenIngress[] = [];
   #plan: IngressPlan | undefined;
   readonly #writing = new Set<string>();
   readonly #events: EventRecorder;
-  /** What events were recorded about, as long as it is so. */
+  /** Keys of events that were recorded; kept as long as their reason persists. */
   #reported = new Set<string>();
 
   constructor(options: IngressControllerOptions) {
@@ -159,7 +159,7 @@ export class IngressController {
     }
   }
 
-  /** One plan at a time: what changes meanwhile is in the next one. */
+  /** Runs one plan at a time: changes meanwhile go into the next one. */
   #follow(): Promise<void> {
     this.#following ??= this.#applyAll().finally(() => {
       this.#following = undefined;
@@ -174,7 +174,7 @@ export class IngressController {
       try {
         await this.#apply(changes);
       } catch (error) {
-        // What was computed may lack what has changed.
+        // A failed plan may lack some of the changes.
         this.#plan = undefined;
         if (!signal.aborted) this.#options.log.error('the rules of Ingresses could not be applied', { error });
       }

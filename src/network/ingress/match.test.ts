@@ -12,7 +12,7 @@ const finder = (rules: readonly PathRule[]) =>
     certificates: [],
   });
 
-/** As the documentation says it, rule by rule. */
+/** Finds the backend rule by rule, as documented. */
 function expected(rules: readonly PathRule[], requested: string): string {
   const fitting = rules.filter(({ path, type }) => {
     const prefix = withoutSlashes(path);

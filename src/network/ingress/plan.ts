@@ -24,13 +24,13 @@ import {
   type SeenIngress,
 } from './rules.ts';
 
-/** Of one backend: more would take memory for every port of a Service with many pods. */
+/** Limit for one backend: more would take memory for every port of a Service with many pods. */
 export const MAX_ADDRESSES = 1_000;
 
 export interface IngressWorld {
-  /** Those of our class. The same list as for the plan before when none of them has changed. */
+  /** Ingresses of our class. The list stays the same as in the plan before when none of them has changed. */
   readonly ingresses: readonly SeenIngress[];
-  /** What has changed since the plan before. */
+  /** Changes since the plan before. */
   readonly changes: WorldChanges;
   /** The same for all plans. */
   readonly policy: IngressPolicy;
@@ -40,16 +40,16 @@ export interface IngressWorld {
 }
 
 export interface IngressPolicy {
-  /** Whether Ingresses of several namespaces may have rules for one host. */
+  /** True when Ingresses of several namespaces may have rules for one host. */
   readonly sharesHosts: boolean;
-  /** Whether Services of the type ExternalName are served. */
+  /** True when Services of the type ExternalName are served. */
   readonly allowsExternalNames: boolean;
 }
 
 interface WorldChanges {
-  /** As `namespace/name`: those that have changed, or whose EndpointSlices have. */
+  /** Services that have changed, or whose EndpointSlices have, as `namespace/name`. */
   readonly services: ReadonlySet<string>;
-  /** Whether any Secret has changed. */
+  /** True when any Secret has changed. */
   readonly secrets: boolean;
 }
 
@@ -63,9 +63,9 @@ interface WantedBackend {
 
 export interface IngressPlan {
   readonly config: IngressConfig;
-  /** What is not served, and why. */
+  /** Ingresses, hosts and backends that are not served, and why. */
   readonly problems: readonly IngressProblem[];
-  /** What the next plan goes on from. */
+  /** State from which the next plan continues. */
   readonly ingresses: readonly SeenIngress[];
   readonly rules: RulesByName;
   readonly merged: MergedHosts;
@@ -74,7 +74,10 @@ export interface IngressPlan {
   readonly refusals: Refusals;
 }
 
-/** Of two rules for the same host and path, that of the older Ingress counts; hosts belong to the namespace of the oldest one. */
+/**
+ * Plans the configuration. When two rules have the same host and path, that of the older Ingress counts; hosts belong
+ * to the namespace of the oldest one.
+ */
 export function* planIngress(
   world: IngressWorld,
   before: IngressPlan | undefined,
@@ -177,7 +180,7 @@ function* allBackends(
   return old?.size === backends.size && isKept ? old : backends;
 }
 
-/** For the Ingresses of the plan before: most changes of Services concern none of them. */
+/** Returns the changed backends of the plan before: most changes of Services concern none of its Ingresses. */
 function* changedBackends(world: IngressWorld, { wanted, config }: IngressPlan, pace: Pace): DividedWork<Backends> {
   const changed = new Map<string, readonly BackendAddress[]>();
   for (const service of world.changes.services) {

@@ -16,7 +16,7 @@ import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
 import { IngressProxy } from './proxy.ts';
 
 const authority = await testAuthority();
-/** Its purpose does not matter here. */
+/** Issues a certificate; its purpose does not matter here. */
 const certificateFor = (name: string) => authority.client(name);
 
 let backend: Server;

@@ -20,13 +20,13 @@ export interface IngressProxyOptions {
 }
 
 /**
- * What clients may take: they share the process with cluster DNS. Bodies have no limit of time, because they are streamed and
- * keep nothing in memory; headers have.
+ * Limits for clients, which share the process with cluster DNS. Bodies have no time limit, because they are streamed
+ * and keep nothing in memory; headers have.
  */
 const LIMITS = { headersTimeout: 20_000, requestTimeout: 0, maxHeaderSize: 16_384 } as const;
 /** Connections of clients to one port. */
 const MAX_CONNECTIONS = 4_096;
-/** Of one HTTP/2 connection, which sends as many at a time and no more. */
+/** Limit for one HTTP/2 connection, which sends as many at a time and no more. */
 const MAX_CONCURRENT_STREAMS = 128;
 /** Headers, streams and unsent data of one HTTP/2 connection, in megabytes. */
 const MAX_SESSION_MEMORY_MB = 4;

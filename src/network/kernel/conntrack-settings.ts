@@ -10,7 +10,7 @@ const MIN_CONNECTIONS = 131_072;
 
 type Wanted = (current: number, cores: number) => number;
 
-/** By name below /proc/sys. Each is left as it is where it already suits. */
+/** Wanted settings by name below /proc/sys. A setting that already suits is left alone. */
 const SETTINGS: Readonly<Record<string, Wanted>> = {
   [`${FOLDER}/nf_conntrack_tcp_timeout_close_wait`]: () => CLOSE_WAIT_SECONDS,
   [`${FOLDER}/nf_conntrack_tcp_timeout_established`]: (current) => Math.min(current, MAX_ESTABLISHED_SECONDS),

@@ -22,7 +22,7 @@ interface ForwardingOptions {
   readonly enter: readonly string[];
 }
 
-/** What `nft -j` prints of chains and rules. */
+/** Output of `nft -j` for chains and rules. */
 interface NftListing {
   readonly nftables: readonly {
     readonly chain?: NftChain;
@@ -92,7 +92,7 @@ export class LocalForwarding implements Forwarding {
     }
   }
 
-  /** The chains of others that forwarded packets pass. Those of iptables are left to that program. */
+  /** Returns the chains of other programs that forwarded packets pass. Chains of iptables are left to that program. */
   async #chains(): Promise<readonly NftChain[]> {
     const { nftables } = await this.#list(['list', 'chains']);
     return nftables

@@ -6,13 +6,13 @@ import type { Server } from 'node:net';
 export interface SetDefinition {
   readonly name: string;
   readonly kind: 'set' | 'map';
-  /** As nft says it: `type ipv4_addr . inet_service : verdict`. */
+  /** Type in the syntax of nft: `type ipv4_addr . inet_service : verdict`. */
   readonly type: string;
   readonly flags?: readonly ('dynamic' | 'timeout' | 'interval')[];
   readonly timeoutSeconds?: number;
 }
 
-/** Where the kernel calls a chain. */
+/** Point at which the kernel calls a chain. */
 export interface Hook {
   readonly type: 'filter' | 'nat';
   readonly hook: 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting';
@@ -42,7 +42,10 @@ export interface StaleConnections {
 }
 
 export interface NetworkSettings {
-  /** Whether packets between the ports of a bridge pass nftables: then replies of pods on one bridge are translated back. */
+  /**
+   * True when packets between the ports of a bridge pass nftables: then replies of pods on one bridge are translated
+   * back.
+   */
   readonly filtersBridges: boolean;
 }
 

@@ -3,7 +3,7 @@
 import { ANY_ADDRESS } from '../../kinds/placement/host-ports.ts';
 import type { NetworkPort } from './listening-sockets.ts';
 
-/** A port that rules take from whatever listens on it. */
+/** Port that rules redirect, whatever listens on it. */
 export interface PublishedPort extends NetworkPort {
   /** The table or the network that the rule belongs to. */
   readonly owner: string;
@@ -19,7 +19,7 @@ interface Statement {
   readonly dnat?: unknown;
 }
 
-/** What `nft -j` prints of a chain or a map. */
+/** Output of `nft -j` for a chain or a map. */
 export interface NftListing {
   readonly nftables: readonly {
     readonly table?: { readonly family: string; readonly name: string };

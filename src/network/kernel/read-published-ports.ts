@@ -12,7 +12,7 @@ export interface ReadPublishedPortsOptions {
   readonly enter: readonly string[];
   /** The maps of the tables of services whose keys have ports. */
   readonly maps: readonly string[];
-  /** Whether a table, or a network of CNI, belongs to the node itself. */
+  /** Reports whether a table, or a network of CNI, belongs to the node itself. */
   readonly isOwn: (owner: string) => boolean;
 }
 
@@ -36,7 +36,7 @@ export async function readPublishedPorts(options: ReadPublishedPortsOptions): Pr
 async function ofNftables({ nft, enter, maps, isOwn }: ReadPublishedPortsOptions): Promise<readonly PublishedPort[]> {
   if (nft === undefined) return [];
   const list = async (...what: string[]): Promise<NftListing> => {
-    // A table may go while the others are read.
+    // A table may disappear while the others are read.
     const text = await runProgram([...enter, nft, '-j', 'list', ...what]).catch(() => '');
     return text === '' ? { nftables: [] } : (JSON.parse(text) as NftListing);
   };

@@ -2,7 +2,7 @@
 import type { Routing, Tunnel, TunnelPeer } from './router.ts';
 import { address, range as checkedRange, macAddress, wholeNumber } from './values.ts';
 
-/** What the kernel has of an owner. */
+/** Routing of an owner as the kernel has it. */
 export interface CurrentRouting {
   readonly routes: readonly { readonly range: string; readonly device: string }[];
   readonly device: CurrentDevice | undefined;
@@ -18,7 +18,7 @@ export interface CurrentDevice {
   readonly macs: readonly string[];
 }
 
-/** In this order. */
+/** Commands to run in this order. */
 export interface RoutingCommands {
   readonly device: readonly string[];
   readonly bridge: readonly string[];
@@ -65,7 +65,7 @@ export function routingCommands(owner: string, current: CurrentRouting, wanted: 
     ],
     routes: [
       ...current.routes
-        // Those of the device have gone with it.
+        // Routes of a deleted device are gone with it.
         .filter(({ range, device }) => !ranges.has(range) && !(isDeleted && device === name))
         .map(({ range }) => `route delete ${checkedRange(range)} ${mark}`),
       ...stale(kept?.gateways, peers, 'gateway').map((gateway) => `neigh delete ${address(gateway)} dev ${name}`),

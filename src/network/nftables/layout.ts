@@ -13,13 +13,13 @@ export const SETS = {
   services: 'services',
   /** The same and a random number → endpoint. */
   endpoints: 'endpoints',
-  /** For traffic that must stay on this node. */
+  /** Endpoints for traffic that must stay on this node. */
   localEndpoints: 'local-endpoints',
   /** Protocol and port → chain. */
   nodePorts: 'node-ports',
   nodePortEndpoints: 'node-port-endpoints',
   localNodePortEndpoints: 'local-node-port-endpoints',
-  /** Where there is no endpoint → reject or drop. */
+  /** Destinations without an endpoint → reject or drop. */
   unserved: 'unserved',
   unservedNodePorts: 'unserved-node-ports',
   /** Addresses of load balancers with source ranges → chain. */
@@ -100,7 +100,7 @@ function chains({ filtersBridges }: NetworkSettings): readonly Chain[] {
         ...both(vmap(SETS.unserved)),
         // Ports that no service has.
         ...both((family) => `${ip(family)} daddr @${ofIp(SETS.clusterIPs, family)} goto ${REJECT_CHAIN}`),
-        // A cluster IP that nobody has never leaves the node.
+        // Traffic to a cluster IP that no service has never leaves the node.
         ...both((family) => `${ip(family)} daddr @${ofIp(SETS.serviceRanges, family)} drop`),
       ],
     },
@@ -132,7 +132,7 @@ function chains({ filtersBridges }: NetworkSettings): readonly Chain[] {
     {
       name: 'raw-prerouting',
       hook: { type: 'filter', hook: 'prerouting', priority: RAW },
-      // The node routes packets from its loopback address to pods; nobody else may send any to it.
+      // The node routes packets from its loopback address to pods; other senders may not send any to it.
       rules: ['iif != lo ip daddr 127.0.0.0/8 drop'],
     },
     {

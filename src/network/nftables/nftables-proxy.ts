@@ -42,7 +42,7 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
   readonly #turns: TurnBudget;
   readonly #ports = new Map<string, readonly PortRules[]>();
   #settings: NetworkSettings | undefined;
-  /** Whether the table is what `#parts` says. */
+  /** True when the table matches `#parts`. */
   #isCurrent = false;
   /** Chains that can be deleted, and when. */
   readonly #stale = new Map<string, number>();

@@ -1,4 +1,7 @@
-/** What NetworkPolicies add to the table: for each isolated pod an element that leads to the chain of its policies. */
+/**
+ * Parts that NetworkPolicies add to the table: for each isolated pod an element that leads to the chain of its
+ * policies.
+ */
 
 import { addAll } from '../../base/collections/add-all.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
@@ -72,7 +75,7 @@ function allowanceParts(
   return { rules, parts };
 }
 
-/** One for all numbers of a protocol: there is a rule for each of them and each block of addresses. */
+/** Returns one match for all numbers of a protocol: there is a rule for each match and each block of addresses. */
 function portMatchesOf(
   ports: readonly (AllowedPort | NamedPort)[],
   id: string,

@@ -89,7 +89,7 @@ function concerns({ spec }: NetworkPolicy, direction: Direction): boolean {
   return types.includes(direction === 'ingress' ? 'Ingress' : 'Egress');
 }
 
-/** Whether a policy is about a pod of its namespace. */
+/** Reports whether a policy selects a pod of its namespace. */
 function selects({ spec }: NetworkPolicy, pod: Pod): boolean {
   return isMatch(spec.podSelector, pod.metadata.labels);
 }
@@ -116,7 +116,7 @@ function* allow(
   }
 }
 
-/** Each pod once, whatever number of peers select it. */
+/** Returns each pod once, however many peers select it. */
 function* podsOfAll(peers: readonly Peer[], policy: NetworkPolicy, world: Peerage): DividedWork<readonly Pod[]> {
   const all = new Set<Pod>();
   for (const peer of peers) {
@@ -202,7 +202,7 @@ function isMatch(
 const EVERYTHING: DeepReadonly<LabelSelector> = Object.freeze({});
 
 type Compiled = ReturnType<typeof fromLabelSelector>;
-/** Of selectors, each of which is compared with many pods. */
+/** Cache by selector, which is compared with many pods. */
 const compiled = new WeakMap<DeepReadonly<LabelSelector>, Compiled>();
 
 function compiledSelector(selector: DeepReadonly<LabelSelector>): Compiled {

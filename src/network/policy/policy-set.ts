@@ -1,4 +1,4 @@
-/** What NetworkPolicies mean for the pods of one node. */
+/** Effect of NetworkPolicies on the pods of one node. */
 
 export type Direction = 'ingress' | 'egress';
 

@@ -20,7 +20,7 @@ export interface ApiFollowerOptions {
 }
 
 interface Application {
-  /** What is applied, for messages. */
+  /** Name of the applied rules, for messages. */
   readonly subject: string;
   /** Applies all changes. `isRepeated`: the last call failed, so what that one had to apply must be applied, too. */
   apply(isRepeated: boolean): Promise<void>;
@@ -40,7 +40,7 @@ export class ApiFollower {
   #applied = 0;
   #running: Promise<void> | undefined;
 
-  /** Its informers end with the follower. */
+  /** Informers that end with the follower. */
   readonly informers: InformerFactory;
 
   constructor(options: ApiFollowerOptions, application: Application) {
@@ -74,7 +74,7 @@ export class ApiFollower {
     return new Promise((resolve) => this.#waiting.push({ version, resolve }));
   }
 
-  /** Stops following the API. What is applied stays. */
+  /** Stops following the API. Applied rules stay. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error(`following ${this.#application.subject} stops`));
     await this.#running;

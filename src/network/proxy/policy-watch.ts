@@ -115,7 +115,7 @@ export class PolicyWatch {
   }
 }
 
-/** What policies look at. */
+/** Returns the fields of a pod that policies depend on. */
 function factsOf({ metadata, spec, status }: DeepReadonly<Pod>): unknown {
   return [metadata.labels, spec.nodeName, status.phase, status.podIP, status.podIPs, status.hostIP, status.hostIPs];
 }

@@ -22,7 +22,7 @@ export interface RoutingPlan extends Routing {
   readonly refused: readonly { readonly node: string; readonly reason: string }[];
 }
 
-/** The address of the machine that a node without a link of its own is reached through. */
+/** Address of the machine through which a node without its own link is reached. */
 export const GATEWAY_ANNOTATION = 'node.kubernetes.io/gateway';
 
 /** VXLAN as IANA registered it. */

@@ -2,7 +2,7 @@
 import type { RuleSet } from './rule-set.ts';
 
 export interface RuleChange {
-  /** Services whose rules may have changed, with all their rules; a service that is gone has none. */
+  /** Services whose rules may have changed, with all their rules; a deleted service has none. */
   readonly services: RuleSet;
   /** The ranges of cluster IPs. */
   readonly serviceRanges: readonly string[];

@@ -3,9 +3,9 @@ import type { Endpoint } from './endpoints.ts';
 import type { NodeFacts } from './rule-set.ts';
 
 export interface ChosenEndpoints {
-  /** For the traffic policy Cluster. */
+  /** Endpoints for the traffic policy Cluster. */
   readonly cluster: readonly Endpoint[];
-  /** For the traffic policy Local. */
+  /** Endpoints for the traffic policy Local. */
   readonly local: readonly Endpoint[];
 }
 
@@ -23,7 +23,7 @@ export function chooseEndpoints(endpoints: readonly Endpoint[], node: Facts): Ch
   };
 }
 
-/** Whether an endpoint can be used by somebody, somewhere in the cluster. */
+/** Reports whether any client in the cluster can use the endpoint. */
 export function isUsable(endpoint: Endpoint): boolean {
   return endpoint.isReady || stillServes(endpoint);
 }

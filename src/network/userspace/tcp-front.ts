@@ -28,7 +28,7 @@ export async function openTcpFront(first: Front, picker: Picker): Promise<OpenFr
       sources = new SourceFilter(front.allowedSources);
     },
     async close() {
-      // It ends when the last connection does, which nobody waits for.
+      // Closing completes when the last connection ends, which is not awaited.
       server.close();
     },
   };

@@ -9,10 +9,10 @@ import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 
 export interface DnsEndpoint {
-  /** Where pods reach the server. */
+  /** Address at which pods reach the server. */
   readonly address: string;
   readonly port: number;
-  /** Where it serves metrics. */
+  /** Port that serves metrics. */
   readonly metricsPort: number;
 }
 

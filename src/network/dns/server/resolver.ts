@@ -9,10 +9,10 @@ import type { DnsCounters } from './counters.ts';
 export interface ResolverOptions {
   /** Undefined until the zone is complete: queries for its names fail, and clients ask again. */
   readonly authority: () => Authority | undefined;
-  /** Whether a name belongs to the cluster, also while the zone is not complete. */
+  /** Reports whether a name belongs to the cluster, also while the zone is not complete. */
   readonly isOwnName: (name: string) => boolean;
   readonly forwarder: Pick<Forwarder, 'lookup' | 'remembered'>;
-  /** Whether a client may ask. */
+  /** Reports whether a client may ask. */
   readonly isAllowed: (client: string) => boolean;
   readonly counters: DnsCounters;
 }
@@ -128,7 +128,7 @@ function lookupFor({ question, flags, edns }: Query, client: string, alias: stri
 function forwarded({ flags, edns }: Query, result: LookupResult, own: ZoneAnswer | undefined): Sections {
   const aliases = own?.answers ?? [];
   if (result === 'busy') return only(ResponseCode.SERVFAIL);
-  // The alias itself is known, even if nobody can say where it leads.
+  // The alias itself is known, even if no server can resolve its target.
   if (result === 'refused')
     return own ? { ...only(ResponseCode.NOERROR), answers: aliases } : only(ResponseCode.REFUSED);
   const { code, isAuthentic, answers, authorities, additionals } = result;

@@ -21,7 +21,7 @@ interface Entry {
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_POSITIVE_SECONDS = 300;
 const MAX_NEGATIVE_SECONDS = 30;
-/** Of a record besides its name and data. */
+/** Memory of a record besides its name and data. */
 const RECORD_BYTES = 150;
 
 export class AnswerCache {

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../../base/time/clock.ts';
 
-/** As the system's resolver. */
+/** Number of servers that are used, as by the system's resolver. */
 const MAX_SERVERS = 3;
 /** While queries are forwarded, the file is looked at this often. */
 const CHECK_MS = 5_000;

@@ -20,7 +20,7 @@ export function addressRange(text: string): AddressRange {
   return { addresses, reverseApex: [...first, family === 'ipv4' ? 'in-addr.arpa' : 'ip6.arpa'].join('.') };
 }
 
-/** Whether a range has the address that a reverse name stands for. */
+/** Reports whether a range has the address that a reverse name stands for. */
 export function reverseRange({ addresses }: AddressRange, name: string): boolean {
   const address = addressOf(name);
   return address !== undefined && isInRange(addresses, address);

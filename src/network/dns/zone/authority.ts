@@ -1,4 +1,4 @@
-/** Which names this server answers by itself, and what it answers. */
+/** Decides which names this server answers by itself, and how. */
 import { RecordClass, RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
 import type { Question } from '../../../protocols/dns-message/message.ts';
 import { NameReader, splitName } from '../../../protocols/dns-message/name.ts';
@@ -36,7 +36,7 @@ export interface ZoneAnswer {
 export interface AnswerOptions {
   /** Counts answers: most clients use the first record, and each answer starts with another one. */
   readonly turn?: number;
-  /** Of the message. */
+  /** Limit for the message. */
   readonly maxBytes?: number;
 }
 
@@ -47,10 +47,10 @@ const TTL_SECONDS = 5;
 const TIMES = { refresh: 7_200, retry: 1_800, expire: 86_400, minimum: TTL_SECONDS };
 const MAX_ALIASES = 8;
 const MAX_MESSAGE_BYTES = 65_535;
-/** Of a record besides its data, with a pointer as its name. */
+/** Size of a record besides its data, with a pointer as its name. */
 const MIN_RECORD_BYTES = 12;
 const POINTER_BYTES = 2;
-/** Of a name as text: 255 bytes on the wire. */
+/** Length of a name as text: 255 bytes on the wire. */
 const MAX_NAME_LENGTH = 253;
 const SERVICE_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 /** The API server's name, which resolves without a namespace, too. */

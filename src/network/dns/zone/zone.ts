@@ -5,7 +5,7 @@
 import { splitName } from '../../../protocols/dns-message/name.ts';
 import type { ZoneRecord } from '../../../protocols/dns-message/record.ts';
 
-/** All records of a source from now on; none when it is gone. */
+/** New records of a source, which replace all earlier ones; none when it is gone. */
 export interface ZoneChange {
   /** Identifies the source: `service/NAMESPACE/NAME`. */
   readonly source: string;
