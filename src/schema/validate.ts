@@ -18,7 +18,7 @@ export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subreso
 /** After this many errors the rest of a list is not checked. */
 const MAX_ERRORS = 1000;
 
-/** Number of list items and map entries from which a value is validated in turns. */
+/** Maximum number of list items and map entries of a value that is validated in one turn. */
 const MAX_ITEMS_AT_ONCE = 500;
 
 /** Returns all errors, in the order of the schema. */

@@ -9,7 +9,7 @@ import { namedKind } from '../plan/named-kind.ts';
 import type { Members } from './members.ts';
 
 export interface NamedKindsOptions {
-  /** Of the federation. */
+  /** Informers of the federation. */
   readonly informers: InformerFactory;
   readonly members: Members;
   readonly log: Logger;

@@ -20,14 +20,14 @@ import { Settled } from './settled.ts';
 
 export interface SyncOptions {
   readonly kind: FederatedKind;
-  /** Of the federation. */
+  /** Client of the federation. */
   readonly client: Client;
   readonly informers: InformerFactory;
   readonly members: Members;
   readonly recorder: EventRecorder;
   /** A cluster whose objects cannot be read for this long is down, for this kind. */
   readonly downAfterMs: number;
-  /** How long pods wait for a node before their replicas go elsewhere. */
+  /** Time that pods wait for a node before their replicas go elsewhere. */
   readonly unschedulableAfterMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -39,11 +39,11 @@ type FederatedObject = DeepReadonly<AnyObject>;
 
 /** Most of the time, a worker waits for members and for what it wrote to come back. */
 const WORKERS = 100;
-/** How long a plan waits for a cache to show what it wrote. */
+/** Time that a plan waits for a cache to show its writes. */
 const OWN_WRITE_MS = 5_000;
 /** A request to a member that takes longer has failed: the other members do not wait for it. */
 const MEMBER_TIMEOUT_MS = 10_000;
-/** A member whose objects are not known counts as down after some time, which nobody announces. */
+/** Interval for checking members whose objects are unknown: they count as down after some time, without an event. */
 const UNKNOWN_LOOK_MS = 1_000;
 
 export class Sync {
@@ -83,7 +83,7 @@ export class Sync {
 
   #memberChanged(member: Member): void {
     this.#follow(member);
-    // What no plan depends on needs no new plans.
+    // Changes that no plan depends on need no new plans.
     const { replicas, gather } = this.#options.kind;
     if (replicas || gather || member.isStopped || member.health === 'ready') this.#everything();
   }

@@ -10,7 +10,7 @@ export interface Recipient {
   readonly name: string;
   /** Replicas that it has now. */
   readonly current: number;
-  /** How many can run there; undefined: not known to be limited. */
+  /** Number of replicas that can run there; undefined when not known to be limited. */
   readonly capacity?: number;
 }
 

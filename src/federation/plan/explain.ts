@@ -7,9 +7,9 @@ import { parsePreferences, preferenceFor } from './preferences.ts';
 
 export interface Explanation {
   readonly cluster: string;
-  /** One or two words. */
+  /** State in one or two words. */
   readonly state: string;
-  /** Replicas that it should have; undefined for a kind that has none to divide. */
+  /** Desired replicas; undefined for a kind without replicas to divide. */
   readonly desired: number | undefined;
   /** Replicas that the object in the cluster asks for, and those that are ready there. */
   readonly actual: number | undefined;
@@ -66,7 +66,7 @@ function whyOf(placement: Placement, federated: DeepReadonly<AnyObject>, { kind,
   return reasons.join(', ');
 }
 
-/** By the names that the kinds have for it; undefined when its status does not say. */
+/** Returns the ready replicas under any of the names that kinds use; undefined when the status has none. */
 function readyIn(object: DeepReadonly<AnyObject> | undefined): number | undefined {
   const { readyReplicas, numberReady, ready, replicas } = object?.status ?? {};
   const found = [readyReplicas, numberReady, ready].find((each) => typeof each === 'number');

@@ -1,4 +1,4 @@
-/** How the replicas of a federated object are to be divided between clusters. */
+/** Preferences for dividing the replicas of a federated object between clusters. */
 
 export interface ClusterPreference {
   readonly minReplicas: number;
@@ -8,9 +8,9 @@ export interface ClusterPreference {
 }
 
 export interface Preferences {
-  /** Whether running replicas may be moved to come closer to the weights. */
+  /** True when running replicas may be moved to come closer to the weights. */
   readonly rebalance: boolean;
-  /** By name; `*` is for clusters that are not named. Clusters without a preference get no replicas. */
+  /** Preferences by name; `*` is for clusters that are not named. Clusters without a preference get no replicas. */
   readonly clusters: Readonly<Record<string, ClusterPreference>>;
 }
 

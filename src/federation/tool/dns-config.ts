@@ -26,7 +26,9 @@ function entriesOf(value = ''): readonly string[] {
     .filter((each) => each !== '');
 }
 
-/** From these releases of the cluster and of the tool on, the tool manages the DNS configuration of a cluster that joins. */
+/**
+ * Releases of the cluster and of the tool from which the tool manages the DNS configuration of a cluster that joins.
+ */
 const FIRST_CLUSTER = { major: 1, minor: 5 };
 const FIRST_TOOL = { major: 1, minor: 6 };
 

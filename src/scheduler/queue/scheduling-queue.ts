@@ -23,7 +23,7 @@ export interface SchedulingQueueOptions {
 }
 
 const BACKOFF_MS = { base: 1_000, max: 10_000, jitter: 0 };
-/** Number of unschedulable pods from which their back-off grows with their number. */
+/** Maximum number of promptly retried pods; with more unschedulable ones, their back-off grows with their number. */
 const MAX_PROMPTLY_RETRIED = 1_000;
 /** Time after which a pod is retried in any case, should a hint be missing. */
 const MAX_UNSCHEDULABLE_MS = 300_000;

@@ -1,4 +1,7 @@
-/** What providers make of servers that are broken, or mean harm: a DnsError that says what is wrong, soon, and without much memory. */
+/**
+ * Tests providers against servers that are broken or malicious: they soon fail with a DnsError that names the problem,
+ * without using much memory.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';

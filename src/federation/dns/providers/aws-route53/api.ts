@@ -7,7 +7,7 @@ import { all, parseXml, textAt, type XmlElement } from './xml.ts';
 
 export interface Route53Options {
   readonly endpoint: string;
-  /** Of the signature: Route 53 is one service for all regions of a partition. */
+  /** Region of the signature: Route 53 is one service for all regions of a partition. */
   readonly region: string;
   readonly credentials: AwsCredentials;
   readonly now: () => number;
@@ -60,7 +60,7 @@ export class Route53Api {
     } catch {
       // The status says what is wrong.
     }
-    // Something on the way may answer with a page of its own.
+    // A proxy on the way may answer with its own page.
     if (reply.status === 200 && root?.name.endsWith('Response')) return root;
     throw failure(reply.status, root, reply.body);
   }

@@ -19,15 +19,15 @@ const KEYS = [
   'etcd-ca-file',
   'etcd-cert-file',
   'etcd-key-file',
-  // Of the first federation, whose tool told the DNS of members where CoreDNS is. Not used.
+  // Option of the first federation, whose tool told the DNS of members where CoreDNS is. Not used.
   'coredns-endpoints',
 ];
-/** Those of the first federation. */
+/** Defaults of the first federation. */
 const DEFAULT_ENDPOINT = 'http://federation-dns-server-etcd:2379';
 const DEFAULT_PREFIX = 'skydns';
 /** etcd allows 128 operations in a transaction, unless it is configured otherwise. */
 const MAX_OPERATIONS = 100;
-/** For changes of more names, the zone is read once. */
+/** Maximum number of lookups; for more changed names, the zone is read once. */
 const MAX_LOOKUPS = 20;
 
 export const coredns: ProviderDriver = {

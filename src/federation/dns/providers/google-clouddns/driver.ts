@@ -27,7 +27,7 @@ const DEFAULT_METADATA = 'http://metadata.google.internal';
 const PAGE_RECORDS = 1_000;
 /** Google allows 1,000 additions and as many deletions in a change. */
 const MAX_CHANGES = 500;
-/** For changes of more record sets, the zone is read once. */
+/** Maximum number of lookups; for more changed record sets, the zone is read once. */
 const MAX_LOOKUPS = 10;
 const TYPES: ReadonlySet<unknown> = new Set(['A', 'AAAA', 'CNAME']);
 
@@ -92,7 +92,7 @@ class CloudDnsApi {
     this.#project = options.project;
   }
 
-  /** All items of a collection, from all its pages; without those that `isItem` does not accept. */
+  /** Returns all items of a collection, from all its pages, except those that `isItem` rejects. */
   async list<T>(
     path: string,
     query: Readonly<Record<string, string>>,

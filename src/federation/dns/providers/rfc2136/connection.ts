@@ -1,4 +1,4 @@
-/** One request on a TCP connection of its own, and the messages that answer it. */
+/** Sends one request on a new TCP connection, and reads the messages that answer it. */
 import { connect } from 'node:net';
 import { framed, MessageFrames } from '../../../../protocols/dns-message/frames.ts';
 import { DnsError } from '../../provider.ts';

@@ -27,7 +27,7 @@ const KEYS = ['server', 'tsig-key-name', 'tsig-secret', 'tsig-algorithm'];
 const DEFAULT_ALGORITHM = 'hmac-sha256';
 const DNS_PORT = 53;
 const MAX_ID = 65_536;
-/** What a record takes in memory, besides its data. */
+/** Memory of a record besides its data. */
 const RECORD_BYTES = 300;
 /** Response codes of updates (RFC 2136, section 2.2). */
 const NOTAUTH = 9;
@@ -112,7 +112,9 @@ class Peer {
     return found!;
   }
 
-  /** All records of the zone. The first and the last are its SOA record, which says where the transfer ends. */
+  /**
+   * Returns all records of the zone. The first and the last are its SOA record, which marks the end of the transfer.
+   */
   async transfer(zone: string, signal: AbortSignal): Promise<readonly ResourceRecord[]> {
     const records: ResourceRecord[] = [];
     let ends = 0;

@@ -6,7 +6,7 @@ import type { ResourceRecord } from '../../../../protocols/dns-message/record.ts
 import { readData } from '../../../../protocols/dns-message/record-data.ts';
 
 interface Tsig {
-  /** Where its record starts in the message. */
+  /** Position of its record in the message. */
   readonly start: number;
   readonly keyName: string;
   readonly algorithm: string;
