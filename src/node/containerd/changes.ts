@@ -1,7 +1,7 @@
 /**
- * Notices what changes in the runtime. Everything is compared with what was seen before: at once after an event or a call of
- * our own, and from time to time, because events can be lost and some runtimes have none. Without sandboxes and listeners,
- * nothing is asked.
+ * Notices changes in the runtime. Everything is compared with its earlier state: at once after an event or a call of
+ * our own, and periodically, because events can be lost and some runtimes have none. Without sandboxes and listeners,
+ * the runtime is not asked.
  */
 
 import type { Logger } from '../../base/log.ts';
@@ -38,7 +38,7 @@ export class Changes {
   #looks: Timer[] = [];
   #looking: Promise<void> | undefined;
   #isStale = false;
-  /** Aborted when nobody listens any more. */
+  /** Signal that is aborted when the last listener leaves. */
   #subscription = new AbortController();
   #hasEvents = false;
   #retry: Timer | undefined;
@@ -83,7 +83,7 @@ export class Changes {
     this.#before = undefined;
   }
 
-  /** One look at a time; another one follows if it was asked for meanwhile. */
+  /** Runs one comparison at a time, and another one if it was requested meanwhile. */
   #look(): void {
     if (this.#looking) {
       this.#isStale = true;
@@ -114,7 +114,7 @@ export class Changes {
     const before = this.#before;
     this.#before = now;
     if (!before) {
-      // Nobody knows what has changed before the first look.
+      // Changes before the first comparison are unknown.
       this.#notify(undefined);
       return;
     }

@@ -105,7 +105,7 @@ const encodeSandbox = (config: SandboxConfig) =>
 const encodeContainer = (config: ContainerConfig) =>
   ContainerMessage.encode(containerMessage(config, { sandbox, sandboxId: 'id', owner: 'node' }));
 
-/** All values that differ from this one in a single leaf, by the path of that leaf. */
+/** Returns all values that differ from this one in a single leaf, by the path of that leaf. */
 function variants(value: unknown, path = ''): [string, unknown][] {
   if (typeof value === 'string') return [[path, CHOICES[value] ?? `${value}2`]];
   if (typeof value === 'number') return [[path, value + 1]];

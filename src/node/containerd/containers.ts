@@ -52,10 +52,10 @@ export class CriContainers implements Containers {
   readonly #interfaces: PodInterfaces;
   readonly #clock: Clock;
   readonly #changed: () => void;
-  /** What is known of sandboxes and containers, which does not change while their state is the same. */
+  /** Known sandboxes and containers, which do not change while their state is the same. */
   #sandboxes = new Map<string, Sandbox>();
   #containers = new Map<string, Container>();
-  /** By sandbox; undefined: one that was made without. */
+  /** Cgroup of each pod by sandbox; undefined for a sandbox made without one. */
   readonly #podCgroups = new Map<string, string | undefined>();
 
   constructor({ connection, owner, cgroups, interfaces, clock, changed }: ContainersOptions) {
@@ -212,7 +212,7 @@ export class CriContainers implements Containers {
     ]);
   }
 
-  /** Of the sandboxes that were listed. */
+  /** Returns the usage of the listed sandboxes. */
   async podUsage(): Promise<readonly ContainerUsage[]> {
     const time = this.#clock.now();
     return [...this.#podCgroups].flatMap(([id, cgroup]): ContainerUsage[] => {
@@ -257,7 +257,7 @@ export class CriContainers implements Containers {
   }
 }
 
-/** What is gone needs not be stopped or removed. */
+/** Ignores that a sandbox or container to stop or remove is gone. */
 function ignoreGone(error: RuntimeError): undefined {
   if (error.code !== 'NotFound') throw error;
 }

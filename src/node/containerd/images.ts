@@ -14,7 +14,7 @@ interface ImagesOptions {
   readonly load: (archive: string) => Promise<readonly string[]>;
 }
 
-/** A pull has no limit of its own: containerd ends one that makes no progress. */
+/** Timeout of a pull, which is hardly ever reached: containerd ends a pull that makes no progress. */
 const PULL_TIMEOUT_MS = 24 * 60 * 60_000;
 
 export class CriImages implements Images {

@@ -1,4 +1,4 @@
-/** What CRI says about sandboxes, containers and images, in the words of the runtime contract. */
+/** Converts sandboxes, containers and images of CRI into the types of the runtime contract. */
 import type { Decoded } from '../../protocols/protobuf/message.ts';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import type { Container, ContainerUsage, Image, Sandbox } from '../runtime/runtime.ts';

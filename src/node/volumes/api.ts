@@ -1,4 +1,4 @@
-/** What volumes need from the API and from the rest of the agent. The agent brings it; there is no client in here. */
+/** Interface of volumes to the API and to the rest of the agent. The agent provides it; there is no client in here. */
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import type { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -34,7 +34,7 @@ export interface VolumesApi {
 
 export interface CsiDriverInfo {
   readonly name: string;
-  /** How the storage system calls the node. */
+  /** Name of the node in the storage system. */
   readonly nodeId: string;
   /** 0: no limit. */
   readonly maxVolumes: number;

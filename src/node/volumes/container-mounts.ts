@@ -1,4 +1,4 @@
-/** What a container mounts. */
+/** Prepares the mounts of a container. */
 import { dirname, isAbsolute, join } from 'node:path';
 import { TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
 import { chmod, chown, makeDirectory, writeFile } from '../../base/own-files/own-files.ts';

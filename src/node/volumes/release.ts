@@ -17,7 +17,7 @@ export interface ReleaseContext {
   readonly mounter: Mounter;
   readonly csi: CsiDrivers;
   readonly inUse: VolumesInUse;
-  /** By staging path: a volume is not unstaged while another pod stages it. */
+  /** Serializes work by staging path: a volume is not unstaged while another pod stages it. */
   readonly staging: SerialByKey;
 }
 

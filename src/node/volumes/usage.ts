@@ -1,4 +1,4 @@
-/** What a pod has written on its node outside of its containers' layers. */
+/** Measures a pod's data on its node outside of its containers' layers. */
 import { join } from 'node:path';
 import { TreeTooDeepError } from '../../base/files-inside/errors.ts';
 import { treeBytes } from '../../base/files-inside/tree-bytes.ts';

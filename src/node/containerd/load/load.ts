@@ -16,7 +16,7 @@ import { type ImageContent, snapshotterOf, unpack } from './unpack.ts';
 interface LoadOptions {
   readonly connection: Connection;
   readonly clock: Clock;
-  /** Gives the only image of the archive this name, instead of its own. */
+  /** Name for the only image of the archive, instead of its own. */
   readonly as?: string;
   /** Otherwise images are unpacked when they are first used. */
   readonly unpacks: boolean;
@@ -25,7 +25,7 @@ interface LoadOptions {
 /** An image in the content store. */
 interface LoadedImage {
   readonly target: Descriptor;
-  /** One per platform. */
+  /** Contents for each platform. */
   readonly contents: readonly ImageContent[];
   readonly names: readonly string[];
 }
@@ -91,7 +91,10 @@ async function loadOci(
   return images;
 }
 
-/** What the manifests of an archive refer to. Each is looked at once: indexes may list one many times, and other indexes. */
+/**
+ * Contents that the manifests of an archive refer to. Each is looked at once: indexes may list one many times, and
+ * other indexes.
+ */
 class References {
   readonly #documents: ReadonlyMap<string, Buffer>;
   readonly #store: ContentStore;
@@ -182,7 +185,7 @@ async function loadDocker(
     return blob;
   };
   const loaded: LoadedImage[] = [];
-  // One after the other: two of them can have the same manifest.
+  // Manifests are written one after the other: two images can have the same one.
   for (const { config, layers, names } of images) {
     const { target, content } = await writeManifest(store, blobOf(config), layers.map(blobOf));
     loaded.push({ target, contents: [content], names: names.map((name) => fullName(parseReference(name))) });
@@ -192,7 +195,7 @@ async function loadDocker(
 
 interface DockerBlob extends Blob {
   readonly isGzip: boolean;
-  /** Of a configuration. */
+  /** Content of a configuration. */
   readonly bytes: Buffer | undefined;
 }
 
@@ -221,7 +224,7 @@ async function writeManifest(
   };
 }
 
-/** Whether it is compressed, and all of the content. */
+/** Returns whether the content is compressed, and all of the content. */
 async function peek(content: AsyncIterable<Buffer>): Promise<[boolean, AsyncIterable<Buffer>]> {
   const parts = content[Symbol.asyncIterator]();
   const first = await parts.next();

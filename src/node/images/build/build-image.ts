@@ -26,9 +26,9 @@ export interface ImageSpec {
   readonly name: string;
   readonly files: readonly ImageFile[];
   readonly config: Partial<ImageConfig>;
-  /** In Node's words. */
+  /** Architecture as Node names it. */
   readonly architecture: string;
-  /** Whether the layer is compressed. Default: false. */
+  /** True to compress the layer. Default: false. */
   readonly compress?: boolean;
 }
 

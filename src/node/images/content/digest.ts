@@ -1,4 +1,4 @@
-/** Digests: `sha256:` and 64 digits. Other algorithms are allowed by the specification, and used by nobody. */
+/** Digests: `sha256:` and 64 digits. The specification allows other algorithms, which are not used in practice. */
 import { createHash, type Hash } from 'node:crypto';
 import { RuntimeError } from '../../runtime/errors.ts';
 

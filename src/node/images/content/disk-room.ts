@@ -2,15 +2,15 @@
 import { statfs } from '../../../base/own-files/own-files.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
-/** What is left to the rest of the node: this share of the disk, and at most so many bytes. */
+/** Space left to the rest of the node: this share of the disk, and at most so many bytes. */
 const RESERVED_SHARE = 0.05;
 const MAX_RESERVED_BYTES = 2 ** 30;
-/** How much is written between two looks at the disk, which others fill, too. Files need more than their headers. */
+/** Bytes written between two checks of the disk, which others fill, too. Files need more than their headers. */
 const CHECK_EVERY_BYTES = 16 * 2 ** 20;
 
 interface DiskRoom {
   readonly bytes: number;
-  /** Whether more files can be created. */
+  /** True when more files can be created. */
   readonly hasFiles: boolean;
 }
 
@@ -28,8 +28,8 @@ export async function checkRoom(directory: string, what: string, bytes: number):
 }
 
 /**
- * Passes on what is about to be written into a directory, as long as there is room. More than there was room for at the
- * beginning is refused even if it is not written: nobody knows where it ends.
+ * Passes on data that is about to be written into a directory, as long as there is room. More than there was room for
+ * at the beginning is refused even if it is not written: it may be endless.
  */
 export async function* withinRoom(
   source: AsyncIterable<Buffer>,

@@ -29,7 +29,7 @@ function start(command: string, args: string[] = []): ChildProcess {
 
 const childrenOf = (pid: number) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
-/** Whether the program runs and sleeps: then it waits for signals. */
+/** Waits until the program runs and sleeps: then it waits for signals. */
 const isWaiting = (pid: number) =>
   vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/^\d+ \(pause\) S /), 5000);
 

@@ -33,7 +33,7 @@ import { ShiftedRoots } from './shifted-roots.ts';
 import { StoreLock } from './store-lock.ts';
 import { UnpackedRoots } from './unpacked-roots.ts';
 
-/** Where images are pulled from. */
+/** Source that images are pulled from. */
 export interface ImageSource {
   /**
    * Takes an image into an ingest. Blobs that `has` knows may be left out. `digest` of the result is that of the image
@@ -56,7 +56,7 @@ export interface DirectoryStoreOptions {
   readonly log: Logger;
   readonly source: ImageSource;
   readonly platform: Platform;
-  /** Whether this process is root: then files have owners, and roots are overlay mounts. */
+  /** True when this process is root: then files have owners, and roots are overlay mounts. */
   readonly isRoot: boolean;
 }
 
@@ -226,7 +226,7 @@ export class DirectoryImageStore implements ImageStore {
 
   async #place(ingest: Ingest, digest: string): Promise<void> {
     const target = this.#layout.blob(digest);
-    // What is there already is replaced: it may be damaged.
+    // An existing blob is replaced: it may be damaged.
     if (ingest.blobs.delete(digest)) await rename(ingest.path(digest), target);
     else if (!(await stat(target).catch(ignoreMissing))) {
       throw new RuntimeError('Unknown', `blob ${digest} is missing; try again`);

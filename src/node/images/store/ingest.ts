@@ -1,4 +1,4 @@
-/** A directory for content that is being taken in. What is not committed goes away with it. */
+/** Directory for content that is being taken in. Content that is not committed is removed with it. */
 import { join } from 'node:path';
 import { removeTree } from '../../../base/files-inside/remove-tree.ts';
 import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';

@@ -1,6 +1,7 @@
 /**
- * The files of images with the owners that they have in the user namespace of a pod: a layer above the unpacked files in which every
- * file has another owner and, where the kernel can leave it below, no content of its own. Pods with the same range share it.
+ * Files of images with the owners that they have in the user namespace of a pod: a layer above the unpacked files in
+ * which every file has another owner and, if the kernel can leave it below, no content of its own. Pods with the same
+ * range share it.
  */
 import { join } from 'node:path';
 import { removeTree } from '../../../base/files-inside/remove-tree.ts';

@@ -24,7 +24,7 @@ interface Layer {
 }
 
 const FILES = 'files';
-/** Of the root of an image, unless the image says another one. */
+/** Mode of the root of an image, unless the image sets another one. */
 const FILES_MODE = 0o755;
 const INFO = 'info.json';
 

@@ -16,11 +16,11 @@ const NO_RECORDS: PaxRecords = new Map();
 const TYPES: ReadonlyMap<string, EntryType> = new Map([
   ...Object.entries(TYPE_FLAGS).map(([type, flag]) => [flag, type as EntryType] as const),
   ['\0', 'file'],
-  // Contiguous files, which nobody makes any more.
+  // Contiguous files, which modern programs no longer make.
   ['7', 'file'],
 ]);
 
-/** What extended headers said about the next entry. */
+/** Attributes of the next entry from extended headers. */
 interface Extension {
   path?: string;
   linkTarget?: string;

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** In chunks of this size, so that headers and contents are cut anywhere. */
+/** Yields chunks of this size, so that headers and contents are cut anywhere. */
 async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }

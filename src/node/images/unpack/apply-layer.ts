@@ -7,7 +7,7 @@ import { type Place, RootDirectory } from './root-directory.ts';
 import { applyWhiteout, isWhiteout } from './whiteouts.ts';
 
 export interface UnpackOptions {
-  /** Whether files get the owners that the image says: needs root. */
+  /** True to give files the owners that the image names: needs root. */
   readonly setsOwners: boolean;
 }
 

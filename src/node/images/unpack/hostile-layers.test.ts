@@ -1,4 +1,4 @@
-/** What an image says that wants out of its root. */
+/** Tests layers of images that try to escape from their root. */
 import {
   lstatSync,
   mkdirSync,

@@ -33,8 +33,8 @@ export class RootDirectory {
   }
 
   /**
-   * Where a path is, with links on the way to it resolved and missing directories made. The last part is not followed.
-   * Undefined for the root itself.
+   * Returns the location of a path, with links on the way to it resolved and missing directories created. The last part
+   * is not followed. Undefined for the root itself.
    */
   async place(path: string): Promise<Place | undefined> {
     const { parent, name } = split(path);
@@ -58,7 +58,7 @@ export class RootDirectory {
     return OpenDirectory.open(this.#path);
   }
 
-  /** To be called when a link or directory was made or removed. */
+  /** Notes that a link or directory was made or removed. */
   async changed(): Promise<void> {
     const last = this.#last;
     this.#last = undefined;

@@ -1,4 +1,4 @@
-/** What is written beside a published volume, so that it can be taken back without the pod's object. */
+/** Saves data beside a published volume, so that it can be unpublished without the pod's object. */
 import { join } from 'node:path';
 import { PRIVATE_FILE } from '../../../base/own-files/modes.ts';
 import { readFile, writeFile } from '../../../base/own-files/own-files.ts';

@@ -42,7 +42,10 @@ export interface WriteOptions {
   readonly beforePublish?: (() => Promise<void>) | undefined;
 }
 
-/** Returns whether anything changed. The directory must exist, and nobody else may write to it meanwhile. */
+/**
+ * Writes files and returns whether anything changed. The directory must exist, and nothing else may write to it
+ * meanwhile.
+ */
 export async function writeAtomically(directory: string, payload: Payload, options: WriteOptions): Promise<boolean> {
   const files = checked(payload);
   const current = await readlink(join(directory, DATA)).catch(ifMissing);
@@ -61,7 +64,7 @@ export async function writeAtomically(directory: string, payload: Payload, optio
   return changes;
 }
 
-/** What the volume shows now; undefined: it was never written. */
+/** Returns the present files of the volume; undefined if it was never written. */
 export async function readPayload(directory: string, ids: HostIds | undefined): Promise<Payload | undefined> {
   const current = await readlink(join(directory, DATA)).catch(ifMissing);
   return current === undefined ? undefined : readFiles(join(directory, current), ids);

@@ -22,17 +22,17 @@ export interface SourceContext {
   readonly allocatable: Readonly<Record<string, string>>;
 }
 
-/** What a volume consists of. */
+/** Files of a volume. */
 export interface CollectedFiles {
   readonly payload: Payload;
-  /** When a token among them is to be renewed. */
+  /** Time at which a token among them is to be renewed. */
   readonly renewAt: number | undefined;
 }
 
 /** `changing`: tokens, the CA and the downward API, which are refreshed in running pods; `configured`: all others. */
 export type Part = 'all' | 'changing';
 
-/** Whether the agent writes the files of this volume. */
+/** Reports whether the agent writes the files of this volume. */
 export const isFileVolume = ({ configMap, secret, downwardAPI, projected }: PodVolume): boolean =>
   Boolean(configMap ?? secret ?? downwardAPI ?? projected);
 
@@ -59,12 +59,12 @@ export async function collectFiles(volume: PodVolume, part: Part, context: Sourc
   return { payload, renewAt };
 }
 
-/** Whether something in the volume changes while the pod runs. */
+/** Reports whether something in the volume changes while the pod runs. */
 export function hasChangingFiles({ downwardAPI, projected }: PodVolume): boolean {
   return Boolean(downwardAPI) || (projected?.sources ?? []).some(isChanging);
 }
 
-/** Whether the volume shows ConfigMaps or Secrets that somebody may change. */
+/** Reports whether the volume shows ConfigMaps or Secrets, which users may change. */
 export function hasConfiguredFiles({ configMap, secret, projected }: PodVolume): boolean {
   return Boolean(configMap ?? secret) || (projected?.sources ?? []).some((source) => !isChanging(source));
 }

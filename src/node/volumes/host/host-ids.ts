@@ -1,4 +1,4 @@
-/** The ids on this node of a pod that has a user namespace of its own. */
+/** Ids on this node of a pod with its own user namespace. */
 import { VolumeError } from '../volumes.ts';
 
 /** Ids from 0 to `length` in the pod are those from the bases on the node. */

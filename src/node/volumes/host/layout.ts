@@ -1,4 +1,4 @@
-/** Where the agent keeps what pods have on the node. The layout is kubelet's, because tools and CSI drivers know it. */
+/** Layout of the pods' files on the node. It is kubelet's, because tools and CSI drivers know it. */
 import { join } from 'node:path';
 
 export class Layout {
@@ -52,7 +52,7 @@ export class Layout {
     return join(this.terminationMessages(uid), segment(container), String(attempt));
   }
 
-  /** Where the subPath of a volumeMount is mounted. */
+  /** Returns the path at which the subPath of a volumeMount is mounted. */
   subPath(uid: string, volume: string, container: string, index: number): string {
     return join(this.pod(uid), 'volume-subpaths', segment(volume), segment(container), String(index));
   }
@@ -62,7 +62,7 @@ export class Layout {
     return join(this.#root, 'plugins_registry');
   }
 
-  /** Where the volumes of CSI drivers are staged, once for all pods. */
+  /** Directory in which the volumes of CSI drivers are staged, once for all pods. */
   get csiStaging(): string {
     return join(this.#root, 'plugins', 'kubernetes.io', 'csi');
   }

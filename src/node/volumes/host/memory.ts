@@ -4,7 +4,7 @@ import type { SeenPod } from '../../pod/container-run.ts';
 
 export interface MemoryOptions {
   readonly pod: SeenPod;
-  /** Its own limit; undefined: only those of the pod and of the node. */
+  /** Limit of the volume itself; undefined: only those of the pod and of the node apply. */
   readonly sizeLimit: string | undefined;
   readonly allocatable: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,6 @@
-/** Persistent volumes, through a claim of the pod's namespace: of its own, or one that was made for the pod alone. */
+/**
+ * Persistent volumes, through a claim of the pod's namespace: the pod's own, or one that was made for the pod alone.
+ */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
@@ -81,7 +83,7 @@ async function preparePersistentVolume(setup: VolumeSetup, bound: BoundClaim): P
   throw new VolumeError(`no volume plugin matched name: PersistentVolume "${persistent.metadata.name}"`);
 }
 
-/** A directory or device of this node. What was provisioned on it is created by its first pod. */
+/** Prepares a directory or device of this node. The first pod creates the directory of a provisioned volume. */
 async function prepareLocal(
   { pod, host, ids }: VolumeSetup,
   persistent: Volume,

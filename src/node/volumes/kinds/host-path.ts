@@ -13,7 +13,7 @@ export async function prepareHostPath(path: string, type: string): Promise<Prepa
 
 type FileType = 'Directory' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice';
 
-/** How messages call what was expected. */
+/** Names of file types in messages. */
 const EXPECTED: Readonly<Record<FileType, string>> = {
   Directory: 'directory',
   File: 'file',
