@@ -67,7 +67,7 @@ function anonymousMemory(pid: number): number {
   return Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** From the moment at which a definition is sent to the first list of its objects; best of several. */
+/** Measures the time from sending a definition to the first list of its objects; best of several. */
 async function timeUntilServed(qd: Program, agent: Agent): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let i = DEFINITION_COUNT; i < DEFINITION_COUNT + 5; i++) {

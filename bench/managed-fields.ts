@@ -1,6 +1,7 @@
 /**
- * What `managedFields` take from creates and merge patches: the built program beside the same program without them
- * (scripts/bench.mjs leaves out `src/server/objects/field-managers/track.ts`). Both are under the same load by turns.
+ * Measures the cost of `managedFields` in creates and merge patches: the built program beside the same program without
+ * them (scripts/bench.mjs leaves out `src/server/objects/field-managers/track.ts`). Both are under the same load by
+ * turns.
  */
 import { join } from 'node:path';
 import { median } from './documents.ts';

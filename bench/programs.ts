@@ -17,7 +17,7 @@ export interface Program extends Target {
 
 const START_TIMEOUT_MS = 60_000;
 const TOKEN = 'bench-token';
-/** The token of a user without permissions of its own. */
+/** Token of a user without permissions. */
 export const READER_TOKEN = 'reader-token';
 /** The token of another such user. */
 export const VISITOR_TOKEN = 'visitor-token';
@@ -81,7 +81,7 @@ async function start(script: string, args: readonly string[], ready: RegExp): Pr
   };
 }
 
-/** An etcd of its own in a directory; undefined when none is installed. */
+/** Starts a separate etcd in a directory; undefined when none is installed. */
 export async function startEtcd(directory: string): Promise<{ url: string; stop(): Promise<void> } | undefined> {
   try {
     await promisify(execFile)('etcd', ['--version'], { env: etcdEnvironment() });
@@ -98,7 +98,7 @@ export async function startEtcd(directory: string): Promise<{ url: string; stop(
   return { url: client, stop: () => stop(child) };
 }
 
-/** Debian's etcd wants to be told that it may run on arm64. */
+/** Environment in which Debian's etcd runs on arm64. */
 function etcdEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch };
 }

@@ -1,4 +1,4 @@
-/** How figures are printed: as a table for people, as JSON for programs. */
+/** Prints figures: as a table for people, as JSON for programs. */
 
 export interface Figure {
   readonly name: string;
@@ -6,7 +6,7 @@ export interface Figure {
   readonly qd: number;
   /** The bare server's or another peer's, measured in the same run; absent where there is nothing to compare. */
   readonly bare?: number;
-  /** What the project promises: at least for rates and where more is better, at most for all else. */
+  /** Promised value: a minimum for rates and when more is better, a maximum for all else. */
   readonly promise?: number;
   readonly moreIsBetter?: boolean;
 }

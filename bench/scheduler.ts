@@ -1,6 +1,7 @@
 /**
- * How fast the scheduler gives pods nodes, in a cluster of 5,000 nodes: through the real API in one process, on the embedded
- * store, from its start until every pod has its node. `decisions` is deciding and assuming alone, without the API.
+ * Measures how fast the scheduler assigns nodes to pods, in a cluster of 5,000 nodes: through the real API in one
+ * process, on the embedded store, from its start until every pod has its node. `decisions` is deciding and assuming
+ * alone, without the API.
  */
 
 import { silent } from '../src/base/log.ts';

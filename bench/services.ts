@@ -24,7 +24,7 @@ const SERVICES = 5_000;
 const ENDPOINTS = 3;
 const CHANGES = 30;
 const MAX_CHANGE_MS = 50;
-/** Of the direct rate. */
+/** Minimum share of the direct rate. */
 const MIN_RATE = 0.9;
 const ROUNDS = 5;
 const ROUND_MS = 1_000;

@@ -13,7 +13,7 @@ import type { Figure } from './report.ts';
 export interface TrafficFigures {
   /** The project's folder. */
   readonly root: string;
-  /** For the cluster, which is removed afterwards. */
+  /** Directory for the cluster, which is removed afterwards. */
   readonly directory: string;
   readonly wanted: (name: string) => boolean;
   readonly record: (figure: Figure) => void;
@@ -74,7 +74,7 @@ async function serviceFor({ qd }: NodeUnderTest, name: string, agent: Agent): Pr
   return JSON.parse(made).spec.clusterIP;
 }
 
-/** From the moment that a watch shows the pod as Ready until its Service answers. */
+/** Measures the time from the watch event that shows the pod as Ready until its Service answers. */
 async function served(node: NodeUnderTest, agent: Agent): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < STARTS; round++) {
@@ -88,7 +88,7 @@ async function served(node: NodeUnderTest, agent: Agent): Promise<number> {
   return median(times);
 }
 
-/** The latency of the API, while nobody uses the Ingress and while 200 connections do, in turns. */
+/** Measures the latency of the API, with the Ingress idle and with 200 connections to it, in turns. */
 async function flooded(node: NodeUnderTest, agent: Agent, { root, record, say }: TrafficFigures): Promise<void> {
   if (!hasWrk) return say('the flood of the Ingress is left out: wrk is not installed');
   const { qd } = node;
@@ -126,7 +126,7 @@ async function ingressAddress({ qd }: NodeUnderTest, agent: Agent): Promise<stri
   }
 }
 
-/** One request on a connection of its own. Resolves with undefined, or with what went wrong. */
+/** Sends one request on a new connection. Resolves with undefined, or with the error. */
 function ask(address: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const sent = request(`http://${address}/`, { agent: new PlainAgent(), timeout: REQUEST_TIMEOUT_MS }, (response) => {

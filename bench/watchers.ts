@@ -43,8 +43,8 @@ const BRACE = 0x7d;
 const NEWLINE = 0x0a;
 
 /**
- * Over a socket of its own, read as it comes: a client that takes HTTP apart costs more than what it measures. An event is
- * a line that ends an object; lines that frame chunks end otherwise.
+ * Opens a watch over a plain socket and reads it as it comes: a client that parses HTTP costs more than the measured
+ * code. An event is a line that ends an object; lines that frame chunks end otherwise.
  */
 function openWatch({ origin, token }: Target, path: string): Promise<Stream> {
   const { hostname, port, host } = new URL(origin);

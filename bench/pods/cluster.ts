@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const LOOK_MS = 50;
 const READY_TIMEOUT_MS = 60_000;
-/** Of pods. Tests have others. */
+/** Range of pods. Tests have others. */
 const CLUSTER_CIDR = '10.229.0.0/16';
 
 export const IMAGE = 'docker.io/library/bench:1';
@@ -48,7 +48,7 @@ export interface NodeUnderTest {
 interface ClusterOptions {
   /** The project's folder. */
   readonly root: string;
-  /** For this cluster alone. */
+  /** Directory for this cluster alone. */
   readonly directory: string;
   readonly runtime: 'containerd' | 'process';
 }
@@ -125,7 +125,7 @@ interface Started extends Omit<NodeUnderTest, 'api'> {
   readonly runtime: ClusterOptions['runtime'];
 }
 
-/** When the node is Ready and has the image. */
+/** Waits until the node is Ready and has the image. */
 async function ready({ qd, pid, directory, runtime }: Started): Promise<NodeUnderTest> {
   const api = new PodApi(qd);
   const deadline = performance.now() + READY_TIMEOUT_MS;

@@ -17,7 +17,7 @@ import { execute, receive, streamRequest } from './streams.ts';
 export interface PodFigures {
   /** The project's folder. */
   readonly root: string;
-  /** For the clusters, which are removed afterwards. */
+  /** Directory for the clusters, which are removed afterwards. */
   readonly directory: string;
   readonly wanted: (name: string) => boolean;
   readonly record: (figure: Figure) => void;
@@ -48,7 +48,7 @@ export async function measurePods(figures: PodFigures): Promise<void> {
 
 type Measure = (node: NodeUnderTest, figures: PodFigures) => Promise<void>;
 
-/** By the names of their figures. */
+/** Measurements by the names of their figures. */
 const CONTAINERD: Readonly<Record<string, Measure>> = {
   'pod ready on containerd, pod deleted on containerd': startsOnContainerd,
   'log of 1 KB lines, followed': log,

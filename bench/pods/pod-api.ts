@@ -6,7 +6,7 @@ import type { Target } from '../load.ts';
 
 export const PODS = '/api/v1/namespaces/default/pods';
 
-/** What a watch shows of a pod. */
+/** Watch event of a pod. */
 interface PodEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: {

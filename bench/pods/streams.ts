@@ -22,7 +22,7 @@ export function streamRequest({ origin, token }: Target, path: string, isUpgrade
   return `GET ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`;
 }
 
-/** Sends a request and returns the rate at which so many bytes come back, in MB/s. What frames them is not worth counting. */
+/** Sends a request and returns the rate at which so many bytes come back, in MB/s. Framing is too small to count. */
 export async function receive(origin: string, request: string, bytes: number): Promise<number> {
   const { hostname, port } = new URL(origin);
   const began = performance.now();
