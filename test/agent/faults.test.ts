@@ -1,4 +1,4 @@
-/** Property: whatever pods, faults and restarts there are, in the end is what the specs say. */
+/** Property: with any pods, faults and restarts, the final state is that of the specs. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
@@ -18,7 +18,7 @@ const pods: fc.Arbitrary<GivenPod> = fc.record({
   main: fc.integer({ min: 1, max: 2 }),
 });
 
-/** What happens from outside. */
+/** Event from outside. */
 type Step =
   | { readonly type: 'exit'; readonly pod: number; readonly container: number; readonly code: number }
   | { readonly type: 'kill sandbox' | 'delete'; readonly pod: number }
@@ -104,7 +104,7 @@ async function perform(cluster: AgentCluster, given: readonly GivenPod[], exits:
   return false;
 }
 
-/** How often a container may have been started at most. Init containers start again in every sandbox. */
+/** Returns the maximum number of starts of a container. Init containers start again in every sandbox. */
 function mostStarts({ restartPolicy }: GivenPod, name: string, codes: readonly number[], sandboxes: number): number {
   if (name.startsWith('s')) return 1 + codes.length;
   const restarted = restartPolicy === 'Never' ? [] : codes.filter((code) => code !== 0 || restartPolicy === 'Always');

@@ -49,7 +49,7 @@ async function liveWith(number: number, how: Fault): Promise<string> {
   await reach((pod) => isReady(pod) && pod.status.containerStatuses[0].restartCount === 1);
   await cluster.delete('web');
   await reach((pod) => pod === undefined);
-  // What was done last may still have to be found.
+  // The last change may still have to be found.
   if (interruption.isReached() && !isRestarted) await cluster.restart();
   await cluster.clock.advance(60_000);
   expect([runtime.pods, runtime.size, [...volumes.prepared]]).toEqual([[], 0, []]);
@@ -91,7 +91,7 @@ test('pods that vanish from the API while it is down leave nothing behind', asyn
   });
   await until('web', () => runtime.size === 0);
   await until('web', () => volumes.released.includes('somebody') && volumes.prepared.size === 0);
-  // As kubelet does it: what nobody knows of is not given its grace period.
+  // Like kubelet, the agent gives unknown pods no grace period.
   expect(runtime.calls).toContain('stop web/first/0 1');
 });
 

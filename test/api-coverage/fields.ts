@@ -1,4 +1,4 @@
-/** How many of a kind's published fields ours has. */
+/** Counts the published fields of a kind that ours has. */
 import type { Kind, Version } from '../../src/kinds/kind.ts';
 import { joinPath } from '../../src/schema/field-error.ts';
 import type { Schema } from '../../src/schema/schema.ts';
@@ -16,7 +16,7 @@ export interface FieldCount {
 export interface FieldCoverage {
   readonly newer: FieldCount | undefined;
   readonly older: FieldCount | undefined;
-  /** Where no release has this version: the stored one, by which it is measured. */
+  /** Stored version, by which a version is measured that no release has. */
   readonly measuredBy: string | undefined;
 }
 

@@ -44,7 +44,7 @@ function groupsOf(registry: Registry): string[] {
   return [...names].sort();
 }
 
-/** By kind, and each kind's versions newest first. */
+/** Returns rows by kind, and each kind's versions newest first. */
 function rowsOf(registry: Registry, group: string, reference: Reference): Row[] {
   const versions = [...registry.apiVersions].filter((apiVersion) => splitApiVersion(apiVersion)[0] === group);
   return versions

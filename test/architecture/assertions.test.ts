@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { analyse, filesBelow, root } from './source.ts';
 
-/** What can fail; `eventually` and `until` do when their condition does not come true. */
+/** Calls that can fail; `eventually` and `until` do when their condition does not come true. */
 const ASSERTION = /\b(?:expect\w*|assert|eventually|until\w*)\b/;
 const TEST = /(?<![.\w])(?:it|test)(?!\.skip\()(?=[.(<`])/g;
 const SLEEP = /(?<![.\w])(?:setTimeout|setInterval)\b/;
@@ -30,7 +30,7 @@ function codeOf(text: string): string {
   return analyse(text.replace(REGEXP, '0')).code;
 }
 
-/** From a position to the end of its statement: the next semicolon or blank line outside brackets. */
+/** Returns the text from a position to the end of its statement: the next semicolon or blank line outside brackets. */
 function statementAt(code: string, start: number): string {
   let depth = 0;
   for (let i = start; i < code.length; i++) {

@@ -9,7 +9,7 @@ import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 const COMPONENT = ['base', 'protocols', 'api', 'schema', 'kinds', 'client'];
 const EVERYTHING_BELOW = [...COMPONENT, 'store', 'server', 'controllers', 'scheduler', 'node', 'network', 'federation'];
 
-/** What each room may import from, besides itself. */
+/** Rooms that each room may import from, besides itself. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   protocols: ['base'],

@@ -6,11 +6,11 @@
 import { expect, it } from 'vitest';
 import { isTest, sourcesBelow } from './source.ts';
 
-/** What limits a map. */
+/** Reason why a map is limited. */
 type Limit =
   /** It belongs to one call or one value, and is gone with it. */
   | 'one call'
-  /** It holds what is in progress: requests, connections, watches. Those have limits of their own. */
+  /** It holds things in progress: requests, connections, watches. Those have their own limits. */
   | 'in progress'
   /** It follows stored objects, and forgets what is deleted. */
   | 'stored objects'

@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
-/** What each part may import from the room, besides itself. */
+/** Parts of the room that each part may import from, besides itself. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   rules: [],
   policy: [],
@@ -16,7 +16,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   ingress: [],
   daemon: ['dns', 'ingress'],
 };
-/** What decides uses no part of Node. */
+/** Parts that decide, and therefore use no part of Node. */
 const PURE = ['rules', 'policy', 'routes'];
 
 const partOf = (path: string) => /^src\/network\/([^/]+)\//.exec(path)?.[1];

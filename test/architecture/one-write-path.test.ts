@@ -9,7 +9,7 @@ const TRANSACTIONS = 'src/server/objects/transaction/';
 const MARKERS = 'src/server/objects/cache/markers.ts';
 
 const FORBIDDEN = [
-  // A commit to a store, whatever holds it: `store.commit(`, `core.store.commit(`, `this.#store.commit(`.
+  // A commit to a store, whatever the variable: `store.commit(`, `core.store.commit(`, `this.#store.commit(`.
   /\bstore\.commit\b/,
   // Drafts are made and committed by transactions only.
   /\bcommits\.commit\b/,

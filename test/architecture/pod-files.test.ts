@@ -1,6 +1,7 @@
 /**
- * None of our code uses a path with the rights of the node that a pod, an image or a volume controls. Rooms of a node that handle such
- * paths reach files through `base/files-inside/`, and through `base/own-files/` what nobody else controls: an import says which.
+ * Forbids paths under the control of a pod, an image or a volume with the rights of the node. Rooms of a node that
+ * handle such paths reach files through `base/files-inside/`, and other files through `base/own-files/`: an import says
+ * which.
  */
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';

@@ -5,7 +5,7 @@ import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
 const SERVER = 'src/server/';
 
-/** From the bottom to the top. A file of the room's root puts the floors together. */
+/** Floors from the bottom to the top. A file of the room's root puts the floors together. */
 const FLOORS = ['objects', 'outbound', 'access', 'operations', 'upkeep', 'serving'];
 
 interface Import {

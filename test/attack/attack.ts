@@ -1,4 +1,4 @@
-/** What an attack is, and what it gets to work with. */
+/** Contract of an attack, and its context. */
 import type { Dice } from '../crash/random.ts';
 import type { HttpClient } from './client.ts';
 import type { Target } from './target.ts';
@@ -12,7 +12,7 @@ export interface AttackContext {
   /** An authenticated user without any rights. */
   readonly nobody: HttpClient;
   readonly dice: Dice;
-  /** How many requests the attack may send; the listed attacks send a fixed number. */
+  /** Number of requests that the attack may send; the listed attacks send a fixed number. */
   readonly requests: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Measures from a process of its own how long a small read takes, again and again, and how much memory the server has. The
- * longest read is the stall that all clients noticed.
+ * Measures from a separate process how long a small read takes, again and again, and how much memory the server has.
+ * The longest read is the stall that all clients noticed.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ interface ProbeOptions {
 
 export interface Measured {
   readonly longestStallMs: number;
-  /** How long the program waited for a processor during the longest stall, because others used them all. */
+  /** Time that the program waited for a processor during the longest stall, because others used them all. */
   readonly processorWaitMs: number;
   readonly peakMemoryMb: number;
   /** Reads that were not answered with 200. */

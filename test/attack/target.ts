@@ -18,7 +18,7 @@ const TOKEN_FILE = [
 
 export class Target {
   #qd: Qd;
-  /** What the program printed before each crash. */
+  /** Output of the program before each crash. */
   readonly crashes: string[] = [];
 
   private constructor(qd: Qd) {

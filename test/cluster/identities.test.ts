@@ -100,7 +100,7 @@ describe('a controller', () => {
       forbidden('cannot get resource "secrets" in API group "" in the namespace "default"'),
     );
     await expect(controller.of(Node).delete('n1')).rejects.toMatchObject(forbidden('cannot delete resource "nodes"'));
-    // What controllers share reads everything, and deletes no pods.
+    // The controllers' shared account reads everything, and deletes no pods.
     const manager = cluster.clientFor(controllerUser(CONTROLLER_MANAGER));
     expect((await manager.of(Secret).list()).items.length).toBeGreaterThan(0);
     await expect(manager.of(Pod).in('default').delete('p')).rejects.toMatchObject(forbidden('cannot delete'));

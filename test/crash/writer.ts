@@ -34,7 +34,10 @@ store.watch(start, {
 say({ say: 'ready' });
 await Promise.all(Array.from({ length: WRITERS }, (_, i) => write(store, i, dice(seed + i))));
 
-/** Never ends: creates, updates and deletes keys of its own, two at a time now and then, and some that others want. */
+/**
+ * Never ends: creates, updates and deletes its own keys, two at a time now and then, and some that it shares with other
+ * writers.
+ */
 async function write(target: Store, writer: number, next: Dice): Promise<void> {
   for (let n = 0; ; n++) {
     const id = `${round}.${writer}.${n}`;

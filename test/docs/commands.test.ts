@@ -91,7 +91,10 @@ test.each(NOT_RUN)('$document: $command is not run, because $reason', ({ documen
   expect(whyUnknown(command)).toBeUndefined();
 });
 
-/** Lines of the document that the program has not printed, in their order. What differs at every run is not compared. */
+/**
+ * Returns the lines of the document that the program has not printed, in their order. Parts that differ at every run
+ * are not compared.
+ */
 function missing(output: readonly string[], said: string): string[] {
   const lines = said.split('\n').map(comparable);
   let from = 0;

@@ -1,4 +1,4 @@
-/** Whether a command that a document names exists: the program, its subcommand, and its flags. */
+/** Checks that a command in a document exists: the program, its subcommand, and its flags. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -99,7 +99,7 @@ function whyUnknownKubectl(args: readonly string[]): string | undefined {
   return isKnown ? undefined : `kubectl has no command ${name}`;
 }
 
-/** All flags of all commands of both programs. */
+/** Returns all flags of all commands of both programs. */
 export function allFlags(): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (program: string, path: readonly string[]) => {

@@ -1,4 +1,4 @@
-/** No document names a command or a flag that does not exist. */
+/** Requires that no document names a command or a flag that does not exist. */
 import { beforeAll, expect, test } from 'vitest';
 import { documents, inlineCode, stepsOf, textOf, withoutComment } from './documents.ts';
 import { allFlags, whyUnknown } from './known-commands.ts';

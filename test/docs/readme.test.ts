@@ -5,7 +5,7 @@ import { textOf } from './documents.ts';
 const readme = textOf('README.md').replace(/\s+/g, ' ');
 const coverage = textOf('docs/api-coverage.md');
 
-/** What README calls the stable groups of Kubernetes that may not be served. */
+/** Names in README for the stable groups of Kubernetes that may not be served. */
 const WORDS: Readonly<Record<string, string>> = {
   'admissionregistration.k8s.io': 'admission policies',
   'apiextensions.k8s.io': 'custom resource definitions',

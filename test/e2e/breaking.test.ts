@@ -1,4 +1,6 @@
-/** What people see with kubectl when an application breaks on a cluster of simulated nodes, and how they put it right. */
+/**
+ * Tests what users see with kubectl when an application breaks on a cluster of simulated nodes, and how they repair it.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

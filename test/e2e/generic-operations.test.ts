@@ -51,7 +51,7 @@ const STATUSES: Readonly<Record<string, object>> = {
       devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: 'example', device: 'gpu-0' }] },
     },
   },
-  // What its controller agrees with.
+  // A status that its controller agrees with.
   ResourceQuota: { hard: { pods: '20' } },
   Service: {
     conditions: [
@@ -74,12 +74,12 @@ const cases: Case[] = allKinds.flatMap((kind) =>
 const can = (kind: Kind, verb: NonNullable<Kind['verbs']>[number]) =>
   kind.verbs === undefined || kind.verbs.includes(verb);
 
-/** Those without which nothing can be created or deleted. */
+/** Controllers without which nothing can be created or deleted. */
 const CONTROLLERS = 'namespace,service-account,root-ca,pv-protection,pvc-protection,vac-protection';
 
 let qd: Qd;
 beforeAll(async () => {
-  // What is written stays as it is: nobody drives the objects.
+  // Written objects stay as they are: no controller drives them.
   qd = await startQd({ flags: ['--controllers', CONTROLLERS, '--enable-priority-and-fairness', 'false'] });
 });
 afterAll(() => qd?.stop());
@@ -218,7 +218,7 @@ describe.each(cases.filter(({ kind }) => can(kind, 'get') && can(kind, 'create')
   });
 });
 
-/** One name for most tests, and two more. An IPAddress is called what it is. */
+/** Returns one name for most tests, and two more. An IPAddress has to be named after its address. */
 function namesOf(kind: Kind, slug: string): [string, string, string] {
   if (kind.kind === 'IPAddress') return ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
   // The names of some objects begin, or end, with something that their spec says.
@@ -238,7 +238,7 @@ function definitionOf(definition: any): any {
   return { ...definition, spec: { ...definition.spec, group: group.join('.'), names } };
 }
 
-/** An Event as events.k8s.io wants it: under newer names, and without what only the older form has. */
+/** Returns an Event in the form of events.k8s.io: under newer names, and without the fields of the older form. */
 function inNewerForm({ kind, apiVersion, metadata, involvedObject: regarding, type, reason, message: note }: any) {
   const reporter = { reportingController: 'example.com/reporter', reportingInstance: 'one' };
   const eventTime = '2030-01-01T00:00:00.000000Z';

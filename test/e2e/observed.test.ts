@@ -11,7 +11,7 @@ import { expectedOf, isNewerField } from './observed/differences.ts';
 import { bodies } from './observed/requests.ts';
 import { type Qd, startQd } from './program.ts';
 
-/** What the server that was observed did not have: it ran without accounts, and knew no priorities. */
+/** Plugins that the observed server did not have: it ran without accounts, and knew no priorities. */
 const NEWER_PLUGINS =
   'ServiceAccount,Priority,DefaultTolerationSeconds,TaintNodesByCondition,StorageObjectInUseProtection';
 

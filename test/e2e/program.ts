@@ -39,7 +39,7 @@ interface Answer {
 
 export interface RequestOptions {
   readonly body?: unknown;
-  /** Of the body; default JSON. A string is sent as it is. */
+  /** Type of the body; default JSON. A string is sent as it is. */
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -49,7 +49,7 @@ export interface Qd {
   readonly directory: string;
   readonly kubeconfig: string;
   readonly child: ChildProcess;
-  /** What the program has printed so far. */
+  /** Returns the output of the program so far. */
   output(): string;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** The lines of a response, as they come, until the caller has enough. */
@@ -198,7 +198,9 @@ export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], opti
   });
 }
 
-/** A test that does not ask for real pods never runs some on this machine, whatever is installed on it. */
+/**
+ * Adds a runtime, so that a test never runs real pods on this machine unless it asks for them, whatever is installed.
+ */
 function withRuntime(args: readonly string[]): readonly string[] {
   const [command, ...flags] = args;
   if (command !== 'up' || flags.some((flag) => /^--(runtime|help)\b/.test(flag))) return args;

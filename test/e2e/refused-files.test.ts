@@ -29,7 +29,7 @@ const FILES = [DIRECTORY, MISSING, BELOW_FILE, ...CONTENTS];
 
 interface Case {
   readonly program?: 'qd' | 'qdfed';
-  /** What is put in for `PATH`. */
+  /** Paths to put in for `PATH`. */
   readonly paths: readonly string[];
 }
 

@@ -117,7 +117,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
         'cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "team"',
       ),
     });
-    // Who may edit may act as the service accounts there.
+    // Users who may edit may act as the service accounts there.
     const asAccount = ['can-i', 'list', 'pods', '--as=system:serviceaccount:team:default'];
     const answer = await asAnn('-n', 'team', 'auth', ...asAccount).catch(({ stdout }) => stdout.trim());
     expect(answer).toBe('no');

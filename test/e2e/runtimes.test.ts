@@ -1,4 +1,4 @@
-/** What `--runtime auto` chooses, and what a later start makes of the choice. */
+/** Tests the choice of `--runtime auto`, and how a later start treats it. */
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -19,11 +19,11 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** How many kubectls run at a time. */
+/** Number of concurrent kubectls. */
 const AT_ONCE = 4;
 
 describe.skipIf(!hasKubectl)('kubectl', () => {
-  /** Its cache of schemas goes to a folder of this run. */
+  /** Runs kubectl, whose schema cache goes to a folder of this run. */
   const kubectl = async (...args: string[]) => {
     const env = { ...process.env, HOME: home, KUBECONFIG: qd.kubeconfig };
     const { stdout } = await promisify(execFile)(kubectlProgram, args, { env });

@@ -1,4 +1,4 @@
-/** What lies on the disk: encrypted secrets, keys that change, snapshots. */
+/** Tests the data on the disk: encrypted secrets, keys that change, snapshots. */
 import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

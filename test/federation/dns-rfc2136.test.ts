@@ -9,7 +9,7 @@ const missing = bindMissing();
 if (missing) console.log(missing);
 const { signal } = new AbortController();
 
-/** As Date.now() would, for signatures that a real server checks. */
+/** Returns the time like Date.now(), for signatures that a real server checks. */
 const now = () => performance.timeOrigin + performance.now();
 const open = (config: string) => rfc2136.open({ config, now, random: systemRandom });
 

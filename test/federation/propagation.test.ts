@@ -32,7 +32,7 @@ let federation: TestFederation;
 let east: Client;
 let west: Client;
 let id = 0;
-/** Of the objects of a test. */
+/** Name of the objects of a test. */
 let name = '';
 
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * Hostile input against a listening server: every answer is a clear 4xx or a closed connection, nothing reaches the core,
- * nothing is thrown, nothing grows. What was once found stays in `corpus/http`.
+ * Sends hostile input to a listening server: every answer is a clear 4xx or a closed connection, nothing reaches the
+ * core, nothing is thrown, nothing grows. Earlier findings stay in `corpus/http`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
@@ -15,7 +15,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const headers = { authorization: `Bearer ${TOKEN}` };
 
 let running: RunningServer;
-/** Waits for nobody. */
+/** Server with short timeouts. */
 let hasty: RunningServer;
 let insecure: number;
 const thrown: unknown[] = [];

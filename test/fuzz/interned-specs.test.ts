@@ -60,7 +60,7 @@ const metadata = fc.record(
   { requiredKeys: [] },
 );
 
-/** What makes one pod differ from the others. */
+/** Change that makes one pod differ from the others. */
 type Twist = (spec: any) => void;
 const none: Twist = () => {};
 const twists = fc.constantFrom<Twist>(

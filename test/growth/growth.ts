@@ -29,7 +29,7 @@ function shortest(scenario: Scenario, items: number): number {
   return Math.min(...Array.from({ length: RUNS }, () => processorTime(scenario(items))));
 }
 
-/** In milliseconds. Unlike the time of day, it does not include waiting for other processes. */
+/** Returns milliseconds. Unlike elapsed time, they do not include waiting for other processes. */
 function processorTime(work: () => unknown): number {
   const before = process.cpuUsage();
   work();

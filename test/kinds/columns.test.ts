@@ -1,4 +1,4 @@
-/** What tables show of every kind. */
+/** Tests the tables of every kind. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';

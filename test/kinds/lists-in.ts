@@ -3,10 +3,10 @@ import type { ListSchema, MapSchema, Schema } from '../../src/schema/schema.ts';
 
 /** A part of a description: where it is, and how an object leads to it. */
 export interface Part<S extends Schema = Schema> {
-  /** Such as `spec.containers[].env`; the values of a map are under `{}`. */
+  /** Path such as `spec.containers[].env`; the values of a map are under `{}`. */
   readonly path: string;
   readonly schema: S;
-  /** From the whole object down to the part. */
+  /** Steps from the whole object down to the part. */
   readonly way: readonly Step[];
 }
 

@@ -108,7 +108,7 @@ export function writePath(kind: Kind, input: any, run: Run): string[] {
   return errors;
 }
 
-/** What is wrong with an object, as `field: message`. */
+/** Returns the errors of an object as `field: message`. */
 export function validated(kind: Kind, object: any, old: any, subresource?: string): string[] {
   const { apiVersion } = kind.hub;
   const context = { operation: old ? 'update' : 'create', old, subresource, apiVersion } as const;

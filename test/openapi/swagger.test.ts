@@ -1,4 +1,7 @@
-/** What a client of Kubernetes 1.7 makes of the Swagger declarations: it checks every object with them before it sends it. */
+/**
+ * Tests the Swagger declarations as a client of Kubernetes 1.7 uses them: it checks every object with them before it
+ * sends it.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -45,7 +45,7 @@ export async function startRegistry(root: string, scratch: string): Promise<Regi
   };
 }
 
-/** npm lists what it has installed in a lock file of its own. */
+/** Reads the lock file in which npm lists its installed packages. */
 async function installedPackages(root: string): Promise<Copy[]> {
   const { packages } = JSON.parse(await readFile(join(root, 'node_modules', '.package-lock.json'), 'utf8'));
   return Object.entries<{ version: string }>(packages).map(([path, { version }]) => {
@@ -53,7 +53,7 @@ async function installedPackages(root: string): Promise<Copy[]> {
   });
 }
 
-/** What a registry says about a package. */
+/** Returns a registry's document about a package. */
 async function packument(root: string, copies: readonly Copy[], url: string): Promise<object> {
   const versions: Record<string, object> = {};
   for (const { path, version } of copies) {

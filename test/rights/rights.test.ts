@@ -28,7 +28,7 @@ const TOKENS = [
 ].join('\n');
 
 type Identity = 'none' | 'wrong' | 'account' | 'reader' | 'writer' | 'admin';
-/** What they get depends on what the admin gets. */
+/** Identities whose answers depend on those for the admin. */
 const others: readonly Exclude<Identity, 'admin'>[] = ['none', 'wrong', 'account', 'reader', 'writer'];
 const identities: readonly Identity[] = [...others, 'admin'];
 

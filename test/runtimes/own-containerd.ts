@@ -1,4 +1,4 @@
-/** A containerd of the tests, in a directory of its own. */
+/** Starts a containerd for the tests, in a separate directory. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -5,7 +5,7 @@ import { prepareProcess } from './process.ts';
 
 const NOBODY = 65_534;
 
-// This file has a process of its own, which gives up its rights for good.
+// This file has a separate process, which gives up its rights for good.
 if (process.getuid?.() === 0) {
   process.setgroups?.([]);
   process.setgid?.(NOBODY);

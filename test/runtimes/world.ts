@@ -11,7 +11,7 @@ import type {
 import type { Container, Runtime } from '../../src/node/runtime/runtime.ts';
 import type { SandboxConfig } from '../../src/node/runtime/sandbox-config.ts';
 
-/** What some runtimes cannot do. */
+/** Ability that some runtimes lack. */
 type Ability =
   /** A network namespace with an address for each pod. */
   | 'pod network'
@@ -44,12 +44,12 @@ export interface RuntimeUnderTest {
   readonly idMappings?: readonly IdMapping[];
 }
 
-/** What a runtime cannot do, with the reason. */
+/** Missing abilities of a runtime, with the reason. */
 export type Lacks = Partial<Readonly<Record<Ability, string>>>;
 
-/** What the parts of the contract are about. */
+/** Input of the parts of the contract. */
 export interface Subject {
-  /** There is one once the suite has started. */
+  /** Returns the world, which exists once the suite has started. */
   world(): World;
   readonly lacks: Lacks;
 }
@@ -125,7 +125,7 @@ export const PLAIN_SECURITY: ContainerSecurity = {
   pid: 'container',
 };
 
-/** One runtime with the image, and pods that it makes. */
+/** Runtime with the image, and pods that it makes. */
 export class World {
   readonly #under: RuntimeUnderTest;
   #runtime: Runtime | undefined;
@@ -252,7 +252,7 @@ export class World {
     };
   }
 
-  /** Starts a container that runs a script, in a sandbox of its own unless one is given. */
+  /** Starts a container that runs a script, in a new sandbox unless one is given. */
   async run(script: string, changes: Partial<ContainerConfig> = {}, sandbox = this.sandbox()): Promise<TestContainer> {
     const container = await this.create({ command: ['/bin/sh', '-c', script], ...changes }, sandbox);
     await this.runtime.startContainer(container.id);
@@ -325,7 +325,7 @@ export class TestContainer {
       .map((line) => line.slice(line.indexOf(' ') + 1));
   }
 
-  /** What it wrote to standard output until its end. */
+  /** Returns everything that it wrote to standard output until its end. */
   async output(): Promise<string> {
     await this.ended();
     return (await this.log())

@@ -10,7 +10,7 @@ import { type StreamServer, startStreamServer } from './server.ts';
 
 let running: StreamServer;
 let program: Server;
-/** What the program answers. */
+/** Answer of the program. */
 let answer = '';
 
 beforeAll(async () => {

@@ -322,7 +322,7 @@ describe.skipIf(!address)('a proxied request to a service', () => {
     expect(await status(`${SERVICES}/one/proxy/x`)).toMatchObject({ url: '/x' });
   });
 
-  // Who may write Endpoints could otherwise reach whatever the server or a node reaches.
+  // Users who may write Endpoints could otherwise reach anything that the server or a node reaches.
   it.each([
     ['no pod', undefined],
     ['a pod that does not exist', { ...targetRef, name: 'absent' }],

@@ -16,7 +16,7 @@ export function admitting(plugins: readonly AdmissionPlugin[], options: Paramete
 export function keepingItsPromise(plugin: AdmissionPlugin): AdmissionPlugin {
   if (!plugin.admit || !plugin.keepsDefaults) return plugin;
   const check = ({ kind, object }: AdmissionRequest) => {
-    // The bodies of subresources have schemas of their own.
+    // The bodies of subresources have other schemas.
     if (object?.kind !== kind.kind) return;
     const complete = decode(kind.hub.schema, clone(object));
     if (!deepEqual(complete, object)) {

@@ -10,7 +10,7 @@ import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 export interface PodLifeOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Which pods become ready. Default: all. */
+  /** Reports whether a pod becomes ready. Default: all do. */
   readonly becomesReady?: (pod: any) => boolean;
 }
 

@@ -61,7 +61,7 @@ export class ScriptedApi implements Transport {
     return this.#revision;
   }
 
-  /** What the server has, by `plural/namespace/name`. */
+  /** Objects on the server, by `plural/namespace/name`. */
   get state(): ReadonlyMap<string, TestObject> {
     return this.#objects;
   }

@@ -1,4 +1,4 @@
-/** For tests of plans: claims, volumes and classes as a server would store them. */
+/** Claims, volumes and classes for tests of plans, as a server would store them. */
 
 import type { Claim, Volume } from '../../src/controllers/storage/persistent-volume/states.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';

@@ -3,7 +3,7 @@ import type { Dice } from '../random.ts';
 import { type ExpectedObject, type ExpectedObjects, keyOf, type Sized } from './expected-objects.ts';
 import type { Survivor } from './survivor.ts';
 
-/** Where what is asked for stays until somebody takes it back. */
+/** Namespace of objects that stay until the script deletes them. */
 const HOME = 'home';
 
 const PATHS = {
@@ -30,7 +30,7 @@ export class Script {
     readonly next: Dice,
   ) {}
 
-  /** What is there from the beginning: a place, a quota that counts, and pods that are nobody's business. */
+  /** Creates the initial objects: a namespace, a quota that counts, and unrelated pods. */
   async prepare(): Promise<void> {
     await this.#namespace(HOME);
     await this.#create('resourcequotas', {

@@ -1,7 +1,7 @@
 /** Compares what was asked of a cluster with what is there. Every difference is a sentence; none: all is well. */
 import { type ExpectedObject, type ExpectedObjects, keyOf, type Sized, type Work } from './expected-objects.ts';
 
-/** All objects of these kinds, in all namespaces. */
+/** Objects of these kinds in all namespaces. */
 export interface Found {
   readonly namespaces: readonly any[];
   readonly nodes: readonly any[];
@@ -90,7 +90,7 @@ function podsOf(
   ];
 }
 
-/** What the status says, where it says something else. */
+/** Lists fields of a status that differ from the wanted ones. */
 function status(what: string, object: any, wanted: Readonly<Record<string, unknown>>): string[] {
   const all = { observedGeneration: object.metadata.generation, ...wanted };
   return Object.entries(all)

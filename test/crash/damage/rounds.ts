@@ -11,7 +11,7 @@ import type { Answer, Reading } from './reader.ts';
 import { problemsOf } from './verdict.ts';
 
 export interface DamageOptions {
-  /** How often each kind of damage is tried. */
+  /** Number of tries of each kind of damage. */
   readonly rounds: number;
   readonly seed: number;
   report?(line: string): void;
@@ -28,7 +28,7 @@ export interface DamageSummary {
   readonly problems: readonly string[];
 }
 
-/** How long a store of this size may take to be examined. */
+/** Timeout for examining a store of this size. */
 const TIMEOUT_MS = 60_000;
 
 /** Damages copies of a store in all ways, and checks what a process that opens them makes of it. */
@@ -74,7 +74,7 @@ function summarize(answer: Result): string {
   return `${answer.first.damaged.length} keys refused${answer.first.damaged.map((key) => ` ${key}`)}`;
 }
 
-/** What the reader makes of the file before it is damaged. */
+/** Returns the reader's answer for the file before it is damaged. */
 async function expectedOf(reader: Reader, directory: string, { bytes }: Original): Promise<Reading> {
   await place(directory, bytes);
   const answer = await reader.ask(directory);

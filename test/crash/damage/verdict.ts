@@ -1,7 +1,7 @@
 import type { Answer, Checked, Reading } from './reader.ts';
 import { WRITTEN_ROWS } from './written.ts';
 
-/** What is wrong with how a damaged store was handled, given what it held before. */
+/** Lists errors in the handling of a damaged store, given its content before. */
 export function problemsOf(answer: Answer | { readonly died: string }, expected: Reading): string[] {
   if ('died' in answer) return [`the process ${answer.died}`];
   if ('refused' in answer) {

@@ -5,7 +5,8 @@ import { configMap, deployment, withEveryKubectl } from './driver.ts';
 /** Objects as they were written for a cluster of 1.7. */
 const oldies = (image: string) => {
   const containers = [{ name: 'main', image }];
-  // Each has labels of its own: a Deployment takes a ReplicaSet over that has its labels, and takes it along when it goes.
+  // Each has different labels: a Deployment takes a ReplicaSet over that has its labels, and takes it along when it
+  // goes.
   const template = (kind: string) => ({ metadata: { labels: { app: `old-${kind}` } }, spec: { containers } });
   const pod = { spec: { containers, restartPolicy: 'Never' } };
   const metadata = { name: 'old' };

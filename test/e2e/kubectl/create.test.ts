@@ -1,4 +1,4 @@
-/** What kubectl can make by itself, from flags: the newest sends it in protobuf, the older one in JSON. */
+/** Tests objects that kubectl creates from flags: the newest sends them in protobuf, the older one in JSON. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ withEveryKubectl((kubectl) => {
     expect((await spec('job/once')).template.spec.containers[0].command).toEqual(['date', '-u']);
     await makeDeprecated('cronjob', 'often', '--image=busybox', '--schedule=*/5 * * * *', '--', 'date');
     expect(await spec('cronjob/often')).toMatchObject({ schedule: '*/5 * * * *', suspend: false });
-    // kubectl 1.20 does not know the version that it is answered in, whoever serves it.
+    // kubectl 1.20 does not know the version of the answer, whichever server sends it.
     if (kubectl.isNewest) await make('job', 'now', '--from=cronjob/often');
     await kubectl.run('run', 'bare', '--image=busybox', '--restart=Never', '--env=A=b', '--labels=app=bare');
     expect(await spec('pod/bare')).toMatchObject({

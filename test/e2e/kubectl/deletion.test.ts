@@ -1,4 +1,4 @@
-/** What becomes of dependents, of the endpoints of services, and of the pods of a node that is drained, as kubectl asks. */
+/** Tests deletion with kubectl: dependents, endpoints of services, and pods of a drained node. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -22,11 +22,11 @@ const isQuota = (file: string) => basename(file) === 'resource-quota.yaml';
 const copied = kept.filter(isCopied);
 const notCopied = kept.filter((file) => !isCopied(file));
 
-/** What some of them name is in this namespace. */
+/** Namespace of objects that some of the examples refer to. */
 const HERE = '--namespace=default';
 const from = (files: readonly string[]) => [...files.flatMap((file) => ['-f', file]), HERE];
 
-/** kubectl 1.20 describes these kinds through versions of them that have gone since; a 1.36 server has none of them. */
+/** Kinds that kubectl 1.20 describes through versions which have been removed since; a 1.36 server has none of them. */
 const NOT_DESCRIBED = new Set(['endpoint-slice.yaml']);
 /** And these through versions that are served and deprecated. */
 const WARNED = new Set(['cron-job.yaml', 'pod-disruption-budget.yaml']);
@@ -106,12 +106,12 @@ withEveryKubectlOnce((kubectl) => {
   });
 
   test('delete', async () => {
-    // Nobody is there to end it on its node.
+    // No node is there to terminate it.
     await kubectl.outcome('delete', 'pod', 'example', HERE, '--force', '--grace-period=0');
     // kubectl that waits for each object asks five times a second at most.
     const { code, stderr } = await kubectl.outcome('delete', ...from(kept), '--wait=false', '--ignore-not-found');
     expect([code, stderr.trim()]).toEqual([0, expect.stringMatching(/^warning: deleting cluster-scoped resources/i)]);
-    // A namespace goes when it has been emptied, and a volume when nobody uses it.
+    // A namespace is removed once it has been emptied, and a volume once no pod uses it.
     let left: string;
     do left = await kubectl.run('get', ...from(kept), '--ignore-not-found', '-o', 'name');
     while (left !== '');

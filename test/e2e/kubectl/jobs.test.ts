@@ -1,4 +1,4 @@
-/** How kubectl runs jobs and cron jobs. Nothing runs their pods here: the test says how they end. */
+/** Tests jobs and cron jobs with kubectl. Nothing runs their pods here: the test sets how they end. */
 import { expect, test } from 'vitest';
 import { type Driver, withEveryKubectl } from './driver.ts';
 
@@ -82,7 +82,9 @@ async function endPod({ qd, namespace }: Driver, job: string, phase: 'Succeeded'
   }
 }
 
-/** What is told of a job, once this is among it: events are written after what they tell of. */
+/**
+ * Returns the description of a job once it contains this reason: events are written after the change that they report.
+ */
 async function describedWith(kubectl: Driver, job: string, reason: string): Promise<string> {
   let described = '';
   await until(async () => {

@@ -1,4 +1,4 @@
-/** What kubectl shows: every output form, watches, pages, descriptions, schemas, discovery. */
+/** Tests kubectl's output: every format, watches, pages, descriptions, schemas, discovery. */
 import { expect, test } from 'vitest';
 import { configMap, deployment, withEveryKubectl } from './driver.ts';
 

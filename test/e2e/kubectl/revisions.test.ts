@@ -2,7 +2,10 @@
 import { expect, test } from 'vitest';
 import { withEveryKubectl } from './driver.ts';
 
-/** With what a Go program writes in its own way: characters of HTML, keys that are numbers, empty and defaulted fields. */
+/**
+ * Template with parts that a Go program writes differently: characters of HTML, keys that are numbers, empty and
+ * defaulted fields.
+ */
 const template = (name: string) => ({
   metadata: {
     labels: { app: name, zone: 'a', 10: 'x', 9: 'y', B: 'z' },

@@ -58,7 +58,7 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
   let nodePort: number;
 
   const dataOf = (machine: MachineName) => join(directory, machine === 'a' ? 'data' : machine);
-  /** What the pod of a machine answers. */
+  /** Returns the answer of a machine's pod. */
   const ask = async (machine: MachineName, path: string) =>
     (await qd.request('GET', `${NAMESPACE}/pods/pod-${machine}:8080/proxy${path}`)).text;
   const get = (machine: MachineName, url: string) => ask(machine, `/get?url=${encodeURIComponent(url)}`);

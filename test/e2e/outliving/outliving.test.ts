@@ -15,7 +15,7 @@ const isInstalled = existsSync('/usr/sbin/nft');
 if (!isRoot || !isInstalled) console.log('skipped: nft is not installed, or this is not root');
 
 const TIMEOUT_MS = 120_000;
-/** Of each client, after each step. */
+/** Number of answers to each client, after each step. */
 const MORE_ANSWERS = 50;
 const HOST = 'web.test';
 const NAMESPACE = '/api/v1/namespaces/default';
@@ -244,7 +244,7 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
   });
 });
 
-/** Without root, pods have no addresses of their own. */
+/** Tests without root, where pods have no addresses. */
 describe.skipIf(!isRoot)('without root', () => {
   let directory: string;
   const uid = 65_534;

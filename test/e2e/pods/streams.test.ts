@@ -1,4 +1,4 @@
-/** What kubectl does with a running pod, on a node in the process of the cluster and on one of `qd agent`. */
+/** Tests kubectl with a running pod, on a node in the process of the cluster and on one of `qd agent`. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';

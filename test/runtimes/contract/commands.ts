@@ -118,7 +118,7 @@ export function describeCommands({ world, lacks }: Subject): void {
     const { id, ended } = await attachable(script, { stdin: true });
     const streams = await world().runtime.attach(id, ALL);
     const [stdout, stderr] = [collected(streams.stdout!), collected(streams.stderr!)];
-    // It passes input on before it has connected each output: what is answered at once may reach nobody.
+    // It passes input on before it has connected each output: an immediate answer may get lost.
     const isHeard = () => {
       if (stdout.text() !== '' && stderr.text() !== '') return true;
       streams.stdin?.write('hello\n');
@@ -168,7 +168,7 @@ export function describeCommands({ world, lacks }: Subject): void {
     await expect(attempt).rejects.toThrow();
   });
 
-  /** The container waits until somebody is attached. */
+  /** Starts a container that waits until a client is attached. */
   async function attachable(script: string, changes: { stdin: boolean; stdinOnce?: boolean; tty?: boolean }) {
     const container = await world().run(script, changes);
     return { id: container.id, ended: () => container.ended() };
@@ -187,7 +187,7 @@ async function readAll(stream: Readable | undefined): Promise<string> {
   return stream ? text(stream) : '';
 }
 
-/** What a stream has given so far. */
+/** Collects the output of a stream. */
 function collected(stream: Readable): { text(): string; readonly ended: Promise<unknown> } {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -182,7 +182,7 @@ export function describeLife({ world, lacks }: Subject): void {
     expect(usage[0]?.workingSet).toBeGreaterThan(0);
   });
 
-  /** Its output is not a change of the runtime: the log is read until the line is there. */
+  /** Waits for a line of the log: output is not a change of the runtime. */
   async function logged(container: { log(): Promise<string[]> }, line: string): Promise<void> {
     await expect.poll(() => container.log(), { timeout: 10_000 }).toContain(line);
   }

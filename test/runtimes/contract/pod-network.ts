@@ -1,6 +1,6 @@
 /**
- * What leaves and reaches the interface of a pod: packets with its own addresses, and nothing else. The tests act in the network of the
- * pods with all rights, which is more than any pod has.
+ * Tests the packets that leave and reach the interface of a pod: those with its own addresses, and nothing else. The
+ * tests act in the network of the pods with all rights, which is more than any pod has.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ interface NetworkedPod {
   readonly peer: Peer;
   /** Runs a command in the network of the pod. */
   inside(...command: string[]): string;
-  /** Of its interface. */
+  /** MAC address of its interface. */
   readonly mac: string;
 }
 
@@ -42,7 +42,7 @@ async function startPod(world: World): Promise<NetworkedPod> {
   };
 }
 
-/** From `ip`: the directory /sys belongs to the network of whoever mounted it. */
+/** Reads the address with `ip`: the directory /sys belongs to the network of the process that mounted it. */
 function linkAddress(inside: NetworkedPod['inside']): string {
   const [link] = JSON.parse(inside('ip', '-json', 'link', 'show', 'dev', 'eth0')) as { address: string }[];
   return link!.address;

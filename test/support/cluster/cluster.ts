@@ -25,7 +25,7 @@ export const AUTHORITY = '-----BEGIN CERTIFICATE-----\nthe cluster\n-----END CER
 
 export interface Cluster {
   readonly server: Server;
-  /** As the administrator, over a connection that never breaks. */
+  /** Client of the administrator, over a connection that never breaks. */
   readonly client: Client;
   readonly clock: ControlledClock;
   /** The way into the server for a component; denied calls are recorded in `refusals`. */
@@ -36,7 +36,7 @@ export interface Cluster {
   readonly link: Link;
   /** Denied calls of components. A test that expects some removes them. */
   readonly refusals: string[];
-  /** What the controllers logged as a warning or an error. */
+  /** Warnings and errors that the controllers logged. */
   readonly complaints: LogFields[];
   /** Advances the clock until the condition holds. */
   eventually(condition: () => Promise<boolean>): Promise<void>;
@@ -106,7 +106,10 @@ function anyCertificate(now: number): string {
   return issue({ subject, publicKey, usage: 'client', ...validity }, newIssuer(subject, privateKey), systemRandom);
 }
 
-/** How the authorizer, node restriction, certificate approval, owner references and escalation deny for lack of rights. */
+/**
+ * Messages of the authorizer, node restriction, certificate approval, owner references and escalation for missing
+ * rights.
+ */
 const REFUSAL =
   / User "[^"]*" cannot |: node "[^"]*" |user not permitted to|cannot set blockOwnerDeletion|not currently held/;
 

@@ -1,4 +1,4 @@
-/** For tests of kinds: what a server does with an object between decoding and storing it, without the server. */
+/** Treats an object as a server does between decoding and storing it, without the server, for tests of kinds. */
 import { clone, deepFreeze } from '../../../src/base/json/tree.ts';
 import type { HookContext, Kind, KubeObject, ObjectOf, Version } from '../../../src/kinds/kind.ts';
 import type { SubresourceName } from '../../../src/kinds/subresources.ts';
@@ -8,7 +8,7 @@ import { validate } from '../../../src/schema/validate.ts';
 
 const NOW = '2026-01-02T03:04:05Z';
 
-/** How an object is written; without a version, in the stored one. */
+/** Options for writing an object; without a version, it is written in the stored one. */
 interface Request {
   readonly apiVersion?: string;
   readonly subresource?: SubresourceName;

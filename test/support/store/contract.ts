@@ -11,7 +11,7 @@ import {
   type Subscription,
 } from '../../../src/store/store.ts';
 
-/** What a store does, whatever it is made of. Called from the test of every implementation. */
+/** Contract of a store. Called from the test of every implementation. */
 export function describeStore(name: string, open: () => Promise<Store>): void {
   describe(`${name}: the store contract`, () => {
     let store: Store;
@@ -437,7 +437,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         const readers = Array.from({ length: 4 }, async () => {
           while (!done) {
             const asked = await store.revision();
-            // What is committed while the list is on its way may be missing from it.
+            // Changes that are committed while the list is on its way may be missing from it.
             const committed = new Map(seen);
             const { rows, revision } = await store.list('/');
             expect(revision).toBeGreaterThanOrEqual(asked);
