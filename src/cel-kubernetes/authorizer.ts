@@ -1,4 +1,4 @@
-/** `authorizer.group('apps').resource('deployments').check('create').allowed()`: asks who may do what. */
+/** `authorizer.group('apps').resource('deployments').check('create').allowed()`: asks for the rights of a user. */
 import { LIST_COST, OBJECT_COST, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cel/cost/constants.ts';
 import { addRanges, exactly, scaleRange } from '../cel/cost/range.ts';
 import { member } from '../cel/libraries/declare.ts';

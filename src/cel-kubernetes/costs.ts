@@ -84,7 +84,7 @@ function treeCost(value: Value): number {
 /** Bytes of an address of either family. */
 const ADDRESS: Range = { min: 4, max: 16 };
 
-/** Comparisons of networks with what they may contain; a string is parsed first. */
+/** Costs of comparing networks with possible members; a string is parsed first. */
 export function containing({ network, text }: { readonly network: boolean; readonly text: boolean }): Costs {
   const comparing = addRanges(
     scaleRange(addRanges(ADDRESS, ADDRESS), STRING_TRAVERSAL_FACTOR),

@@ -32,7 +32,7 @@ class SemverValue extends OpaqueValue {
 
 const MAX_UINT64 = 2n ** 64n;
 
-/** A version, or why the text is none. */
+/** Returns a version, or the error in the text. */
 function read(text: string): SemverValue | string {
   if (text === '') return 'Version string empty';
   const parts = text.split('.');

@@ -42,7 +42,7 @@ class UrlValue extends OpaqueValue {
 
 const HOST = /^(\[[0-9a-fA-F:.]+(%25[^\]]*)?\]|[^[\]:\s"<>\\^`{|}]*)(:\d*)?$/;
 
-/** A URL, or why the text is none. It must be absolute: a scheme, or a path that begins with a slash. */
+/** Returns a URL, or the error in the text. It must be absolute: a scheme, or a path that begins with a slash. */
 export function readUrl(text: string): UrlValue | string {
   const wrong = (why: string) => `parse ${JSON.stringify(text)}: ${why}`;
   if (text === '') return wrong('empty url');

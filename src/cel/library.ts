@@ -31,7 +31,7 @@ export interface Overload {
   readonly call: Implementation;
   /** Cost of a call at run time. Default: 1. The target is the first argument. */
   readonly cost?: (args: readonly Value[], result: Value) => number;
-  /** The same, for a function whose arguments say how much work it is: it is charged before the function runs. */
+  /** Cost of a function whose arguments determine its work: it is charged before the function runs. */
   readonly costBefore?: (args: readonly Value[]) => number;
   /** Estimates the minimum and maximum cost of a call before it runs, without the cost of its arguments. Default: 1. */
   readonly estimate?: (call: CallNode) => CallEstimate | undefined;
@@ -58,7 +58,7 @@ export interface CostNode {
    */
   readonly path: readonly string[] | undefined;
   readonly type: Type;
-  /** The size, where the expression itself says it (literals, sums). */
+  /** Size that the expression itself determines (literals, sums). */
   readonly computedSize: Range | undefined;
   /** The value of a literal. */
   readonly literal: Value | undefined;
@@ -70,12 +70,12 @@ export interface CallEstimate {
   readonly size?: Range;
 }
 
-/** Rewrites calls of one name and number of arguments before types are checked. */
+/** Rewrites calls with one name and number of arguments before types are checked. */
 export interface Macro {
   readonly name: string;
   readonly member: boolean;
   readonly arity: number;
-  /** Returns undefined when the call is none of the macro's after all. */
+  /** Returns undefined when the call does not match the macro after all. */
   expand(call: MacroCall): Expression | undefined;
 }
 

@@ -68,7 +68,7 @@ function compositionCheck({ allOf, anyOf, oneOf, not }: JsonSchema, checkOf: Che
 interface Fit {
   /** Number of schemas that the value satisfies. */
   readonly fitting: number;
-  /** The last one that it satisfies, or else the one that applied to most of it. */
+  /** Last run that it satisfies, or else the one that applied to most of it. */
   readonly closest: Run;
 }
 

@@ -91,7 +91,7 @@ export class Progress {
     if (this.#settled.alternatives + this.#unsettled.alternatives > MAX_ALTERNATIVES) throw new TooCostly();
   }
 
-  /** Something is about to take so many steps. Throws TooCostly. */
+  /** Counts `steps` steps before they are taken. Throws TooCostly. */
   spend(steps: number): void {
     this.#unsettled.steps += steps;
     if (this.#settled.steps + this.#unsettled.steps > MAX_STEPS) throw new TooCostly();
@@ -115,7 +115,7 @@ export class Progress {
     return found;
   }
 
-  /** The same for a schema that is one of several about a value. */
+  /** Works like `once` for a schema that is one of several about a value. */
   compose<T>(find: () => T): T {
     return this.once(() => {
       this.#compositions++;

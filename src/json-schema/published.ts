@@ -68,9 +68,9 @@ function isUnfolded({ anyOf, allOf }: JsonSchema): boolean {
 const NOT_IN_2: readonly (keyof JsonSchema)[] = ['allOf', 'anyOf', 'oneOf', 'not', 'nullable', 'default'];
 
 /**
- * A schema without what OpenAPI 2 does not have: null, alternatives and, as in the documents of built-in kinds, defaults. A
- * value that may be null has no type there. kubectl refuses fields that are not listed, so that an object which keeps unknown
- * fields lists none.
+ * Returns a schema without the features that OpenAPI 2 lacks: null, alternatives and, as in the documents of built-in
+ * kinds, defaults. A value that may be null has no type there. kubectl refuses fields that are not listed, so that an
+ * object which keeps unknown fields lists none.
  */
 function reduced(schema: JsonSchema): Record<string, unknown> {
   const out: Record<string, unknown> = { ...schema };

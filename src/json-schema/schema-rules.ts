@@ -283,7 +283,10 @@ function isPruned(schema: JsonSchema): boolean {
   return deepEqual(pruned ?? null, value ?? null);
 }
 
-/** The parts of a schema that describe something in these values. Nothing is filled in, and what no value reaches is not read. */
+/**
+ * Returns the parts of a schema that describe something in these values. Nothing is filled in, and parts that no value
+ * reaches are not read.
+ */
 function describing(values: readonly unknown[], schema: JsonSchema): JsonSchema {
   const { default: _, properties, items: __, additionalProperties: ___, ...rest } = schema;
   const items = itemsOf(schema);

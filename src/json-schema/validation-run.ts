@@ -12,7 +12,7 @@ export interface Run {
   readonly progress: Progress;
 }
 
-/** Adds the errors of a value. `old` is what the update replaces; undefined where that is not known. */
+/** Adds the errors of a value. `old` is the value that the update replaces; undefined if it is not known. */
 export type Check = (value: unknown, old: unknown, path: string, run: Run) => void;
 
 /** Number of items or fields that are checked between two points where the validation may pause. */

@@ -25,7 +25,7 @@ import { Progress, TooCostly, TurnSpent } from './progress.ts';
 import { sameValue } from './same-value.ts';
 import { type Check, inParts, MAX_ERRORS, PART_ITEMS, type Run } from './validation-run.ts';
 
-/** A value with what it replaces, if that is known; `path` is where it stands, '' for the object itself. */
+/** Value with the one that it replaces, if known; `path` is its location, '' for the object itself. */
 export interface Validated {
   readonly value: unknown;
   readonly old?: unknown;
@@ -195,7 +195,7 @@ function isMultiple(value: number, factor: number): boolean {
 function enumeration({ enum: allowed }: JsonSchema): Check | undefined {
   if (!allowed?.length) return undefined;
   const texts = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
-  // Both an enumeration and a list of what it allows can have thousands of items.
+  // Both an enumeration and the list of its allowed values can have thousands of items.
   const known = new Set(allowed.map(canonicalJson));
   return (value, _old, path, { found, progress: { facts } }) => {
     if (!known.has(facts.canonical(value))) found.push(notSupported(fieldPath(path), value, texts));
@@ -227,7 +227,7 @@ function lists(schema: JsonSchema): Check | undefined {
 /** Returns the keys that identify an item of a map list. */
 const keysText = (item: Tree, keys: readonly string[]) => JSON.stringify(keys.map((key) => item[key] ?? null));
 
-/** The items of a map list by their keys; of several with the same keys, the first. */
+/** Returns the items of a map list by their keys; the first of several with the same keys. */
 function itemsByKeys(items: readonly unknown[], keys: readonly string[]): Map<string, Tree> {
   const found = new Map<string, Tree>();
   for (const item of items) {

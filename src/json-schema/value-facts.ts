@@ -1,7 +1,10 @@
 import { canonicalJson } from '../base/json/canonical.ts';
 import { deepEqual } from '../base/json/tree.ts';
 
-/** Facts about the values of one validation that take long to find out, and that each of thousands of schemas may ask for. */
+/**
+ * Remembers facts about the values of one validation that take long to determine, and that each of thousands of schemas
+ * may ask for.
+ */
 export class ValueFacts {
   readonly #canonical = new WeakMap<object, string>();
   readonly #keyCounts = new WeakMap<object, number>();

@@ -19,7 +19,7 @@ export interface KubeObject {
   metadata: ObjectMeta;
 }
 
-/** The user who requests a write. */
+/** User who requests a write. */
 export interface Requester {
   readonly name: string;
   readonly uid?: string;
@@ -32,9 +32,9 @@ export interface HookContext {
   /** RFC 3339, in seconds. */
   readonly now: string;
   readonly uuid: () => string;
-  /** The group and version of the request, such as `batch/v1`. */
+  /** Group and version of the request, such as `batch/v1`. */
   readonly apiVersion: string;
-  /** The subresource that is written, such as 'finalize'; undefined for the object itself. */
+  /** Subresource that is written, such as 'finalize'; undefined for the object itself. */
   readonly subresource: SubresourceName | undefined;
   /** Absent when the program itself makes the request. */
   readonly user?: Requester;
@@ -110,8 +110,8 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   /** The status a new object starts with; default: an empty one when the kind has the status subresource. */
   initialStatus?(object: T): unknown;
   /**
-   * Run before validation, on the decoded object in the stored version's shape; may change it, but not what it shares
-   * with the old one (its status). A new object has its name by then, also when that was generated.
+   * Runs before validation, on the decoded object in the stored version's shape; may change it, but not the parts that
+   * it shares with the old one (its status). A new object has its name by then, even a generated one.
    */
   onCreate?(object: T, context: HookContext): void;
   onUpdate?(object: T, old: T, context: HookContext): void;
@@ -122,14 +122,14 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   /** The same for checks that clients define, and that may therefore take long. */
   dividedRules?(object: T, context: DividedRuleContext): DividedWork<readonly FieldError[]>;
   /**
-   * Warnings for the client about an object that is stored all the same; `old` is undefined for a new object. Called on
-   * every write, so it must be cheap when there is nothing to warn of. `quiet` is a part of the object that is known to
-   * give no reason for a warning.
+   * Returns warnings for the client about an object that is stored nevertheless; `old` is undefined for a new object.
+   * Called on every write, so it must be cheap when there is nothing to warn of. `quiet` is a part of the object that
+   * is known to give no reason for a warning.
    */
   warnings?(object: T, old: T | undefined, quiet?: object): readonly string[];
   /** The same for a write of the status. */
   statusWarnings?(object: T): readonly string[];
-  /** The warning for a delete that does not say what happens to the dependents. */
+  /** Warning for a delete without a propagation policy. */
   readonly deleteWarning?: string;
   /**
    * Seconds between a delete and the removal of the object, so that it can be shut down in order; absent: removed at
@@ -161,7 +161,7 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   readonly confidential?: boolean;
   /**
    * Fields that a path of the API does not write, by the name of the subresource; `object` is the object itself. They
-   * come on top of the status, or of everything else for the status. Nobody owns them through that path.
+   * come on top of the status, or of everything else for the status. No manager owns them through that path.
    */
   readonly resetFields?: Readonly<Record<string, readonly string[]>>;
   /**

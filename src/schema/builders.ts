@@ -39,7 +39,10 @@ type UseOptions<T> = FieldOptions<T, unknown> &
   Partial<Pick<ObjectSchema, 'atomic' | 'preserveUnknown' | 'retainKeys' | 'replace'>> &
   Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'maxItems'>>;
 
-/** The builders' return types say more than the literal that is frozen here, such as whether the field is present. */
+/**
+ * Freezes a literal. The builders' return types express more than the literal itself, such as whether the field is
+ * present.
+ */
 function node<S>(value: object): S {
   return Object.freeze(value) as S;
 }

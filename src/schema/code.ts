@@ -1,8 +1,8 @@
 /**
- * Generates a function from source lines and constants. decode.ts and validate.ts generate one for each schema when it is
- * first used: plain field accesses are several times faster than a walk that looks up every field in the schema.
+ * Generates a function from source lines and constants. decode.ts and validate.ts generate one for each schema on first
+ * use: plain field accesses are several times faster than a walk that looks up every field in the schema.
  *
- * A schema can come from a client, so nothing of it becomes source text: names and enum values go through `quote`,
+ * A schema can come from a client, so no part of it becomes source text: names and enum values go through `quote`,
  * everything else is passed as a constant.
  */
 export class Code {

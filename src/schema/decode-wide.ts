@@ -27,7 +27,7 @@ interface WideOptions {
   readonly within: (error: unknown, field: string) => unknown;
 }
 
-/** Returns what decodes an input that is an object. */
+/** Returns a function that decodes an object. */
 export function wideDecode({ fields, unknown, within }: WideOptions) {
   const filled = [...fields].filter(([, { preset, derive }]) => preset || derive);
   return (input: Tree, drops: Drops | undefined, from: Tree | undefined): Tree => {

@@ -11,7 +11,7 @@ const MAX_COPIED_BYTES = 3 * 1024 * 1024;
  * keys that `test` counts. Each is cheap, but a patch has thousands of operations, and a list may have a million items.
  */
 const MAX_WORK = 10_000_000;
-/** Limit for following paths and for copying. These take as long as shifting so many items of a list. */
+/** Limit for following paths and for copying, in units of shifting one item of a list. */
 const MAX_PATH_WORK = 10_000_000;
 const WORK_PER_CHARACTER = 5;
 const WORK_PER_STEP = 40;

@@ -50,7 +50,7 @@ export function exceedsMore(excess: readonly Excess[], before: readonly Excess[]
   return excess.some(({ field, count }) => count > (longest.get(field) ?? 0));
 }
 
-/** Does not look into what is too long. */
+/** Walks a value, without looking into lists and maps that are too long. */
 function* walk(schema: Schema, value: unknown, path: string, field: string): Generator<Excess> {
   if (typeof value !== 'object' || value === null) return;
   switch (schema.type) {

@@ -14,7 +14,10 @@ const HEADER_NAME = '[-A-Za-z0-9]+';
 const PERCENT = '[0-9]+%';
 const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
-/** Longer texts match no pattern: none is valid, and a pattern would take noticeable time for megabytes. */
+/**
+ * Length beyond which texts match no pattern: no such text is valid, and a pattern would take noticeable time for
+ * megabytes.
+ */
 const MAX_MATCHED_CHARACTERS = 64 * 1024;
 
 interface Pattern {

@@ -17,12 +17,12 @@ export interface RuleContext<T = unknown, Root = unknown, Parent = unknown> {
   readonly old: T | undefined;
   /** The object that holds the field. */
   readonly parent: Parent;
-  /** The whole object, and what it was. */
+  /** Whole object, now and before. */
   readonly root: Root;
   readonly oldRoot: Root | undefined;
-  /** The subresource that is written, such as 'status'; undefined for the object itself. */
+  /** Subresource that is written, such as 'status'; undefined for the object itself. */
   readonly subresource: string | undefined;
-  /** The group and version of the request, such as `apps/v1`; undefined when there is no request. */
+  /** Group and version of the request, such as `apps/v1`; undefined when there is no request. */
   readonly apiVersion: string | undefined;
   /** A part of the object that was already validated as part of another object, except for what depends on the rest. */
   readonly checked?: object | undefined;

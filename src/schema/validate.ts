@@ -159,7 +159,7 @@ class CheckCode extends Code {
     return this.mode === 'walk' ? 'if (run.pace.isSpent()) yield;' : '';
   }
 
-  /** Before so many items or entries. */
+  /** Generates the check before so many items or entries. */
   count(items: string): string {
     return this.mode === 'walk' ? '' : `if ((run.itemsLeft -= ${items}) < 0) ${this.constant(refuseMany)}();`;
   }

@@ -39,12 +39,12 @@ export function growthCost(read: number, made: number): number {
  */
 export const MAX_COMPARED_STEPS = 250_000;
 
-/** Units for at most so many steps of comparisons. */
+/** Returns the units for comparisons that take up to `steps` steps. */
 export function comparisonCost(steps: number): number {
   return steps > MAX_COMPARED_STEPS ? Number.POSITIVE_INFINITY : bulkCost(steps);
 }
 
-/** Units for reading so many characters. */
+/** Returns the units for reading this many characters. */
 export function traversalCost(characters: number): number {
   return Math.ceil(characters * STRING_TRAVERSAL_FACTOR);
 }

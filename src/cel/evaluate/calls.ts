@@ -1,4 +1,4 @@
-/** Calls of functions: of one overload directly, where the types are known, and else of the one that the arguments fit. */
+/** Calls functions: a single overload directly if the types are known, and otherwise the one that the arguments fit. */
 import { bulkCost, comparisonCost, traversalCost } from '../cost/constants.ts';
 import type { Overload } from '../library.ts';
 import type { Call, Expression } from '../syntax/expression.ts';
@@ -162,7 +162,7 @@ function compileEquality(compiler: Compiler, args: readonly Expression[], whenEq
   };
 }
 
-/** Equality that is charged for what it visits. */
+/** Compares values and charges for the visited parts. */
 function metered(frame: Frame, a: Value, b: Value, compare: Operators['equal']): boolean {
   frame.steps = 0;
   try {
@@ -200,7 +200,7 @@ function itemTypeOf(type: Type): Type | undefined {
   return type.kind === 'list' ? type.parameters[0] : undefined;
 }
 
-/** `x.or(y)` and `x.orValue(y)`: y is evaluated only when x is none. cel-go does not charge for them. */
+/** Compiles `x.or(y)` and `x.orValue(y)`: y is evaluated only when x is none. cel-go does not charge for them. */
 function compileOr(compiler: Compiler, args: readonly Expression[], unwrap: boolean): Evaluator {
   const optional = compiler.compile(args[0]!);
   const other = compiler.compile(args[1]!);

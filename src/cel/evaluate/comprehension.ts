@@ -1,4 +1,4 @@
-/** Folds over lists and maps: what the macros `all`, `exists`, `map`, `filter` and so on become. */
+/** Compiles folds over lists and maps, into which the macros `all`, `exists`, `map`, `filter` and so on expand. */
 import { LIST_COST, SELECT_COST } from '../cost/constants.ts';
 import type { Call, Comprehension, Expression } from '../syntax/expression.ts';
 import { Failure, fail, noSuchOverload } from '../values/failure.ts';

@@ -2,7 +2,7 @@
 import type { Value } from '../values/value.ts';
 import type { Progress } from './progress.ts';
 
-/** The evaluation has used up what it may cost. Nothing in an expression can absorb it. */
+/** Ends an evaluation that has exceeded its cost limit. Nothing in an expression can absorb it. */
 export class CostExceeded {}
 
 export interface Variables {

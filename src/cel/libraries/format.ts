@@ -124,7 +124,7 @@ function decimal(value: Value): string {
   return isInt(value) || value instanceof Uint ? valueText(value) : wrongType('decimal', value, 'integers');
 }
 
-/** The number of a double, or of one of the texts that stand for those which JSON has not. */
+/** Returns the number of a double, or of a text that stands for a number which JSON lacks. */
 function floating(what: string, value: Value): number {
   if (value === 'NaN') return Number.NaN;
   if (value === 'Infinity') return Number.POSITIVE_INFINITY;

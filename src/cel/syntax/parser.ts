@@ -125,7 +125,7 @@ class Parser {
     throw new SyntaxFailure();
   }
 
-  /** Refuses a first element that is none, with what could stand there. */
+  /** Rejects a first element that is not an element, and names the expected one. */
   #expectElement(closing: string, expected: string): void {
     const { kind, text } = this.#token;
     const isOperator = kind === 'operator' || kind === 'end' || text === 'in';

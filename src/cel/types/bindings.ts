@@ -48,7 +48,7 @@ export class Bindings {
     return this.assignAll([from], [to]);
   }
 
-  /** The type with what its parameters stand for; those that stand for nothing remain. */
+  /** Replaces the parameters of a type with their bindings; unbound ones remain. */
   resolve(type: Type): Type {
     return this.#resolve(type, (parameter) => parameter, new Map());
   }

@@ -74,7 +74,10 @@ export function mapGet(map: MapValue | JsonObject, key: Value): Value | undefine
   return typeof key === 'string' && Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
-/** Listing the keys of a large object takes long, and an expression may do so in a loop, at the cost of one step. */
+/**
+ * Number of keys from which the list of keys is kept: listing them takes long, and an expression may do so in a loop,
+ * at the cost of one step.
+ */
 const LARGE = 64;
 let listed: Map<JsonObject, readonly string[]> | undefined;
 

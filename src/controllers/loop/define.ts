@@ -56,7 +56,7 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   readonly workers?: number;
   /** Wakes keys by other means than the kinds above, until the signal is aborted. */
   feed?(tools: FeedTools): Feed;
-  /** Reads what the caches do not hold, before the plan. Changes nothing. */
+  /** Reads data that the caches do not hold, before the plan. Changes nothing. */
   observe?(
     object: DeepReadonly<T> | undefined,
     world: Pick<Snapshot, 'key' | 'of'>,

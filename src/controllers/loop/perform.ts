@@ -82,7 +82,9 @@ function recordOutcome(
   if (content) record(report.about, content);
 }
 
-/** The server keeps the `managedFields` that it has where none are sent. They would be half of what an update sends. */
+/**
+ * Drops `managedFields` from an update: the server keeps its own if none are sent. They would be half of the update.
+ */
 function withoutManagers(object: Draft<KubeObject>): Draft<KubeObject> {
   const { managedFields, ...metadata } = object.metadata ?? {};
   return managedFields ? { ...object, metadata } : object;

@@ -79,7 +79,7 @@ class QueueMeter implements WorkQueueObserver {
     return [...this.#running.values()].map((since) => (now - since) / 1000);
   }
 
-  /** A queue that is closed does not say what becomes of its keys. */
+  /** Forgets keys: a closed queue does not report what becomes of them. */
   forgetKeys(): void {
     this.#waiting.clear();
     this.#running.clear();

@@ -1,4 +1,4 @@
-/** Reads what a migration has to write again. */
+/** Finds the objects that a migration has to write again. */
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';

@@ -1,9 +1,9 @@
 /**
- * The columns of tables. A kind lists its columns; this folder holds those that many kinds have, and what their cells
- * have in common: times, containers, selectors, long lists.
+ * Columns of tables. A kind lists its columns; this folder holds those that many kinds have, and the common parts of
+ * their cells: times, containers, selectors, long lists.
  *
- * Cells read the stored version's shape. Every part of it may be missing (a bookmark of a watch has nothing but metadata),
- * and they take the time from the caller.
+ * Cells read the stored version's shape. Every part of it may be missing (a bookmark of a watch has nothing but
+ * metadata), and they take the time from the caller.
  */
 import type { ObjectMeta } from '../shapes/meta/object-meta.ts';
 import { elapsed } from './elapsed.ts';
@@ -62,7 +62,7 @@ function flag<T = Named>(name: string, description: string, cell: (object: Spars
   return { name, type: 'boolean', description, cell };
 }
 
-/** Builders of columns that read objects of type `T`: with them, a kind's columns infer what they read. */
+/** Builders of columns that read objects of type `T`: with them, a kind's columns infer the types that they read. */
 interface ColumnBuilders<T> {
   text(name: string, description: string, cell: CellOf<T>): Column<T>;
   integer(name: string, description: string, cell: (object: Sparse<T>) => number | undefined): Column<T>;

@@ -115,7 +115,7 @@ const bodies: Record<string, { spec: fc.Arbitrary<any>; status: fc.Arbitrary<any
   },
 };
 
-/** Decoded objects of one version, as the server has them. */
+/** Generates decoded objects of one version, as the server has them. */
 function objects(kind: Kind, version: Version): fc.Arbitrary<any> {
   const { spec, status } = bodies[kind.kind]!;
   return fc

@@ -73,8 +73,8 @@ export function customKind(spec: Spec, options: CustomKindOptions): Kind {
 }
 
 /**
- * Gives up the schemas of a custom kind that is no longer served, and what was derived from them. Changes of its objects stay in
- * the history for minutes, and name the kind.
+ * Releases the schemas of a custom kind that is no longer served, and everything derived from them. Changes of its
+ * objects stay in the history for minutes, and name the kind.
  */
 export function releaseSchemas({ versions }: Kind): void {
   for (const version of versions) if (version instanceof CustomVersion) version.release();

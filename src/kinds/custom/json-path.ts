@@ -21,7 +21,7 @@ interface Looks {
   left: number;
 }
 
-/** Compiles a path such as `.status.conditions[?(@.type=="Ready")].status`; undefined where it is none. */
+/** Compiles a path such as `.status.conditions[?(@.type=="Ready")].status`; undefined for an invalid one. */
 export function jsonPath(text: string, maxLooks = MAX_LOOKS): JsonPath | undefined {
   const steps = parse(text);
   if (!steps || steps.length > MAX_STEPS) return undefined;
@@ -110,7 +110,7 @@ function passes({ path, operator, value }: Extract<Step, { type: 'filter' }>, it
   }
 }
 
-/** Syntax of each step. No alternative of an expression begins like another, so that none backtracks. */
+/** Syntax of each step. No two alternatives of an expression have a common beginning, so that none backtracks. */
 const FORMS: readonly (readonly [form: RegExp, step: (found: RegExpExecArray) => Step | undefined])[] = [
   [/\.\.(?=[^.])/y, () => ({ type: 'descend' })],
   [/\[\s*\*\s*\]|\.\*/y, () => ({ type: 'all' })],

@@ -55,7 +55,9 @@ interface Scoped {
   };
 }
 
-/** The scopes that an object must be in for the quota to count it; none: it counts all. */
+/**
+ * Returns the scopes that an object must be in for the quota to count it; it counts all objects when there are none.
+ */
 function scopesOf({ spec }: Scoped): readonly Requirement[] {
   const plainScopes = (spec.scopes ?? []).map((scopeName): Requirement => ({ scopeName, operator: 'Exists' }));
   return [...plainScopes, ...(spec.scopeSelector?.matchExpressions ?? [])];

@@ -1,6 +1,6 @@
 /**
- * The steps through what a write changed: writes that add, modify and remove the same fields take the same ones, so that
- * what `compareFields` finds is the same, too.
+ * Steps through the changes of a write: writes that add, modify and remove the same fields take the same steps, so that
+ * the result of `compareFields` is also the same.
  */
 import { deepEqual, isTree, type Tree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema } from '../schema.ts';
@@ -125,7 +125,7 @@ function listCompare(schema: ListSchema): Compare {
     let here = steps.to(at, LIST);
     for (const item of after) {
       const index = indexOf(before, item);
-      // Without a step: an identifier that did not change is none of the change.
+      // Takes no step: an identifier that did not change is not part of the change.
       if (index >= 0 && deepEqual(before[index], item)) continue;
       here = stepsTo(item, here, steps);
       if (index >= 0) here = compareOf(schema.items)(before[index], item, here, steps);

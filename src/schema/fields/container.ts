@@ -9,7 +9,7 @@ export type Container =
   | { readonly type: 'map'; readonly fields: Fields | undefined; readonly others: Schema | typeof DEDUCED | undefined }
   | { readonly type: 'list'; readonly schema: ListSchema };
 
-/** Stands for a schema where none describes the value: maps are walked, everything else is a leaf. */
+/** Stands for a missing schema: maps are walked, everything else is a leaf. */
 export const DEDUCED = Symbol('deduced');
 
 export type AnySchema = Schema | typeof DEDUCED;
@@ -62,7 +62,7 @@ export function isDeclared({ fields }: MapContainer, key: string): boolean {
   return fields !== undefined && Object.hasOwn(fields, key);
 }
 
-/** The schema of a field; undefined where none is declared and none may be. */
+/** Returns the schema of a field; undefined if none is declared and none may be. */
 export function schemaAt(container: MapContainer, key: string): AnySchema | undefined {
   return isDeclared(container, key) ? container.fields![key] : container.others;
 }

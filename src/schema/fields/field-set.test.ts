@@ -12,7 +12,7 @@ import {
 } from './field-set.ts';
 
 const leaf = {};
-/** A set of paths such as `a.b`; a path with another one below it is a member all the same. */
+/** Returns a set of paths such as `a.b`; a path with another one below it is also a member. */
 const setOf = (...paths: string[]): FieldSet =>
   paths
     .map((path) =>

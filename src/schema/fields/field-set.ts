@@ -66,7 +66,7 @@ export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return select(a, b, (mine, other) => node(isMember(mine) && !isMember(other), difference(mine, other)));
 }
 
-/** The same, but what is below a member of `b` goes with it. */
+/** Works like `difference`, but also removes members below a member of `b`. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return select(a, b, (mine, other) =>
     isMember(other) ? undefined : node(isMember(mine), recursiveDifference(mine, other)),
@@ -112,7 +112,7 @@ export function hasElement(set: FieldSet, element: string): boolean {
   return found !== undefined && isMember(found);
 }
 
-/** The paths of all members as messages show them: those of one level before what is below them. */
+/** Returns the paths of all members as messages show them: those of one level before those below them. */
 export function pathsIn(set: FieldSet, path = ''): string[] {
   const elements = sortElements(Object.keys(set).filter((key) => key !== SELF));
   const own = elements.filter((key) => isMember(set[key]!)).map((key) => path + elementText(key));

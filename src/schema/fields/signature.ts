@@ -99,7 +99,7 @@ function mapWalk(schema: AnySchema, container: Extract<Container, { type: 'map' 
       const child = value[key];
       if (child === undefined) continue;
       here = steps.to(here, key);
-      // No type of container has anything to say about a scalar.
+      // A scalar is a leaf for every type of container.
       if (typeof child === 'object') here = walkAt(key)(child, here, steps);
       // The rest of a large object need not be looked at.
       if (here === NOWHERE) return NOWHERE;

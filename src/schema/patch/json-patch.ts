@@ -19,7 +19,10 @@ const OPERATIONS_PER_LOOK = 16;
 
 const NEVER_SPENT: Pace = { isSpent: () => false };
 
-/** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
+/**
+ * Applies a patch. Neither argument is changed, and the result shares the parts that the patch does not touch. Throws a
+ * PatchError.
+ */
 export function applyJsonPatch(current: unknown, patch: unknown): unknown {
   return jsonPatchInTurns(current, patch, NEVER_SPENT).next().value;
 }

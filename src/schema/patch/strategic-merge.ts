@@ -27,7 +27,10 @@ import { PatchWork } from './patch-work.ts';
 const MAX_WORK = 400_000;
 const WORK_PER_ITEM = 4;
 
-/** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
+/**
+ * Applies a patch. Neither argument is changed, and the result shares the parts that the patch does not touch. Throws a
+ * PatchError.
+ */
 export function applyStrategicMergePatch(schema: ObjectSchema, current: unknown, patch: unknown): unknown {
   if (patch === null) return current;
   if (!isTree(patch)) {

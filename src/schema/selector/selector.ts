@@ -16,7 +16,7 @@ export interface LabelSelector {
   readonly text: string;
   /** Selects everything. */
   readonly empty: boolean;
-  /** A label that everything it selects has, so that selectors can be indexed by it; undefined when it requires none. */
+  /** Label that all selected objects have, so that selectors can be indexed by it; undefined when it requires none. */
   readonly requiredLabel?: readonly [key: string, value: string];
 }
 

@@ -50,7 +50,7 @@ class World {
     this.put({ ...node, finalizers: [...others, ...mark], isDeleted: true });
   }
 
-  /** Plans for every key that is queued, until none is left, and reports each plan before it is performed. */
+  /** Plans for every queued key until the queue is empty, and reports each plan before it is performed. */
   settle(see: (node: GraphNode, plan: Plan) => void = () => {}): void {
     for (let round = 0; this.#woken.size > 0; round++) {
       if (round > 1000) throw new Error('it does not come to an end');

@@ -1,6 +1,6 @@
 /**
- * The graph of owners over all kinds: of every object only what decides when it is deleted. It wakes the objects that a
- * change may affect. An unknown owner is not in the graph, but its dependents are found by its UID.
+ * Graph of owners over all kinds, with only the parts of each object that decide when it is deleted. It wakes the
+ * objects that a change may affect. An unknown owner is not in the graph, but its dependents are found by its UID.
  */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';

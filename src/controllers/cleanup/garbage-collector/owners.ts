@@ -40,7 +40,7 @@ interface OwnerLookup {
 
 const OWNERS_PER_TURN = 100;
 
-/** Owners missing from the graph are read from the server: a lagging cache must not cost anybody a pod. */
+/** Reads owners missing from the graph from the server: a lagging cache must not cost a pod. */
 export async function statusOfOwners(node: GraphNode, lookup: OwnerLookup): Promise<readonly OwnerStatus[]> {
   const out: OwnerStatus[] = [];
   for (const [position, reference] of node.owners.entries()) {

@@ -1,4 +1,4 @@
-/** Plans what happens to an object because of its owners, and to its dependents because of it. */
+/** Plans the deletion of an object because of its owners, and the changes of its dependents. */
 import type { DeleteOptions } from '../../../client/request-options.ts';
 import { type Action, event, type Named, type Plan, patch, remove, requeueAfter } from '../../loop/plan.ts';
 import { FOREGROUND, type GraphNode, isWaiting, ORPHAN, type OwnerReference } from './owner-graph.ts';

@@ -1,6 +1,6 @@
 /**
- * Deletes pods that nobody else deletes: pods of nodes that are gone, terminating pods without a node that would confirm it,
- * and the oldest terminated pods when there are too many.
+ * Deletes pods that no other component deletes: pods of missing nodes, terminating pods without a node that would
+ * confirm their end, and the oldest terminated pods when there are too many.
  */
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';

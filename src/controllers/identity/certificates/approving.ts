@@ -88,7 +88,7 @@ function parsedOf(request: Request): ParsedRequest | undefined {
   try {
     return parseRequest(pemOf(request));
   } catch (error) {
-    // The signer reports what is wrong with it.
+    // The signer reports the error in it.
     if (error instanceof DerError) return undefined;
     throw error;
   }

@@ -111,7 +111,7 @@ function* groupsOf(service: SeenService, { pods, family, world }: ServicePods): 
   );
 }
 
-/** Every slice lists its ports: endpoints beyond what all slices may list together are left out. */
+/** Leaves out endpoints beyond the limit for all slices together: every slice lists its ports. */
 function limited(groups: readonly EndpointGroup[]): EndpointGroup[] {
   let left = MAX_LISTED_PORTS;
   return groups.flatMap((group) => {

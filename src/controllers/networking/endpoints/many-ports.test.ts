@@ -1,4 +1,7 @@
-/** Services with very many ports, named and numbered, in front of many pods: what is published stays within bounds. */
+/**
+ * Tests services with very many ports, named and numbered, in front of many pods: the published objects stay within
+ * bounds.
+ */
 import { describe, expect, it } from 'vitest';
 import { countTurns } from '../../../../test/support/divided-work.ts';
 import { planEndpointSlices, planEndpoints, planMirroring } from '../../../../test/support/endpoint-planners.ts';

@@ -67,7 +67,8 @@ function mappingOf(ports: readonly ServicePort[]): PortMapping {
     const listed = find(NO_NUMBERS);
     return () => listed;
   }
-  // A change of one pod asks for all: a thousand pods with a thousand named ports take a second and a half.
+  // A change of one pod requires the ports of all: a thousand pods with a thousand named ports take a second and a
+  // half.
   const byPod = new WeakMap<SeenPod, PodPorts | undefined>();
   return (pod) => {
     if (!byPod.has(pod)) byPod.set(pod, find(numbersOf(pod, names)));

@@ -17,7 +17,7 @@ export type SeenService = DeepReadonly<Service>;
 
 const HEADLESS = 'service.kubernetes.io/headless';
 
-/** Reports whether others, or nobody, manage the endpoints of the service. */
+/** Reports whether the endpoints of the service are managed by others or left unmanaged. */
 export function isManagedByOthers({ spec }: SeenService): boolean {
   return spec.type === 'ExternalName' || !spec.selector || Object.keys(spec.selector).length === 0;
 }

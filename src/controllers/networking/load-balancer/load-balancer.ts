@@ -1,6 +1,6 @@
 /**
- * Announces the addresses of nodes for Services of type LoadBalancer, and says of services which of their ports nodes do not
- * serve because something else listens there.
+ * Announces the addresses of nodes for Services of type LoadBalancer, and reports ports of services that nodes do not
+ * serve because other programs listen there.
  */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -95,7 +95,7 @@ function announcement(
 ): object {
   if (spec.loadBalancerClass !== undefined) return {};
   const announced = status.loadBalancer?.ingress ?? [];
-  // It was one before, unless something else has written the addresses.
+  // Other addresses were written by another program, and not because the service was a load balancer before.
   const known = new Set(nodes.flatMap(addressesOf));
   if (spec.type !== 'LoadBalancer' && !announced.every(({ ip }) => known.has(ip ?? ''))) return {};
   return textOf(announced.map(entryText)) === textOf(ingress.map(entryText)) ? {} : { loadBalancer: { ingress } };
@@ -104,7 +104,7 @@ function announcement(
 const entryText = ({ ip, ports = [] }: IngressEntry) =>
   `${ip}:${ports.map(({ port, error = '' }) => `${port} ${error}`).join()}`;
 
-/** The condition that names ports which nodes do not serve. It is there as long as there are any. */
+/** Condition that names ports which nodes do not serve; present only while there are any. */
 function conditionsOf(service: SeenService, nodes: readonly SeenNode[], now: Date): object {
   const { spec, status } = service;
   const present = (status.conditions ?? []) as readonly Condition[];

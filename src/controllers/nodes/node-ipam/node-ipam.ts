@@ -14,7 +14,7 @@ interface Range {
 }
 
 export interface NodeIpamOptions {
-  /** The CIDR to divide, such as `10.244.0.0/16`; absent: nodes bring their own. */
+  /** CIDR to divide, such as `10.244.0.0/16`; absent: nodes bring their own. */
   readonly podRange?: string | undefined;
 }
 
@@ -75,7 +75,7 @@ export function freeRange(
     .flatMap(({ spec }) => spec.podCIDRs ?? []);
   const taken = new Set<number>();
   for (const { first, size: length } of [...nodes, ...others].filter((range) => !range.includes(':')).map(parseRange)) {
-    // Clients can write any CIDR: only what is ours of it is enumerated.
+    // Clients can write any CIDR: only its overlap with ours is enumerated.
     const end = Math.min(first + length, whole.first + whole.size);
     for (let at = Math.max(first - (first % size), whole.first); at < end; at += size) taken.add(at);
   }

@@ -24,8 +24,9 @@ export function readyCondition({ status }: SeenNode) {
 }
 
 /**
- * Clocks of machines differ, so that only their pace is trusted: the time between two reports is what the node says. A node
- * that was never seen before, and one whose clock went back, count from now: after a restart no node is missed at once.
+ * Records a heartbeat. Clocks of machines differ, so that only their pace is trusted: the time between two reports is
+ * that on the node's clock. A node that was never seen before, and one whose clock went back, count from now: no node
+ * is missed directly after a restart.
  */
 export function recordHeartbeat(
   before: Heartbeat | undefined,

@@ -16,7 +16,7 @@ const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image
 const key = { namespace: 'x', name: 'o' };
 const common = { selector: { matchLabels: labels }, template };
 
-/** A world with so many pods that wait for a node, and as many that do not. */
+/** World with `waiting` pods that wait for a node, and as many that do not. */
 function crowd(waiting: number): PlannerWorld {
   const world = new PlannerWorld();
   for (let at = 0; at < waiting; at++) {

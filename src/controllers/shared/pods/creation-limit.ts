@@ -28,7 +28,7 @@ export function roomForPods(template: object, namespace: string | undefined, { o
   return Math.max(0, most - waiting);
 }
 
-/** Looks again later, when there was no room for all. */
+/** Requeues the key when there was no room for all pods. */
 export const checkRoomLater = (room: number, wanted: number): readonly Action[] =>
   room < wanted ? [requeueAfter(ROOM_CHECK_MS)] : [];
 

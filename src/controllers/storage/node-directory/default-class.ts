@@ -1,6 +1,6 @@
 /**
- * Creates the first StorageClass of a new cluster, once. An annotation of the namespace `kube-system` records it: a class
- * that was deleted or changed later stays so, and a cluster that has classes gets none.
+ * Creates the first StorageClass of a new cluster, once. An annotation of the namespace `kube-system` records it: a
+ * class that is deleted or changed later stays so, and a cluster with other classes gets none.
  */
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';

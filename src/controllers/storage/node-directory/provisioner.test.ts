@@ -83,7 +83,7 @@ class Cluster extends World {
     this.check();
   }
 
-  /** Both controllers' plans for the key; whether there was anything to do. */
+  /** Performs both controllers' plans for the key; returns whether there was anything to do. */
   run(key: string): boolean {
     const [first = '', second] = key.split('/');
     const name = second === undefined ? { namespace: undefined, name: first } : { namespace: first, name: second };

@@ -19,7 +19,7 @@ class World extends PlannerWorld {
   }
 }
 
-/** The volume when nothing is left to do; undefined when it is gone; and all that was said. */
+/** Returns the volume when nothing is left to do, undefined when it is gone, and all events. */
 async function outcome(volume: Volume, claims: readonly Claim[] = [], pods: readonly object[] = []) {
   const world = new World();
   world.put(PersistentVolume, volume);

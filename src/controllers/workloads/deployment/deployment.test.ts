@@ -207,7 +207,7 @@ const happening = fc.oneof(
 );
 type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
 
-/** Judged by the pods themselves, and not by what the planner is told of them. */
+/** Judges plans by the pods themselves, not by the planner's view of them. */
 class Judge {
   /** True as long as nothing else has caused too few or too many pods. */
   #isUndisturbed = true;

@@ -12,7 +12,7 @@ import { byAge, WorkingSet } from './working-set.ts';
 const MAX_NAME_LENGTH = 253;
 
 export interface Sets {
-  /** The set of the current template; undefined when there is none. */
+  /** Set of the current template; undefined when there is none. */
   readonly currentSet: WorkingSet | undefined;
   readonly old: readonly WorkingSet[];
 }

@@ -10,7 +10,7 @@ export interface UpdateLimits {
   readonly maxUnavailable: number;
 }
 
-/** Percentages are rounded up for the surge and down for what may be unavailable. */
+/** Rounds percentages up for the surge and down for unavailable pods. */
 export function updateLimitsOf({ spec }: DeepReadonly<Deployment>): UpdateLimits {
   const { replicas, strategy } = spec;
   if (strategy.type !== 'RollingUpdate') return { maxSurge: 0, maxUnavailable: 0 };

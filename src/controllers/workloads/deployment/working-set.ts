@@ -1,4 +1,4 @@
-/** A ReplicaSet while a plan is made: its current state, and what the plan makes of it. */
+/** ReplicaSet while a plan is made: its current state, and the planned one. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';

@@ -84,7 +84,7 @@ export function* decide(autoscaler: Autoscaler, found: TargetState, pace: Pace):
 
 type Selected =
   | { readonly pods: readonly DeepReadonly<Pod>[] }
-  /** `event` and `said`: when the event has another reason, and the condition another message. */
+  /** `event` is the reason of the event, and `said` the message of the condition, if they differ from these. */
   | { readonly reason: string; readonly message: string; readonly event?: string; readonly said?: string };
 
 function* selectPods(

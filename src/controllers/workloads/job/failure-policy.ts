@@ -30,7 +30,7 @@ export function judge(policy: Policy | undefined, pod: SeenPod): FailureResult {
   return COUNTED;
 }
 
-/** Describes what the rule matched in the pod. */
+/** Describes the part of the pod that the rule matched. */
 function whatFits({ onExitCodes, onPodConditions }: Rule, { metadata, status }: SeenPod): string | undefined {
   const pod = `${metadata.namespace}/${metadata.name}`;
   if (onExitCodes) {

@@ -23,7 +23,7 @@ export class IndexSet {
     return new IndexSet(ends);
   }
 
-  /** Parses a text such as `1,3-5`. Invalid indexes, and those not below the limit, are skipped. */
+  /** Parses a text such as `1,3-5`. Skips invalid indexes, and those not below the limit. */
   static parse(text: string | undefined, below: number): IndexSet {
     const ends: number[] = [];
     let isAscending = true;

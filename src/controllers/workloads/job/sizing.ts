@@ -23,7 +23,7 @@ export interface Steps {
   readonly actions: readonly Action[];
   readonly created: number;
   readonly deleted: readonly SeenPod[];
-  /** Plan again after so many milliseconds. */
+  /** Delay before planning again, in milliseconds. */
   readonly requeueAfterMs?: number;
 }
 
@@ -116,7 +116,7 @@ function growByIndex(tally: Tally, count: number, now: number): Steps {
   return { ...grow(tally, ready), ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}) };
 }
 
-/** Creates pods for these indexes, or so many pods. */
+/** Creates pods for these indexes, or this number of pods. */
 function grow({ job, indexes }: Tally, wanted: readonly number[] | number): Steps {
   const report = creation(job);
   if (typeof wanted !== 'number') {

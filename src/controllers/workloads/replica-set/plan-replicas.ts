@@ -1,4 +1,4 @@
-/** Maintains a number of pods: what ReplicaSets and ReplicationControllers have in common. */
+/** Maintains a number of pods: the common part of ReplicaSets and ReplicationControllers. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';

@@ -93,8 +93,8 @@ const restoreClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
   status.phase === 'Pending' ? [...missing, ...owners] : owners;
 
 /**
- * The last goes first. In order, it goes alone, and one that is not available only when none before it is down. A terminated
- * pod will never be available, so that waiting is pointless.
+ * Deletes pods, the last one first. In order, it goes alone, and one that is not available only when none before it is
+ * down. A terminated pod will never be available, so that waiting is pointless.
  */
 function shrink(set: SeenSet, members: Members, { world, now, isOrdered }: Input): Ordered {
   const { condemned } = members;

@@ -77,7 +77,7 @@ const known = new WeakMap<JsonSchema, DeclaredType | 'none'>();
 
 /** The type of a schema; undefined where expressions cannot use its values. `isRoot`: it is one of an API object. */
 export function declaredType(schema: JsonSchema, isRoot = isEmbedded(schema)): DeclaredType | undefined {
-  // The root of a kind is not asked for as anything else.
+  // The root schema of a kind is always requested as a root.
   let declared = known.get(schema);
   if (!declared) {
     declared = declare(schema, isRoot) ?? 'none';
@@ -194,7 +194,7 @@ function fieldsOf(properties: JsonSchema['properties'] = {}): (name: string) => 
   };
 }
 
-/** The size of what a path leads to; undefined where that is not known. The path begins with a variable. */
+/** Returns the size of the value at a path, which begins with a variable; undefined if it is not known. */
 export function maxSizeAt(root: DeclaredType, path: readonly string[]): number | undefined {
   let at: DeclaredType | undefined = root;
   for (const step of path.slice(1)) {

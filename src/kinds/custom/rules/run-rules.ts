@@ -26,7 +26,7 @@ const MAX_MESSAGE_BYTES = 5 * 1024;
 /** Units between two looks at the clock, where rules are cheap: about a millisecond. */
 const COST_BETWEEN_CHECKS = 10_000;
 
-/** Everything that the rules of a kind's schema say against an object. Yields when the pace is spent. */
+/** Returns the violations of the rules in a kind's schema by an object. Yields when the pace is spent. */
 export function* runRules(schema: JsonSchema, object: unknown, old: unknown, pace: Pace): DividedWork<FieldError[]> {
   const run = new Run(pace);
   const place = { value: object, old, path: '', isUnchanged: unchanged(schema, object, old), isRoot: true };
@@ -47,7 +47,7 @@ interface Check {
 
 interface Place {
   readonly value: unknown;
-  /** The value before the update; undefined where there is none, or it cannot be found. */
+  /** Value before the update; undefined if there is none, or it cannot be found. */
   readonly old: unknown;
   readonly path: string;
   /** Reports whether the update left the value, or the nearest value around it that can be found, unchanged. */

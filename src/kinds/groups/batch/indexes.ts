@@ -18,8 +18,8 @@ interface Part {
 }
 
 /**
- * Calls `visit` with each part of a text until it returns false. A Job may have twenty such texts of 64 KB, which are read
- * with every plan: so nothing is cut out of them.
+ * Calls `visit` with each part of a text until it returns false. A Job may have twenty such texts of 64 KB, which are
+ * read with every plan: parts are therefore not copied.
  */
 export function eachPart(text: string, visit: (part: Part) => boolean): void {
   if (text === '') return;

@@ -1,4 +1,4 @@
-/** Message of a pod's status by which a node says that it did not run the pod. */
+/** Prefix of the message in a pod's status with which a node rejects the pod. */
 
 const PREFIX = 'Pod was rejected: ';
 

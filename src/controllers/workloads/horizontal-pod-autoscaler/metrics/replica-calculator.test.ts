@@ -36,7 +36,7 @@ const pod = (name: string, state: PodState = {}): any => {
   };
 };
 
-/** Pods p0, p1, …, of which each uses so much, or nothing is known. */
+/** Pods p0, p1, … with these usages; undefined when unknown. */
 const measured = (...values: (number | undefined)[]): ReadonlyMap<string, Sample> =>
   new Map(values.flatMap((value, index) => (value === undefined ? [] : [[`p${index}`, sample(value)] as const])));
 const group = (values: (number | undefined)[], states: PodState[] = []): PodGroups =>

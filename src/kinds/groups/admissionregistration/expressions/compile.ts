@@ -2,7 +2,7 @@ import type { Environment } from '../../../../cel/environment.ts';
 import { CompileError, compile, type Program } from '../../../../cel/program.ts';
 import { sameType, type Type } from '../../../../cel/types/type.ts';
 
-/** An expression that can be evaluated, or what is wrong with it. */
+/** Expression that can be evaluated, or the error in it. */
 export type Compiled =
   | { readonly text: string; readonly program: Program; readonly error?: undefined; readonly issues?: undefined }
   | {

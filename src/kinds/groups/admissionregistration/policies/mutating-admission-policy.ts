@@ -91,7 +91,7 @@ const alphaSpec = {
 
 export type MutatingAdmissionPolicy = KubeObject & ObjectType<typeof fields>;
 
-/** Expressions that change what is written. */
+/** Expressions that change the written object. */
 export const MutatingAdmissionPolicy = defineKind({
   group: 'admissionregistration.k8s.io',
   kind: 'MutatingAdmissionPolicy',

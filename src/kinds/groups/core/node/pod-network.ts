@@ -14,7 +14,7 @@ interface Annotated {
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> | undefined };
 }
 
-/** Nodes that do not say it have pods on the network of the cluster. */
+/** Returns the network of a node's pods. Without the annotation, it is that of the cluster. */
 export function podNetworkOf({ metadata }: Annotated): PodNetwork {
   const value = metadata.annotations?.[POD_NETWORK_ANNOTATION];
   return POD_NETWORKS.find((each) => each === value) ?? 'cluster';

@@ -13,7 +13,7 @@ export function portsInUse({ metadata }: Annotated): readonly string[] {
   return (metadata.annotations?.[PORTS_IN_USE_ANNOTATION] ?? '').split(',').filter((name) => name !== '');
 }
 
-/** The value of the annotation; null, which removes it, when there are none. */
+/** Returns the value of the annotation; null, which removes it, when there are none. */
 export function portsInUseValue(ports: readonly string[]): string | null {
   return ports.length === 0 ? null : ports.join(',');
 }

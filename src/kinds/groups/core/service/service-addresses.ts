@@ -93,8 +93,8 @@ export function syncClusterIps(spec: ServiceSpec, old: ServiceSpec | undefined):
 }
 
 /**
- * Drops what only the old type of a service used, unless the client changed it along with the type: then validation
- * rejects it.
+ * Drops fields that only the old type of a service used, unless the client changed them along with the type: then
+ * validation rejects them.
  */
 export function dropUnneeded(service: Service, old: Service): void {
   const { spec } = service;
