@@ -1,4 +1,7 @@
-/** Custom kinds: what many definitions cost, how soon one is served, and lists of their objects beside those of a built-in kind. */
+/**
+ * Measures custom kinds: the cost of many definitions, the delay until one is served, and lists of their objects beside
+ * those of a built-in kind.
+ */
 import { readFileSync } from 'node:fs';
 import type { Agent } from 'node:https';
 import { join } from 'node:path';

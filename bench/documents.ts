@@ -94,7 +94,7 @@ async function timed(task: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** Handshakes, and the client's own first steps, are not what is measured. */
+/** Opens connections, so that handshakes and the client's own first steps are not measured. */
 async function openConnections(target: Target, agent: Agent): Promise<void> {
   for (let round = 0; round < 10; round++) await together(target, Array(8).fill('/version'), agent);
 }

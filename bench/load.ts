@@ -1,6 +1,6 @@
 /**
- * Load over TLS with HTTP/1.1 keep-alive: by wrk where it is installed, or else by a closed loop in this process, which
- * costs more of the machine that it measures.
+ * Generates load over TLS with HTTP/1.1 keep-alive: by wrk if it is installed, or else by a closed loop in this
+ * process, which costs more of the machine that it measures.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -97,7 +97,7 @@ async function main(): Promise<void> {
   }
   qd = await startQd(root, data, API_ALONE);
   const idle = ['memory at idle', 'processor at idle'].some(wanted) ? await measureIdle(qd) : undefined;
-  // Before anybody else has asked for the objects.
+  // Measured before any other request for the objects.
   const shown = wanted('table of 1,000') ? await latencyOf(qd, PODS, TABLE) : undefined;
   const bare = await startBare(root, await bareOptions(qd, data));
   try {
@@ -160,7 +160,7 @@ async function seed(target: Target): Promise<void> {
   await Promise.all(pods.map((pod) => post(target, PODS, pod, agent)));
 }
 
-/** The bare server answers what the real one answers. */
+/** Lets the bare server send the same answers as the real one. */
 async function bareOptions(qd: Target, data: string) {
   const folder = join(work, 'bodies');
   mkdirSync(folder);
@@ -267,7 +267,7 @@ async function measureCreate(qd: Program, bare: Program): Promise<void> {
   const figure = 'create, no two alike';
   const results = await compare(figure, 3_000, 32, [qd, onQd], [bare, { ...onQd, path: '/create' }]);
   if (results) record(p99(figure, results));
-  // As a controller creates the pods of one template, which share their spec.
+  // Creates pods like a controller: pods of one template share their spec.
   if (!wanted('create, one template')) return;
   const alike = await warmed([qd, { ...onQd, template: TEMPLATE, run: 'alike' }], 32);
   record({ name: 'create, one template', unit: '/s', qd: alike.perSecond });
@@ -342,7 +342,7 @@ async function measureEtcd(): Promise<void> {
   }
 }
 
-/** Clusters of simulated nodes, and what they need to have all their pods ready. */
+/** Measures clusters of simulated nodes until all their pods are ready. */
 async function measureNodes(): Promise<void> {
   await withNodes(100, {
     '1,000 pods ready on 100 nodes': async (qd, name) => {

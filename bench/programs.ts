@@ -19,7 +19,7 @@ const START_TIMEOUT_MS = 60_000;
 const TOKEN = 'bench-token';
 /** Token of a user without permissions. */
 export const READER_TOKEN = 'reader-token';
-/** The token of another such user. */
+/** Token of another such user. */
 export const VISITOR_TOKEN = 'visitor-token';
 
 /** The built `qd up` in a directory, without nodes unless `flags` ask for some. */
@@ -111,7 +111,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits for what the program says; its whole output goes into the error when it ends instead. */
+/** Waits for a line of the program; its whole output goes into the error when it ends instead. */
 async function output(child: ChildProcess, pattern: RegExp): Promise<string> {
   let said = '';
   return new Promise((resolve, reject) => {

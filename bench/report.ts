@@ -4,7 +4,7 @@ export interface Figure {
   readonly name: string;
   readonly unit: '/s' | 'MB/s' | 'ms' | 'µs' | 'MB' | '%' | '';
   readonly qd: number;
-  /** The bare server's or another peer's, measured in the same run; absent where there is nothing to compare. */
+  /** Figure of the bare server or another peer, measured in the same run; absent when there is none. */
   readonly bare?: number;
   /** Promised value: a minimum for rates and when more is better, a maximum for all else. */
   readonly promise?: number;

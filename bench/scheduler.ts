@@ -38,7 +38,7 @@ type Sort = 'plain' | 'anti-affinity';
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
 const NODES = 5_000;
 const CONCURRENT_CREATES = 200;
-/** Pods of one group keep away from each other. */
+/** Number of pods in a group, which exclude each other. */
 const GROUP = 500;
 
 export async function measureScheduler(sort: Sort, count: number, directory: string): Promise<SchedulerFigures> {

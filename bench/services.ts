@@ -1,4 +1,4 @@
-/** The figures of Services: rules of thousands of them, and what a cluster IP costs a connection. */
+/** Figures of Services: rules of thousands of them, and the cost of a cluster IP for a connection. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { silent } from '../src/base/log.ts';

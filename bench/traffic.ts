@@ -1,4 +1,7 @@
-/** The figures of traffic through Services to real pods: how soon a pod is served, and what a rolling update loses. */
+/**
+ * Figures of traffic through Services to real pods: the delay until a pod is served, and the requests that a rolling
+ * update loses.
+ */
 import { existsSync } from 'node:fs';
 import { Agent as PlainAgent, request } from 'node:http';
 import { Agent } from 'node:https';
@@ -39,7 +42,10 @@ const SERVICES = '/api/v1/namespaces/default/services';
 const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 
-/** Answers what it has accepted, and then ends, as servers do. There is no `preStop`: nothing delays its end. */
+/**
+ * Server that answers all accepted requests before it ends, as servers do. There is no `preStop`: nothing delays its
+ * end.
+ */
 const SERVER = `
 const server = require('http').createServer((_, response) => response.end('ok'));
 server.listen(8080);
@@ -115,7 +121,7 @@ async function flooded(node: NodeUnderTest, agent: Agent, { root, record, say }:
   record({ name: FLOODED, unit: 'ms', qd: median(rounds.loud) });
 }
 
-/** Host and port. The usual port may belong to something else. */
+/** Returns host and port. The usual port may belong to another program. */
 async function ingressAddress({ qd }: NodeUnderTest, agent: Agent): Promise<string> {
   for (;;) {
     const { status } = JSON.parse((await get(qd, `${INGRESSES}/flooded`, agent)).toString());

@@ -18,7 +18,7 @@ const CLUSTER_CIDR = '10.229.0.0/16';
 
 export const IMAGE = 'docker.io/library/bench:1';
 
-/** Why there are no figures of containerd here. */
+/** Returns why there are no figures of containerd here. */
 export function withoutContainerd(): string | undefined {
   if (process.getuid?.() !== 0) return 'containerd needs root';
   const missing = ['containerd', 'ctr', 'runc'].filter((program) => !isInstalled(program));
@@ -26,7 +26,7 @@ export function withoutContainerd(): string | undefined {
   return missing.length > 0 ? `${missing.join(', ')} not installed` : undefined;
 }
 
-/** Why there are no figures of processes here. */
+/** Returns why there are no figures of processes here. */
 export function withoutProcesses(): string | undefined {
   if (process.getuid?.() !== 0) return 'pods have no network of their own without root';
   const missing = ['runc', 'ip'].filter((program) => !isInstalled(program));
@@ -99,7 +99,7 @@ function dataOf({ directory }: ClusterOptions): string {
   return join(directory, 'data');
 }
 
-/** Stops programs, and ends what their nodes still run. Also after a signal. */
+/** Stops programs, and ends the pods that their nodes still run. Also after a signal. */
 function cleanUp(root: string, directories: readonly string[]) {
   const programs: Pick<Program, 'stop'>[] = [];
   const onSignal = () => void clean.now().finally(() => process.exit(1));

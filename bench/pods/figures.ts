@@ -122,7 +122,7 @@ async function log(node: NodeUnderTest, { root, directory, record }: PodFigures)
       theirs[round] = await receive(relay.origin, '\n', bytes);
       const shown = LINES * (LINE.length + 1);
       const rate = await withWholeLog(path, bytes, () => receive(qd.origin, request, shown));
-      // In bytes of the file, as for the peer: what is left out of it was read.
+      // In bytes of the file, as for the peer: lines that are left out were read, too.
       ours[round] = (rate * bytes) / shown;
     }
     const peer = Math.max(...theirs);

@@ -1,4 +1,4 @@
-/** Creates and deletes pods, and sees in a watch what becomes of them. */
+/** Creates and deletes pods, and follows them in a watch. */
 import { Agent, request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { get, post, remove } from '../http.ts';

@@ -6,7 +6,7 @@ import type { Target } from '../load.ts';
 import { PODS } from './pod-api.ts';
 
 const TIMEOUT_MS = 60_000;
-/** The channel that says how a command ended. */
+/** Channel for the exit status of a command. */
 const STATUS_CHANNEL = 3;
 
 /** A request whose response is a stream of bytes. */

@@ -57,7 +57,7 @@ export interface ExplainOptions {
   readonly waiting: WaitingPod | undefined;
 }
 
-/** A pod that has a node is evaluated as if it had none. */
+/** Explains the decision about a pod. A pod that has a node is evaluated as if it had none. */
 export function explain(pod: PodInfo, { plugins, world, waiting }: ExplainOptions): Explanation {
   const { cluster } = world;
   const home = cluster.nodeOf(pod.uid);

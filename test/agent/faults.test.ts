@@ -56,7 +56,7 @@ const specOf = ({ restartPolicy, init, sidecars, main }: GivenPod) => ({
   initContainers: [...named('i', init), ...named('s', sidecars, { restartPolicy: 'Always' })],
 });
 
-/** Exits of a container, as the test has seen them: what a policy may answer with another start. */
+/** Exits of a container, as the test has seen them, to which a policy may respond with a restart. */
 class Exits {
   readonly #codes = new Map<string, number[]>();
   add(container: string, code: number): void {
@@ -132,7 +132,7 @@ test('pods end as their specs say, and containers start no more often than their
             const isKilled = await perform(cluster, given, exits, each);
             if (isKilled && 'pod' in each) sandboxes.set(`p${each.pod}`, (sandboxes.get(`p${each.pod}`) ?? 1) + 1);
           }
-          // From here on all goes well: init containers do their work, everything else runs.
+          // Nothing fails from here on: init containers finish, everything else runs.
           runtime.fault = undefined;
           api.isDown = false;
           await eventually(cluster, async () => {

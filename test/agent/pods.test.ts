@@ -10,7 +10,7 @@ const start = async (...given: Parameters<typeof agentCluster>) => {
 };
 afterEach(() => cluster.stop());
 
-/** A promise, and what resolves it. */
+/** Returns a promise with its resolve function. */
 function once() {
   let resolve = () => {};
   const promise = new Promise<void>((done) => {

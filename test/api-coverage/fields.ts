@@ -4,7 +4,7 @@ import { joinPath } from '../../src/schema/field-error.ts';
 import type { Schema } from '../../src/schema/schema.ts';
 import { ourWord, type Published, type PublishedDocument, type Reference, wordOf } from '../kinds/published.ts';
 
-/** The fields of one kind in one release, at every depth; a shape that contains itself counts once. */
+/** Fields of one kind in one release, at every depth; a recursive shape counts once. */
 export interface FieldCount {
   readonly published: number;
   readonly served: number;

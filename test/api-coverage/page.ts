@@ -1,6 +1,6 @@
 /**
- * The page that says what is served, made from the kinds and from what Kubernetes publishes. `run.ts` writes it; a test
- * fails when it no longer agrees with the kinds.
+ * Makes the page of served kinds from the kinds and from the published documents of Kubernetes. `run.ts` writes it; a
+ * test fails when it no longer agrees with the kinds.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Every test can fail, because it asserts something or waits for a condition, and none waits for time to pass. */
+/**
+ * Requires that every test can fail, because it asserts something or waits for a condition, and that none waits for
+ * time to pass.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

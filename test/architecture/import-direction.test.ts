@@ -46,7 +46,7 @@ function isAllowed(path: string, target: string): boolean {
   // The release's number stands there.
   if (target === 'package.json') return roomOf(path) === 'cli';
   const to = roomOf(target);
-  // A test wires rooms together, as testing/ does, with what test/ has for it.
+  // A test wires rooms together, as testing/ does, with the help of test/.
   if (isTest(path)) return to !== undefined || target.startsWith('test/');
   const from = roomOf(path);
   return from !== undefined && to !== undefined && (from === to || ROOMS[from]!.includes(to));

@@ -1,7 +1,7 @@
 /**
- * Everything in the server that remembers something in a map or a set, and why it cannot grow without limit. Clients
- * choose names, paths, headers and selectors, so a map under such keys is a `BoundedMap`, or is listed here as limited
- * in another way. A new map fails this test until its limit has been thought of.
+ * Lists every map and set in the server that outlives a call, and why it cannot grow without limit. Clients choose
+ * names, paths, headers and selectors, so a map under such keys is a `BoundedMap`, or is listed here as limited in
+ * another way. A new map fails this test until its limit is listed.
  */
 import { expect, it } from 'vitest';
 import { isTest, sourcesBelow } from './source.ts';
@@ -12,7 +12,7 @@ type Limit =
   | 'one call'
   /** It holds things in progress: requests, connections, watches. Those have their own limits. */
   | 'in progress'
-  /** It follows stored objects, and forgets what is deleted. */
+  /** It follows stored objects, and forgets deleted ones. */
   | 'stored objects'
   /** It follows the kinds and versions that are served, or a fixed set of words. */
   | 'served kinds'

@@ -1,4 +1,7 @@
-/** Inside the network room, what decides knows nothing of what applies, and what needs rights knows nothing of the rest. */
+/**
+ * Requires that, inside the network room, the deciding parts do not import the applying ones, and the privileged part
+ * imports none of the others.
+ */
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';

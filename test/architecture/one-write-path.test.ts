@@ -1,6 +1,6 @@
 /**
- * Objects are written through transactions (src/server/objects/transaction/) and nowhere else in the server. Rows that are no objects
- * go through `commitMarkers`, which takes only keys below `/quarterdeck/`.
+ * Requires that objects are written through transactions (src/server/objects/transaction/) and nowhere else in the
+ * server. Rows that are not objects go through `commitMarkers`, which takes only keys below `/quarterdeck/`.
  */
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';

@@ -12,7 +12,7 @@ const KEPT = 'records, pipes and logs, in directories that no container sees';
 const below = (room: string, files: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(files).map(([name, what]) => [`${room}${name}`, what]));
 
-/** Rooms and files that use no paths of pods, with what they use. */
+/** Rooms and files that use no paths of pods, with the paths that they use. */
 const OTHER_FILES: Readonly<Record<string, string>> = {
   'src/node/agent/static/': 'manifests of static pods, in a directory of the administrator',
   'src/node/cgroups/': 'cgroups, which the kernel makes',

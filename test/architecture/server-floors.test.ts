@@ -32,7 +32,7 @@ function upward(sources: readonly Source[]): string[] {
     .map(({ from, to }) => `${from} imports ${to}`);
 }
 
-/** A folder of a floor, or a file that stands in no folder of one. */
+/** Returns a folder of a floor, or a file outside of its folders. */
 const folderOf = (path: string) => path.split('/').slice(0, 2).join('/');
 
 /** The folders that import each other in a circle. */
@@ -43,7 +43,7 @@ function circles(sources: readonly Source[]): string[] {
     if (importer === imported) continue;
     targets.set(importer, (targets.get(importer) ?? new Set()).add(imported));
   }
-  // A folder that imports none of those left, or that none of them imports, is part of no circle.
+  // A folder that imports none of the remaining ones, or that none of them imports, is not part of a cycle.
   for (let removed = true; removed; ) {
     removed = false;
     const imported = new Set([...targets.values()].flatMap((each) => [...each]));

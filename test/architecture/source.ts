@@ -1,4 +1,4 @@
-/** Reads the project's own sources for the tests of this folder, which hold what the design says of all of them. */
+/** Reads the project's own sources for the tests of this folder, which check rules of the design over all of them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 

@@ -7,7 +7,7 @@ export interface AttackContext {
   readonly target: Target;
   /** Cluster administrator: exempt from flow control. */
   readonly admin: HttpClient;
-  /** Holds the role `admin` in the namespace `tenant`, and nothing else. */
+  /** Client with the role `admin` in the namespace `tenant`, and no other. */
   readonly tenant: HttpClient;
   /** An authenticated user without any rights. */
   readonly nobody: HttpClient;

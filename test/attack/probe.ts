@@ -25,7 +25,7 @@ export interface Measured {
 
 const PROBE_INTERVAL_MS = 10;
 const PATH = '/api/v1/namespaces/default';
-/** Argument that tells the process of the probe from the one that loads this file. */
+/** Argument that distinguishes the process of the probe from the one that loads this file. */
 const MARK = 'probe-process';
 
 export class Probe {
@@ -36,7 +36,7 @@ export class Probe {
     this.#child.send(options);
   }
 
-  /** Returns what was measured since the last call. */
+  /** Returns the measurements since the last call. */
   async read(): Promise<Measured> {
     this.#child.send('read');
     const [measured] = await once(this.#child, 'message');
@@ -123,7 +123,7 @@ class Prober {
       const resident = /^RssAnon:\s+(\d+) kB/m.exec(status);
       this.#memory = Math.max(this.#memory, Number(resident?.[1] ?? 0) / 1024);
     } catch {
-      // The process is gone; the target notices and says so.
+      // The process is gone; the target notices and reports it.
     }
   }
 }

@@ -45,7 +45,7 @@ function blockages(output: string): string[] {
   return lines.map((line) => line.slice(line.indexOf('"thread"'), MAX_LINE_LENGTH));
 }
 
-/** Runs one attack under the probe, prints a line, notes what exceeded a limit, and returns the number of requests. */
+/** Runs one attack under the probe, prints a line, notes exceeded limits, and returns the number of requests. */
 async function measure(attack: Attack, requests: number): Promise<number> {
   const { origin, tokens } = target;
   const ca = await target.ca();

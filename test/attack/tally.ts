@@ -1,4 +1,4 @@
-/** Counts what became of requests. */
+/** Counts the results of requests. */
 
 export interface Outcome {
   readonly method: string;

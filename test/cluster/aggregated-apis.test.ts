@@ -45,7 +45,7 @@ afterEach(async () => {
   backend.close();
 });
 
-/** Waits for what passes through sockets, and advances the clock between tries. */
+/** Waits for data that passes through sockets, and advances the clock between tries. */
 const eventually = (expectation: () => Promise<void> | void) =>
   vi.waitFor(
     async () => {

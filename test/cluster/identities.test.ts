@@ -1,4 +1,4 @@
-/** Every component acts as its own user, and can do what its role allows: no less, and no more. */
+/** Tests that every component acts as its own user, and can do what its role allows: no less, and no more. */
 import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';

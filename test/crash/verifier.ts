@@ -48,7 +48,7 @@ export interface Evidence {
   readonly replayedAfter: number;
 }
 
-/** Every broken promise as a sentence; none: all is well. */
+/** Returns every broken guarantee as a sentence; none when all is well. */
 export function verify(ledger: Ledger, evidence: Evidence): string[] {
   const { resumed, resumedAfter } = evidence;
   const log = [...ledger.told.filter((change) => change.revision <= resumedAfter), ...resumed];
@@ -94,7 +94,7 @@ function checkReplay(log: readonly SeenChange[], { replayed, replayedAfter }: Ev
   ];
 }
 
-/** Each change replaces what the one before it has left. */
+/** Checks that each change replaces the value of the one before it. */
 function checkPrevious(log: readonly SeenChange[], { before }: Evidence): string[] {
   const problems: string[] = [];
   const state = new Map(before.map((row) => [row.key, row]));
@@ -158,7 +158,7 @@ function checkOperations(ledger: Ledger, log: readonly SeenChange[]): string[] {
   return problems;
 }
 
-/** The store's revision is not behind anything that anybody saw. */
+/** Checks that the store's revision is not behind any revision that was seen. */
 function checkRevision(ledger: Ledger, log: readonly SeenChange[], { revision, start, rows }: Evidence): string[] {
   const seen = [
     start,

@@ -7,7 +7,7 @@ import { kubectls } from '../e2e/kubectl.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** Returns what is wrong with a command, or undefined. Programs of others are only checked for their subcommand. */
+/** Returns the error in a command, or undefined. Foreign programs are only checked for their subcommand. */
 export function whyUnknown(command: string): string | undefined {
   const [program = '', ...args] = command.split(/\s+/);
   switch (program) {

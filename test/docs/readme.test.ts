@@ -1,4 +1,6 @@
-/** README and docs/api-coverage.md say the same about what is served. The latter is compared with the kinds by a test. */
+/**
+ * Requires that README and docs/api-coverage.md list the same served kinds. A test compares the latter with the kinds.
+ */
 import { expect, test } from 'vitest';
 import { textOf } from './documents.ts';
 

@@ -31,7 +31,7 @@ export const PAGE_TIMEOUT_MS = 90_000;
 /** The ports that documents name, which stand for ports that are free. */
 const NAMED_PORTS = ['6443', '8001', '5353'];
 
-/** Names of clusters in the documents; what each remembers of its port keeps it off the well-known ones. */
+/** Names of clusters in the documents; each remembers a port, which keeps it off the well-known ones. */
 const CLUSTERS = ['quarterdeck', 'dev', 'real', 'host', 'east', 'west', 'north'];
 
 /**
@@ -52,7 +52,7 @@ in_another_terminal() {
 }
 `;
 
-/** Resolves with what each command printed and its exit code. The first that fails is the last that ran. */
+/** Resolves with the output of each command and its exit code. The first failing command is the last that ran. */
 export async function runPage({ steps, kubectl, runtime }: PageOptions): Promise<Ran[]> {
   const directory = await mkdtemp(join(tmpdir(), 'qd-docs-'));
   try {
@@ -72,7 +72,7 @@ export async function runPage({ steps, kubectl, runtime }: PageOptions): Promise
   }
 }
 
-/** The working directory is like that of a clone: what commands write there does not reach the real one. */
+/** Prepares a working directory like that of a clone: files that commands write there do not reach the real one. */
 async function prepareHome(directory: string, kubectl: string): Promise<string> {
   const [home, bin, work] = ['home', 'bin', 'work'].map((name) => join(directory, name)) as [string, string, string];
   for (const path of [home, bin, work, join(directory, 'results')]) await mkdir(path);

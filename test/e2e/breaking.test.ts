@@ -42,7 +42,7 @@ describe.each(kubectls)('with the $name kubectl', ({ name, program, isNewest }) 
   const events = async (...what: string[]) => {
     const [, text = ''] = (await kubectl('describe', ...what)).split('\nEvents:');
     const row = /^ +(?:Normal|Warning) +(\S+) +\S+(?: \(x\d+ over \S+\))? +(?:kubelet|default-scheduler)\S* +(.*)$/gm;
-    // The newest kubectl also says which container it is about.
+    // The newest kubectl also names the container.
     const ofPart = isNewest ? /^spec\.containers\{nginx\}: / : '';
     return [...text.matchAll(row)].map(([, reason, message = '']) => `${reason}: ${message.replace(ofPart, '')}`);
   };

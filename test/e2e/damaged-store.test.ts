@@ -1,4 +1,4 @@
-/** A data file that is damaged: what the program refuses, what it says, and how an operator goes on. */
+/** Tests a damaged data file: what the program refuses, its messages, and how an operator goes on. */
 import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

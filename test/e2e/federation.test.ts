@@ -81,7 +81,7 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     for (const cluster of clusters.values()) await cluster.stop();
   }, 60_000);
 
-  /** Resolves when the name, below example.com, leads to these addresses; BIND does not say when a name changes. */
+  /** Resolves when the name, below example.com, leads to these addresses; BIND does not report when a name changes. */
   async function untilResolved(name: string, ...addresses: readonly string[]): Promise<void> {
     let seen: readonly string[] = [];
     await expect

@@ -221,7 +221,7 @@ describe.each(cases.filter(({ kind }) => can(kind, 'get') && can(kind, 'create')
 /** Returns one name for most tests, and two more. An IPAddress has to be named after its address. */
 function namesOf(kind: Kind, slug: string): [string, string, string] {
   if (kind.kind === 'IPAddress') return ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
-  // The names of some objects begin, or end, with something that their spec says.
+  // The names of some objects begin, or end, with a part of their spec.
   if (kind.kind === 'CustomResourceDefinition') return ['ones.example.dev', 'twos.example.dev', 'threes.example.dev'];
   if (kind.kind === 'APIService')
     return ['one', 'two', 'three'].map((each) => `v1.${each}.${slug}`) as [string, string, string];
@@ -230,7 +230,7 @@ function namesOf(kind: Kind, slug: string): [string, string, string] {
   return [full, `${full}-one`, `${full}-two`];
 }
 
-/** A definition of the kind whose plural and group its name says. */
+/** Returns a definition of the kind whose plural and group are in its name. */
 function definitionOf(definition: any): any {
   const [plural, ...group] = definition.metadata.name.split('.');
   const singular = plural.slice(0, -1);
@@ -245,7 +245,7 @@ function inNewerForm({ kind, apiVersion, metadata, involvedObject: regarding, ty
   return { kind, apiVersion, metadata, regarding, type, reason, note, action: 'Started', eventTime, ...reporter };
 }
 
-/** Waits for the event that says so, where the object does not go at once. */
+/** Waits for the event of its removal if the object is not removed at once. */
 async function goneFor(item: string): Promise<void> {
   const [plain, name] = [item.slice(0, item.lastIndexOf('/')), item.slice(item.lastIndexOf('/') + 1)];
   const found = await qd.request('GET', `${plain}?fieldSelector=metadata.name%3D${name}`);

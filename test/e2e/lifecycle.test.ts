@@ -1,4 +1,4 @@
-/** Starting, stopping and going on: what people see of it, and what survives. */
+/** Tests starting, stopping and resuming: what users see of it, and what survives. */
 import { once } from 'node:events';
 import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';

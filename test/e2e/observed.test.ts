@@ -1,7 +1,7 @@
 /**
- * Replays what a Kubernetes 1.7 server was seen to answer, request by request, and compares. Where our answer differs, the
- * difference and its reason stand in observed/differences.ts; the order of precedence is the specification, the design,
- * Kubernetes 1.36, then this.
+ * Replays the recorded answers of a Kubernetes 1.7 server, request by request, and compares. Where our answer differs,
+ * the difference and its reason are in observed/differences.ts; the order of precedence is the specification, the
+ * design, Kubernetes 1.36, then this.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

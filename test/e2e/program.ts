@@ -10,7 +10,7 @@ import { join } from 'node:path';
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist');
 
-/** Keeps the clusters and the kubeconfig of the person who runs the tests out of them. */
+/** Home directory that keeps the developer's own clusters and kubeconfig out of the tests. */
 const HOME = join(tmpdir(), 'qd-e2e-home');
 
 export interface StartOptions {
@@ -166,7 +166,7 @@ export async function runQd(
   return { code, ...said };
 }
 
-/** Runs `qd up` until the cluster is ready, stops it, and resolves with what it printed. */
+/** Runs `qd up` until the cluster is ready, stops it, and resolves with its output. */
 export async function runUntilReady(
   flags: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -223,7 +223,7 @@ interface Send extends RequestOptions {
 function send({ origin, agent, method, path, body, type = 'application/json', headers = {} }: Send): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const bytes = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-    // Node frames the body of a DELETE only when it is told its length.
+    // Node frames the body of a DELETE only when it is given its length.
     const framing = bytes === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(bytes) };
     const sent = { ...framing, ...headers };
     const call = request(origin + path, { method, agent, headers: sent }, (response) => {

@@ -200,7 +200,7 @@ describe('snapshots', () => {
     const names = body.items
       .map(({ metadata }: any) => metadata.name)
       .filter((name: string) => name.startsWith('map-'));
-    // Writes came one after the other: what the snapshot has is a beginning of them.
+    // Writes came one after the other: the snapshot has the first ones.
     expect(names.length).toBeLessThanOrEqual(last);
     expect(new Set(names)).toEqual(new Set(names.map((_: string, i: number) => `map-${i + 1}`)));
     expect(Number(body.metadata.resourceVersion)).toBeGreaterThan(Number(resourceVersion));

@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A user of this machine who has no kubeconfig yet. */
+/** Environment of a user of this machine without a kubeconfig. */
 const home = () => ({ HOME: directory, KUBECONFIG: '' });
 const up = (...flags: string[]) => runUntilReady(['--port', '0', ...flags], home());
 

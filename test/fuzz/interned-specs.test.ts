@@ -95,7 +95,7 @@ async function serverWithAccount(): Promise<TestServer> {
   return server;
 }
 
-/** The created object or the error, without what differs in every object. */
+/** Returns the created object or the error, without the parts that differ in every object. */
 async function outcomeOf({ server }: TestServer, body: object): Promise<unknown> {
   const notes = new RequestNotes();
   const user = { name: 'tester', groups: ['system:masters'] };

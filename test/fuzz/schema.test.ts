@@ -127,7 +127,7 @@ describe('the corpus', () => {
   });
 });
 
-/** Names and values that mean something to what is attacked. */
+/** Names and values that have a meaning for the attacked code. */
 const keys = [
   ...['metadata', 'spec', 'status', 'containers', 'name', 'labels', 'finalizers', 'ports', 'containerPort', 'volumes'],
   ...['ownerReferences', 'uid', 'image', 'resources', 'limits', 'cpu', 'env', 'managedFields', 'fieldsV1', 'emptyDir'],

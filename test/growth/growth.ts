@@ -1,7 +1,7 @@
 /** Measures how the processor time of work grows with its input. */
 import { expect, it } from 'vitest';
 
-/** Prepares the work for so many items; the returned function is measured. */
+/** Prepares the work for this number of items; the returned function is measured. */
 export type Scenario = (items: number) => () => unknown;
 
 const FACTOR = 4;

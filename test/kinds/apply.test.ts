@@ -28,7 +28,7 @@ const stored = allKinds.filter(({ verbs }) => verbs === undefined || verbs.inclu
 
 const cases = stored.map((kind) => [kind.kind, kind] as const);
 
-/** A configuration that can be applied: one whose list items can be told apart. */
+/** Generates configurations that can be applied: their list items can be told apart. */
 const configuration = ({ hub }: Kind): fc.Arbitrary<Tree> =>
   arbitrary(hub.schema)
     .map((tree) => ({ ...(tree as Tree), apiVersion: hub.apiVersion, kind: 'x', metadata: METADATA }) as Tree)

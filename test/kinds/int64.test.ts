@@ -1,4 +1,4 @@
-/** Integers that a number cannot hold exactly are refused in every format of a body, and nowhere else. */
+/** Tests that integers that a number cannot hold exactly are rejected in every format of a body, and nowhere else. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock as clock } from '../../src/base/time/clock.ts';
 import { allKinds } from '../../src/kinds/all.ts';

@@ -44,7 +44,7 @@ export function partsIn(schema: Schema): Part[] {
   return found;
 }
 
-/** A tree that holds `value` at the end of a way, and nothing else. */
+/** Returns a tree that holds `value` at the end of a way, and nothing else. */
 export function treeAt(way: readonly Step[], value: unknown): unknown {
   return way.reduceRight((inner, step) => {
     if ('field' in step) return { [step.field]: inner };

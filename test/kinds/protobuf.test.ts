@@ -79,7 +79,10 @@ function replied(object: any): Buffer {
   return body.bytes;
 }
 
-/** The object without what a message cannot say: null, empty lists and maps, zeros that are the same as nothing. */
+/**
+ * Returns the object without the parts that a message cannot express: null, empty lists and maps, and zeros that are
+ * the same as absent.
+ */
 const sayable = (apiVersion: string, schema: any, object: any) => encoder.body(apiVersion, schema, object).tree;
 
 test.each(versions.map((version) => [`${version.apiVersion} ${version.kind}`, version] as const))(

@@ -60,7 +60,7 @@ export class PublishedDocument {
 
 const nameOf = (ref: string) => ref.slice('#/definitions/'.length);
 
-/** The directory that the environment names, or the one beside the project; undefined where there is none. */
+/** Returns the directory that the environment names, or the one beside the project; undefined if there is none. */
 export function referenceDirectory(): string | undefined {
   const directory = process.env.QUARTERDECK_REFERENCE ?? resolve(import.meta.dirname, '../../../shared/reference');
   return existsSync(join(directory, 'openapi-1.36.json')) ? directory : undefined;
@@ -180,7 +180,7 @@ function compareList(schema: ListSchema, { document, place }: Places[number], pa
   return found;
 }
 
-/** A place can say otherwise than the shape that it uses. */
+/** Compares a place, which can differ from the shape that it uses. */
 function compareAtomic(atomic: boolean | undefined, { document, place }: Places[number], path: string): string[] {
   if (!document.knowsApply) return [];
   const type = place['x-kubernetes-map-type'] ?? document.resolve(place)['x-kubernetes-map-type'] ?? 'granular';

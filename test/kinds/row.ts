@@ -1,4 +1,4 @@
-/** The rows of tables, as text: what kubectl shows, kind by kind. */
+/** Tests the rows of tables, as text: what kubectl shows, kind by kind. */
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import { defaultColumns } from '../../src/kinds/columns/column.ts';

@@ -19,14 +19,17 @@ const MAX_RATIO_OF_DOUBLE = 3;
 export const ITEMS = Number(process.env.LINEAR_ITEMS ?? 4_000);
 /** Number of items in each list when all lists of a kind are long. */
 const ITEMS_TOGETHER = 1_200;
-/** Shorter times say little. */
+/** Minimum time: shorter ones are not meaningful. */
 const MIN_MS = 1.5;
-/** A step that is over the limit in so many rounds does not take proportional time. */
+/** Number of rounds: a step that is over the limit in all of them does not take proportional time. */
 const ROUNDS = 12;
 /** Number of rounds for a step that is twice over the limit: nothing that disturbs a measurement lasts longer. */
 const ROUNDS_FOR_CLEAR_CASES = 3;
 
-/** A step is slow until it is compiled: compared with such a run of few items, no step would be suspect. */
+/**
+ * Number of runs until a step is compiled and no longer slow: compared with an uncompiled run of few items, no step
+ * would be suspect.
+ */
 const WARM_UP_RUNS = 3;
 
 type Times = Map<string, number>;

@@ -28,7 +28,7 @@ const encoder = new Encoder(new Definitions(registry));
 /** Runs a step, which may be timed. */
 type Run = <T>(step: string, action: () => T) => T;
 
-/** Returns what validation says of the new object. `input` is in the stored version. */
+/** Returns the errors of validation for the new object. `input` is in the stored version. */
 export function writePath(kind: Kind, input: any, run: Run): string[] {
   const { hub } = kind;
   const { apiVersion, schema } = hub;

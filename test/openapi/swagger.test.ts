@@ -16,7 +16,7 @@ const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
 
 const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources)));
 
-/** The checks of that client: names of types, and from them what a value may be. */
+/** Performs the checks of that client: names of types, and with them the allowed values. */
 async function check(object: any): Promise<string[]> {
   const { apiVersion, kind } = object;
   const path = apiVersion.includes('/') ? `apis/${apiVersion}` : `api/${apiVersion}`;

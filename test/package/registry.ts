@@ -1,4 +1,4 @@
-/** A package registry on loopback that serves what is in node_modules, so that an installation needs no network. */
+/** Serves node_modules as a package registry on loopback, so that an installation needs no network. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readFile } from 'node:fs/promises';

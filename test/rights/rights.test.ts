@@ -152,7 +152,7 @@ describe('a resource', () => {
         const known = identity !== 'none' && identity !== 'wrong';
         const expected = !known ? 401 : mayUse(identity, route) ? admin.code : 403;
         expect(code, `${identity}: ${method} ${path}`).toBe(expected);
-        // A refusal repeats the request and says nothing of what is stored.
+        // A refusal repeats the request and reveals nothing of the stored objects.
         if (code === 403) expect(Object.keys(body)).toEqual(Object.keys(REFUSAL));
       }
     }

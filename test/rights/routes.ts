@@ -1,4 +1,4 @@
-/** Every request that the server has an answer for, made from what it serves. None of them changes anything. */
+/** Lists every request that the server answers, made from its served kinds. None of them changes anything. */
 import type { Verb } from '../../src/kinds/kind.ts';
 import type { Registry, Resource } from '../../src/server/objects/registry/registry.ts';
 

@@ -1,4 +1,4 @@
-/** The process runtime of a user who is not root: pods are processes of that user, on the network of the node. */
+/** Tests the process runtime as a user other than root: pods are processes of that user, on the network of the node. */
 import { describe } from 'vitest';
 import { describePlain } from './contract/plain.ts';
 import { prepareProcess } from './process.ts';

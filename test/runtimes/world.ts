@@ -36,7 +36,7 @@ type Ability =
 export interface RuntimeUnderTest {
   /** Opens it; again after `close`, on the same files. */
   open(): Promise<Runtime>;
-  /** Ends what is left of it, and removes its files. */
+  /** Ends the rest of it, and removes its files. */
   stop(): Promise<void>;
   /** A folder for volumes, logs and archives. */
   readonly directory: string;
@@ -265,7 +265,7 @@ export class World {
     return new TestContainer(this, id, sandboxId);
   }
 
-  /** Resolves with what `check` returns once it is not undefined. It is called again after every change that is reported. */
+  /** Resolves with the result of `check` once it is not undefined. It is called again after every reported change. */
   async until<T>(check: () => Promise<T | undefined>): Promise<T> {
     for (;;) {
       const change = this.#change;

@@ -10,7 +10,7 @@ export type PortBehaviour =
   | 'closes'
   /** Reads to the end, and answers with the number of bytes. */
   | 'counts'
-  /** Sends back what it gets, to the end. */
+  /** Echoes its input, to the end. */
   | 'echoes'
   /** Reads nothing, and resets the connection a moment later. */
   | 'resets';

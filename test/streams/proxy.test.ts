@@ -73,7 +73,7 @@ interface Asked {
 function ask(method: string, path: string, { token = 'admin', body = '', headers: more = {} }: Asked = {}) {
   const { ca } = running;
   return new Promise<{ code: number; body: string; headers: Record<string, unknown> }>((resolve, reject) => {
-    // Node does not frame the body of a DELETE by itself.
+    // Node does not frame the body of a DELETE by default.
     const length = body === '' ? {} : { 'content-length': String(body.length) };
     const headers = { authorization: `Bearer ${token}`, 'x-own': 'client', accept: 'text/x-own', ...length, ...more };
     const call = request(

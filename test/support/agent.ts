@@ -165,7 +165,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
       for (let tries = 0; tries < 4_000; tries++) {
         last = await pods.get(name).catch(() => undefined);
         if (condition(last)) return last;
-        // The agent reads termination messages in real time: what it has begun ends before this one does.
+        // The agent reads termination messages in real time: reads that it has begun end before this one does.
         await readFile(volumes.file).catch(() => undefined);
         await clock.advance(tries < 200 ? 20 : 1_000);
       }

@@ -27,7 +27,7 @@ export class TestEtcd {
     return etcd;
   }
 
-  /** Resolves when it says that it is ready. */
+  /** Resolves when it reports that it is ready. */
   async start(): Promise<void> {
     const child = spawn(
       'etcd',

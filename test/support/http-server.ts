@@ -71,7 +71,7 @@ export function smallRegistry(): Registry {
   return new Registry(kinds, allSubresources);
 }
 
-/** Stands in for the core: remembers what was asked, and answers with what the test says, or with the object itself. */
+/** Stands in for the core: records calls, and answers as the test says, or with the object itself. */
 class FakeCore {
   readonly calls: Call[] = [];
   readonly watches: FakeWatch[] = [];

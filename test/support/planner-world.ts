@@ -30,7 +30,7 @@ export class PlannerWorld implements Listers {
     return stored;
   }
 
-  /** Performs the actions; what a plan asks of the loop is passed over. */
+  /** Performs the actions; requests of a plan to the loop are ignored. */
   apply(plan: Plan): void {
     for (const action of plan) {
       switch (action.type) {
@@ -72,7 +72,7 @@ export class PlannerWorld implements Listers {
     }
   }
 
-  /** Merge patches, and strategic ones as far as they say who owns or holds an object. */
+  /** Applies merge patches, and strategic ones as far as they change owners or finalizers of an object. */
   #patch({ kind, object, patch }: Extract<Action, { type: 'patch' }>): void {
     const { name = '', namespace } = object.metadata;
     const old = this.of(kind).get(name, namespace);

@@ -22,7 +22,7 @@ interface LookOptions {
   readonly patienceMs: number;
 }
 
-/** `replicas` is what the member should run. Reads pods only while some are not ready. */
+/** Reads pods only while some are not ready. `replicas` is the desired number in the member. */
 export async function capacityOf(
   object: DeepReadonly<AnyObject>,
   replicas: number,

@@ -1,6 +1,6 @@
 /**
- * The members of the federation: a connection, caches and the health of each. It follows the Cluster objects, checks every
- * cluster regularly, and writes what it finds to their status.
+ * Members of the federation: a connection, caches and the health of each. It follows the Cluster objects, checks every
+ * cluster regularly, and writes the results to their status.
  */
 
 import { isApiError } from '../../api/errors.ts';
@@ -50,7 +50,7 @@ type MemberListener = (member: Member) => void;
 
 /** Number of nodes that are read to find the zones of a cluster. */
 const MAX_NODES = 500;
-/** Several times what a large cluster has of the kinds that are propagated. */
+/** Limit for the objects of a member: several times those that a large cluster has of the propagated kinds. */
 const MAX_CACHE_BYTES = 512 * 1024 * 1024;
 
 export class Members {
@@ -67,7 +67,7 @@ export class Members {
     return [...this.#members.values()];
   }
 
-  /** Returns what ends the notifications. */
+  /** Returns a function that ends the notifications. */
   onChange(listener: MemberListener): () => void {
     this.#listeners.add(listener);
     for (const member of this.#members.values()) listener(member);
@@ -217,7 +217,7 @@ export class Member {
       if (!ended.aborted) throw error;
     } finally {
       signal.removeEventListener('abort', stop);
-      // The caches do not outlive the checks, which say whether they can be believed.
+      // The caches do not outlive the checks, which tell if they are valid.
       stop();
       await this.#informers?.stopped();
       this.#connection?.close();

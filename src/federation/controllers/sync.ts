@@ -1,4 +1,7 @@
-/** Brings the federated objects of one kind to the members: takes a key, asks for a plan, performs it, retries with back-off. */
+/**
+ * Brings the federated objects of one kind to the members: takes a key, asks for a plan, performs it, and retries with
+ * back-off.
+ */
 
 import { isApiError } from '../../api/errors.ts';
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
@@ -37,7 +40,7 @@ export interface SyncOptions {
 
 type FederatedObject = DeepReadonly<AnyObject>;
 
-/** Most of the time, a worker waits for members and for what it wrote to come back. */
+/** Number of workers: most of the time, they wait for members and for their own writes to come back. */
 const WORKERS = 100;
 /** Time that a plan waits for a cache to show its writes. */
 const OWN_WRITE_MS = 5_000;
@@ -182,7 +185,7 @@ export class Sync {
       if (capacity.lookAgainAfterMs !== undefined) this.#queue.addAfter(key, capacity.lookAgainAfterMs);
       return capacity.replicas;
     } catch (error) {
-      // Its pods say nothing then. The other members do not wait for them.
+      // Its pods are then unknown. The other members do not wait for them.
       const { message: reason } = error as Error;
       log.info('the pods of an object could not be read', { cluster: member.name, key, reason });
       this.#queue.addAfter(key, patienceMs);
@@ -251,7 +254,7 @@ export class Sync {
   async #setFinalizers(object: FederatedObject, finalizers: readonly string[]): Promise<void> {
     const { client, kind, signal } = this.#options;
     const { name = '', namespace, resourceVersion } = object.metadata;
-    // Somebody may have changed them meanwhile; then the next plan sees it.
+    // Another client may have changed them meanwhile; then the next plan sees it.
     const changes = { metadata: { finalizers, resourceVersion } };
     const result = await client.of(kind.kind).in(namespace).patch(name, { type: 'merge', changes }, { signal });
     await this.#shown(this.#federated, result.metadata.resourceVersion);

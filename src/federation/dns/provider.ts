@@ -50,8 +50,8 @@ interface ProviderOptions {
   /** Content of the file of `--dns-provider-config`; undefined when none was given. */
   readonly config: string | undefined;
   /**
-   * The zone that will be asked for, when it is known: a configuration that cannot serve it is refused at once, and one that
-   * must name zones and names none means this one.
+   * Zone that will be requested, if known: a configuration that cannot serve it is rejected at once, and one that must
+   * name zones but names none means this one.
    */
   readonly zone?: string;
   /** Milliseconds since 1970, for signatures. */

@@ -83,7 +83,7 @@ function prefixOf({ service, namespace, federation }: Omit<FederatedServiceName,
   return `${service}.${namespace}.${federation}.svc`;
 }
 
-/** The addresses of the healthy shards; when there are none, an alias of the next name up. */
+/** Returns the addresses of the healthy shards; when there are none, an alias of the next name up. */
 function addressesOr(fallback: string, name: string, shards: readonly Shard[]): RecordSet[] {
   const records = addressRecords(name, shards);
   return records.length > 0 ? records : [{ name, type: 'CNAME', ttlSeconds: RECORD_TTL_SECONDS, values: [fallback] }];

@@ -13,7 +13,7 @@ export type ClusterSelector = (labels: Labels) => boolean;
 
 const EVERY_CLUSTER: ClusterSelector = () => true;
 
-/** Throws an error that says what is wrong with the annotation. Without one, every cluster is selected. */
+/** Throws an error that explains an invalid annotation. Without one, every cluster is selected. */
 export function parseClusterSelector(text: string | undefined): ClusterSelector {
   if (text === undefined || text.trim() === '') return EVERY_CLUSTER;
   const requirements = requirementsIn(text);

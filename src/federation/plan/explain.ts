@@ -1,4 +1,4 @@
-/** Says where a federated object is and why: what is planned for each member, for people to read. */
+/** Explains for users where a federated object is and why: the plan for each member. */
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { OVERRIDES } from './names.ts';
 import { parseOverrides } from './overrides.ts';
@@ -19,7 +19,7 @@ export interface Explanation {
   readonly why: string;
 }
 
-/** Throws an error that says what is wrong with an annotation of the object. */
+/** Throws an error that explains an invalid annotation of the object. */
 export function explain(federated: DeepReadonly<AnyObject>, options: PlanOptions): readonly Explanation[] {
   const overrides = parseOverrides(federated.metadata.annotations?.[OVERRIDES]);
   return placementsOf(federated, options).map((placement) => {

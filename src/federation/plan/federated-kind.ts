@@ -24,8 +24,8 @@ export interface FederatedKind {
     readonly removesEmpty?: boolean;
   };
   /**
-   * Replaces in `desired`, a copy of the federated object, what each cluster decides by itself with what the member has.
-   * `actual` is undefined when the object is yet to be created.
+   * Replaces in `desired`, a copy of the federated object, the fields that each cluster decides by itself with those of
+   * the member. `actual` is undefined when the object is yet to be created.
    */
   localize?(desired: AnyObject, actual: DeepReadonly<AnyObject> | undefined): void;
   /** True when a member keeps most of the spec that the object was created with: overrides then apply on creation. */
@@ -39,7 +39,7 @@ export function countIn(value: unknown, otherwise: number): number {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : otherwise;
 }
 
-/** Adds up numbers of the members' statuses; fields that none of them has are left out. */
+/** Adds up numbers of the members' statuses; fields that no member has are left out. */
 export function sums(
   members: readonly DeepReadonly<AnyObject>[],
   fields: readonly string[],

@@ -11,8 +11,8 @@ interface Condition {
 }
 
 /**
- * Numbers are added, conditions hold when they hold everywhere, and what is the same in all members is taken over. Everything else
- * is left out: it means something in one cluster only.
+ * Gathers statuses: numbers are added, conditions hold when they hold everywhere, and values that are the same in all
+ * members are taken over. Everything else is left out: it means something in one cluster only.
  */
 export function gatherStatus(members: readonly DeepReadonly<AnyObject>[], federated: DeepReadonly<AnyObject>): object {
   const statuses = members.flatMap(({ status }) => (isMap(status) ? [status] : []));

@@ -18,7 +18,7 @@ export interface MemberObjectOptions {
   readonly override?: (object: AnyObject) => AnyObject;
 }
 
-/** Throws an error that says why the overrides of the cluster cannot be applied. */
+/** Builds the object. Throws an error that explains why the overrides of the cluster cannot be applied. */
 export function memberObject(federated: DeepReadonly<AnyObject>, options: MemberObjectOptions): AnyObject {
   const { kind, actual, share, override = (object) => object } = options;
   const { metadata, status: _, ...rest } = clone(federated) as AnyObject;

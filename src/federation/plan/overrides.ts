@@ -7,7 +7,10 @@ type Operations = readonly Readonly<Record<string, unknown>>[];
 export interface Overrides {
   /** Returns the number of operations that apply to the cluster. */
   countFor(cluster: string): number;
-  /** The object as it is in the cluster. Throws an error that says why the patch of the cluster cannot be applied. */
+  /**
+   * Returns the object with the changes for the cluster. Throws an error that explains why the patch of the cluster
+   * cannot be applied.
+   */
   apply(object: AnyObject, cluster: string): AnyObject;
 }
 
@@ -15,7 +18,7 @@ export interface Overrides {
 const EVERY_CLUSTER = '*';
 const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test'];
 
-/** Throws an error that says what is wrong with the annotation. */
+/** Throws an error that explains an invalid annotation. */
 export function parseOverrides(text: string | undefined): Overrides {
   const byCluster = text === undefined || text.trim() === '' ? new Map<string, Operations>() : patchesIn(text);
   const patchesFor = (cluster: string) =>

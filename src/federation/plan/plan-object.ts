@@ -52,7 +52,7 @@ export interface PlanOptions {
   readonly isAutoscaled?: boolean;
 }
 
-/** Throws an error that says what is wrong with an annotation of the object. */
+/** Throws an error that explains an invalid annotation of the object. */
 export function planObject(federated: DeepReadonly<AnyObject>, options: PlanOptions): ObjectPlan {
   const { finalizers = [], deletionTimestamp } = federated.metadata;
   if (deletionTimestamp) return planDeletion(federated, options.members);

@@ -22,7 +22,7 @@ export function preferenceFor({ clusters }: Preferences, name: string): ClusterP
 /** Without an annotation: the same number everywhere, also after a cluster comes or goes. */
 export const EVENLY: Preferences = { rebalance: true, clusters: { '*': { minReplicas: 0, weight: 1 } } };
 
-/** Throws an error that says what is wrong with the annotation. */
+/** Throws an error that explains an invalid annotation. */
 export function parsePreferences(text: string | undefined): Preferences {
   if (text === undefined || text.trim() === '') return EVENLY;
   let parsed: unknown;

@@ -10,7 +10,7 @@ export function withFederation(value: string | undefined, entry: string): string
   return [...entriesOf(value).filter((each) => each.split('=')[0] !== name), entry].join(',');
 }
 
-/** The value without the federation; undefined when none is left. */
+/** Returns the value without the federation; undefined when no other is left. */
 export function withoutFederation(value: string | undefined, name: string): string | undefined {
   return (
     entriesOf(value)

@@ -63,7 +63,7 @@ export interface DaemonCalls {
   forward(params: { upstreams: Upstreams }): Promise<void>;
   /** The rules of Ingresses, which count from the last part on. */
   rules(params: { part: readonly ConfigChange[]; isLast: boolean }): Promise<void>;
-  /** The session is complete: what it does not listen on is closed. An heir takes the sockets over. */
+  /** Completes the session: doors that it does not listen on are closed. An heir takes the sockets over. */
   commit(params: object): Promise<void>;
   /** Starts an heir with this command. Resolves with the name of its socket. */
   replace(params: { command: readonly string[] }): Promise<string>;

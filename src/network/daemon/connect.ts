@@ -69,7 +69,7 @@ async function greet(
   };
   try {
     const caller = new Caller<DaemonCalls>(await connectWithKey(names, {}), onEvent, () => isUsed && onClose());
-    // After what has arrived meanwhile.
+    // Runs after the data that has arrived meanwhile.
     const timer = clock.timer(ANSWER_TIMEOUT_MS, () => setImmediate(() => setImmediate(() => caller.close())));
     try {
       const facts = await caller.call('facts', {});

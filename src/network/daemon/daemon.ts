@@ -35,7 +35,7 @@ const MAX_UNUSED_CHECKS = 60;
 const DNS_PORT = 53;
 const NO_NAMES = { domain: 'cluster.local', ranges: [], serviceAddress: undefined, clients: [], upstream: [] };
 
-/** Resolves when the program can connect, with what resolves when the daemon has ended. */
+/** Resolves when the program can connect, with a promise that resolves when the daemon has ended. */
 export async function startDaemon(
   options: DaemonOptions,
 ): Promise<{ end(reason: string): void; readonly ended: Promise<void> }> {

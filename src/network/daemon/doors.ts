@@ -52,7 +52,7 @@ export class Doors {
     }
   }
 
-  /** Takes over what belongs to another process, as far as it is claimed. */
+  /** Takes over the claimed doors of another process. */
   async takeOthers(claimed: ReadonlySet<string>, take: TakeDoor): Promise<void> {
     for (const [key, door] of this.#others) {
       this.#others.delete(key);
@@ -60,7 +60,7 @@ export class Doors {
     }
   }
 
-  /** Removes doors. Resolves with what is still to be released. */
+  /** Removes doors. Resolves with those that are still to be released. */
   remove(isRemoved: (key: string) => boolean): readonly Listening[] {
     const removed = [...this.#open].filter(([key]) => isRemoved(key));
     for (const [key] of removed) this.#open.delete(key);

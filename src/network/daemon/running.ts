@@ -1,4 +1,6 @@
-/** The daemons of a directory that run: one, and those that still finish what they had begun when they were replaced. */
+/**
+ * Finds the running daemons of a directory: one, and those that still finish their requests after they were replaced.
+ */
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processIdentity } from '../../base/programs/process-identity.ts';

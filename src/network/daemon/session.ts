@@ -15,7 +15,7 @@ export interface SessionTools extends NamesTools {
   readonly ingress: IngressProxy;
   /** Returns the guard that checks the addresses of backends. */
   readonly guardFor: (allowedDialRanges: readonly string[]) => DialGuard;
-  /** Lets what is not served any more end by itself. */
+  /** Lets removed listeners end by themselves. */
   readonly release: (removed: readonly Listening[]) => void;
 }
 
@@ -30,7 +30,7 @@ export class Session {
   readonly #opened = new Set<string>();
   #isCommitted = false;
 
-  /** `isFirst`: there are no other names that could be answered meanwhile. */
+  /** `isFirst` is true when there are no other names that could be answered meanwhile. */
   constructor(settings: SessionSettings, tools: SessionTools, isFirst: boolean) {
     this.#tools = tools;
     this.#names = new DnsNames(settings.dns, tools);
@@ -71,7 +71,7 @@ export class Session {
     this.#tools.ingress.use(this.#rules.config);
   }
 
-  /** Closes what no session uses any more. */
+  /** Closes everything that no session uses any more. */
   async commit(take: TakeDoor): Promise<void> {
     const { doors, release } = this.#tools;
     await doors.takeOthers(this.#claimed, take);
@@ -79,7 +79,7 @@ export class Session {
     this.#isCommitted = true;
   }
 
-  /** Closes what was opened for it, when it ends before it was complete. */
+  /** Closes doors that were opened for it, when it ends before it was complete. */
   abandon(): void {
     if (this.#isCommitted) return;
     this.#tools.release(this.#tools.doors.remove((key) => this.#opened.has(key)));

@@ -42,8 +42,9 @@ export function* certificatesOf(
 const NO_HOSTS: readonly string[] = [];
 
 /**
- * The hosts that a certificate is for, without those of other namespaces; undefined when there are none. One that names no host
- * is for all hosts, or, when those are another namespace's, for the hosts of the Ingress.
+ * Returns the hosts that a certificate is for, without those of other namespaces; undefined when there are none. A
+ * certificate without host names is for all hosts, or, when those belong to another namespace, for the hosts of the
+ * Ingress.
  */
 function certifiedHosts(
   named: readonly string[],

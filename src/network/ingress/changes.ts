@@ -21,8 +21,8 @@ export type ConfigChange =
 export const MAX_PART = 1_000;
 
 /**
- * Yields a part when it is full, and what there is, perhaps nothing, when the turn is used up. Returns the last part. Lists that are the
- * same object are not compared.
+ * Yields a part when it is full, and the present part, even an empty one, when the turn is used up. Returns the last
+ * part. Lists that are the same object are not compared.
  */
 export function* changesBetween(
   before: IngressConfig,
@@ -76,7 +76,7 @@ function* allChanges(before: IngressConfig, after: IngressConfig): Generator<Con
   }
 }
 
-/** The entries of a map, none when it is the other one. */
+/** Returns the entries of a map; none when it is the other one. */
 const differing = <T>(other: ReadonlyMap<string, T>, map: ReadonlyMap<string, T>): Iterable<[string, T]> =>
   other === map ? [] : map;
 

@@ -101,7 +101,7 @@ it('says on an Ingress why its host and its backend are not served', async () =>
     ['Ingress', 'out', 'HostTaken'],
   ];
   await expect.poll(async () => (await events()).sort()).toEqual(reported);
-  // Once for each state: what else changes, and the same problem of another plan, repeats none.
+  // Events are recorded once for each state: other changes, and the same problem of another plan, repeat none.
   await create('red', 'gone');
   await expect
     .poll(async () => (await events()).sort())

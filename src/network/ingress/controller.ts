@@ -22,7 +22,7 @@ import { type IngressPlan, type IngressPolicy, planIngress } from './plan.ts';
 import type { IngressProblem } from './problem.ts';
 import type { SeenIngress } from './rules.ts';
 
-/** The name of our class, and what its objects say in `spec.controller`. */
+/** Name of our class, and the value of its objects' `spec.controller`. */
 const CLASS_NAME = 'quarterdeck';
 const CONTROLLER_NAME = 'kubernetes.io/quarterdeck-ingress';
 
@@ -40,7 +40,7 @@ export interface IngressControllerOptions {
   readonly use: (config: IngressConfig) => Promise<void>;
 }
 
-/** A port that something else listens on, and the one that is used in its place. */
+/** Port that another program listens on, and the one that is used in its place. */
 export interface MovedPort {
   readonly usual: number;
   readonly used: number;

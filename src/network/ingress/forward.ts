@@ -149,7 +149,7 @@ export class Forwarder {
     call.end();
   }
 
-  /** The backend's next address, or the status of the response when there is none. */
+  /** Returns the backend's next address, or the status of the response when there is none. */
   #targetOf(incoming: Incoming): BackendAddress | 404 | 503 {
     const [path = '/'] = (incoming.url ?? '/').split('?', 1);
     const key = this.#findBackend(hostOf(incoming), path);

@@ -1,6 +1,6 @@
 /**
- * Finds which namespace owns each host: that of the oldest Ingress that names it. Otherwise, users who may write Ingresses in one
- * namespace could take over paths of another one's host. Pure.
+ * Finds the namespace that owns each host: that of the oldest Ingress that names it. Otherwise, users who may write
+ * Ingresses in one namespace could take over paths of another one's host. Pure.
  */
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { IngressProblem } from './problem.ts';

@@ -334,7 +334,7 @@ it('plans many paths, hosts, backends and certificates in many turns', () => {
   expect(turnsOf(ingress('a', { rules }))).toBeGreaterThan(3 * count);
   expect(turnsOf(ingress('a', { tls: rules.map(({ host }) => ({ hosts: [host] })) }))).toBeGreaterThan(count);
   expect(turnsOf(...numbers.map((index) => ingress(`i${index}`, {})))).toBeGreaterThan(count);
-  // The lists of two Ingresses for one host.
+  // Two Ingresses have rules for one host, which are merged.
   const shared = (name: string) => ingress(name, { rules: [{ http: { paths } }] });
   expect(turnsOf(shared('a'), shared('b'))).toBeGreaterThan(7 * count);
 });

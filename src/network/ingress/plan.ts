@@ -1,6 +1,6 @@
 /**
- * Computes what the proxy needs from Ingresses, Services, EndpointSlices and Secrets. Pure. There may be hundreds of thousands of
- * paths: a plan goes on from the one before, and what did not change stays the same object.
+ * Computes the configuration of the proxy from Ingresses, Services, EndpointSlices and Secrets. Pure. There may be
+ * hundreds of thousands of paths: a plan continues from the one before, and unchanged parts stay the same objects.
  */
 
 import type { DeepReadonly } from '../../api/object-types.ts';

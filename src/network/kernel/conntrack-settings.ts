@@ -20,7 +20,7 @@ const SETTINGS: Readonly<Record<string, Wanted>> = {
 
 export const CONNTRACK_SETTINGS: readonly string[] = Object.keys(SETTINGS);
 
-/** Returns what is to be written to a setting with this content; undefined: nothing. */
+/** Returns the text to write to a setting with this content; undefined when it already suits. */
 export function conntrackValue(setting: string, content: string, cores: number): string | undefined {
   const current = Number(content.trim());
   if (content.trim() === '' || !Number.isInteger(current)) return undefined;

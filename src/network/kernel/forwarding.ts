@@ -1,4 +1,6 @@
-/** Lets packets of pods pass firewalls of the machine that forward nothing unless a rule says so, as Docker sets them up. */
+/**
+ * Lets packets of pods pass firewalls of the machine that drop forwarded packets by default, as Docker sets them up.
+ */
 import { isIPv6 } from 'node:net';
 import { runProgram } from '../../base/programs/run-program.ts';
 import { isName } from './expression.ts';
@@ -134,7 +136,7 @@ export class LocalForwarding implements Forwarding {
     }
   }
 
-  /** The lines of the chain; none where the program cannot list it. */
+  /** Returns the lines of the chain; none if the program cannot list it. */
   async #rules(program: string): Promise<readonly string[]> {
     const listed = await this.#run([program, ...WAIT, '-S', 'FORWARD']).catch(() => '');
     return listed.split('\n');

@@ -1,4 +1,4 @@
-/** The contract of what needs rights: one nftables table for each node, its connections, and settings of its network. */
+/** Contract of the privileged part: one nftables table for each node, its connections, and settings of its network. */
 
 import type { Server } from 'node:net';
 
@@ -19,7 +19,7 @@ export interface Hook {
   readonly priority: number;
 }
 
-/** A change of the table. `replace-table` removes what it had, and comes first if at all. */
+/** Change of the table. `replace-table` removes its content, and comes first if at all. */
 export type Command =
   | { readonly do: 'replace-table' }
   | { readonly do: 'add-set'; readonly set: SetDefinition }
@@ -52,13 +52,16 @@ export interface NetworkSettings {
 export interface Kernel {
   /** Performs all commands or none. Rejects with nft's message. */
   apply(table: string, commands: readonly Command[]): Promise<void>;
-  /** Removes the table; one that is not there is removed already. */
+  /** Removes the table. A missing table is not an error. */
   remove(table: string): Promise<void>;
   /** Rejects when connections cannot be forgotten on this machine. */
   forget(connections: readonly StaleConnections[]): Promise<void>;
-  /** Turns on what packets to services need: forwarding, and nftables for bridges where the machine has that. */
+  /**
+   * Turns on the prerequisites of packets to services: forwarding, and nftables for bridges if the machine supports
+   * that.
+   */
   prepare(): Promise<NetworkSettings>;
-  /** Gives connection tracking the settings of `conntrack-settings.ts`, those that there are and that can be written. */
+  /** Applies `conntrack-settings.ts` to connection tracking, as far as the settings exist and can be written. */
   setConntrack(): Promise<void>;
   /** Has the server listen on a port of all addresses of the node. Rejects when it cannot. */
   listen(server: Server, port: number): Promise<void>;

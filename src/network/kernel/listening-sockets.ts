@@ -16,7 +16,7 @@ export interface ListeningSocket extends NetworkPort {
 /** Below `/proc/net`, in this order. */
 export const SOCKET_FILES = ['tcp', 'tcp6', 'udp', 'udp6'] as const;
 
-/** States of sockets that take what anybody sends: TCP's LISTEN, and UDP sockets that are not connected. */
+/** States of sockets that accept data from any sender: TCP's LISTEN, and UDP sockets that are not connected. */
 const OPEN_STATES: Readonly<Record<string, string>> = { tcp: '0A', udp: '07' };
 
 const MAPPED_PREFIX = Buffer.from('00000000000000000000ffff', 'hex');

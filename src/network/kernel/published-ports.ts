@@ -59,7 +59,7 @@ export function portsOfMap({ nftables }: NftListing): readonly PublishedPort[] {
 const CHAIN_OF_NETWORK = /^-A CNI-HOSTPORT-DNAT .*"dnat name: \\"([^"\\]+)\\" .* -j (CNI-DN-\w+)$/;
 const DESTINATION = /^-A (\S+) (?:-d (\S+?)(?:\/32)? )?(?:! -i \S+ )?-p (tcp|udp) .*--dport (\d+) .*-j DNAT /;
 
-/** The ports in the output of `iptables-save`. The CNI plugin `portmap` says which network its chains are of. */
+/** Returns the ports in the output of `iptables-save`. The CNI plugin `portmap` names the network of its chains. */
 export function portsOfIptables(text: string): readonly PublishedPort[] {
   const lines = text.split('\n');
   const networks = new Map(

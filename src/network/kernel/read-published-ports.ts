@@ -21,7 +21,7 @@ const PODS_TABLE = /^quarterdeck_\w+_pods$/;
 const PODS_CHAIN = 'published';
 const SERVICES_TABLE = /^qd-/;
 
-/** Without rights to read rules, there are none that this process knows of. */
+/** Returns the ports that rules take; none without the rights to read rules. */
 export async function readPublishedPorts(options: ReadPublishedPortsOptions): Promise<readonly PublishedPort[]> {
   const found = await Promise.all([ofNftables(options), ofIptables(options)]);
   const local = new Set([

@@ -1,4 +1,7 @@
-/** Writes what `ip -batch` and `bridge -batch` have to do to get from the routes that an owner has to those that it should have. */
+/**
+ * Writes commands for `ip -batch` and `bridge -batch` that lead from the present routes of an owner to the desired
+ * ones.
+ */
 import type { Routing, Tunnel, TunnelPeer } from './router.ts';
 import { address, range as checkedRange, macAddress, wholeNumber } from './values.ts';
 

@@ -1,4 +1,4 @@
-/** The fixed part of the table: what packets pass, and the maps and sets that services fill. */
+/** Fixed part of the table: the chains that packets pass, and the maps and sets that services fill. */
 import type { Command, Hook, NetworkSettings, SetDefinition } from '../kernel/kernel.ts';
 import type { IpFamily } from '../rules/addresses.ts';
 
@@ -45,7 +45,10 @@ const FAMILIES = [4, 6] as const;
 const RAW = -300;
 const DNAT = -100;
 const FILTER = 0;
-/** Before what leaves the sources of pods alone, and before the rules of runtimes: the first translation of a source is the only one. */
+/**
+ * Priority before the chains that leave the sources of pods alone, and before the rules of runtimes: the first
+ * translation of a source is the only one.
+ */
 const BEFORE_SNAT = 90;
 const BEFORE_DNAT = DNAT - 10;
 

@@ -20,7 +20,7 @@ export function* policyParts(policies: PolicySet, pace: Pace): DividedWork<reado
   return parts;
 }
 
-/** The chain returns what is allowed, and drops the rest. */
+/** Adds a chain that returns allowed packets, and drops the rest. */
 function* addIsolation(
   parts: Part[],
   { direction, policies, pods, allowances }: Isolation,

@@ -30,7 +30,7 @@ export function hasAddressOfNode({ status }: Pod): boolean {
   return Boolean(podIP) && (podIP === hostIP || hostIPs.some(({ ip }) => ip === podIP));
 }
 
-/** Text in the place of an address; undefined if there is none. */
+/** Returns text in the place of an address that is not an address; undefined if there is none. */
 export function wrongAddressOf(pod: Pod): string | undefined {
   return textsOf(pod).find((text) => parseIp(text) === undefined);
 }

@@ -1,4 +1,4 @@
-/** Computes which pods of a node are isolated, and from what. */
+/** Computes which pods of a node are isolated, and from which peers. */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { groupBy } from '../../base/collections/group-by.ts';
@@ -94,7 +94,7 @@ function selects({ spec }: NetworkPolicy, pod: Pod): boolean {
   return isMatch(spec.podSelector, pod.metadata.labels);
 }
 
-/** Adds what a policy allows. */
+/** Adds the traffic that a policy allows. */
 function* allow(
   allowed: Allowance[],
   policy: NetworkPolicy,
@@ -214,7 +214,10 @@ function compiledSelector(selector: DeepReadonly<LabelSelector>): Compiled {
   return known;
 }
 
-/** Pods on the network of the node cannot be told from it, whether they ask for it or the node has no other for them. */
+/**
+ * Reports whether a pod has its own network. Pods on the network of the node cannot be told from it, whether they ask
+ * for it or the node has no other for them.
+ */
 function hasOwnNetwork(pod: Pod): boolean {
   const { spec, status } = pod;
   const isOnNodeNetwork = spec.hostNetwork === true || hasAddressOfNode(pod);

@@ -1,4 +1,4 @@
-/** Keeps services from taking ports of the node that something else listens on. */
+/** Keeps services from taking ports of the node that other programs listen on. */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { groupBy } from '../../base/collections/group-by.ts';

@@ -88,7 +88,7 @@ export class PolicyWatch {
     }
   }
 
-  /** Text of one pod must not keep policies from the others. */
+  /** Reports an invalid address of one pod, which must not keep policies from the others. */
   #checkAddresses(pod: DeepReadonly<Pod>): void {
     const wrong = pod.spec.nodeName === this.#options.node ? wrongAddressOf(pod) : undefined;
     if (wrong === undefined) return;

@@ -26,7 +26,7 @@ export interface ServiceProxyOptions extends ApiFollowerOptions {
   readonly node: string;
   readonly addresses: readonly string[];
   readonly applier: RuleApplier;
-  /** Ports of the node that something else has: sockets, and rules of other nodes and clusters. */
+  /** Returns ports of the node that are in use: by sockets, and by rules of other nodes and clusters. */
   readonly listeners: () => Promise<readonly NetworkPort[]>;
   /** Has a server listen on a port of the node. Rejects when it cannot. */
   readonly listen: (server: Server, port: number) => Promise<void>;
@@ -68,7 +68,7 @@ export class ServiceProxy {
   readonly #healthChecks: HealthChecks;
   readonly #hostPorts: HostPorts;
   readonly #turns: TurnBudget;
-  /** Ports of the node that services want and something else has, by service. */
+  /** Ports of the node that services request and other programs have, by service. */
   readonly #refused = new Map<string, readonly string[]>();
   /** Services whose rules may have changed. */
   #dirty = new Set<string>();
@@ -187,7 +187,7 @@ export class ServiceProxy {
     this.#events.event(service, 'Warning', 'PortInUse', message);
   }
 
-  /** Says which ports are in use when the Node says something else. Rules hold all the same when it cannot be said. */
+  /** Reports the ports in use when the Node shows others. Rules stay in effect even when they cannot be reported. */
   async #reportRefused(): Promise<void> {
     const { node, log, reportPortsInUse } = this.#options;
     const ports = [...new Set([...this.#refused.values()].flat())].sort();

@@ -11,7 +11,7 @@ export interface ChosenEndpoints {
 
 type Facts = Pick<NodeFacts, 'name' | 'zone'>;
 
-/** Ready endpoints are used; when there is none, those that end and still serve. */
+/** Chooses ready endpoints; when there are none, those that are terminating and still serve. */
 export function chooseEndpoints(endpoints: readonly Endpoint[], node: Facts): ChosenEndpoints {
   const isPreferred = topologyOf(endpoints, node);
   const cluster = endpoints.filter((endpoint) => endpoint.isReady && isPreferred(endpoint));
@@ -33,8 +33,8 @@ function stillServes({ isServing, isTerminating }: Endpoint): boolean {
 }
 
 /**
- * Hints count only if all ready endpoints have them and one of them is for this node, or else for its zone. So a node is never
- * left without endpoints.
+ * Returns a test for preferred endpoints. Hints count only if all ready endpoints have them and one of them is for this
+ * node, or else for its zone, so that a node is never left without endpoints.
  */
 function topologyOf(endpoints: readonly Endpoint[], { name, zone }: Facts): (endpoint: Endpoint) => boolean {
   const ready = endpoints.filter(({ isReady }) => isReady);

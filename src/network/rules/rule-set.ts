@@ -14,7 +14,7 @@ export interface Destination {
 /** Handling of traffic without an endpoint: `reject` answers at once, `drop` does not. */
 type NoEndpoint = 'reject' | 'drop';
 
-/** Endpoints among which connections are distributed; when there are none, what happens to the traffic. */
+/** Endpoints among which connections are distributed, and the handling of traffic when there are none. */
 export interface Choice {
   readonly endpoints: readonly Destination[];
   readonly otherwise: NoEndpoint;
@@ -26,7 +26,7 @@ export interface ExternalTraffic {
   readonly addresses: readonly string[];
   /** Addresses of the load balancer, which may have source ranges. */
   readonly loadBalancerAddresses: readonly string[];
-  /** 0: none. */
+  /** Node port; 0 for none. */
   readonly nodePort: number;
   /** Sources that may use the load balancer addresses; undefined: all. */
   readonly allowedSources: readonly string[] | undefined;
@@ -38,7 +38,7 @@ export interface ExternalTraffic {
   readonly inside: readonly Destination[];
 }
 
-/** The rules of one port of a Service, for one IP family. */
+/** Rules of one port of a Service, for one IP family. */
 export interface PortRules {
   /** Unique: `namespace/name:port/protocol/family`. */
   readonly id: string;

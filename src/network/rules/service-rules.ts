@@ -1,4 +1,4 @@
-/** The rules of one Service on one node. */
+/** Computes the rules of one Service on one node. */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
@@ -78,7 +78,7 @@ function portRules(
   const hasAny = endpoints.some(isUsable);
   const choice = (policy: string | undefined): Choice => ({
     endpoints: (policy === 'Local' ? local : cluster).map(destination),
-    // Elsewhere in the cluster there is one: another node may be tried.
+    // Another node may be tried when there is an endpoint elsewhere in the cluster.
     otherwise: hasAny ? 'drop' : 'reject',
   });
   const addresses = externalAddresses(service, port, family, node);

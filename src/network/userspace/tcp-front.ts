@@ -64,7 +64,7 @@ function connectTo(host: string, port: number): Promise<Socket | undefined> {
   });
 }
 
-/** Each direction ends by itself; an error ends both. */
+/** Joins two sockets. Each direction ends by itself; an error ends both. */
 function join(a: Socket, b: Socket): void {
   const ended = (error: unknown) => {
     if (!error) return;

@@ -10,7 +10,7 @@ import type { RuntimeError } from '../runtime/errors.ts';
 import type { Connection } from './connection.ts';
 import { followEvents } from './events.ts';
 
-/** The states of what runs, by id. */
+/** States of running sandboxes and containers, by id. */
 export type Snapshot = ReadonlyMap<string, { readonly state: string; readonly sandboxId: string }>;
 
 interface ChangesOptions {

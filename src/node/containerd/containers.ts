@@ -223,7 +223,7 @@ export class CriContainers implements Containers {
     });
   }
 
-  /** CRI does not tell it. */
+  /** Reads the throttling of a container, which CRI does not report. */
   #throttling(id: string): Pick<ContainerUsage, 'throttling'> {
     const cgroup = this.#podCgroups.get(this.#containers.get(id)?.sandboxId ?? '');
     const throttling = cgroup && this.#cgroups?.usageIn(cgroup, id)?.throttling;

@@ -22,7 +22,10 @@ export interface DetectOptions {
   readonly clock: Clock;
 }
 
-/** `found` describes the containerd that would be used; `missing` says why there is none, as part of a sentence. */
+/**
+ * `found` describes the containerd that would be used; `missing` is the reason why there is none, as part of a
+ * sentence.
+ */
 export type Detected = { readonly found: string } | { readonly missing: string };
 
 export async function detectContainerd({ socket, isRoot, path, clock }: DetectOptions): Promise<Detected> {

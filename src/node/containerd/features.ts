@@ -38,7 +38,7 @@ export function featuresOf(
   };
 }
 
-/** Sorted by name, as kubelet reports them. containerd tells since 2.0. */
+/** Returns handlers sorted by name, as kubelet reports them. containerd reports them since 2.0. */
 export function handlersOf({ handlers }: Decoded<typeof StatusResponse>): RuntimeHandler[] {
   return handlers
     .map(({ name, features }) => ({

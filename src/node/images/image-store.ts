@@ -17,7 +17,7 @@ export interface ImageStore extends Images {
   shiftedLayer(imageId: string, base: number): Promise<string>;
   /**
    * Gives a container its own root in `directory`, which belongs to the container. Idempotent: after a reboot it mounts
-   * what is there again, with everything that the container wrote. An image is kept while a root of it exists.
+   * the existing root again, with everything that the container wrote. An image is kept while a root of it exists.
    */
   createRoot(imageId: string, directory: string): Promise<ContainerRoot>;
   /** Unmounts the root in `directory` and removes its files. Idempotent. */

@@ -123,8 +123,8 @@ function plainMount(hostPath: string, containerPath: string, request: MountReque
 }
 
 /**
- * Written in place, because running containers have this very file mounted. They can change what is in it, and its mode, but neither
- * replace nor remove it: its name is in a directory that they do not see.
+ * Writes a file in place, because running containers have this very file mounted. They can change its content and mode,
+ * but neither replace nor remove it: its name is in a directory that they do not see.
  */
 async function writeShared(
   path: string,

@@ -227,7 +227,7 @@ async function csiSource(setup: VolumeSetup): Promise<CsiSource> {
 /** Limit for a file with variables, which a container has written. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** The turn of what looks at all pods; no pod has this UID. */
+/** Key for work on all pods; no pod has this UID. */
 const ALL_PODS = '';
 
 const uidOf = ({ metadata }: SeenPod): string => metadata.uid ?? '';

@@ -1,4 +1,4 @@
-/** Removes what a pod has on the node. It works from what is on disk and what is mounted, without the pod's object. */
+/** Removes a pod's data from the node, according to the disk and the mounts, without the pod's object. */
 import { dirname, join } from 'node:path';
 import { removeTree } from '../../base/files-inside/remove-tree.ts';
 import { stat } from '../../base/own-files/own-files.ts';

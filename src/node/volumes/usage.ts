@@ -24,7 +24,7 @@ export async function podUsage(layout: Layout, uid: string): Promise<PodUsage> {
   return { volumes, shared: await bytesIn(layout.hosts(uid)), containers };
 }
 
-/** A pod that nests directories so deep that they cannot be counted does so to hide what is in them. */
+/** Counts bytes. A pod that nests directories so deep that they cannot be counted does so to hide their content. */
 async function bytesIn(path: string): Promise<number> {
   return treeBytes(path).catch((error: unknown) => {
     if (error instanceof TreeTooDeepError) return Number.MAX_SAFE_INTEGER;

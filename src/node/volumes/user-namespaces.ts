@@ -11,8 +11,8 @@ import { VolumeError } from './volumes.ts';
 /** Number of ids of a pod, as pods usually have; ranges begin at multiples of it. */
 const IDS_PER_POD = 65_536;
 /**
- * Ids between those that `useradd` gives to the containers of users (up to 600,100,000) and those that systemd warns about (from
- * 0x6fff0000). Others on the machine that choose from the same, such as other nodes, begin elsewhere.
+ * Ids between those that `useradd` gives to the containers of users (up to 600,100,000) and those that systemd warns
+ * about (from 0x6fff0000). Other programs that choose from the same range, such as other nodes, begin elsewhere.
  */
 const FIRST_RANGE = 0x4000;
 const RANGES = 0x6fff - FIRST_RANGE;
@@ -40,7 +40,7 @@ export async function userNamespaceOf(layout: Layout, uid: string): Promise<read
   return mappings;
 }
 
-/** Nodes of one machine have different directories. */
+/** Returns the start of the search. Nodes of one machine have different directories. */
 function startOf(directory: string): number {
   return createHash('sha256').update(directory).digest().readUInt32BE() % RANGES;
 }

@@ -17,11 +17,17 @@ export interface Volumes {
   terminationMessageFile(podUid: string, container: string, attempt: number): string;
   /** Returns the ids of a pod with its own user namespace; undefined for others. They stay until `release`. */
   idMappings(pod: SeenPod): Promise<readonly IdMapping[] | undefined>;
-  /** Unmounts them and removes what belongs to the pod alone. Idempotent, and works without the pod's object. */
+  /**
+   * Unmounts the pod's volumes and removes everything that belongs to the pod alone. Idempotent, and works without the
+   * pod's object.
+   */
   release(podUid: string): Promise<void>;
-  /** Pods that have something on this node, so that a new agent finds what was left behind. */
+  /** Returns pods with data on this node, so that a new agent finds leftovers. */
   leftovers(): Promise<readonly string[]>;
-  /** Refreshes what changes while a pod runs: tokens, the downward API, and configuration with `--live-config-volumes`. */
+  /**
+   * Refreshes changing files of a running pod: tokens, the downward API, and configuration with
+   * `--live-config-volumes`.
+   */
   refresh(pod: SeenPod): Promise<RefreshResult>;
   /**
    * Returns the size of the pod's data on this node beside the layers and logs of its containers, for eviction and

@@ -13,7 +13,7 @@ const query: PodQuery = {
   matches: ({ labels }) => labels.app === 'web',
 };
 
-/** Eight pods: each is web or not, in one of two namespaces, and keeps away from others or not. */
+/** Eight pods: each is web or not, in one of two namespaces, and excludes others or not. */
 const pods = Array.from({ length: 8 }, (_, index) => podIn(index, 'first'));
 
 /** The same pods, each in four states: with another label, with other requests, or with nothing that counts. */

@@ -12,7 +12,10 @@ export class NodeInfo {
   readonly name: string;
   /** Undefined while pods are on a node that is not known yet. */
   node: Node | undefined;
-  /** Without a prototype: pods name the labels that they look up, and `constructor` must be none of every node. */
+  /**
+   * Map without a prototype: pods name the labels that they look up, and `constructor` must not be a label of every
+   * node.
+   */
   labels: Labels = NO_LABELS;
   taints: readonly Taint[] = NO_TAINTS;
   isCordoned = false;

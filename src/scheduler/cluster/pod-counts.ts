@@ -1,6 +1,6 @@
 /**
- * Counts matching pods by topology. Pods of one workload repeat the same query, so that counts are computed once and updated
- * with every pod that comes or goes, until the query has not been used for long.
+ * Counts matching pods by topology. Pods of one workload repeat the same query, so that counts are computed once and
+ * updated with every pod that is added or removed, until the query has not been used for long.
  */
 import { bump, type NodeInfo } from './node-info.ts';
 import type { PodInfo } from './pod-info.ts';
@@ -65,7 +65,7 @@ export class Questions {
         if (!node.node) continue;
         for (const pod of node.pods.values()) if (concerns(query, pod)) counts.count(node, 1);
       }
-      // The selector in a key is as long as a client likes.
+      // A client may write a selector, and so a key, of any length.
       if (key.length > MAX_CACHED_KEY_LENGTH) return counts;
       if (this.#known.size >= MAX_CACHED) this.#known.delete(this.#known.keys().next().value!);
     }

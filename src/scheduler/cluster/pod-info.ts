@@ -1,4 +1,4 @@
-/** A pod with what scheduling needs of it, each computed once, on first use. */
+/** Pod with derived data for scheduling, each computed once, on first use. */
 import { deepEqual } from '../../base/json/tree.ts';
 import { type HostPort, hostPortsOf, sharedPortsOf } from '../../kinds/placement/host-ports.ts';
 import type { NodeTest } from '../../kinds/placement/node-selector.ts';
@@ -96,8 +96,8 @@ export class PodInfo {
   }
 
   /**
-   * Reports whether it counts like an earlier state of the same pod on the same node. All else is fixed as soon as it
-   * has a node.
+   * Reports whether it counts like an earlier state of the same pod on the same node. Everything else is fixed as soon
+   * as it has a node.
    */
   countsLike(earlier: PodInfo): boolean {
     return (

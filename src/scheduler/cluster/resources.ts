@@ -183,7 +183,7 @@ function ofContainer(
 
 const NOT_RESIZED = () => undefined;
 
-/** Returns what finds the status with the actual resources of a container that may be resized. */
+/** Returns a function that finds the status with the actual resources of a container that may be resized. */
 function resizing(statuses: readonly Status[] | undefined): (container: Container) => Status | undefined {
   if (!statuses?.some(({ resources }) => resources)) return NOT_RESIZED;
   const byName = new Map<string, Status>();

@@ -1,4 +1,4 @@
-/** Claims, volumes and storage classes, with what the scheduler has decided and not yet written. */
+/** Claims, volumes and storage classes, with decisions of the scheduler that are not yet written. */
 import { SELECTED_NODE } from '../../kinds/volumes/binding.ts';
 import type {
   Claim,

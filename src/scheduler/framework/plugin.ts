@@ -37,7 +37,7 @@ export interface Plugin<F = any, S = any> {
   readonly preFilter?: (pod: PodInfo, world: World) => PreFilterResult<F>;
   /** Undefined: the pod fits. It runs for thousands of nodes, and must not allocate when the pod fits. */
   readonly filter?: (pod: PodInfo, node: NodeInfo, state: F) => Refusal | undefined;
-  /** The same in numbers, for people who ask why; called only for a node that the filter has rejected. */
+  /** Returns the same reasons in numbers, for users who ask; called only for a node that the filter has rejected. */
   readonly explain?: (pod: PodInfo, node: NodeInfo, state: F) => readonly string[];
   /** Weight of the score; absent: the plugin does not score. */
   readonly weight?: number;

@@ -32,7 +32,7 @@ const NO_VICTIMS = refusal('No preemption victims found for incoming pod');
 const NAME = 'DefaultPreemption';
 const NO_VICTIMS_ANYWHERE: Refused = { plugin: NAME, refusal: NO_VICTIMS };
 
-/** Kubernetes first tries to free devices that are claimed and not used; there are none here. */
+/** Message about devices: Kubernetes first tries to free devices that are claimed and not used; there are none here. */
 const NO_DEVICES = 'no new claims to deallocate';
 
 const MIN_CANDIDATES = 100;

@@ -64,7 +64,7 @@ export class Script {
     }
   }
 
-  /** A set that is new is made; one that is there is given another template or size, or is taken back. */
+  /** Creates a new set; gives an existing one another template or size, or deletes it. */
   async #sized(plural: Plural, expected: Map<string, Sized>, name: string): Promise<void> {
     const known = expected.get(keyOf({ namespace: HOME, name }));
     const wanted = { namespace: HOME, name, image: this.#image(), replicas: this.next(7) };
@@ -150,7 +150,7 @@ export class Script {
     await this.#create(plural, { metadata, spec });
   }
 
-  /** Somebody who had no answer the first time finds it there already. */
+  /** Creates an object. A repeated request may find it there already. */
   async #create(plural: Plural, object: any): Promise<any> {
     const path = pathOf(plural, object.metadata.namespace);
     const { code, body } = await this.survivor.request('POST', path, { body: object });

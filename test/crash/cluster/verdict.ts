@@ -1,4 +1,7 @@
-/** Compares what was asked of a cluster with what is there. Every difference is a sentence; none: all is well. */
+/**
+ * Compares the requested state of a cluster with the actual one. Returns every difference as a sentence; none when all
+ * is well.
+ */
 import { type ExpectedObject, type ExpectedObjects, keyOf, type Sized, type Work } from './expected-objects.ts';
 
 /** Objects of these kinds in all namespaces. */
@@ -75,7 +78,7 @@ const isReady = ({ status }: any) =>
   status.phase === 'Running' &&
   status.conditions?.some(({ type, status }: any) => type === 'Ready' && status === 'True');
 
-/** So many pods, all of them ready, of the image, and none on its way out. */
+/** Checks that there are `count` pods, all of them ready, of the image, and none being deleted. */
 function podsOf(
   what: string,
   { pods, count, image }: { pods: readonly any[]; count: number; image: string },

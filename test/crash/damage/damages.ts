@@ -1,4 +1,4 @@
-/** Ways to damage a data file. Each changes the bytes of a whole file, and says what it did. */
+/** Ways to damage a data file. Each changes the bytes of a whole file, and reports its change. */
 import type { Dice } from '../random.ts';
 
 export interface Original {

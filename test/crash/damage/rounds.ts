@@ -31,7 +31,7 @@ export interface DamageSummary {
 /** Timeout for examining a store of this size. */
 const TIMEOUT_MS = 60_000;
 
-/** Damages copies of a store in all ways, and checks what a process that opens them makes of it. */
+/** Damages copies of a store in all ways, and checks how a process that opens them handles the damage. */
 export async function damageRounds(options: DamageOptions): Promise<DamageSummary> {
   const scratch = await mkdtemp(join(tmpdir(), 'damage-'));
   const reader = new Reader();

@@ -1,4 +1,4 @@
-/** Declaring what is wanted: apply, diff, replace, in old and new versions. */
+/** Tests declarative changes: apply, diff, replace, in old and new versions. */
 import { expect, test } from 'vitest';
 import { configMap, deployment, withEveryKubectl } from './driver.ts';
 

@@ -101,7 +101,7 @@ withEveryKubectl((kubectl) => {
     const unknown = await kubectl.file('unknown.json', { ...configMap('three', {}), dat: {} });
     expect(await kubectl.fails('create', '-f', unknown, '--validate=true')).toMatch(/unknown field "?(\.?dat)?/);
     const unchecked = ['create', '-f', unknown, '--validate=false'];
-    // The older one leaves the check to the server without a word, and is warned; the newest asks for none.
+    // The older one leaves the check to the server without saying so, and gets a warning; the newest asks for none.
     const made = kubectl.isNewest ? kubectl.run(...unchecked) : kubectl.warned(...unchecked);
     expect(await made).toBe('configmap/three created');
   });

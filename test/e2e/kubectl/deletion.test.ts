@@ -40,7 +40,7 @@ describe.skipIf(kubectls.length === 0).each(kubectls)('the $name kubectl', (prog
     await kubectl.run('create', '-f', await kubectl.file('web.json', web));
     await kubectl.run('rollout', 'status', 'deployment/web', '--timeout=60s');
   };
-  /** The older kubectl complains when there is nothing left to wait for. */
+  /** Waits until objects are gone. The older kubectl fails when there is nothing left to wait for. */
   const gone = async (...what: string[]) => {
     while ((await kubectl.run('get', ...what, '-o', 'name')) !== '');
   };

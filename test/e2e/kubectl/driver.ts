@@ -62,7 +62,7 @@ export class Driver {
     return stdout.trim();
   }
 
-  /** The same for a command that is warned, and nothing else. */
+  /** Works like `run` for a command that causes a warning, and nothing else. */
   async warned(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.outcome(...args);
     const isWarning =
@@ -142,7 +142,7 @@ export function withEveryKubectl(tests: (kubectl: Driver) => void): void {
   declare(tests, () => kubectls);
 }
 
-/** The same with each kubectl on one store: for what takes long and is the same for all stores. */
+/** Works like `withEveryKubectl` on one store, for long tests that are the same for all stores. */
 export function withEveryKubectlOnce(tests: (kubectl: Driver) => void): void {
   const stores = durableStores.filter((store) => backendMissing(store) === undefined);
   declare(tests, (store) => kubectls.filter((_, index) => stores[index % stores.length] === store));

@@ -7,7 +7,7 @@ import { type Driver, withEveryKubectlOnce } from './driver.ts';
 const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples', 'kinds');
 const examples = readdirSync(EXAMPLES).map((file) => join(EXAMPLES, file));
 
-/** They are answered and not kept; a component's status and what is measured can only be read. */
+/** Reviews are answered and not stored; a component's status and metrics can only be read. */
 const isAsked = (file: string) => file.endsWith('-review.yaml');
 const OTHERS = new Set(['binding.yaml', 'component-status.yaml', 'node-metrics.yaml', 'pod-metrics.yaml']);
 const isOther = (file: string) => OTHERS.has(basename(file));
@@ -47,7 +47,7 @@ withEveryKubectlOnce((kubectl) => {
   const all = (...command: string[]) => lines(kubectl, kept, command);
 
   test('create, and nothing to be applied then', async () => {
-    // A pod that says nothing of its resources is not created beside a quota of them.
+    // A pod without resources is not created beside a quota of them.
     const before = await lines(
       kubectl,
       kept.filter((file) => !isQuota(file)),
@@ -55,7 +55,7 @@ withEveryKubectlOnce((kubectl) => {
     );
     const created = [...before, ...(await lines(kubectl, kept.filter(isQuota), ['create', '--save-config']))];
     expect(created).toEqual(kept.map(() => expect.stringMatching(/^\S+ created$/)));
-    // "configured" is said of lists that are replaced as a whole and hold defaults.
+    // kubectl prints "configured" for lists that are replaced as a whole and hold defaults.
     expect(await all('apply')).toEqual(kept.map(() => expect.stringMatching(/^\S+ (unchanged|configured)$/)));
   }, 60_000);
 
@@ -90,7 +90,7 @@ withEveryKubectlOnce((kubectl) => {
 
   test('label and annotate', async () => {
     await all('label', 'tier=back');
-    // kubectl does not overwrite an annotation, so nothing may be copied to what has yet to be annotated.
+    // kubectl does not overwrite an annotation, so nothing may be copied to objects that are yet to be annotated.
     for (const files of [notCopied, copied]) await lines(kubectl, files, ['annotate', 'note=here']);
     const columns = 'custom-columns=A:.metadata.labels.tier,B:.metadata.annotations.note';
     expect(await all('get', '--no-headers', '-o', columns)).toEqual(kept.map(() => 'back here'));

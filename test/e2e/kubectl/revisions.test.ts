@@ -1,4 +1,7 @@
-/** kubectl compares the bytes of a revision with what it would write itself, and so finds that nothing is to be rolled back. */
+/**
+ * Tests rollbacks to the same revision: kubectl compares the bytes of a revision with those that it would write itself,
+ * and so finds that nothing is to be rolled back.
+ */
 import { expect, test } from 'vitest';
 import { withEveryKubectl } from './driver.ts';
 

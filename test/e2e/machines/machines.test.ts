@@ -1,4 +1,4 @@
-/** Pods, services, DNS and policies across machines, and what is left on them. */
+/** Tests pods, services, DNS and policies across machines, and leftovers on them. */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

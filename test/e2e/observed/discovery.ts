@@ -1,4 +1,6 @@
-/** Discovery documents list all that a server has, and ours has other kinds: what both have must be the same. */
+/**
+ * Compares discovery documents, which list all kinds of a server: the kinds that both servers have must be the same.
+ */
 
 /** Resources in 1.36 and not in 1.7. */
 const ADDED = [
@@ -31,7 +33,7 @@ const CHANGED: Readonly<Record<string, readonly string[]>> = {
   'nodes/proxy': ['kind', 'verbs'],
   'pods/proxy': ['kind', 'verbs'],
   'services/proxy': ['kind', 'verbs'],
-  // Kinds of another group say so.
+  // Resources with a kind of another group name that group.
   'pods/eviction': ['group', 'version'],
   'replicationcontrollers/scale': ['group', 'version'],
 };
@@ -48,8 +50,8 @@ function resources(theirs: any, ours: any): any[] {
   const kept = theirs.resources
     .filter(({ name }: any) => !NOT_HERE.includes(name) && !isStandIn(theirs, name))
     .map((resource: any) => {
-      // Since 1.14 the stored version is named; since 1.26 the singular is there, and more kinds are in `all`; a kind of two
-      // groups is in it once.
+      // Since 1.14 the stored version is named; since 1.26 the singular is listed, and more kinds are in `all`; a kind
+      // of two groups is in it once.
       const fields = ['storageVersionHash', 'singularName', 'categories', ...(CHANGED[resource.name] ?? [])];
       const { categories: _, ...others } = resource;
       return { ...others, ...pick(own.get(resource.name) ?? {}, fields) };

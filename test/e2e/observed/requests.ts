@@ -1,6 +1,6 @@
 /**
- * The requests behind `observed-1.7.json`, which has only their methods, paths and answers. The bodies are reconstructed
- * from what the answers say about them.
+ * Requests behind `observed-1.7.json`, which has only their methods, paths and answers. The bodies are reconstructed
+ * from the answers.
  */
 import type { RequestOptions } from '../program.ts';
 

@@ -1,4 +1,4 @@
-/** Asks over and over again, as clients do, and remembers what was not answered. */
+/** Sends requests continuously, as clients do, and records those that were not answered. */
 import { Resolver } from 'node:dns/promises';
 import { EventEmitter, once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';

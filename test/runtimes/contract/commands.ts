@@ -82,7 +82,7 @@ export function describeCommands({ world, lacks }: Subject): void {
       return streams.exit;
     };
     const outcome = await exec().catch((error: Error) => error);
-    // Some runtimes say so like a shell.
+    // Some runtimes report it like a shell.
     if (!(outcome instanceof Error)) expect([126, 127]).toContain(outcome.exitCode);
     else expect(outcome.message).toMatch(/no such file|not found/i);
   });
@@ -113,7 +113,7 @@ export function describeCommands({ world, lacks }: Subject): void {
   });
 
   it('attaches to the streams of a container', async () => {
-    // It ends in silence: containerd may lose what a process writes just before its end.
+    // It ends in silence: containerd may lose the output of a process just before its end.
     const script = 'while read line; do [ "$line" = end ] && exit 6; echo "got $line"; echo "err $line" >&2; done';
     const { id, ended } = await attachable(script, { stdin: true });
     const streams = await world().runtime.attach(id, ALL);

@@ -285,7 +285,10 @@ async function cgroupsNamed(id: string, folder = '/sys/fs/cgroup'): Promise<read
   return [...folders.filter((each) => basename(each) === id), ...inner.flat()];
 }
 
-/** The names of the folders in a folder; none where it is gone, because cgroups of other pods are removed meanwhile. */
+/**
+ * Returns the names of the folders in a folder; none if it is gone, because cgroups of other pods are removed
+ * meanwhile.
+ */
 async function foldersIn(folder: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });

@@ -89,7 +89,10 @@ my $index = unpack('x16 i', $request);
 defined send($s, pack('H*', $ARGV[1]), 0, pack('S n i S C C x8', 17, 0, $index, 0, 0, 6)) or die "$!";
 `;
 
-/** A UDP packet with the right addresses, and a tag of priority: receivers take such frames for frames without a tag. */
+/**
+ * Builds a UDP packet with the right addresses, and a priority tag: receivers take such frames for frames without a
+ * tag.
+ */
 function taggedFrame(from: NetworkedPod, to: NetworkedPod): Buffer {
   const bytes = (text: string) => Buffer.from(text.replaceAll(/[^0-9a-f]/g, ''), 'hex');
   const ip = (text: string) => Buffer.from(text.split('.').map(Number));

@@ -1,4 +1,4 @@
-/** A DNS provider in memory, for tests of what uses one. */
+/** DNS provider in memory, for tests of its users. */
 import {
   DnsError,
   type DnsProvider,

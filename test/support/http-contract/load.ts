@@ -162,7 +162,7 @@ export function loadContract(startServer: StartServer): void {
       const socket = await raw();
       socket.pause();
       socket.write(`${head('GET')}\r\n`);
-      // It gets no more than what the system has buffered for it.
+      // It receives no more than the system has buffered for it.
       await once(socket.resume().pause(), 'readable');
       await clock.advance(1000);
       const openConnections = async () => /^apiserver_open_connections (\d+)$/m.exec((await ask('/metrics')).text)?.[1];

@@ -12,7 +12,7 @@ interface BackendType {
 /** Storage of a store on this machine. */
 export interface Backend {
   readonly settings: StoreSettings;
-  /** Kills the program that keeps the data, where there is one, and starts it again. */
+  /** Kills the program that keeps the data, if there is one, and starts it again. */
   kill(): Promise<void>;
   restart(): Promise<void>;
   remove(): Promise<void>;

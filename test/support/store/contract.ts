@@ -536,11 +536,11 @@ export async function contents(store: Store, prefix = '', revision?: number): Pr
   return Object.fromEntries(rows.map((row) => [row.key, String(row.value)]));
 }
 
-/** A watch that keeps what it is told. */
+/** Watch that keeps its changes. */
 export interface Watching extends Subscription {
   readonly changes: Change[];
   readonly batches: (readonly Change[])[];
-  /** Resolves when a change of this revision, or a later one, has been told; rejects when the watch ends before. */
+  /** Resolves when a change of this revision, or a later one, has been received; rejects when the watch ends before. */
   through(revision: number): Promise<void>;
   readonly closed: Promise<Error | undefined>;
   readonly isClosed: boolean;

@@ -24,7 +24,7 @@ export interface DnsPublication extends FederationDomain {
   readonly provider: DnsProvider;
   /** The zone that the domain is in: `example.com.` */
   readonly zone: string;
-  /** Looks up the addresses of a load balancer that has a name instead. Rejects when there are none. */
+  /** Resolves the addresses of a load balancer that has a name instead. Rejects when there are none. */
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
 }
 

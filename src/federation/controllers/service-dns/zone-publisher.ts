@@ -1,6 +1,6 @@
 /**
- * Brings the zone of a provider to what services should have. It reads the zone at first, after a failure and from time to time, and
- * sends only what differs; changes of many services are sent together.
+ * Brings the zone of a provider to the desired records of services. It reads the zone at first, after a failure and
+ * from time to time, and sends only differences; changes of many services are sent together.
  */
 
 import type { Logger } from '../../../base/log.ts';
@@ -78,7 +78,7 @@ export class ZonePublisher {
     }
   }
 
-  /** Resolves when there is something to do. */
+  /** Resolves when there is work to do. */
   async #work(): Promise<void> {
     const { clock, signal } = this.#options;
     if (this.#dirty.size > 0 || signal.aborted) return;

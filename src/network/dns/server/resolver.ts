@@ -17,7 +17,7 @@ export interface ResolverOptions {
   readonly counters: DnsCounters;
 }
 
-/** `undefined`: there is no response. */
+/** Answer to a query; `undefined` means no response. */
 type Answer = Buffer | undefined | Promise<Buffer | undefined>;
 
 type Sections = Pick<MessageParts, 'code' | 'answers' | 'authorities' | 'additionals'> & { readonly flags: number };
@@ -124,7 +124,7 @@ function lookupFor({ question, flags, edns }: Query, client: string, alias: stri
   };
 }
 
-/** The response with what upstream servers say. `own` has the aliases that led there. */
+/** Returns the response with the answers of upstream servers. `own` has the aliases that led there. */
 function forwarded({ flags, edns }: Query, result: LookupResult, own: ZoneAnswer | undefined): Sections {
   const aliases = own?.answers ?? [];
   if (result === 'busy') return only(ResponseCode.SERVFAIL);

@@ -85,7 +85,7 @@ class Connection {
     return this.#options.clock.timer(IDLE_TIMEOUT_MS, () => this.#socket.destroy());
   }
 
-  /** Takes on what is waiting, as far as the limits and this turn of the event loop allow. */
+  /** Takes waiting queries, as far as the limits and this turn of the event loop allow. */
   #proceed(): void {
     while (this.#waiting.length > 0 && this.#canTake()) {
       if (this.#options.budget.isSpent()) {
@@ -137,7 +137,7 @@ class Connection {
       });
   }
 
-  /** A message that cannot be read ends the connection: what follows could be anything. */
+  /** Sends a response. A message that cannot be read ends the connection: the rest could be anything. */
   #reply(response: Buffer | undefined): void {
     if (this.#socket.destroyed) return;
     if (!response) this.#socket.destroy();

@@ -45,7 +45,7 @@ function overUdp(clock: Clock, { server, message, timeoutMs, ...asked }: Exchang
     socket.on('error', (error) => finish(() => reject(error)));
     socket.on('message', (data) => {
       const response = responseTo(asked, data);
-      // Something else may be forged: the true response can still come.
+      // Other data may be forged: the true response can still come.
       if (response) finish(() => resolve(response));
     });
     // The socket is connected: the kernel drops datagrams from other addresses, and reports a closed port at once. The

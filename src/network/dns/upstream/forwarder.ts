@@ -120,7 +120,7 @@ export class Forwarder {
           this.#failedAt.delete(keyOfServer(server));
           return last;
         }
-        // Every server has said that it cannot.
+        // Every server has answered with a failure.
         if (attempt + 1 >= servers.length) return last;
       } catch {
         this.#failedAt.set(keyOfServer(server), clock.now());
@@ -158,7 +158,7 @@ function keyOf({ question: { name, type, class: itsClass }, wantsDnssec, checkin
   return `${name} ${type} ${itsClass} ${Number(wantsDnssec)}${Number(checkingDisabled)}`;
 }
 
-/** Other codes say that the server could not find out; another one may. */
+/** Reports whether the code is final. With other codes the server could not find out; another one may. */
 function isConclusive(code: number): boolean {
   return code === ResponseCode.NOERROR || code === ResponseCode.NXDOMAIN;
 }

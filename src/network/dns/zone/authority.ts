@@ -42,7 +42,7 @@ export interface AnswerOptions {
 
 /** The version of the Kubernetes DNS specification. */
 const SCHEMA_VERSION = '1.1.0';
-/** Endpoints follow readiness: what clients remember must be short-lived. */
+/** Lifetime of records: endpoints follow readiness, so that clients must not remember them for long. */
 const TTL_SECONDS = 5;
 const TIMES = { refresh: 7_200, retry: 1_800, expire: 86_400, minimum: TTL_SECONDS };
 const MAX_ALIASES = 8;
@@ -106,7 +106,7 @@ export class Authority {
       if (!alias) {
         const matching = type === RecordType.ANY ? found : found.filter((record) => record.type === type);
         if (matching.length === 0) return this.#negative(ResponseCode.NOERROR, apex, answers);
-        // Aliases stay before what they lead to.
+        // Aliases precede their targets.
         const sent = firstOf(matching, aliases === 0 ? turn % matching.length : 0, maxBytes);
         for (const record of sent) answers.push(withLife(record, shown));
         const isWhole = sent.length === matching.length;
@@ -145,7 +145,10 @@ export class Authority {
     return [...(found ?? []), this.#soa(name)];
   }
 
-  /** The alias of a name that does not exist, two labels below a name that says where those lead: `SERVICE.NAMESPACE.FEDERATION.svc`. */
+  /**
+   * Returns the alias of a name that does not exist, two labels below a name that defines their target:
+   * `SERVICE.NAMESPACE.FEDERATION.svc`.
+   */
   #redirected(name: string): readonly ZoneRecord[] | undefined {
     const { label: service, parent } = splitName(name);
     const { label: namespace, parent: above } = splitName(parent);

@@ -60,7 +60,7 @@ export function federationRecords(
   });
 }
 
-/** The addresses of a service under its federated names; none while it has no ready endpoints here. */
+/** Returns the addresses of a service under its federated names; none while it has no ready endpoints here. */
 export function localRecords(
   { metadata }: DeepReadonly<Service>,
   records: readonly ZoneRecord[],

@@ -105,7 +105,10 @@ class References {
     this.#store = store;
   }
 
-  /** Labels manifests with what they refer to, so that it is kept with them. Returns what each platform has. */
+  /**
+   * Labels manifests with the blobs that they refer to, so that these are kept with them. Returns the contents for each
+   * platform.
+   */
   async of(digest: string): Promise<readonly ImageContent[]> {
     let contents = this.#known.get(digest);
     if (!contents) {
@@ -256,7 +259,7 @@ async function nameImage(connection: Connection, name: string, { target }: Loade
   });
 }
 
-/** CRI learns of new images by an event. Returns what it uses of the image. */
+/** Waits until CRI has noticed a new image, by an event. Returns the part of the image that it uses. */
 async function noticed(
   { connection, clock }: Pick<LoadOptions, 'connection' | 'clock'>,
   name: string,

@@ -1,6 +1,6 @@
 /** Reads from the status of a sandbox which interface CNI has made for it. Tested with containerd 1.6. */
 
-/** A part of what containerd says about a sandbox, as JSON. */
+/** Part of containerd's report about a sandbox, as JSON. */
 interface SandboxInfo {
   readonly cniResult?: {
     readonly Interfaces?: Readonly<Record<string, CniInterface>>;

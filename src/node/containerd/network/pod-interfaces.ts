@@ -58,7 +58,7 @@ export class PodInterfaces {
     });
   }
 
-  /** Guards what runs already, in one transaction. */
+  /** Guards the interfaces of running sandboxes, in one transaction. */
   async protectAll(): Promise<void> {
     const filter = { labels: { [OWNER_LABEL]: this.#options.name } };
     const { items } = await this.#options.connection.call(cri.listSandboxes, { filter });

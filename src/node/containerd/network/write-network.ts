@@ -23,7 +23,7 @@ interface NetworkOptions {
 const READY_TIMEOUT_MS = 5000;
 const POLL_MS = 20;
 
-/** Writes the CNI configuration of the node, unless there is another one. Returns whether pods get that of the node. */
+/** Writes the CNI configuration of the node, unless there is another one. Returns whether pods use that of the node. */
 export async function writeNetwork(options: NetworkOptions, podCIDRs: readonly string[]): Promise<boolean> {
   const { name, hasIptables, folder, cniAddresses } = options;
   if (folder === undefined) return false;

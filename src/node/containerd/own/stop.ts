@@ -130,7 +130,7 @@ function kill(pid: number): void {
   }
 }
 
-/** Unmounts what is left, the deepest first. */
+/** Unmounts the remaining mounts, the deepest first. */
 export async function unmountBelow(directory: string, path: string): Promise<void> {
   const mounts = (await readFile('/proc/self/mountinfo', 'utf8'))
     .split('\n')

@@ -1,4 +1,4 @@
-/** Reads an archive into an ingest: an OCI layout, or what `docker save` writes. */
+/** Reads an archive into an ingest: an OCI layout, or the output of `docker save`. */
 import { posix } from 'node:path';
 import { groupBy } from '../../../base/collections/group-by.ts';
 import { RuntimeError } from '../../runtime/errors.ts';

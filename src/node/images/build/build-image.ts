@@ -16,7 +16,7 @@ import { type TarInput, writeTar } from '../tar/write-tar.ts';
 /** A file of an image. Directories on its path are made. */
 export type ImageFile = { readonly path: string; readonly mode?: number } & (
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
-  /** Copied from this machine, with its permissions unless `mode` says otherwise. */
+  /** File that is copied from this machine, with its permissions unless `mode` sets others. */
   | { readonly type: 'copy'; readonly source: string }
   | { readonly type: 'link'; readonly target: string }
   | { readonly type: 'directory' }

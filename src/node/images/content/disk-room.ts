@@ -17,11 +17,11 @@ interface DiskRoom {
 async function roomIn(directory: string): Promise<DiskRoom> {
   const { bsize, blocks, bavail, files, ffree } = await statfs(directory);
   const reserved = Math.min(blocks * bsize * RESERVED_SHARE, MAX_RESERVED_BYTES);
-  // Some file systems have no fixed number of files, and say 0.
+  // Some file systems have no fixed number of files, and report 0.
   return { bytes: bavail * bsize - reserved, hasFiles: files === 0 || ffree > files * RESERVED_SHARE };
 }
 
-/** Rejects when there is no room for so many bytes. `what` is named in the error. */
+/** Rejects when there is not enough room. `what` is named in the error. */
 export async function checkRoom(directory: string, what: string, bytes: number): Promise<void> {
   const room = await roomIn(directory);
   if (bytes > room.bytes || !room.hasFiles) throw noRoom(what, directory);

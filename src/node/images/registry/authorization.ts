@@ -35,7 +35,7 @@ export function parseChallenge(header: string): Challenge {
   return { scheme: scheme.toLowerCase(), parameters: Object.fromEntries(parameters) };
 }
 
-/** The value of the `Authorization` header; undefined when there is nothing to answer with. */
+/** Returns the value of the `Authorization` header; undefined when there are no suitable credentials. */
 export async function answer(request: TokenRequest): Promise<string | undefined> {
   const { challenge, credentials } = request;
   if (credentials?.registryToken) return `Bearer ${credentials.registryToken}`;

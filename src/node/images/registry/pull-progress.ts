@@ -1,6 +1,7 @@
 /**
- * Ends a pull that does not get on. A registry that sends a byte now and then is never silent, so that a limit for silence
- * does not notice it: what counts is how much arrives within each window of time, over all connections of the pull.
+ * Ends a pull that makes no progress. A registry that sends a byte now and then is never silent, so that an idle
+ * timeout does not notice it: the limit is on the bytes that arrive within each window of time, over all connections of
+ * the pull.
  */
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';

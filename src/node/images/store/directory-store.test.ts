@@ -263,7 +263,7 @@ test.each([
   writeFileSync(join(first.path, 'etc/motd'), 'changed');
   expect(readFileSync(join(second.path, 'etc/motd'), 'utf8')).toBe('hello');
   expect(readFileSync(join(first.writable, 'etc/motd'), 'utf8')).toBe('changed');
-  // The same root again, with what was written.
+  // The same root again, with the files that were written.
   expect(await store.createRoot(id, a)).toEqual(first);
   expect(readFileSync(join(first.path, 'etc/motd'), 'utf8')).toBe('changed');
   await expect(store.remove(id)).rejects.toThrow('is used by');

@@ -79,7 +79,7 @@ export class DirectoryImageStore implements ImageStore {
     this.#roots = new ContainerRoots(this.#layout, unpackOptions, options.log);
   }
 
-  /** Creates the directory if it does not exist, and removes what processes left that have ended. */
+  /** Creates the directory if it does not exist, and removes leftovers of processes that have ended. */
   static async open(options: DirectoryStoreOptions): Promise<DirectoryImageStore> {
     const store = new DirectoryImageStore(options);
     const layout = store.#layout;
@@ -199,7 +199,7 @@ export class DirectoryImageStore implements ImageStore {
     return this.#readConfig(`the configuration of image ${id}`, id);
   }
 
-  /** A manifest may say another size than its configuration has. */
+  /** Reads a configuration, whose size may differ from the one in the manifest. */
   async #readConfig(what: string, id: string): Promise<ConfigDocument> {
     const file = this.#layout.blob(id);
     if ((await stat(file)).size > MAX_DOCUMENT_BYTES) throw new RuntimeError('Unknown', `${what} is too large`);

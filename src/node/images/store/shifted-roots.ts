@@ -34,7 +34,7 @@ export class ShiftedRoots {
 
   async #make(directory: string, files: string, base: number, boot: string): Promise<string> {
     const layer = join(directory, LAYER);
-    // As with unpacked files: what an earlier boot wrote may not be whole.
+    // As with unpacked files: files that an earlier boot wrote may be incomplete.
     if ((await readIfThere(join(directory, DONE))) === boot) return layer;
     await removeTree(directory);
     const draft = join(directory, 'draft');

@@ -56,7 +56,7 @@ export class UnpackedRoots {
   async #unpack(imageId: string, layers: readonly Layer[]): Promise<string> {
     const root = this.#layout.root(imageId);
     const { boot } = await processIdentity(process.pid);
-    // After a power cut, files may be empty that were not flushed: what an earlier boot unpacked is not trusted.
+    // After a power cut, files may be empty that were not flushed: files that an earlier boot unpacked are not trusted.
     if ((await this.#info(root))?.boot === boot) return join(root, FILES);
     await Ingest.run(this.#layout, async (ingest) => {
       const draft = ingest.draft();

@@ -15,14 +15,14 @@ export interface Place {
 
 export class RootDirectory {
   readonly #path: string;
-  /** The parent that was found last: files of one directory follow each other. */
+  /** Parent that was found last: files of one directory usually come in a row. */
   #last: { readonly parent: string; readonly directory: OpenDirectory } | undefined;
 
   private constructor(path: string) {
     this.#path = path;
   }
 
-  /** Opens what the work needs, and closes it after that. */
+  /** Opens a root for `work`, and closes it after that. */
   static async use<T>(path: string, work: (root: RootDirectory) => Promise<T>): Promise<T> {
     const root = new RootDirectory(path);
     try {

@@ -70,7 +70,7 @@ export function csiVolume({ pod, uid, volume: { name } }: VolumeSetup, source: C
 /** Numbers of CSI's AccessMode.Mode. */
 const SINGLE_NODE_WRITER = 1;
 const ACCESS_MODES: Readonly<Record<string, number>> = { ReadOnlyMany: 3, ReadWriteMany: 5 };
-/** Access modes for drivers that tell one writer on a node from several. */
+/** Access modes for drivers that distinguish a single writer on a node from several. */
 const SINGLE_NODE_MODES: Readonly<Record<string, number>> = { ...ACCESS_MODES, ReadWriteOncePod: 6, ReadWriteOnce: 7 };
 
 /** `group` is the pod's fsGroup, for drivers that apply it themselves. */

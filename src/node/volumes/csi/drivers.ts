@@ -211,7 +211,7 @@ export class CsiDrivers {
   }
 }
 
-/** Undefined when there is no socket. */
+/** Returns the identity of a socket; undefined when there is none. */
 async function identityOf(socket: string): Promise<string | undefined> {
   const stats = await stat(socket).catch(() => undefined);
   return stats?.isSocket() ? `${stats.ino}/${stats.mtimeMs}` : undefined;

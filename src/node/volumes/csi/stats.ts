@@ -7,7 +7,7 @@ import type { CsiDrivers } from './drivers.ts';
 import { csiVolumes, type PublishedVolume } from './in-use.ts';
 import { CAPABILITY, csi, USAGE_UNIT } from './messages.ts';
 
-/** A driver that does not answer must not hold back the statistics of everything else. */
+/** Timeout for a driver that does not answer, which must not hold back the other statistics. */
 const STATS_TIMEOUT_MS = 5_000;
 
 interface StatsHost {

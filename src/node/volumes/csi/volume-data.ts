@@ -25,7 +25,7 @@ export async function writeVolumeData(directory: string, data: CsiVolumeData): P
   await writeFile(join(directory, FILE), JSON.stringify(data), { mode: PRIVATE_FILE });
 }
 
-/** Undefined when there is none. */
+/** Reads the data; undefined when there is none. */
 export async function readVolumeData(directory: string): Promise<CsiVolumeData | undefined> {
   const text = await readFile(join(directory, FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;

@@ -119,7 +119,7 @@ async function makeDirectory(path: string, ids: HostIds | undefined): Promise<vo
   await chmod(path, 0o755);
 }
 
-/** Links to what is there now; links to what is gone are removed. */
+/** Links to the present files, and removes links to files that are gone. */
 async function showOnly(directory: string, names: ReadonlySet<string>, before: ReadonlySet<string>): Promise<void> {
   for (const name of names) await symlink(join(DATA, name), join(directory, name)).catch(ifExists);
   for (const name of before) if (!names.has(name)) await unlink(join(directory, name)).catch(ifMissing);

@@ -151,7 +151,7 @@ function privately({ spec }: SeenPod, defaultMode: number): { mode: number; owne
   return { mode: spec.securityContext?.fsGroup === undefined ? defaultMode : 0o600 };
 }
 
-/** The user that all containers run as; undefined if they differ or do not say it. */
+/** Returns the user that all containers run as; undefined if they differ or name none. */
 function onlyUser({ containers, initContainers = [], ephemeralContainers = [], securityContext }: SeenPod['spec']) {
   const users = [...containers, ...initContainers, ...ephemeralContainers].map(
     (each) => each.securityContext?.runAsUser ?? securityContext?.runAsUser,

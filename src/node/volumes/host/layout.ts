@@ -68,7 +68,7 @@ export class Layout {
   }
 }
 
-/** The API allows no such names; a path must never depend on that. */
+/** Checks a segment of a path. The API allows no invalid names; a path must never depend on that. */
 function segment(name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
     throw new RangeError(`"${name}" cannot be the name of a directory`);

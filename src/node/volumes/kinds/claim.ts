@@ -15,7 +15,7 @@ import { prepareHostPath } from './host-path.ts';
 import { prepareNfs } from './nfs.ts';
 import type { VolumeSetup } from './setup.ts';
 
-/** The claim cannot be used, so that there is no volume to set up. */
+/** Error for a claim that cannot be used, so that there is no volume to set up. */
 export class ClaimError extends VolumeError {}
 
 type Volume = DeepReadonly<PersistentVolume>;
@@ -32,7 +32,7 @@ export async function prepareClaim(setup: VolumeSetup): Promise<PreparedVolume> 
   return prepared.type === 'directory' ? { ...prepared, readOnly: prepared.readOnly || readOnly } : prepared;
 }
 
-/** Returns the claim of a pod's volume and what it is bound to. Rejects with a ClaimError. */
+/** Returns the claim of a pod's volume and the volume that it is bound to. Rejects with a ClaimError. */
 export async function boundVolume(setup: VolumeSetup): Promise<BoundClaim> {
   const { pod, volume } = setup;
   const namespace = pod.metadata.namespace ?? '';

@@ -34,7 +34,7 @@ export async function prepareFileVolume(setup: VolumeSetup): Promise<PreparedVol
   return { type: 'directory', path, readOnly: true, selinuxRelabel: true };
 }
 
-/** Brings what changes up to date, and returns when to do so again; undefined: nothing changes with time. */
+/** Updates the changing files, and returns when to do so again; undefined: nothing changes with time. */
 export async function refreshFileVolume(setup: VolumeSetup): Promise<number | undefined> {
   const { volume, host } = setup;
   const kept = await readPayload(await directoryOf(setup), setup.ids);
@@ -92,7 +92,7 @@ function pluginName({ configMap, secret, downwardAPI }: PodVolume): string {
   return downwardAPI ? 'downward-api' : 'projected';
 }
 
-/** The volume is read-only in containers, so that a runtime could not create what is mounted inside it. */
+/** Creates mount points inside the volume: it is read-only in containers, so that a runtime could not create them. */
 async function makeNestedMountPoints(directory: string, { pod, volume, ids }: VolumeSetup): Promise<void> {
   const create = { mode: 0o755, owner: ids && rootOf(ids) };
   for (const path of nestedMountPoints(pod, volume.name)) {

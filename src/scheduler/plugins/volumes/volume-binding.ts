@@ -85,7 +85,7 @@ export const volumeBinding: Plugin<State> = {
   },
 };
 
-/** Returns what must be done with the pod's claims before it can run on the node; undefined: nothing. */
+/** Returns the necessary actions on the pod's claims before it can run on the node; undefined when there are none. */
 export function volumePlan(pod: PodInfo, node: NodeInfo, world: World): VolumePlan | undefined {
   const opening = volumeBinding.preFilter?.(pod, world);
   if (opening?.type !== 'go') return undefined;

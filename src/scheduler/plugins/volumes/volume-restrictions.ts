@@ -13,7 +13,7 @@ const CLAIM = refusal(
 
 type Disk = NonNullable<Pod['spec']['volumes']>[number];
 
-/** The disks of a pod, by what identifies them: whether all uses of one only read. */
+/** Disks of a pod by their keys; true when all uses of one only read. */
 type Disks = ReadonlyMap<string, boolean>;
 
 interface State {

@@ -58,7 +58,7 @@ export class Route53Api {
     try {
       root = parseXml(reply.body);
     } catch {
-      // The status says what is wrong.
+      // The status tells the error.
     }
     // A proxy on the way may answer with its own page.
     if (reply.status === 200 && root?.name.endsWith('Response')) return root;
@@ -70,7 +70,10 @@ const FORBIDDEN = new Set([
   ...['AccessDenied', 'AccessDeniedException', 'InvalidClientTokenId', 'SignatureDoesNotMatch', 'ExpiredToken'],
   ...['UnrecognizedClientException', 'RequestExpired', 'MissingAuthenticationToken', 'IncompleteSignature'],
 ]);
-/** Repeating the call helps; after an invalid batch, because it is planned again from what the zone has then. */
+/**
+ * Errors for which repeating the call helps; after an invalid batch, because it is planned again from the zone's new
+ * state.
+ */
 const TEMPORARY = new Set(['Throttling', 'ThrottlingException', 'PriorRequestNotComplete', 'ServiceUnavailable']);
 
 function failure(status: number, root: XmlElement | undefined, body: string): DnsError {

@@ -101,7 +101,7 @@ class SkyDnsZone implements DnsZone {
     await this.#etcd.change({ put, remove }, signal);
   }
 
-  /** Somebody else may have written the name without a label for the value. */
+  /** Looks a name up. Another program may have written it without a label for the value. */
   async #lookUp(name: string, signal: AbortSignal): Promise<readonly SkyRecord[]> {
     const own = await this.#etcd.get(pathOf(this.#prefix, name), signal);
     return [...(await this.#below(name, signal)), ...(own ? this.#records([own]) : [])];

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { type RecordSet, type RecordType, recordKey } from '../../provider.ts';
 
-/** A key and what it says. */
+/** Key with its record. */
 export interface SkyRecord {
   readonly key: string;
   readonly name: string;
@@ -50,7 +50,7 @@ export function recordAt(prefix: string, key: string, value: string): SkyRecord 
   return { key, name, type, value: type === 'CNAME' ? `${host.replace(/\.$/, '')}.` : host, ttlSeconds };
 }
 
-/** CoreDNS ignores what is no JSON. */
+/** Parses a value. CoreDNS ignores values that are not JSON. */
 function parsed(value: string): { readonly host?: unknown; readonly ttl?: unknown } {
   try {
     return JSON.parse(value) ?? {};

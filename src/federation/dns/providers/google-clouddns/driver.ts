@@ -118,7 +118,7 @@ class CloudDnsApi {
     return items;
   }
 
-  /** A POST when there is a body. */
+  /** Sends a POST if there is a body, and a GET otherwise. */
   async call(
     path: string,
     body: object | undefined,
@@ -154,7 +154,7 @@ class CloudDnsApi {
   }
 }
 
-/** Somebody else's change of the same records is seen when the call is repeated. */
+/** Statuses after which the call is repeated, because it then sees another client's change of the same records. */
 const RACES = new Set([404, 409, 412]);
 const QUOTA_REASONS: ReadonlySet<unknown> = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'quotaExceeded']);
 
@@ -185,7 +185,10 @@ class CloudDnsZone implements DnsZone {
     );
   }
 
-  /** A change is a transaction: what it deletes must be as it is, and what it adds must not exist. */
+  /**
+   * Applies changes as one transaction: deleted records must be given exactly as they are, and added ones must not
+   * exist.
+   */
   async change(changes: RecordChanges, signal: AbortSignal): Promise<void> {
     checkNames(changes, this.name);
     const touched = [...changes.remove, ...changes.ensure];

@@ -1,4 +1,4 @@
-/** The provider `rfc2136`: any server that takes dynamic updates, such as BIND, with zone transfers to see what it has. */
+/** Provider `rfc2136`: any server that takes dynamic updates, such as BIND, with zone transfers to read its records. */
 import { isIPv6 } from 'node:net';
 import type { Random } from '../../../../base/random.ts';
 import { Flag, RecordType, ResponseCode } from '../../../../protocols/dns-message/codes.ts';
