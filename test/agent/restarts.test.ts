@@ -139,7 +139,7 @@ test('a pod that was replaced by another of its name while it is down', async ()
   expect(runtime.started).toEqual(['web/c/0', 'web/c/0']);
 });
 
-test('what runs is left alone while the runtime does not answer', async () => {
+test('running pods are left alone while the runtime does not answer', async () => {
   cluster = await agentCluster();
   const { run, until, runtime, clock } = cluster;
   await run('web');
@@ -171,7 +171,7 @@ test('it stops before it has seen its pods, and while the server does not answer
   expect(cluster.runtime.started).toEqual(['web/c/0']);
 });
 
-test('what was started without an answer is neither removed nor started again', async () => {
+test('containers that started without an answer are neither removed nor started again', async () => {
   cluster = await agentCluster();
   const { run, until, runtime, clock } = cluster;
   runtime.fault = (call) => (call.startsWith('start ') ? 'after' : undefined);

@@ -65,7 +65,7 @@ test('files of pods, images and volumes are reached through descriptors only', (
   }
 });
 
-test('who handles both kinds of files says which is which', () => {
+test('imports tell which files of a room are controlled by pods', () => {
   const sources = sourcesBelow('src/node').filter(({ path }) => !isTest(path));
   const using = (room: string) => sources.filter(({ imports }) => imports.some((name) => name.includes(room)));
   expect(using('base/files-inside/').length).toBeGreaterThan(8);

@@ -81,7 +81,7 @@ test.each([
   expect(upward([{ path, ...analyse(text) }])).toHaveLength(findings);
 });
 
-test('finds a circle of three folders', () => {
+test('a cycle of three folders is found', () => {
   const circle = [
     { path: 'src/server/objects/a/x.ts', ...analyse("import type { X } from '../b/x.ts';") },
     { path: 'src/server/objects/b/x.ts', ...analyse("import { X } from '../c.ts';") },

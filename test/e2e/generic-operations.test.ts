@@ -84,7 +84,7 @@ beforeAll(async () => {
 });
 afterAll(() => qd?.stop());
 
-test('there is an example of every kind', () => {
+test('every kind has an example', () => {
   for (const { kind } of allKinds) expect([...examples.keys()]).toContain(kind);
 });
 

@@ -428,7 +428,7 @@ test('certificates, keys and the authority are rotated while the cluster runs', 
   }
 });
 
-test('what is secret stands in nothing that was printed', () => {
+test('secrets are not in the output of the program', () => {
   const said = qd.output();
   expect(said).not.toMatch(/eyJ|BEGIN|[a-z0-9]{6}\.[a-z0-9]{16}/);
 });

@@ -150,7 +150,7 @@ test('tokens, passwords and anonymous requests are accepted with their flags', a
   expect(await code()).toBe(403);
 });
 
-test('with AlwaysAllow, anonymous users may do everything', async () => {
+test('anonymous users may do everything with AlwaysAllow', async () => {
   const qd = await start(['--anonymous-auth', '--authorization-mode', 'AlwaysAllow']);
   const ca = await readFile(join(directory, 'data', 'pki', 'ca.crt'));
   const code = await new Promise((resolve, reject) => {

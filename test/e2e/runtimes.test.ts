@@ -33,6 +33,6 @@ test('a user without root runs processes, and is told why; later starts go on wi
   );
 });
 
-test('without nodes, nothing is looked for', async () => {
+test('nothing is looked for without nodes', async () => {
   expect(await up('--runtime', 'auto', '--nodes', '0')).toMatch(/^nodes +none /m);
 });

@@ -59,7 +59,7 @@ async function run(name: string, ...args: string[]): Promise<string> {
   }
 }
 
-it('shows one of each', () => {
+it('the page shows one of each', () => {
   const created = steps.filter(({ type }) => type === 'create').map(({ path }) => path);
   for (const folder of [
     'kinds',

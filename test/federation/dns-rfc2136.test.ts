@@ -65,7 +65,7 @@ describe.skipIf(missing)('rfc2136 with BIND 9', () => {
     await expect(provider.zone(ZONE, signal)).rejects.toThrow('BADTIME');
   });
 
-  it('without a key, updates and transfers are refused', async () => {
+  it('updates and transfers without a key are refused', async () => {
     const zone = (await open(`[Global]\nserver = 127.0.0.1:${bind.port}`).zone(ZONE, signal))!;
     await expect(zone.list(signal)).rejects.toMatchObject({ reason: 'Forbidden' });
     const removal = { remove: [{ name: 'x.example.com.', type: 'A' }] as const, ensure: [] };

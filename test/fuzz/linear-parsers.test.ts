@@ -176,7 +176,7 @@ it('reads a log of empty lines in linear time', () => {
   expect(timeFor(256 * 1024)).toBeLessThan(short * 8);
 });
 
-it('finds a common index of long lists in linear time', () => {
+it('a common index of long lists is found in linear time', () => {
   const list = (from: number, step: number, count: number) =>
     Array.from({ length: count }, (_, i) => from + i * step).join(',');
   const timeFor = (count: number) => {

@@ -55,7 +55,7 @@ function faultsOf(kind: Kind, object: KubeObject, checked?: object): unknown {
   }
 }
 
-it('is promised by the kinds that controllers create from templates', () => {
+it('the kinds that controllers create from templates promise it', () => {
   expect(kinds.map(({ kind }) => kind)).toEqual(['Pod']);
 });
 

@@ -49,7 +49,7 @@ test('the package holds the programs, and nothing that they do not need', () => 
   expect(contents.filter((path) => !known.test(path))).toEqual([]);
 });
 
-test('in a clone that is not built, npx says what to do, and works after the build', async () => {
+test('npx in a clone that is not built explains what to do, and works after the build', async () => {
   const clone = join(directory, 'clone');
   await mkdir(clone);
   for (const path of ['package.json', 'bin']) await cp(join(root, path), join(clone, path), { recursive: true });
@@ -60,7 +60,7 @@ test('in a clone that is not built, npx says what to do, and works after the bui
   expect((await npx()).stdout).toBe(`qd ${version}\n`);
 }, 60_000);
 
-test('after npm install -g, qd and qdfed are on the PATH and work', async () => {
+test('qd and qdfed are on the PATH after npm install -g, and work', async () => {
   const prefix = join(directory, 'prefix');
   await install(prefix, '-g');
   const home = join(directory, 'home');

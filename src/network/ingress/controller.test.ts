@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterEach(() => controller.stop());
 
-it('says where it listens when something else has the usual port', async () => {
+it('the controller reports its ports when other programs have the usual ones', async () => {
   const networking = { apiVersion: 'networking.k8s.io/v1' };
   const backend = { service: { name: 'web', port: { number: 80 } } };
   const spec = { ingressClassName: 'quarterdeck', defaultBackend: backend };
@@ -48,7 +48,7 @@ it('says where it listens when something else has the usual port', async () => {
     ]);
 });
 
-it('follows Services and their EndpointSlices, also one that goes to another Service', async () => {
+it('the controller follows Services and their EndpointSlices, also one that goes to another Service', async () => {
   const backends = () =>
     Object.fromEntries([...(configs.at(-1)?.backends ?? [])].map(([key, all]) => [key, all.length]));
   const backend = (name: string) => ({ service: { name, port: { number: 80 } } });
@@ -72,7 +72,7 @@ it('follows Services and their EndpointSlices, also one that goes to another Ser
   expect(configs.at(-1)!.hosts.get('')).toBe(rules);
 });
 
-it('says on an Ingress why its host and its backend are not served', async () => {
+it('an event on an Ingress explains why its host and its backend are not served', async () => {
   const networking = { apiVersion: 'networking.k8s.io/v1' };
   const rules = (name: string) => {
     const backend = { service: { name, port: { number: 80 } } };

@@ -166,7 +166,7 @@ withEveryKubectl((kubectl) => {
     ]);
   });
 
-  test('what was written in old versions, and reads in new ones', async () => {
+  test('apply, of objects that were written in old versions and are read in new ones', async () => {
     const file = await kubectl.file('old.json', oldies('nginx:1.7'));
     const apply = async () => (await kubectl.warned('apply', '-f', file)).split('\n').map((line) => line.split(' ')[1]);
     expect(await apply()).toEqual(oldies('').map(() => 'created'));

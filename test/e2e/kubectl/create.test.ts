@@ -92,7 +92,7 @@ withEveryKubectl((kubectl) => {
     expect(await kubectl.run('delete', 'namespace', `${kubectl.namespace}-too`)).toContain('deleted');
   });
 
-  test('from a file, and what it asks about that', async () => {
+  test('create from a file, and its questions about that', async () => {
     const file = await kubectl.file('two.json', [deployment('one'), configMap('two', { a: '1' })]);
     expect(await kubectl.lines('create', '-f', file)).toEqual(['deployment.apps/one created', 'configmap/two created']);
     expect(await kubectl.fails('create', '-f', file)).toContain('configmaps "two" already exists');

@@ -93,7 +93,7 @@ export function describeLife({ world, lacks }: Subject): void {
     expect(await world().runtime.containers()).toEqual([]);
   });
 
-  it('has nothing against the end of what is gone', async () => {
+  it('accepts stopping and removing a container that is gone', async () => {
     const { runtime } = world();
     const container = await world().run('true');
     await container.ended();

@@ -69,7 +69,7 @@ describe.each(Object.entries(PLANS))('a %s of the largest size', (_, plan) => {
   });
 });
 
-it('there is less room for pods of a large template, and room for one of any size', () => {
+it('pods of a large template have less room, and one of any size has room', () => {
   const large = { spec: { containers: [{ args: ['x'.repeat(1024 * 1024)] }] } };
   expect(roomForPods(large, 'x', new PlannerWorld())).toBe(64);
   const huge = { spec: { containers: [{ args: ['x'.repeat(300 * 1024 * 1024)] }] } };

@@ -129,7 +129,7 @@ class Cluster extends World {
   }
 }
 
-it('there is never more than one volume for a claim, and none is left when all claims are gone', () => {
+it('a claim never has more than one volume, and no volume is left when all claims are gone', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const cluster = new Cluster();

@@ -124,7 +124,7 @@ function checkPairs(world: Cluster, before: ReadonlyMap<string, string>): void {
   }
 }
 
-it('never gives one volume to two claims, never takes one away, and comes to an end', () => {
+it('the binder never gives one volume to two claims, never takes one away, and comes to an end', () => {
   fc.assert(
     fc.property(story, ({ claims, volumes, steps }) => {
       const world = new Cluster(claims, volumes);

@@ -51,7 +51,7 @@ describe('defaults', () => {
     expect(spec.backoffLimit).toBe(2147483647);
   });
 
-  test('with a podFailurePolicy, pods are replaced after they have failed', () => {
+  test('pods are replaced after they have failed when there is a podFailurePolicy', () => {
     const podFailurePolicy = { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] };
     const { spec } = created({ podFailurePolicy });
     expect(spec.podReplacementPolicy).toBe('Failed');

@@ -48,7 +48,7 @@ test('dies of other signals', async () => {
 });
 
 /** Making a PID namespace needs root. */
-test.skipIf(process.getuid?.() !== 0)('as PID 1 it ends with SIGTERM, and reaps orphans', async () => {
+test.skipIf(process.getuid?.() !== 0)('the program as PID 1 ends with SIGTERM, and reaps orphans', async () => {
   const unshare = start('unshare', ['--pid', '--fork', '--kill-child', program]);
   const pid = await vi.waitFor(() => {
     const [child] = childrenOf(unshare.pid!);

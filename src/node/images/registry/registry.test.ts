@@ -262,7 +262,7 @@ test('a password is sent when the registry asks for it, and not before', async (
   expect(requests.slice(1).every((line) => line.endsWith(BASIC))).toBe(true);
 });
 
-test('without credentials a private image is refused', async () => {
+test('a private image is refused without credentials', async () => {
   demand('Basic realm="x"', BASIC);
   await expect(pull()).rejects.toThrow(/pull access denied, repository does not exist or may require authorization/);
 });

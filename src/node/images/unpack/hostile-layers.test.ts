@@ -122,7 +122,7 @@ test('a hard link to itself stays what it is', async () => {
   expect(readFileSync(join(root, 'f'), 'utf8')).toBe('theirs');
 });
 
-test('there are no devices, pipes and sockets, not even in the place of files', async () => {
+test('devices, pipes and sockets are not created, not even in the place of files', async () => {
   await apply([file('f')], [entry('character', 'f'), entry('block', 'disk'), entry('fifo', 'pipe')]);
   for (const name of readdirSync(root)) expect(lstatSync(join(root, name)).isFile()).toBe(true);
 });

@@ -71,7 +71,7 @@ describe('policies', () => {
     expect(limit(20, 1, behavior({}, { policies: fewer, selectPolicy: 'Disabled' }))).toEqual([20, 'ScaleDownLimit']);
   });
 
-  test('what was changed within the period counts', () => {
+  test('changes within the period count', () => {
     const up = behavior({ policies: [pods(4)] });
     expect(limit(13, 50, up, [change(3, 10)])).toEqual([14, 'ScaleUpLimit']);
     expect(limit(14, 50, up, [change(3, 10), change(1, 5)])).toEqual([14, 'ScaleUpLimit']);
