@@ -62,7 +62,7 @@ async function route(request: IncomingMessage, response: ServerResponse): Promis
   }
 }
 
-/** Two walks, as for defaults and for validation, then the put. */
+/** Writes an object with two walks, as for defaults and for validation, and then the put. */
 async function write(object: any, name = object.metadata.name as string): Promise<Buffer> {
   if (walk(object) + walk(object) === 0) throw new Error('empty');
   object.metadata.resourceVersion = String(++revision);

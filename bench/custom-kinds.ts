@@ -130,7 +130,7 @@ function definition(index: number): object {
   };
 }
 
-/** About 2.5 KB of schema. */
+/** Schema of about 2.5 KB. */
 function section(index: number): object {
   const description =
     'Describes a setting of the operator, its unit and its default, and what happens when it is left out.';

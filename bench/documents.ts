@@ -10,7 +10,7 @@ import type { Program } from './programs.ts';
 export interface FirstUse {
   /** `/api` and `/apis` with everything in them, both at once as kubectl asks for them. */
   readonly discovery: Twice;
-  /** The same from document to document, as clients did before. */
+  /** Walk from document to document, as older clients do. */
   readonly walk: Twice;
   readonly openApi: Twice;
 }

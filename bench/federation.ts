@@ -108,7 +108,7 @@ class FederatedWorld {
     }
   }
 
-  /** Also starts one again that was killed. */
+  /** Starts a cluster, or restarts one that was killed. */
   async startCluster(name: string): Promise<void> {
     const range = FIRST_RANGE + ['host', ...MEMBERS].indexOf(name);
     const isHost = name === 'host';

@@ -151,7 +151,7 @@ async function repeat(times: number, start: (round: number) => Promise<Program>)
   return found;
 }
 
-/** 1,000 pods in the namespace `bench`, and an empty namespace `fill` for creates. */
+/** Creates 1,000 pods in the namespace `bench`, and an empty namespace `fill` for creates. */
 async function seed(target: Target): Promise<void> {
   for (const name of ['bench', 'fill']) {
     await post(target, '/api/v1/namespaces', JSON.stringify({ metadata: { name } }), agent);

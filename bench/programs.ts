@@ -27,7 +27,7 @@ export function startQd(root: string, directory: string, flags: readonly string[
   return startUp(join(root, 'dist', 'qd.js'), directory, flags);
 }
 
-/** The same program without `managedFields`. */
+/** Starts the same program without `managedFields`. */
 export function startUntracked(root: string, directory: string, flags: readonly string[]): Promise<Program> {
   return startUp(join(root, '.cache', 'bench', 'untracked.cjs'), directory, flags);
 }

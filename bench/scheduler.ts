@@ -89,7 +89,7 @@ function pod(index: number, sort: Sort): object {
   };
 }
 
-/** Without API, informers and queue. */
+/** Measures deciding without API, informers and queue. */
 async function deciding(client: Client): Promise<number> {
   const cluster = new Cluster();
   const none = () => undefined;

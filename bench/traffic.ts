@@ -36,7 +36,7 @@ const REQUESTS_PER_SECOND = 500;
 const TICK_MS = 10;
 const REQUEST_TIMEOUT_MS = 20_000;
 const UPDATE_TIMEOUT_MS = 120_000;
-/** Between two looks at a deployment or an address. */
+/** Interval between two looks at a deployment or an address. */
 const LOOK_MS = 3;
 const SERVICES = '/api/v1/namespaces/default/services';
 const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';

@@ -1,4 +1,4 @@
-/** Many watchers on a burst of creates: how many events a second reach all of them together. */
+/** Measures many watchers on a burst of creates: how many events a second reach all of them together. */
 import { Agent } from 'node:https';
 import { connect } from 'node:tls';
 import { post } from './http.ts';
@@ -6,7 +6,7 @@ import type { Target } from './load.ts';
 
 export interface WatchOptions {
   readonly watchPath: string;
-  /** Each POST to this path makes one event for every watcher. */
+  /** Path of the creates: each POST to it makes one event for every watcher. */
   readonly createPath: string;
   readonly body: (index: number) => string;
   readonly watchers: number;

@@ -36,7 +36,7 @@ const PORT = 8080;
 const PORT_BYTES = 256e6;
 /** `ctr` needs less than a client of the API: no TLS, no rights, no node to find. */
 const MAX_EXEC_EXTRA_MS = 40;
-/** Until V8 has shrunk the heap. */
+/** Time until V8 has shrunk the heap. */
 const SETTLE_MS = 20_000;
 const IDLE_MS = 6_000;
 

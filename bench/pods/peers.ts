@@ -11,7 +11,7 @@ import { socketOf } from './cluster.ts';
 
 const run = promisify(execFile);
 
-/** The same containerd without a cluster. */
+/** Interface to the same containerd without a cluster. */
 export interface Cri {
   /** Milliseconds until a pod of one container has been started. */
   start(): Promise<number>;

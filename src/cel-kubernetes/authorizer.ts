@@ -127,7 +127,7 @@ function serviceAccount({ authorize }: AuthorizerValue, namespace: string, name:
   });
 }
 
-/** Two checks fit into one expression. */
+/** Cost of a check: two fit into one expression. */
 const CHECK_COST = 350_000;
 const CHECKING: Pick<Overload, 'costBefore' | 'estimate'> = {
   costBefore: () => CHECK_COST,

@@ -63,7 +63,7 @@ export const LISTING: Costs = {
   },
 };
 
-/** More than an evaluation may cost: a list may hold the same long value many times. */
+/** Limit above that of an evaluation: a list may hold the same long value many times. */
 const MAX_TREE_COST = 2_000_000;
 
 /** The cost of reading a value to its depths. */

@@ -30,7 +30,7 @@ class UrlValue extends OpaqueValue {
     return this.text.length;
   }
 
-  /** Without the brackets of an IPv6 address. */
+  /** Host without the brackets of an IPv6 address. */
   get hostname(): string {
     return this.host.startsWith('[') ? this.host.slice(1, this.host.indexOf(']')) : this.host.replace(/:\d*$/, '');
   }
@@ -86,7 +86,7 @@ function urlOf(text: string): UrlValue {
   return typeof url === 'string' ? fail(`URL parse error during conversion from string: ${url}`) : url;
 }
 
-/** Most texts have no escapes. */
+/** Decodes escapes, which most texts do not have. */
 function unescaped(text: string): string {
   return /[%+]/.test(text) ? decodeURIComponent(text.replaceAll('+', ' ')) : text;
 }

@@ -55,7 +55,7 @@ export class Environment {
     if (options.typeOf !== undefined) this.#typeOf.push(options.typeOf);
   }
 
-  /** This environment with more in it. A variable replaces one of the same name. */
+  /** Returns this environment with additions. A variable replaces one of the same name. */
   extend(options: EnvironmentOptions): Environment {
     return new Environment(options, this);
   }

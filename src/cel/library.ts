@@ -43,7 +43,7 @@ export type Implementation = (...args: any[]) => Value;
 /** A call whose cost is estimated. */
 export interface CallNode {
   readonly target: CostNode | undefined;
-  /** Without the target. */
+  /** Arguments without the target. */
   readonly args: readonly CostNode[];
   /** The size of a node: computed from the expression, or given by the caller's limits, or unknown (0 to infinity). */
   sizeOf(node: CostNode): Range;

@@ -64,7 +64,7 @@ export class Progress {
   /** The match that was under way when the turn was spent. */
   #long: LongMatch | undefined;
 
-  /** Without a pace, everything is found out in one turn. */
+  /** Without a pace, everything is done in one turn. */
   constructor(pace?: Pace) {
     this.#pace = pace;
   }

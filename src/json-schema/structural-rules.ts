@@ -187,7 +187,9 @@ function* nested(schema: JsonSchema, allowed: IntOrString, path: string, finding
   }
 }
 
-/** Every field and item that a value validation of the root names must be described outside of value validations. */
+/**
+ * Checks that every field and item that a value validation of the root names is described outside of value validations.
+ */
 function* completeness(
   validation: JsonSchema,
   schema: JsonSchema | undefined,

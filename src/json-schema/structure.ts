@@ -44,7 +44,7 @@ function keysOf(item: unknown, keys: readonly string[], items: JsonSchema | unde
   return own;
 }
 
-/** The same value with the keys of objects in order. */
+/** Returns the same value with the keys of objects in order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isTree(value)) return value;

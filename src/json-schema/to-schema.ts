@@ -8,7 +8,7 @@ const MAX_ITEMS = 10_000_000;
 /** The options that every value of a custom kind has. */
 const COMMON = { lenient: true, keepEmpty: true } as const;
 
-/** Any value, kept as it is. */
+/** Schema of any value, kept as it is. */
 const FREE_FORM: ObjectSchema = Object.freeze({
   ...{ ...COMMON, type: 'object', name: 'Any', fields: Object.freeze({}), preserveUnknown: true },
 } as const);

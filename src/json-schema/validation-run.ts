@@ -2,7 +2,7 @@
 import type { FieldError } from '../schema/field-error.ts';
 import type { Progress } from './progress.ts';
 
-/** After this many errors nothing more is checked. */
+/** Number of errors after which nothing more is checked. */
 export const MAX_ERRORS = 1000;
 
 export interface Run {

@@ -47,7 +47,7 @@ export function validateValue(schema: JsonSchema, validated: Validated, progress
   return run.found;
 }
 
-/** The same, which yields when the pace is spent. */
+/** Works like `validateValue`, as work that yields when the pace is spent. */
 export function* validateInTurns(
   schema: JsonSchema,
   validated: Validated,

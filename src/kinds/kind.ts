@@ -36,7 +36,7 @@ export interface HookContext {
   readonly apiVersion: string;
   /** Subresource that is written, such as 'finalize'; undefined for the object itself. */
   readonly subresource: SubresourceName | undefined;
-  /** Absent when the program itself makes the request. */
+  /** User of the request; absent when the program itself makes it. */
   readonly user?: Requester;
 }
 
@@ -115,11 +115,11 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    */
   onCreate?(object: T, context: HookContext): void;
   onUpdate?(object: T, old: T, context: HookContext): void;
-  /** The same for a write of the status, where the rest of the object is as it was. */
+  /** Works like `onUpdate` for a write of the status, where the rest of the object is as it was. */
   onStatusUpdate?(object: T, old: T, context?: HookContext): void;
   /** Checks over the whole object, after those of its fields. */
   readonly rules?: readonly ObjectRule<T>[];
-  /** The same for checks that clients define, and that may therefore take long. */
+  /** Performs checks that clients define, and that may therefore take long. */
   dividedRules?(object: T, context: DividedRuleContext): DividedWork<readonly FieldError[]>;
   /**
    * Returns warnings for the client about an object that is stored nevertheless; `old` is undefined for a new object.
@@ -127,7 +127,7 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    * is known to give no reason for a warning.
    */
   warnings?(object: T, old: T | undefined, quiet?: object): readonly string[];
-  /** The same for a write of the status. */
+  /** Works like `warnings` for a write of the status. */
   statusWarnings?(object: T): readonly string[];
   /** Warning for a delete without a propagation policy. */
   readonly deleteWarning?: string;

@@ -33,7 +33,7 @@ export interface NodeVerdict {
   readonly name: string;
   readonly fits: boolean;
   readonly filters: readonly Verdict[];
-  /** Absent where the pod does not fit. */
+  /** Scores; absent when the pod does not fit. */
   readonly scores?: readonly Score[];
   readonly total?: number;
 }

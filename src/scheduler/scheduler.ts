@@ -48,7 +48,7 @@ export interface SchedulerOptions {
   readonly recorder: Recorder;
   /** Monitor that is notified which pod is scheduled. */
   readonly monitor?: WorkMonitor | undefined;
-  /** Without it, nothing is measured. */
+  /** Metrics; absent when nothing is measured. */
   readonly metrics?: SchedulerMetrics | undefined;
   readonly signal: AbortSignal;
   /** The `schedulerName` of pods to schedule. Default: `default-scheduler`. */

@@ -19,7 +19,7 @@ export interface Waiting {
 interface StatusUpdate {
   readonly pod: Pod;
   readonly waiting: Waiting | undefined;
-  /** Undefined: unchanged. */
+  /** Nominated node; undefined when unchanged. */
   readonly nominatedNode: string | undefined;
 }
 

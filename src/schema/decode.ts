@@ -110,7 +110,7 @@ interface Drops {
   any: boolean;
 }
 
-/** Never called with null; returns undefined for a value that counts as absent. */
+/** Decodes a value; never called with null. Returns undefined for a value that counts as absent. */
 type Decode = (input: unknown, drops?: Drops, from?: object) => unknown;
 
 /** Holds the generated function of a schema, which the first call generates. */

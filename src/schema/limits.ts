@@ -24,7 +24,7 @@ export class LimitError extends DecodeError {
 interface Excess {
   /** Path such as `spec.containers[0].env`. */
   readonly path: string;
-  /** The same without indexes and keys. */
+  /** Field: the path without indexes and keys. */
   readonly field: string;
   readonly count: number;
   readonly limit: number;

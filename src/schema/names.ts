@@ -75,7 +75,7 @@ function subdomain(text: string, unit: string): string[] {
   return complaints;
 }
 
-/** Like a DNS label, but starting with a letter: the name of a Service. */
+/** Checks names of Services: like a DNS label, but starting with a letter. */
 export const dns1035Label: Check = (text) => {
   const complaints = tooLong(text, 63);
   if (!label1035Pattern.test(text)) {

@@ -41,9 +41,9 @@ export interface FieldOptions<T = unknown, D = T> {
   readonly description?: string;
   /** Value of an absent field. */
   readonly default?: D | null | Compute<D>;
-  /** Absent and empty are errors: `Required value`, with this text behind it when it is a string. */
+  /** True or a text when absent and empty are errors: `Required value`, with the text behind it. */
   readonly required?: boolean | string;
-  /** Absent becomes the zero value of the type, and the published schema calls the field required. */
+  /** True when absent becomes the zero value of the type, and the published schema calls the field required. */
   readonly zero?: boolean;
   /**
    * Go programs leave the field out of an object in which nothing is set, although it is required or has an empty object

@@ -1,4 +1,7 @@
-/** Longer values are cut in messages: a request may have a value of megabytes, or a thousand errors about one list. */
+/**
+ * Length above which values are cut in messages: a request may have a value of megabytes, or a thousand errors about
+ * one list.
+ */
 export const MAX_QUOTED_CHARACTERS = 2_000;
 
 /**

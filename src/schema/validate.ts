@@ -15,7 +15,7 @@ export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subreso
     readonly checked?: object | undefined;
   };
 
-/** After this many errors the rest of a list is not checked. */
+/** Number of errors after which the rest of a list is not checked. */
 const MAX_ERRORS = 1000;
 
 /** Maximum number of list items and map entries of a value that is validated in one turn. */
@@ -28,7 +28,7 @@ export function validate(schema: Schema, value: unknown, context: ValidationCont
   return run.found;
 }
 
-/** The same, as work that yields when the pace is spent if the value is large. */
+/** Works like `validate`, as work that yields when the pace is spent if the value is large. */
 export function validateInTurns(
   schema: Schema,
   value: unknown,
@@ -78,7 +78,7 @@ const UNPACED: Pace = { isSpent: () => false };
 
 /** Adds the errors of a present value to `run.found`, with paths relative to the value. `parent` holds the value. */
 type Check = (value: unknown, old: unknown, run: Run, parent: unknown) => void;
-/** The same in turns. */
+/** Works like a Check, in turns. */
 type Walk = (value: unknown, old: unknown, run: Run, parent: unknown) => DividedWork<void>;
 
 /** Holds the generated functions of a schema, each of which is generated when it is first called. */
@@ -89,7 +89,7 @@ interface Checker {
 
 const checkers = new WeakMap<object, Checker | null>();
 
-/** Undefined for a schema without checks. */
+/** Returns the checker; undefined for a schema without checks. */
 function checkerOf(schema: Schema): Checker | undefined {
   const known = checkers.get(schema);
   if (known !== undefined) return known ?? undefined;
@@ -329,7 +329,10 @@ type OldItem = (old: readonly Tree[], item: Tree, index: number) => unknown;
 
 const byIndex: OldItem = (old, _item, index) => old[index];
 
-/** Most items are where they were; the positions of the others are looked up, so that the walk stays linear. */
+/**
+ * Finds old items by their keys. Most items are where they were; the positions of the others are looked up, so that the
+ * walk stays linear.
+ */
 function byKeys(keys: readonly string[]): OldItem {
   const indexes = new WeakMap<readonly Tree[], Map<string, Tree>>();
   const identityOf = (item: Tree) => JSON.stringify(keys.map((key) => item[key]));

@@ -12,7 +12,7 @@ export interface FieldCount {
   readonly missing: readonly string[];
 }
 
-/** Beside each release that has the kind in this version. */
+/** Counts of fields beside each release that has the kind in this version. */
 export interface FieldCoverage {
   readonly newer: FieldCount | undefined;
   readonly older: FieldCount | undefined;

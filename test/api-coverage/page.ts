@@ -147,7 +147,7 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Never rounded up to all. */
+/** Returns a percentage, which is never rounded up to all. */
 function share({ served, published }: Pick<FieldCount, 'served' | 'published'>): string {
   const percent = Math.floor((served / published) * 1000) / 10;
   return `${served} of ${published} (${percent} %)`;

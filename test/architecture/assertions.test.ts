@@ -28,7 +28,7 @@ function without(text: string): number[] {
     .map(({ index }) => code.slice(0, index).split('\n').length);
 }
 
-/** Without comments, strings and regular expressions, whose quotes would look like strings. */
+/** Returns the code without comments, strings and regular expressions, whose quotes would look like strings. */
 function codeOf(text: string): string {
   return analyse(text.replace(REGEXP, '0')).code;
 }

@@ -8,15 +8,15 @@ import { isTest, sourcesBelow } from './source.ts';
 
 /** Reason why a map is limited. */
 type Limit =
-  /** It belongs to one call or one value, and is gone with it. */
+  /** The map belongs to one call or one value, and is gone with it. */
   | 'one call'
-  /** It holds things in progress: requests, connections, watches. Those have their own limits. */
+  /** The map holds things in progress: requests, connections, watches. Those have their own limits. */
   | 'in progress'
-  /** It follows stored objects, and forgets deleted ones. */
+  /** The map follows stored objects, and forgets deleted ones. */
   | 'stored objects'
-  /** It follows the kinds and versions that are served, or a fixed set of words. */
+  /** The map follows the kinds and versions that are served, or a fixed set of words. */
   | 'served kinds'
-  /** It is limited in bytes, by its own count, a `ByteBudget`, or short keys and a number. */
+  /** The map is limited in bytes, by its own count, a `ByteBudget`, or short keys and a number. */
   | 'bytes';
 
 const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {

@@ -25,7 +25,7 @@ export interface Summary {
   readonly acknowledged: number;
   readonly told: number;
   readonly resumed: number;
-  /** Every broken promise, with its round. */
+  /** Broken guarantees, each with its round. */
   readonly problems: readonly string[];
 }
 

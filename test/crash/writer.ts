@@ -35,7 +35,7 @@ say({ say: 'ready' });
 await Promise.all(Array.from({ length: WRITERS }, (_, i) => write(store, i, dice(seed + i))));
 
 /**
- * Never ends: creates, updates and deletes its own keys, two at a time now and then, and some that it shares with other
+ * Creates, updates and deletes its own keys without end, two at a time now and then, and some that it shares with other
  * writers.
  */
 async function write(target: Store, writer: number, next: Dice): Promise<void> {

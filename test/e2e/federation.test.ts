@@ -31,7 +31,7 @@ if (!isRoot) console.log('skipped: the pods of a control plane need a network of
 
 /** Ranges that no other test uses. */
 const RANGES = { host: 154, east: 155, west: 156 };
-/** This provider needs no configuration on a machine of its cloud. */
+/** Flags with a provider that needs no configuration on a machine of its cloud. */
 const INIT = ['init', 'fed', '--dns-provider', 'google-clouddns', '--dns-zone-name', 'example.com.'];
 const CHECKED = ['init', 'fed', '--dns-zone-name', 'example.com.'];
 const HOST = ['--host-cluster-context', 'host'];

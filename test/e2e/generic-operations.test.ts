@@ -1,6 +1,6 @@
 /**
- * Every row of the generic operations on every kind in every version, over HTTPS against the built program. The objects
- * are those of examples/kinds.
+ * Tests every row of the generic operations on every kind in every version, over HTTPS against the built program. The
+ * objects are those of examples/kinds.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

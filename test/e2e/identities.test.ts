@@ -1,4 +1,4 @@
-/** Every sort of identity, as clients bring it, and how each ends. */
+/** Tests every sort of identity, as clients present it, and how each ends. */
 import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';

@@ -227,7 +227,7 @@ describe.concurrent('of a start that is refused, nothing remains', () => {
   });
 });
 
-/** Every file and folder below, with its mode and content. */
+/** Returns every file and folder below, with its mode and content. */
 async function contentsOf(directory: string): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for (const name of ['', ...(await readdir(directory, { recursive: true }))].sort()) {

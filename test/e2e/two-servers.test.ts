@@ -1,4 +1,7 @@
-/** Two servers on one etcd are one cluster: the same authority, the same token keys, both among the endpoints. */
+/**
+ * Tests that two servers on one etcd are one cluster: the same authority, the same token keys, both among the
+ * endpoints.
+ */
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { request } from 'node:https';

@@ -1,4 +1,4 @@
-/** Every example is taken by a server as it stands. */
+/** Tests that a server accepts every example as it stands. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';

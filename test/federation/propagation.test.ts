@@ -44,7 +44,7 @@ beforeEach(() => {
   name = `a${id++}`;
 });
 
-/** Undefined when it does not exist. */
+/** Returns the object; undefined when it does not exist. */
 const found = <T>(read: Promise<T>): Promise<T | undefined> =>
   read.catch((error: unknown) => {
     if (isApiError(error, 'NotFound')) return undefined;

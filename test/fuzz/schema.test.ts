@@ -83,7 +83,7 @@ function decodeAndValidate({ schema }: Version, input: unknown): void {
   expect(JSON.stringify(object)).toBe(text);
 }
 
-/** Every target, with one input. */
+/** Attacks every target with one input. */
 function attack(input: unknown): void {
   const patch = deepFreeze(clone(input));
   const patched = [

@@ -7,13 +7,13 @@ export type Scenario = (items: number) => () => unknown;
 const FACTOR = 4;
 /** Linear work takes four times as long, quadratic work sixteen times. */
 const MAX_RATIO = 9;
-/** Shorter times are too inexact to compare. */
+/** Minimum time: shorter ones are too inexact to compare. */
 const MIN_MS = 3;
 const RUNS = 3;
-/** Another process may disturb a measurement, and the compiler the first one. */
+/** Number of attempts: another process may disturb a measurement, and the compiler the first one. */
 const ATTEMPTS = 4;
 
-/** Each scenario becomes a test; its number of items is the smaller one. */
+/** Makes a test of each scenario; its number of items is the smaller one. */
 export function growsLinearly(scenarios: Readonly<Record<string, readonly [items: number, scenario: Scenario]>>): void {
   it.each(Object.entries(scenarios))('%s', (_, [items, scenario]) => {
     let ratio = Number.POSITIVE_INFINITY;

@@ -1,4 +1,7 @@
-/** Every list and map of every kind has a maximum length, and the documentation names the ones that differ. */
+/**
+ * Tests that every list and map of every kind has a maximum length, and that the documentation names the ones that
+ * differ.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';

@@ -20,7 +20,7 @@ export function collectionsIn(schema: Schema): Collection[] {
   );
 }
 
-/** Every part of a description that is not an object, outer parts first. A shape that contains itself is entered once. */
+/** Returns every part of a description that is not an object, outer parts first. A recursive shape is entered once. */
 export function partsIn(schema: Schema): Part[] {
   const found: Part[] = [];
   const visit = (node: Schema, path: string, way: readonly Step[], inside: readonly object[]): void => {

@@ -103,7 +103,7 @@ test.each(versions.map((version) => [`${version.apiVersion} ${version.kind}`, ve
 );
 
 describe('the numbers', () => {
-  /** Every shape that a body can hold. */
+  /** Returns every shape that a body can hold. */
   const shapes = () => {
     const seen = new Map<string, { home: string; name: string; fields: string[] }>();
     for (const { home, shape } of definitions.all.values()) {

@@ -79,7 +79,7 @@ export function loadReference(directory: string): Reference {
   };
 }
 
-/** The same place in both documents; a document that does not know it is left out. The newer one comes first. */
+/** Place in both documents; a document that does not know it is left out. The newer one comes first. */
 type Places = readonly { readonly document: PublishedDocument; readonly place: Published }[];
 
 /**
@@ -228,7 +228,7 @@ export function wordOf(document: PublishedDocument, place: Published): string {
   }
 }
 
-/** The same for a place of ours. */
+/** Returns the type of a place in our schema. */
 export function ourWord(schema: Schema): string {
   // A shape with its own published form, such as `JSON`, takes more than its fields say.
   if (schema.type === 'object' && schema.published) return 'any';

@@ -125,7 +125,7 @@ export function validated(kind: Kind, object: any, old: any, subresource?: strin
   return found.flat().map(({ field, message }) => `${field}: ${message}`);
 }
 
-/** The same with its lists in the opposite order: an item is not where its predecessor was. */
+/** Returns the tree with its lists in the opposite order: an item is not where its predecessor was. */
 function backwards(tree: any): any {
   if (typeof tree !== 'object' || tree === null) return tree;
   if (Array.isArray(tree)) return tree.map(backwards).reverse();

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 interface Copy {
   readonly name: string;
   readonly version: string;
-  /** Below the root of the project, such as `node_modules/ws`. */
+  /** Path below the root of the project, such as `node_modules/ws`. */
   readonly path: string;
 }
 

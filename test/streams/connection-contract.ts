@@ -19,7 +19,7 @@ export type PortBehaviour =
 export type ConnectTo = (behaviour: PortBehaviour) => Promise<Duplex>;
 
 const MANY_BYTES = 8 * 2 ** 20;
-/** More than all buffers on the way hold. */
+/** Number of bytes that exceeds all buffers on the way. */
 const TOO_MANY_BYTES = 64 * 2 ** 20;
 
 interface ConnectionLacks {

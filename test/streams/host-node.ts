@@ -8,7 +8,7 @@ import type { ProcessStreams, TerminalSize } from '../../src/base/programs/proce
 import { NO_CONNECTION, type NodeConnection } from '../../src/server/outbound/nodes/connection.ts';
 
 export interface HostNode extends NodeConnection {
-  /** Every process that was started. */
+  /** Processes that were started. */
   readonly children: ChildProcess[];
   readonly resized: TerminalSize[];
   stop(): void;

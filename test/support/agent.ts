@@ -35,7 +35,7 @@ export interface AgentCluster {
   readonly agent: Agent;
   /** Requests of the agent to the server: `patch pods/status`. */
   readonly calls: readonly string[];
-  /** While it is down, the agent gets no answer from the server; this test does. */
+  /** State of the connection: while it is down, the agent gets no answer from the server; this test does. */
   readonly api: { isDown: boolean };
   /** Stops the agent, and starts it anew. Pods keep running. */
   restart(between?: () => Promise<void>): Promise<void>;

@@ -40,7 +40,7 @@ interface Local {
 const FREE = exactly(0);
 const SELECT = exactly(SELECT_COST);
 const ONE = exactly(1);
-/** Smaller than every size, to start a union with. */
+/** Size smaller than every other, to start a union with. */
 const NO_SIZE: Range = { min: MAX_COST, max: 0 };
 const NO_PATH: readonly string[] = [];
 

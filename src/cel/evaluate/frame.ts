@@ -14,7 +14,7 @@ export class Frame {
   /** Variables of comprehensions, by slot; an accumulator may hold a Failure. */
   readonly locals: unknown[];
   readonly limit: number;
-  /** Undefined while the evaluation is not expected to take long. */
+  /** Progress; undefined while the evaluation is not expected to take long. */
   readonly progress: Progress | undefined;
   cost = 0;
   /** Counted by deep equality. */

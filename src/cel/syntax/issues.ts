@@ -6,7 +6,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** Longer lines are left out of messages. */
+/** Limit for lines in messages; longer ones are left out. */
 const MAX_SNIPPET_BYTES = 16_384;
 
 /** An issue with its position, the source line and the caret: `ERROR: <input>:1:5: … \n | source\n | ....^`. */

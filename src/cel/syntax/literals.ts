@@ -6,7 +6,7 @@ const MIN_INT = -(2n ** 63n);
 const MAX_INT = 2n ** 63n - 1n;
 const MAX_UINT = 2n ** 64n - 1n;
 
-/** Undefined when the number is out of range. */
+/** Parses an integer; undefined when it is out of range. */
 export function parseInt64(text: string): Value | undefined {
   const value = text.startsWith('-') ? -BigInt(text.slice(1)) : BigInt(text);
   return value < MIN_INT || value > MAX_INT ? undefined : int(value);

@@ -300,7 +300,7 @@ class Parser {
     }
   }
 
-  /** Up to and including the closing parenthesis. */
+  /** Parses arguments up to and including the closing parenthesis. */
   #arguments(): Expression[] {
     const args: Expression[] = [];
     if (this.#accept(')') !== undefined) return args;

@@ -53,7 +53,7 @@ export class Bindings {
     return this.#resolve(type, (parameter) => parameter, new Map());
   }
 
-  /** The same, with dyn for parameters that stand for nothing. */
+  /** Works like `resolve`, with dyn for unbound parameters. */
   resolveFully(type: Type): Type {
     return this.#resolve(type, () => DYN, new Map());
   }

@@ -47,7 +47,7 @@ export class Type {
   readonly parameters: readonly Type[];
   /** Looks up the fields of object types. */
   readonly fieldOf: FieldLookup | undefined;
-  /** Undefined where the operators are those of the language. */
+  /** Operators of the type; undefined for those of the language. */
   readonly operators: Operators | undefined;
   /** Number of types that it consists of. */
   readonly weight: number;

@@ -29,7 +29,7 @@ export interface Snapshot<Observed = undefined> extends Listers {
 }
 
 export interface Failure {
-  /** Absent when it was not an action that failed. */
+  /** Failed action; absent for other failures. */
   readonly action?: Action;
   readonly error: Error;
 }

@@ -39,7 +39,7 @@ export interface ControllerEnvironment {
   readonly log: Logger;
   /** Monitor that is notified which controller runs. */
   readonly monitor?: WorkMonitor | undefined;
-  /** Without it, nothing is measured. */
+  /** Metrics; absent when nothing is measured. */
   readonly metrics?: QueueMetrics | undefined;
   readonly signal: AbortSignal;
 }

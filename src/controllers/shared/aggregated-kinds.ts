@@ -41,7 +41,7 @@ export function hasVerbs({ verbs }: ServedKind, ...wanted: readonly Verb[]): boo
   return !verbs || wanted.every((verb) => (verbs as readonly string[]).includes(verb));
 }
 
-/** The same resource is the same value as long as nothing about it changes. */
+/** Resources of aggregated APIs. A resource is the same value as long as nothing about it changes. */
 export class AggregatedKinds {
   readonly #apis: AggregatedOptions['aggregated'];
   /** Resources in all versions. */
@@ -51,7 +51,7 @@ export class AggregatedKinds {
     this.#apis = aggregated;
   }
 
-  /** Every resource once, in the preferred version of those that have it: several show the same objects. */
+  /** Returns every resource once, in the preferred version of those that have it: several show the same objects. */
   all(): readonly AggregatedKind[] {
     const preferred = new Map<string, AggregatedKind>();
     for (const kind of this.ofVersions().flatMap(({ kinds }) => kinds)) {

@@ -99,7 +99,7 @@ export function controllerReference(owner: Named, kind: KindRef) {
 /** Compiles a selector once. */
 export const compiledSelector = once(fromLabelSelector);
 
-/** The same for a map of labels. */
+/** Compiles a map of labels once. */
 export const compiledLabels = once((labels: Readonly<Record<string, string>> | undefined) => fromLabels(labels ?? {}));
 
 /** Objects are immutable, so that the result is cached for each. */

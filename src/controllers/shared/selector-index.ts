@@ -46,5 +46,5 @@ export function selectorIndex<T extends KubeObject>(
 
 const NONE: readonly string[] = [];
 
-/** No namespace has a slash. */
+/** Returns the key of a label value. No namespace has a slash. */
 const keyOf = (namespace: string, key: string, value: string) => `${namespace}/${key}=${value}`;

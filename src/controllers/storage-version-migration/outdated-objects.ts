@@ -8,7 +8,7 @@ import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Named } from '../loop/plan.ts';
 
 export interface MigratedResource {
-  /** Undefined when no such resource is served. */
+  /** Kind of the resource; undefined when none is served. */
   readonly kind: Kind | undefined;
   /** The version that the resource is at. */
   readonly resourceVersion: string;

@@ -8,7 +8,7 @@ import type { Client } from '../../client/client.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 export interface Capacity {
-  /** Undefined: not known to be limited. */
+  /** Number of replicas that can run; undefined when not known to be limited. */
   readonly replicas: number | undefined;
   /** Time until pods that are waiting now count as stuck, in milliseconds. */
   readonly lookAgainAfterMs?: number;

@@ -160,7 +160,7 @@ export class Member {
     return this.#isStopped;
   }
 
-  /** Undefined until there is a connection. */
+  /** Client; undefined until there is a connection. */
   get client(): Client | undefined {
     return this.#connection?.client;
   }

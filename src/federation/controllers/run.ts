@@ -17,7 +17,7 @@ export interface FederationOptions extends Omit<MembersOptions, 'informers'> {
   readonly unschedulableAfterMs: number;
   /** Selects the built-in federated kinds to propagate; absent: all. */
   readonly propagates?: (federated: Pick<FederatedKind, 'kind'>) => boolean;
-  /** Undefined: names of services are not published. */
+  /** DNS publication; undefined when names of services are not published. */
   readonly dns?: DnsPublication;
 }
 

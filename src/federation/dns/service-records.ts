@@ -98,7 +98,7 @@ function addressRecords(name: string, shards: readonly Shard[]): RecordSet[] {
     .filter(({ values }) => values.length > 0);
 }
 
-/** Without those that have no key. */
+/** Groups items by key, without those that have none. */
 function groupBy<T>(items: readonly T[], keyOfItem: (item: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

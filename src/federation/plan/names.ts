@@ -13,7 +13,10 @@ export const JOB_PREFERENCES = 'federation.kubernetes.io/job-preferences';
 
 /** Keeps a federated object until it is deleted in all members. */
 export const DELETE_FROM_MEMBERS = 'federation.kubernetes.io/delete-from-underlying-clusters';
-/** While it is there, a delete leaves the objects in the members. The server removes it from a cascading delete. */
+/**
+ * Finalizer: while it is there, a delete leaves the objects in the members. The server removes it from a cascading
+ * delete.
+ */
 export const ORPHAN = 'orphan';
 /** Set by a delete with `propagationPolicy=Foreground`. */
 export const FOREGROUND = 'foregroundDeletion';

@@ -80,7 +80,7 @@ export interface Placement {
   readonly member: MemberState;
   /** True when the selector of the object selects the member. */
   readonly isSelected: boolean;
-  /** Its replicas; undefined for a kind without replicas to divide, or when they cannot be divided yet. */
+  /** Share of replicas; undefined for a kind without replicas to divide, or when they cannot be divided yet. */
   readonly share?: number | undefined;
   readonly action?: MemberAction | undefined;
   readonly error?: string;
@@ -183,7 +183,7 @@ const isReady = ({ health }: MemberState) => health === 'ready';
 /** Reports whether the federation put the object there. */
 const isPropagated = ({ object }: MemberState) => object?.metadata.annotations?.[PROPAGATED] !== undefined;
 
-/** Without a status when it stays as it is. */
+/** Returns the gathered status; none when it stays as it is. */
 function gatheredStatus(
   federated: DeepReadonly<AnyObject>,
   { kind, members }: PlanOptions,

@@ -2,7 +2,7 @@
 
 export interface ClusterPreference {
   readonly minReplicas: number;
-  /** Absent: no limit. */
+  /** Maximum; absent for no limit. */
   readonly maxReplicas?: number;
   readonly weight: number;
 }
@@ -14,12 +14,12 @@ export interface Preferences {
   readonly clusters: Readonly<Record<string, ClusterPreference>>;
 }
 
-/** Undefined: the cluster gets no replicas. */
+/** Returns the preference for a cluster; undefined when it gets no replicas. */
 export function preferenceFor({ clusters }: Preferences, name: string): ClusterPreference | undefined {
   return Object.hasOwn(clusters, name) ? clusters[name] : clusters['*'];
 }
 
-/** Without an annotation: the same number everywhere, also after a cluster comes or goes. */
+/** Preferences without an annotation: the same number everywhere, also after a cluster joins or leaves. */
 export const EVENLY: Preferences = { rebalance: true, clusters: { '*': { minReplicas: 0, weight: 1 } } };
 
 /** Throws an error that explains an invalid annotation. */

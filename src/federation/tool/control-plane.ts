@@ -19,11 +19,11 @@ export interface ControlPlane {
   /** The image that has the program, and how it is run in it. */
   readonly image: string;
   readonly program: readonly string[];
-  /** Undefined: the API server stores objects itself. */
+  /** Image of etcd; undefined when the API server stores objects itself. */
   readonly etcdImage: string | undefined;
   readonly serviceType: 'LoadBalancer' | 'NodePort';
   readonly advertiseAddress: string | undefined;
-  /** Undefined: state does not survive restarts. */
+  /** Storage of the state; undefined when it does not survive restarts. */
   readonly storage: { readonly capacity: string; readonly className: string | undefined } | undefined;
   readonly hasBasicAuth: boolean;
   readonly hasTokenAuth: boolean;

@@ -42,7 +42,7 @@ export function managesDns(cluster: Release, tool: Release): boolean {
   return isSince(cluster, FIRST_CLUSTER) && isSince(tool, FIRST_TOOL);
 }
 
-/** Some clusters report a minor release like `7+`. */
+/** Compares releases. Some clusters report a minor release like `7+`. */
 function isSince({ major, minor }: Release, first: { readonly major: number; readonly minor: number }): boolean {
   const [a, b] = [Number.parseInt(major, 10), Number.parseInt(minor, 10)];
   return a > first.major || (a === first.major && b >= first.minor);

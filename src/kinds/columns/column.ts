@@ -30,7 +30,7 @@ export interface Column<T = Named> {
   /** `name` marks the column that identifies the object. */
   readonly format?: string;
   readonly description: string;
-  /** Absent or 0: always shown. From 1 on, only in wide tables (`-o wide`). */
+  /** Priority in wide tables. Absent or 0: always shown. From 1 on, only in wide tables (`-o wide`). */
   readonly priority?: number;
   readonly cell: CellOf<T>;
   /**
@@ -76,7 +76,7 @@ export function columnsOf<T>(list: ColumnList<T>): readonly Column<T>[] {
   return list({ text, integer, flag });
 }
 
-/** The same column, shown only in wide tables. */
+/** Returns the same column, shown only in wide tables. */
 export function wide<T>(column: Column<T>): Column<T> {
   return { ...column, priority: 1 };
 }

@@ -11,7 +11,7 @@ export function wholeNumber(text: string | undefined): number | undefined {
   return Number.isSafeInteger(value) && String(value) === text ? value : undefined;
 }
 
-/** The same object with the annotation set, or without it. */
+/** Returns the same object with the annotation set, or without it. */
 export function withNumberAnnotation<T extends Named>(object: T, key: string, value: number | undefined): T {
   return { ...object, metadata: annotated(object.metadata, key, value === undefined ? undefined : String(value)) };
 }

@@ -121,7 +121,7 @@ interface VersionOptions {
   readonly read: SchemaReader;
   /** The version that users of a deprecated one should use; undefined if there is none. */
   readonly best: string | undefined;
-  /** Absent in the stored version itself. */
+  /** Stored version; absent in the stored version itself. */
   readonly hub?: CustomVersion;
 }
 

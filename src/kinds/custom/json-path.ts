@@ -11,9 +11,9 @@ type Step =
 /** A compiled path: the values that it finds in an object, in order. */
 export type JsonPath = (object: unknown) => readonly unknown[];
 
-/** Longer paths find nothing. */
+/** Maximum number of steps; longer paths find nothing. */
 const MAX_STEPS = 64;
-/** More values than these are not looked at. */
+/** Maximum number of values that are looked at. */
 const MAX_LOOKS = 50_000;
 
 /** Number of values that may still be looked at. */

@@ -63,7 +63,7 @@ export class PortTable<Holder> {
     this.#byAddress.set(`${protocol} ${port} ${address}`, holder);
   }
 
-  /** Undefined: the port is free. */
+  /** Returns the holder of a port; undefined when it is free. */
   holderOf({ protocol, port, address }: HostPort): Holder | undefined {
     const number = `${protocol} ${port}`;
     if (address === ANY_ADDRESS) return this.#byNumber.get(number);

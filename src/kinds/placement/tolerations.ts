@@ -33,7 +33,7 @@ export function tolerationOf<T extends Toleration>(taint: Taint, tolerations: re
   return tolerations[first];
 }
 
-/** Longer lists get an index: a node may have as many taints as a pod has tolerations. */
+/** Number of tolerations above which they get an index: a node may have as many taints as a pod has tolerations. */
 const MAX_SCANNED = 16;
 const EXISTS = 'exists';
 

@@ -26,7 +26,7 @@ const uncounted = ['Event'];
 
 const known = new WeakMap<Kind, QuotaEvaluator>();
 
-/** Undefined for kinds that no quota counts. */
+/** Returns the evaluator of a kind; undefined when no quota counts it. */
 export function evaluatorOf(kind: Kind): QuotaEvaluator | undefined {
   if (!isCountable(kind)) return undefined;
   let evaluator = special.get(kind) ?? known.get(kind);
@@ -63,7 +63,7 @@ function scopesOf({ spec }: Scoped): readonly Requirement[] {
   return [...plainScopes, ...(spec.scopeSelector?.matchExpressions ?? [])];
 }
 
-/** Most quotas have a few scopes at most, which need not be compared. */
+/** Number of scopes up to which duplicates are not looked for: most quotas have a few at most. */
 const MAX_COMPARED_SCOPES = 8;
 
 /** Leaves out repeated scopes: whether an object is in one may depend on all of its containers. */

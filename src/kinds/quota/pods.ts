@@ -119,7 +119,7 @@ interface Asked {
   readonly part: 'requests' | 'limits';
 }
 
-/** While a container is being resized, the larger of the desired and the actual amounts. */
+/** Returns the larger of the desired and the actual amounts while a container is being resized. */
 function effective({ conditions = [] }: Pod['status'], { wanted, status, part }: Asked): ResourceList | undefined {
   if (!status?.resources) return wanted;
   const held = [status.resources[part], ...(part === 'requests' ? [status.allocatedResources] : [])];

@@ -38,7 +38,7 @@ export interface NodeDirectory {
   readonly path: string;
 }
 
-/** Undefined for other volumes. */
+/** Returns the directory; undefined for other volumes. */
 export function nodeDirectory({ metadata, spec }: DirectoryVolume): NodeDirectory | undefined {
   const { name, labels, annotations } = metadata;
   const node = labels?.[NODE];

@@ -35,7 +35,7 @@ export function containerWarnings(found: string[], spec: PodSpec, around: Around
   if (mayHaveDuplicates(ports, similarPort)) addPorts(found, spec, around.head);
 }
 
-/** Longer lists are assumed to have duplicates and are checked with maps. */
+/** Length above which lists are assumed to have duplicates and are checked with maps. */
 const MAX_COMPARED_PAIRWISE = 16;
 
 /**

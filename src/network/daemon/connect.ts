@@ -56,7 +56,10 @@ interface Greeted {
   readonly facts: DaemonFacts;
 }
 
-/** Undefined when no daemon answers. `onClose` is not called for one that never answered, or that is left. */
+/**
+ * Connects to a daemon; undefined when none answers. `onClose` is not called for one that never answered, or that is
+ * left.
+ */
 async function greet(
   names: KeyedSocketNames,
   { clock, log }: ConnectOptions,

@@ -10,7 +10,7 @@ export type TakeDoor = (door: Door) => Promise<ListenOn>;
 export interface Claim {
   readonly kinds: readonly DoorKind[];
   readonly address: string;
-  /** 0: one that is there for all kinds, or any. */
+  /** Port; 0 for one that is free for all kinds, or any. */
   readonly port: number;
 }
 

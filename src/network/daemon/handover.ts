@@ -9,10 +9,10 @@ import type { Door } from './calls.ts';
 
 /** Message from the heir. */
 export type ToPredecessor =
-  /** It can be reached by the program. */
+  /** The heir can be reached by the program. */
   | { readonly type: 'ready'; readonly socket: string }
   | { readonly type: 'take'; readonly door: Door }
-  /** It is complete: from now on, the other one takes nothing new. */
+  /** The heir is complete: from now on, the predecessor takes nothing new. */
   | { readonly type: 'complete' };
 
 /** Message to the heir. */
@@ -28,7 +28,7 @@ export type ToHeir =
       readonly to: { readonly port: number; readonly address: string };
     };
 
-/** Either end: a child process, or this process with its parent. */
+/** Channel to a child process, or of this process to its parent. */
 export interface Channel<Out, In> {
   send(message: Out, handle?: ListeningHandle): void;
   onMessage(listener: (message: In, handle: ListeningHandle | undefined) => void): void;

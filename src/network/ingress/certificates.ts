@@ -65,7 +65,7 @@ interface Pair {
   readonly key: string;
 }
 
-/** Many Ingresses may use one Secret: its text is decoded once. */
+/** Decoded pairs by Secret: many Ingresses may use one. */
 const pairs = new WeakMap<DeepReadonly<Secret>, Pair>();
 
 function pairOf(secret: DeepReadonly<Secret> | undefined): Pair | undefined {

@@ -12,7 +12,7 @@ export type ConfigChange =
   | { readonly type: 'removeBackend'; readonly key: string }
   | { readonly type: 'defaultBackend'; readonly key: string | undefined }
   | { readonly type: 'removeCertificates' }
-  /** Many certificates may have one pair: it is sent once. */
+  /** Adds a pair. Many certificates may have one pair: it is sent once. */
   | { readonly type: 'pair'; readonly cert: string; readonly key: string }
   /** Assigns the pair with this index to these hosts. */
   | { readonly type: 'certificate'; readonly hosts: readonly string[]; readonly pair: number };
@@ -44,7 +44,7 @@ export function* changesBetween(
   return part;
 }
 
-/** Undefined for each item that is the same. */
+/** Yields changes, and undefined for each item that is the same. */
 function* allChanges(before: IngressConfig, after: IngressConfig): Generator<ConfigChange | undefined> {
   // Rules lead to backends: those come first.
   for (const [key, addresses] of differing(before.backends, after.backends)) {

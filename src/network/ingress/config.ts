@@ -15,7 +15,7 @@ export interface PathRule {
 }
 
 export interface IngressCertificate {
-  /** Empty: for all hosts that have no other one. */
+  /** Hosts of the certificate; empty: all hosts that have no other one. */
   readonly hosts: readonly string[];
   readonly cert: string;
   readonly key: string;

@@ -25,7 +25,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_IDLE_CONNECTIONS_PER_BACKEND = 32;
 /** Number of endpoints that a request is sent to before the client is told that none responds. */
 const MAX_ATTEMPTS = 3;
-/** May be sent twice without the backend acting twice (RFC 9110, section 9.2.2). */
+/** Methods that may be sent twice without the backend acting twice (RFC 9110, section 9.2.2). */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
 
 export class Forwarder {

@@ -111,7 +111,10 @@ function commonLength(a: string, b: string): number {
   return length;
 }
 
-/** Without the slashes at its end. A regular expression would take quadratic time for slashes before that. */
+/**
+ * Returns the path without the slashes at its end. A regular expression would take quadratic time for slashes before
+ * that.
+ */
 export function withoutSlashes(path: string): string {
   let end = path.length;
   while (path[end - 1] === '/') end--;

@@ -32,7 +32,7 @@ export interface IngressWorld {
   readonly ingresses: readonly SeenIngress[];
   /** Changes since the plan before. */
   readonly changes: WorldChanges;
-  /** The same for all plans. */
+  /** Policy, which is the same for all plans. */
   readonly policy: IngressPolicy;
   service(namespace: string, name: string): DeepReadonly<Service> | undefined;
   slices(namespace: string, service: string): readonly DeepReadonly<EndpointSlice>[];

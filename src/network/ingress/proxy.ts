@@ -110,7 +110,7 @@ export class IngressProxy {
     this.#forwarder.close();
   }
 
-  /** Without a certificate for the name, the handshake fails. */
+  /** Creates the TLS server. Without a certificate for the name, the handshake fails. */
   #tlsServer(): Http2SecureServer {
     const server = createSecureServer({
       ...{ ...LIMITS, allowHTTP1: true, maxSessionMemory: MAX_SESSION_MEMORY_MB },
@@ -127,7 +127,7 @@ export class IngressProxy {
   }
 }
 
-/** Many Ingresses may use one certificate. */
+/** Returns a cache of contexts: many Ingresses may use one certificate. */
 function createdOnce(): (cert: string, key: string) => SecureContext {
   const known = new Map<string, Map<string, SecureContext>>();
   return (cert, key) => {

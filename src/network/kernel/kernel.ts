@@ -34,7 +34,7 @@ export type Command =
 /** Connections to forget: those to an address that were sent to another destination than these. */
 export interface StaleConnections {
   readonly protocol: 'udp';
-  /** Undefined: any address of the node, for node ports. */
+  /** Address; undefined: any address of the node, for node ports. */
   readonly address: string | undefined;
   readonly port: number;
   /** The destinations that may stay, as `address port`. */
@@ -63,7 +63,7 @@ export interface Kernel {
   prepare(): Promise<NetworkSettings>;
   /** Applies `conntrack-settings.ts` to connection tracking, as far as the settings exist and can be written. */
   setConntrack(): Promise<void>;
-  /** Has the server listen on a port of all addresses of the node. Rejects when it cannot. */
+  /** Makes the server listen on a port of all addresses of the node. Rejects when it cannot. */
   listen(server: Server, port: number): Promise<void>;
   /** Lets the node send packets from its loopback address to pods behind the interface with an address in these ranges. */
   routeLoopback(podRanges: readonly string[]): Promise<void>;

@@ -13,7 +13,7 @@ export interface ListeningSocket extends NetworkPort {
   readonly inode: number;
 }
 
-/** Below `/proc/net`, in this order. */
+/** Files below `/proc/net`, in this order. */
 export const SOCKET_FILES = ['tcp', 'tcp6', 'udp', 'udp6'] as const;
 
 /** States of sockets that accept data from any sender: TCP's LISTEN, and UDP sockets that are not connected. */

@@ -13,7 +13,7 @@ import {
 export interface LocalRouterOptions {
   /** Paths of the programs. */
   readonly ip: string;
-  /** Undefined: there can be no tunnel. */
+  /** Path of the program bridge; undefined when there can be no tunnel. */
   readonly bridge: string | undefined;
 }
 

@@ -11,7 +11,7 @@ export const SETS = {
   clusterIPs: 'cluster-ips',
   /** Destination address, protocol and port → chain. */
   services: 'services',
-  /** The same and a random number → endpoint. */
+  /** Destination address, protocol, port and a random number → endpoint. */
   endpoints: 'endpoints',
   /** Endpoints for traffic that must stay on this node. */
   localEndpoints: 'local-endpoints',

@@ -7,7 +7,7 @@ import type { NetworkPort } from '../kernel/listening-sockets.ts';
 import { familyOf } from '../rules/addresses.ts';
 import { ip } from './layout.ts';
 
-/** Before the rules of services and of runtimes. */
+/** Priority before the rules of services and of runtimes. */
 const BEFORE_ALL_DNAT = -110;
 const CHAIN = 'own-listeners';
 const HOOKS: readonly (readonly [string, Hook['hook']])[] = [

@@ -10,7 +10,7 @@ export type Part = (
   readonly isShared?: boolean;
 };
 
-/** Two parts with the same key cannot both be in a table. */
+/** Returns the key of a part. Two parts with the same key cannot both be in a table. */
 export function keyOfPart(part: Part): string {
   switch (part.kind) {
     case 'element':

@@ -10,7 +10,7 @@ type Pod = DeepReadonly<PodObject>;
 
 interface LocalPod {
   readonly addresses: readonly string[];
-  /** Undefined: the API has shown it before. */
+  /** Pod; undefined when the API has shown it before. */
   readonly pod: Pod | undefined;
 }
 

@@ -83,7 +83,10 @@ function* isolations(
   return found;
 }
 
-/** Without types, a policy is about ingress, and about egress if it has rules for that. The server fills them in. */
+/**
+ * Reports whether a policy is about a direction. Without types, it is about ingress, and about egress if it has rules
+ * for that. The server fills them in.
+ */
 function concerns({ spec }: NetworkPolicy, direction: Direction): boolean {
   const types = spec.policyTypes ?? (spec.egress ? ['Ingress', 'Egress'] : ['Ingress']);
   return types.includes(direction === 'ingress' ? 'Ingress' : 'Egress');

@@ -31,9 +31,9 @@ export interface NamedPort {
 export interface Allowance {
   /** Unique: policy, direction and position of the rule. */
   readonly id: string;
-  /** Undefined: everybody. */
+  /** Allowed peers; undefined for everyone. */
   readonly peers: Peers | undefined;
-  /** Undefined: all ports. */
+  /** Allowed ports; undefined for all. */
   readonly ports: readonly (AllowedPort | NamedPort)[] | undefined;
 }
 

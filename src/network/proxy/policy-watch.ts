@@ -78,7 +78,7 @@ export class PolicyWatch {
     return this.#follower.stop();
   }
 
-  /** Without an answer, the addresses are those that the API shows. */
+  /** Adds running pods. Without an answer, the addresses are those that the API shows. */
   async #addRunning(): Promise<void> {
     const { running, log } = this.#options;
     try {

@@ -28,7 +28,7 @@ export interface ServiceProxyOptions extends ApiFollowerOptions {
   readonly applier: RuleApplier;
   /** Returns ports of the node that are in use: by sockets, and by rules of other nodes and clusters. */
   readonly listeners: () => Promise<readonly NetworkPort[]>;
-  /** Has a server listen on a port of the node. Rejects when it cannot. */
+  /** Makes a server listen on a port of the node. Rejects when it cannot. */
   readonly listen: (server: Server, port: number) => Promise<void>;
   /** Tells the cluster which ports services asked for and did not get, as `TCP/22`. */
   readonly reportPortsInUse: (ports: readonly string[]) => Promise<void>;

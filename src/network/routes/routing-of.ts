@@ -89,7 +89,7 @@ function peerAt(remote: string, ranges: readonly Ipv4Range[], texts: readonly st
   return { remote, gateway: ranges[0]?.base ?? remote, mac: macOf(remote), ranges: texts };
 }
 
-/** Every machine computes those of the others from their addresses. */
+/** Returns the MAC address for an address: every machine computes those of the others. */
 function macOf(address: string): string {
   const parts = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
   return `0a:58:${parts.join(':')}`;

@@ -4,7 +4,7 @@ import type { ExternalTraffic, PortRules, Protocol, ServiceRules } from './rule-
 /** A port that rules take from the node. */
 export interface HostPort {
   readonly protocol: Protocol;
-  /** Undefined: the port of all addresses of the node, as node ports are. */
+  /** Address; undefined: all addresses of the node, as for node ports. */
   readonly address: string | undefined;
   readonly port: number;
 }

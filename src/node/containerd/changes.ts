@@ -22,11 +22,11 @@ interface ChangesOptions {
 
 type Listener = (sandboxId: string | undefined) => void;
 
-/** Between two looks where the runtime sends no events. */
+/** Interval between two looks when the runtime sends no events. */
 const RELIST_MS = 1000;
-/** Between two looks where it does. */
+/** Interval between two looks when it does. */
 const RELIST_WITH_EVENTS_MS = 10_000;
-/** After an event: containerd sends them before CRI has noticed, which takes it some milliseconds. */
+/** Delays after an event: containerd sends events before CRI has noticed, which takes it some milliseconds. */
 const LOOKS_AFTER_EVENT_MS: readonly number[] = [5, 30, 80, 200];
 const RECONNECT_MS = 1000;
 

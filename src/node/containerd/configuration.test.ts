@@ -20,7 +20,7 @@ const resources = {
 const mappings = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
 const selinux = { user: 'u', role: 'r', type: 't', level: 'l' };
 
-/** Every field has a value that is not the default. */
+/** Sandbox in which every field has a value that is not the default. */
 const sandbox: SandboxConfig = {
   pod: { namespace: 'ns', name: 'name', uid: 'uid' },
   attempt: 3,

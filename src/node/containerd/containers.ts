@@ -31,7 +31,7 @@ interface ContainersOptions {
   readonly connection: Connection;
   /** The node whose sandboxes these are. */
   readonly owner: string;
-  /** Undefined: the runtime decides where the cgroups of containers are. */
+  /** Cgroups of pods; undefined when the runtime decides where the cgroups of containers are. */
   readonly cgroups: PodCgroups | undefined;
   readonly interfaces: PodInterfaces;
   readonly clock: Clock;
@@ -262,7 +262,7 @@ function ignoreGone(error: RuntimeError): undefined {
   if (error.code !== 'NotFound') throw error;
 }
 
-/** Some at a time, in the order of the items, without those that are gone. */
+/** Runs some tasks at a time, and returns results in the order of the items, without those that are gone. */
 async function inParallel<T, R>(items: readonly T[], task: (item: T) => Promise<R | undefined>): Promise<R[]> {
   const results: (R | undefined)[] = [];
   const queue = items.entries();

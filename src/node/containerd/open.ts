@@ -184,7 +184,7 @@ async function runningSocket({ directory }: ContainerdOptions): Promise<string |
   return (await findDaemon(paths)) ? paths.socket : undefined;
 }
 
-/** Undefined where systemd manages cgroups, or this process may not write them. */
+/** Returns the cgroups of pods; undefined if systemd manages them, or this process may not write them. */
 function podCgroups(name: string, usesSystemd: boolean | undefined): PodCgroups | undefined {
   const cgroups = usesSystemd === false ? openCgroups() : undefined;
   return cgroups && new PodCgroups(cgroups, name);

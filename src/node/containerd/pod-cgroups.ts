@@ -24,7 +24,10 @@ export class PodCgroups {
     this.#root = nodeCgroup(name);
   }
 
-  /** Every sandbox has its own, so that the removal of an earlier one does not meet a later one. */
+  /**
+   * Returns the path of a sandbox's cgroup. Every sandbox has its own, so that the removal of an earlier one does not
+   * meet a later one.
+   */
   pathOf({ qosClass, pod, attempt }: SandboxConfig): string {
     return `${this.#root}${FOLDERS[qosClass]}/pod${pod.uid}${attempt > 0 ? `-${attempt}` : ''}`;
   }

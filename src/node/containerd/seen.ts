@@ -66,7 +66,7 @@ function seenResources(resources: Decoded<typeof Resources>): ContainerResources
   };
 }
 
-/** Undefined for a container that does not run. */
+/** Returns the usage; undefined for a container that is not running. */
 export function seenUsage(stats: Decoded<typeof ListUsageResponse>['stats'][number]): ContainerUsage | undefined {
   const { attributes, cpu, memory, writable } = stats;
   if (!attributes || cpu?.nanoseconds === undefined || memory?.workingSet === undefined) return undefined;

@@ -36,7 +36,7 @@ export interface CsiDriverInfo {
   readonly name: string;
   /** Name of the node in the storage system. */
   readonly nodeId: string;
-  /** 0: no limit. */
+  /** Maximum number of volumes; 0 for no limit. */
   readonly maxVolumes: number;
   /** Labels of the node that describe its location. */
   readonly topology: Readonly<Record<string, string>>;

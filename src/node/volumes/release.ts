@@ -40,7 +40,7 @@ export async function releasePod(uid: string, context: ReleaseContext): Promise<
   await removeTree(directory);
 }
 
-/** Without its driver, a volume can be given up only when it is not mounted. */
+/** Gives a volume up. Without its driver, that is possible only when it is not mounted. */
 async function giveUp(path: string, mounter: Mounter, call: () => Promise<unknown>): Promise<void> {
   try {
     await call();

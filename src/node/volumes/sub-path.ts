@@ -28,7 +28,10 @@ interface SubPathMount {
   readonly subPathExpr?: string;
 }
 
-/** Empty when the whole volume is mounted. Variables without a value are an error, because the path would be another one. */
+/**
+ * Returns the subPath; empty when the whole volume is mounted. Variables without a value are an error, because the path
+ * would be another one.
+ */
 export function subPathOf({ subPath = '', subPathExpr = '' }: SubPathMount, env: readonly EnvVariable[]): string {
   const path = subPathExpr ? expanded(subPathExpr, env) : subPath;
   if (path.startsWith('/')) throw new VolumeError(`error SubPath \`${path}\` must not be an absolute path`);
@@ -120,7 +123,7 @@ async function mountAt(mounter: Mounter, source: string, mountPoint: string): Pr
   await mounter.bind(source, mountPoint);
 }
 
-/** It is empty unless something is still mounted there, whose files must not be removed. */
+/** Removes a mount point, which is empty unless something is still mounted there, whose files must not be removed. */
 async function removeMountPoint(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats) await (stats.isDirectory() ? rmdir(path) : unlink(path));

@@ -16,7 +16,7 @@ const query: PodQuery = {
 /** Eight pods: each is web or not, in one of two namespaces, and excludes others or not. */
 const pods = Array.from({ length: 8 }, (_, index) => podIn(index, 'first'));
 
-/** The same pods, each in four states: with another label, with other requests, or with nothing that counts. */
+/** States of the same pods: with another label, with other requests, or with a change that does not count. */
 const STATES = ['first', 'relabelled', 'resized', 'running'] as const;
 const states = pods.map((_, index) => STATES.map((state) => podIn(index, state)));
 

@@ -10,7 +10,7 @@ const NO_IMAGES: ReadonlyMap<string, number> = new Map();
 
 export class NodeInfo {
   readonly name: string;
-  /** Undefined while pods are on a node that is not known yet. */
+  /** Node; undefined while pods are on a node that is not known yet. */
   node: Node | undefined;
   /**
    * Map without a prototype: pods name the labels that they look up, and `constructor` must not be a label of every

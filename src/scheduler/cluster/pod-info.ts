@@ -35,7 +35,7 @@ export class PodInfo {
   #places: NodeTest | null | undefined;
   #named: ReadonlySet<string> | null | undefined;
 
-  /** The same for every use of an object: an event is compared with all pods that wait. */
+  /** Returns the same value for every use of an object: an event is compared with all waiting pods. */
   static of(pod: Pod): PodInfo {
     const known = infos.get(pod) ?? new PodInfo(pod);
     infos.set(pod, known);

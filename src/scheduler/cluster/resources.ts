@@ -194,7 +194,7 @@ function resizing(statuses: readonly Status[] | undefined): (container: Containe
   };
 }
 
-/** Until a resize is done the larger amount counts; an infeasible one does not count. */
+/** Adds the larger amount until a resize is done; an infeasible one does not count. */
 function addResized(out: Sum, { status }: Pod, wanted: Amounts, { resources, allocatedResources }: Status): void {
   const impossible = status.conditions?.some(
     (each) => each.type === 'PodResizePending' && each.reason === 'Infeasible',

@@ -35,13 +35,16 @@ export interface Plugin<F = any, S = any> {
   /** True when the pre-filter depends on pods, and must run again when one is added or removed. */
   readonly dependsOnPods?: boolean;
   readonly preFilter?: (pod: PodInfo, world: World) => PreFilterResult<F>;
-  /** Undefined: the pod fits. It runs for thousands of nodes, and must not allocate when the pod fits. */
+  /**
+   * Returns why the pod does not fit; undefined when it fits. Runs for thousands of nodes, and must not allocate when
+   * the pod fits.
+   */
   readonly filter?: (pod: PodInfo, node: NodeInfo, state: F) => Refusal | undefined;
   /** Returns the same reasons in numbers, for users who ask; called only for a node that the filter has rejected. */
   readonly explain?: (pod: PodInfo, node: NodeInfo, state: F) => readonly string[];
   /** Weight of the score; absent: the plugin does not score. */
   readonly weight?: number;
-  /** Undefined: all nodes score the same. */
+  /** Prepares the scores; undefined when all nodes score the same. */
   readonly preScore?: (pod: PodInfo, world: World, nodes: readonly NodeInfo[]) => S | undefined;
   readonly score?: (pod: PodInfo, node: NodeInfo, state: S) => number;
   /** Normalizes the scores of all nodes to 0..100, in place; absent: they are in that range. */

@@ -18,7 +18,7 @@ export interface Candidate {
   readonly violations: number;
 }
 
-/** Each one only breaks ties of those before it. */
+/** Costs of a candidate; each one only breaks ties of those before it. */
 const COSTS: readonly ((candidate: Candidate) => number)[] = [
   ({ violations }) => violations,
   ({ victims }) => victims[0]!.priority,

@@ -23,7 +23,7 @@ export interface PreemptOptions {
   readonly budgets: readonly Budget[];
   readonly random: Random;
   readonly diagnosis: Diagnosis;
-  /** Undefined when one plugin rejects all nodes. */
+  /** Filters; undefined when one plugin rejects all nodes. */
   readonly filters: Filters | undefined;
 }
 

@@ -184,7 +184,7 @@ export class SchedulingQueue {
     this.#options.onReady();
   }
 
-  /** Every move has a new number, which makes old heap entries stale. */
+  /** Moves a pod to a state, with a new number, which makes old heap entries stale. */
   #move(waiting: WaitingPod, state: WaitingPod['state']): void {
     if (waiting.state === 'unschedulable') this.#leave(waiting);
     waiting.state = state;

@@ -25,7 +25,7 @@ const ADDED = Symbol('added');
 const MODIFIED = Symbol('modified');
 const REMOVED = Symbol('removed');
 
-/** Longer lists are not walked: the items of the one are searched in the other. */
+/** Limit for the length of lists that are walked: the items of the one are searched in the other. */
 const MAX_ITEMS = 16;
 
 /** Walks two values that differ, neither of which is undefined. */

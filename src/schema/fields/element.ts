@@ -15,7 +15,7 @@ export const keyElement = (keys: Tree): string => `k:${rawJson(keys)}`;
 
 const ORDER = 'fkvi';
 
-/** Longer paths are cut where messages show them: each element may be as long as the request. */
+/** Length of paths in messages; longer ones are cut: each element may be as long as the request. */
 const MAX_SHOWN_PATH = 1_000;
 
 export const shownPath = (path: string) =>

@@ -37,7 +37,7 @@ function below(node: FieldSet): FieldSet {
   return rest;
 }
 
-/** Undefined for a node without members. */
+/** Returns a node; undefined for one without members. */
 function node(isOwn: boolean, members: FieldSet): FieldSet | undefined {
   if (isEmptySet(members)) return isOwn ? LEAF : undefined;
   return isOwn ? { [SELF]: LEAF, ...members } : members;
@@ -119,7 +119,7 @@ export function pathsIn(set: FieldSet, path = ''): string[] {
   return [...own, ...elements.flatMap((key) => pathsIn(set[key]!, path + elementText(key)))];
 }
 
-/** The same set with its keys in the order of `fieldsV1`. */
+/** Returns the same set with its keys in the order of `fieldsV1`. */
 export function sorted(set: FieldSet): FieldSet {
   const keys = Object.keys(set);
   if (keys.length === 0) return LEAF;

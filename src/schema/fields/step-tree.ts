@@ -57,7 +57,7 @@ export class StepTree<V> implements Steps {
   readonly #maxBytes: number;
   #roots = new WeakMap<Described, Node<V>>();
   #bytes = 0;
-  /** Up to which a walk may add nodes: one object does not displace all others. */
+  /** Size up to which a walk may add nodes: one object does not displace all others. */
   #walkLimit = 0;
   #identifier: string | undefined;
 

@@ -26,7 +26,7 @@ function zeroFields({ fields }: ObjectSchema): Tree {
   return zero;
 }
 
-/** Undefined for a field that is left out. */
+/** Returns the zero value; undefined for a field that is left out. */
 function zeroValue(field: Schema): unknown {
   if (field.pointer) return undefined;
   switch (field.type) {

@@ -27,7 +27,7 @@ export function applyJsonPatch(current: unknown, patch: unknown): unknown {
   return jsonPatchInTurns(current, patch, NEVER_SPENT).next().value;
 }
 
-/** The same, which yields when the pace is spent. */
+/** Works like `applyJsonPatch`, and yields when the pace is spent. */
 export function* jsonPatchInTurns(current: unknown, patch: unknown, pace: Pace): DividedWork<unknown> {
   const operations = operationsOf(patch);
   const document = new Document(current);

@@ -56,7 +56,7 @@ export function fromLabels(labels: Labels): LabelSelector {
   return compile(requirementsOf(labels));
 }
 
-/** Either form as text, as in a Scale's `status.selector`. */
+/** Returns either form as text, as in a Scale's `status.selector`. */
 export function selectorText(selector: LabelSelectorObject | Labels | undefined): string {
   if (!selector) return '';
   const isObject = Object.values(selector).some((value) => typeof value === 'object');

@@ -10,7 +10,7 @@ const AT_ONCE = 16;
 const times = (count: number, each: (i: number) => string) => Array.from({ length: count }, (_, i) => each(i)).join('');
 const pairs = (count: number) => times(count, (i) => `  key-${i}: value ${i}\n`);
 
-/** Many aliases inside a node that is an anchor itself. */
+/** Returns many aliases inside a node that is an anchor itself. */
 const nestedAliases = (anchors: number) =>
   `${times(anchors, (i) => `a${i}: &a${i} x\n`)}b: &b [${times(anchors, (i) => `*a${i} ,`.repeat(20))}x]\nc: *b\n`;
 

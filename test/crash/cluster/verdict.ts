@@ -162,7 +162,7 @@ function daemonSet(object: any, wanted: ExpectedObject | undefined, { pods, node
   ];
 }
 
-/** It succeeded, and each success was one pod that was counted once. */
+/** Checks that it succeeded, and that each success was one pod that was counted once. */
 function job(object: any, wanted: Work | undefined, { pods }: Found): string[] {
   if (!wanted) return [];
   const what = `job ${at(object)}`;

@@ -21,9 +21,9 @@ export interface Reading {
 
 interface Readings {
   readonly first: Reading;
-  /** After writes, and after all history was discarded. */
+  /** Reading after writes, and after all history was discarded. */
   readonly second: Reading;
-  /** After the store was opened again. */
+  /** Reading after the store was opened again. */
   readonly third: Reading;
 }
 

@@ -21,7 +21,7 @@ export interface DamageSummary {
   readonly cases: number;
   /** Everything was right, in spite of the damage. */
   readonly harmless: number;
-  /** Some values were refused by their keys. */
+  /** Number of rounds in which some values were refused by their keys. */
   readonly partial: number;
   /** The file was refused. */
   readonly refused: number;

@@ -75,7 +75,7 @@ export class Driver {
     return stdout.trim();
   }
 
-  /** The same in lines, with one space for each gap. */
+  /** Returns the output in lines, with one space for each gap. */
   async lines(...args: string[]): Promise<string[]> {
     return (await this.run(...args)).split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '));
   }

@@ -28,7 +28,7 @@ const from = (files: readonly string[]) => [...files.flatMap((file) => ['-f', fi
 
 /** Kinds that kubectl 1.20 describes through versions which have been removed since; a 1.36 server has none of them. */
 const NOT_DESCRIBED = new Set(['endpoint-slice.yaml']);
-/** And these through versions that are served and deprecated. */
+/** Kinds that it describes through versions that are served and deprecated. */
 const WARNED = new Set(['cron-job.yaml', 'pod-disruption-budget.yaml']);
 
 /** kubectl 1.20 sends ten requests at once and then five a second: several of it get on faster than one. */

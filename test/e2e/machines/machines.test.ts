@@ -14,7 +14,7 @@ const skip =
   process.getuid?.() === 0 && isInstalled ? undefined : 'nft or bridge is not installed, or this is not root';
 if (skip) console.log(`skipped: ${skip}`);
 
-/** Another runtime can be tested by hand; with containers, their program comes from the machine. */
+/** Runtime of the tests; another one can be chosen by hand. With containers, their program comes from the machine. */
 const runtime = process.env.QD_TEST_RUNTIME ?? 'process';
 const hasContainers = runtime === 'containerd';
 const image = hasContainers ? 'pods:1' : 'host';

@@ -72,7 +72,7 @@ function groups(theirs: any[], ours: any[]): any[] {
   });
 }
 
-/** Every version that they had, and ours besides; the preferred one is the newest stable. */
+/** Returns every version that they had, and ours besides; the preferred one is the newest stable. */
 function newer(theirs: any, ours: any): object {
   const has = ({ groupVersion }: any) => ours.versions.some((version: any) => version.groupVersion === groupVersion);
   return {

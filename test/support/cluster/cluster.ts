@@ -32,7 +32,7 @@ export interface Cluster {
   readonly directFor: (user: User) => DirectHandle;
   /** Acts as a component; denied calls are recorded in `refusals`. */
   readonly clientFor: (user: User) => Client;
-  /** Between the controllers and the server. */
+  /** Link between the controllers and the server. */
   readonly link: Link;
   /** Denied calls of components. A test that expects some removes them. */
   readonly refusals: string[];

@@ -23,7 +23,7 @@ export class FakeCloudDns {
   /** Number of issued tokens. */
   tokens = 0;
   readonly #valid = new Set<string>();
-  /** Most record sets in a page. */
+  /** Maximum number of record sets in a page. */
   pageSize = 2;
 
   static async start(): Promise<FakeCloudDns> {

@@ -21,7 +21,7 @@ export class FakeRoute53 {
   #api: ApiServer | undefined;
   readonly calls: string[] = [];
   readonly now = () => NOW;
-  /** Most record sets in a page. */
+  /** Maximum number of record sets in a page. */
   pageSize = 2;
 
   static async start(): Promise<FakeRoute53> {

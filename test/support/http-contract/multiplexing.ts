@@ -1,4 +1,4 @@
-/** Many requests at the same time on one HTTP/2 session. */
+/** Tests many requests at the same time on one HTTP/2 session. */
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { afterEach, beforeEach, expect, it } from 'vitest';

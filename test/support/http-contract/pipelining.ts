@@ -1,4 +1,6 @@
-/** Several requests on one HTTP/1 connection: each gets its own response, in the order in which they were sent. */
+/**
+ * Tests several requests on one HTTP/1 connection: each gets its own response, in the order in which they were sent.
+ */
 import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';

@@ -91,7 +91,7 @@ class World {
 const COUNT = 8;
 const uids = Array.from({ length: COUNT }, (_, index) => `u${index}`);
 const uid = fc.constantFrom(...uids);
-/** Any graph, circles included. */
+/** Generates any graph, including cycles. */
 const edges = fc.uniqueArray(fc.record({ from: uid, to: uid, block: fc.boolean() }), {
   selector: ({ from, to }) => `${from} ${to}`,
   maxLength: 16,

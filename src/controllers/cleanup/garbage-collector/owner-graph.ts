@@ -186,7 +186,7 @@ function isItsOwn({ uid, kind }: GraphNode, known: GraphNode | undefined): boole
   return uid !== '' && (!known || isSameResource(kind, known.kind));
 }
 
-/** The same resource may have become another value, when its verbs have changed. */
+/** Reports whether both are the same resource, which may have become another value when its verbs changed. */
 export function isSameResource(a: ServedKind, b: ServedKind): boolean {
   return a === b || (a.group === b.group && a.plural === b.plural);
 }
@@ -227,7 +227,7 @@ export function identityKeyOf({
 
 const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '');
 
-/** Above this, the oldest are forgotten and would be looked up once more. */
+/** Number above which the oldest are forgotten and would be looked up once more. */
 const MAX_REMEMBERED = 1000;
 const MAX_REMEMBERED_LENGTH = 1000;
 

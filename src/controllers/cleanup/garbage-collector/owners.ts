@@ -78,7 +78,10 @@ async function find(reference: OwnerReference, node: GraphNode, lookup: OwnerLoo
   return ABSENT;
 }
 
-/** Another server's word that an object is absent must be about that object: dependents are deleted because of it. */
+/**
+ * Reads an object. An answer of another server that an object is absent must be about that object: dependents are
+ * deleted because of it.
+ */
 async function get(kind: ServedKind, at: { namespace: string; name: string }, { client, signal }: OwnerLookup) {
   const { isAggregated } = kind;
   try {

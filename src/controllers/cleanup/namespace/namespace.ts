@@ -85,7 +85,8 @@ function nextToDelete(contents: readonly Content[]): readonly Content[] {
 }
 
 /**
- * Each object is deleted in the usual way, a pod with its grace period. Its dependents are deleted with the namespace anyway.
+ * Deletes each object in the usual way, a pod with its grace period. Its dependents are deleted with the namespace
+ * anyway.
  */
 function deletionsOf({ kind, objects }: Content, namespace: string): Action[] {
   const options = { propagationPolicy: 'Background' } as const;

@@ -31,7 +31,7 @@ export interface ServiceAccountControllerOptions {
   readonly authority: string;
 }
 
-/** It plans for a whole namespace: accounts and their token Secrets depend on each other. */
+/** Plans for a whole namespace: accounts and their token Secrets depend on each other. */
 export function serviceAccountController({ mintToken, authority }: ServiceAccountControllerOptions): Controller {
   return defineController<Namespace, TokenObservation>({
     name: 'service-account',

@@ -21,7 +21,7 @@ function isManagedBy({ metadata }: Slice, manager: string): boolean {
   return metadata.labels?.[MANAGED_BY] === manager;
 }
 
-/** Also an index. */
+/** Returns the keys of the slice's service. Also serves as an index. */
 function serviceOf({ metadata }: Slice): readonly string[] {
   const name = metadata.labels?.[SERVICE_NAME];
   return name ? [`${metadata.namespace}/${name}`] : [];

@@ -8,7 +8,7 @@ import { type Plan, patch, patchStatus, requeueAfter, update } from '../../loop/
 import { type Condition, withConditions } from '../../shared/conditions.ts';
 
 const FINALIZER = 'networking.k8s.io/service-cidr-finalizer';
-/** Until then every server knows that it must not allocate from the ranges any more. */
+/** Delay after which every server knows that it must not allocate from the ranges any more. */
 const DELETION_DELAY_MS = 10_000;
 
 type Range = DeepReadonly<ServiceCIDR>;

@@ -99,7 +99,7 @@ class NodeMemory {
     return left > 0 ? left : this.#pace.waitTime(zoneOf(node), zones, now);
   }
 
-  /** Once a second suffices for thousands of nodes that are lost together. */
+  /** Surveys zones at most once a second, which suffices for thousands of nodes that are lost together. */
   #survey({ of }: Listers, now: number): Zones {
     if (!this.#zones || now - this.#zones.at >= 1000 || now < this.#zones.at) {
       this.#zones = { at: now, zones: surveyZones(of(Node).list()) };

@@ -29,7 +29,7 @@ export function readySince(pod: SeenPod): number | undefined {
   return time ? Date.parse(time) : time === '' ? 0 : undefined;
 }
 
-/** The same as a timestamp; empty when it is unknown. */
+/** Returns the time since which it has been ready as a timestamp; empty when it is unknown. */
 export function readyTime({ status }: SeenPod): string | undefined {
   // Called for thousands of pods in a plan, and more than once: a plain loop.
   for (const { type, status: holds, lastTransitionTime } of status.conditions ?? NONE) {

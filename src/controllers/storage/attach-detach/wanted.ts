@@ -47,7 +47,7 @@ function volumeOf(key: string, { of }: Listers): Volume | undefined {
   return volume?.spec.claimRef?.uid === claim?.metadata.uid ? volume : undefined;
 }
 
-/** Without a CSIDriver, volumes are attached. */
+/** Reports whether volumes are attached, which is the default without a CSIDriver. */
 const isAttachable = ({ driver }: CsiSource, { of }: Listers): boolean =>
   of(CSIDriver).get(driver)?.spec.attachRequired !== false;
 

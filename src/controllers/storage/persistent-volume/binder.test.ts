@@ -156,7 +156,7 @@ function settleAll(world: Cluster): void {
   throw new Error('the plans do not come to an end');
 }
 
-/** Every claim has what it could have, and the status shows it. */
+/** Checks that every claim has a volume if possible, and that the status shows it. */
 function checkEnd(world: Cluster): void {
   for (const each of world.claims()) {
     const volume = world.of(PersistentVolume).get(each.spec.volumeName ?? '') as Volume | undefined;

@@ -110,7 +110,7 @@ export function isComplete({ spec, metadata }: DeepReadonly<Deployment>, status:
   );
 }
 
-/** More new pods, fewer old ones, or more ready or available ones. */
+/** Reports progress: more new pods, fewer old ones, or more ready or available ones. */
 function hasProgressed(old: Status, next: Status): boolean {
   const count = (status: Status, field: 'replicas' | 'updatedReplicas' | 'readyReplicas' | 'availableReplicas') =>
     status[field] ?? 0;

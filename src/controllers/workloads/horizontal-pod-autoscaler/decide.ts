@@ -38,7 +38,7 @@ export interface Decision {
   readonly events: readonly EventContent[];
   /** The current metrics of the status. */
   readonly metrics: readonly MetricStatus[];
-  /** Undefined: it cannot be determined. */
+  /** New size; undefined when it cannot be determined. */
   readonly replicas: number | undefined;
   /** Why it differs from the current size. */
   readonly reason: string;

@@ -21,7 +21,7 @@ type Status = HorizontalPodAutoscaler['status'];
 
 /** Data that was read for one evaluation. */
 export interface Look {
-  /** Or the error. */
+  /** Target or the error. */
   readonly target: Target | string;
   /** Readings in the order of the metrics; empty when metrics do not matter. */
   readonly readings: readonly Reading[];
@@ -29,7 +29,7 @@ export interface Look {
 }
 
 export interface World {
-  /** Or the milliseconds until the next evaluation. */
+  /** Data of the evaluation, or the milliseconds until the next one. */
   readonly look: Look | number;
   readonly history: ScalingHistory;
   /** The pods of the namespace. */

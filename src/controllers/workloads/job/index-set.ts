@@ -83,7 +83,7 @@ export class IndexSet {
     return out;
   }
 
-  /** Two neighbours are written one by one; more become a range. */
+  /** Writes two neighbours one by one, and more as a range. */
   toString(): string {
     this.#text ??= textOf(this.#ends);
     return this.#text;

@@ -70,7 +70,10 @@ function growBy(
   return grow(tally, tally.indexes ? pendingIndexes(job, tally.pods, { indexes: tally.indexes, count }) : count);
 }
 
-/** Without completions, all pods run until the first success; then the others may finish. */
+/**
+ * Returns the number of active pods. Without completions, all pods run until the first success; then the others may
+ * finish.
+ */
 function wantedActive({ job, active, succeeded }: Tally): number {
   const { completions, parallelism = 1 } = job.spec;
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;

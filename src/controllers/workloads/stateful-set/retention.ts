@@ -27,7 +27,7 @@ export function ownersOnCreate(set: SeenSet): { readonly ownerReferences?: reado
 
 export interface DesiredOwners {
   readonly references: readonly Reference[];
-  /** Another controller manages the claim, so that it is left alone. */
+  /** True when another controller manages the claim, so that it is left alone. */
   readonly conflicts: boolean;
 }
 

@@ -77,7 +77,7 @@ export function memberPod(set: SeenSet, ordinal: number, { current, update }: Re
   } as Draft<Pod>;
 }
 
-/** Without a partition, as many pods keep the current revision as have it. */
+/** Returns the first ordinal to update. Without a partition, as many pods keep the current revision as have it. */
 function firstToUpdate({ spec, status }: SeenSet): number {
   const { type, rollingUpdate } = spec.updateStrategy;
   const start = spec.ordinals?.start ?? 0;

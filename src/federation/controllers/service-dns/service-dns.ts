@@ -85,7 +85,7 @@ export class ServiceDns {
     ]);
   }
 
-  /** Without knowing the services, all records would seem to be left over. */
+  /** Publishes once the services are known: otherwise all records would seem to be left over. */
   async #publishWhenKnown(): Promise<void> {
     await Promise.race([this.#services.synced, whenAborted(this.#options.signal)]);
     await this.#publisher.run();

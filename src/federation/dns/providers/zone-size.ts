@@ -1,7 +1,7 @@
 /** Limits the size of a zone while it is read: a broken server may send pages or records without an end. */
 import { DnsError } from '../provider.ts';
 
-/** Several hundred thousand records: far more than the zones that a federation publishes to. */
+/** Limit of several hundred thousand records: far more than the zones that a federation publishes to. */
 const MAX_ZONE_BYTES = 256 * 1024 * 1024;
 /** Minimum size that a page or a message counts as: an endless series of empty ones also hits the limit. */
 const MIN_BYTES = { page: 64 * 1024, message: 512 } as const;

@@ -161,7 +161,7 @@ function objectOf(schema: JsonSchema, isRoot: boolean): DeclaredType {
   };
 }
 
-/** Two object types with one name would be the same. */
+/** Numbers object types: two with one name would be the same. */
 let objects = 0;
 
 function minObjectBytes({ properties = {}, required = [] }: JsonSchema): number {

@@ -178,7 +178,7 @@ class Run {
     this.errors.push(failure.errorOf(schema, rule, { field: at, value: place.value, detail }));
   }
 
-  /** Undefined where the expression makes no message that can be shown. */
+  /** Returns the message of the expression; undefined if it cannot be shown. */
   *#message(
     program: Program,
     variables: Readonly<Record<string, Value>>,

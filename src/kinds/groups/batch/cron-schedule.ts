@@ -14,7 +14,7 @@ export interface CalendarSchedule {
   readonly hours: ReadonlySet<number>;
   readonly daysOfMonth: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
-  /** 0 is Sunday. */
+  /** Days of the week; 0 is Sunday. */
   readonly daysOfWeek: ReadonlySet<number>;
   /** True if both day fields are restricted; a day then matches if either field allows it. */
   readonly eitherDay: boolean;

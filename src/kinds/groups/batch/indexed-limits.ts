@@ -6,7 +6,7 @@ import type { Rule } from '../../../schema/schema.ts';
 
 const MAX_PARALLELISM = 100_000;
 const MAX_FAILED_INDEXES = 100_000;
-/** Above this, a Job with backoffLimitPerIndex has lower limits. */
+/** Number of completions above which a Job with backoffLimitPerIndex has lower limits. */
 const LARGE_JOB_COMPLETIONS = 100_000;
 const MAX_PARALLELISM_OF_LARGE_JOB = 10_000;
 const MAX_FAILED_INDEXES_OF_LARGE_JOB = 10_000;

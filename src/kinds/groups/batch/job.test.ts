@@ -17,7 +17,7 @@ const job = (spec: object = {}, metadata: object = {}) => ({
 
 const created = (spec: object = {}, metadata: object = {}) => create(kind, job(spec, metadata)).object;
 
-/** The same object again, with changes to its spec. */
+/** Writes the same object again, with changes to its spec. */
 const changed = (old: any, spec: object) => update(kind, old, { ...old, spec: { ...old.spec, ...spec } }).errors;
 
 describe('defaults', () => {

@@ -18,7 +18,7 @@ interface Guarded {
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 
-/** Once `immutable` is set, neither it nor the guarded fields can be changed. */
+/** Checks that neither `immutable` nor the guarded fields change once it is set. */
 export const frozenOnceImmutable =
   (...guarded: readonly (keyof Guarded)[]) =>
   (object: Guarded, { oldRoot: old }: RuleContext<Guarded, Guarded>): FieldError[] => {

@@ -147,7 +147,7 @@ function withCount({ count: _, ...series }: Series, count: number | undefined): 
   return count === undefined ? series : { ...series, count };
 }
 
-/** This version has no field selector `source`. */
+/** Renames selectors. This version has no field selector `source`. */
 function renamedSelectors<T>({ source: _, ...selectable }: Selectable<T>): Selectable<T> {
   const renamed = (field: string) => {
     const [first = '', ...rest] = field.split('.');

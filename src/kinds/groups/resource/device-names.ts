@@ -47,7 +47,7 @@ export function deviceProperty(name: string): FieldError[] {
   }
 }
 
-/** The same with a mandatory domain, for places where the driver is not known. */
+/** Works like `deviceProperty` with a mandatory domain, for places where the driver is not known. */
 export function fullDeviceProperty(name: string): FieldError[] {
   const found = deviceProperty(name);
   if (!name.includes('/')) {

@@ -33,7 +33,7 @@ export function labelsMatchSelector(metadata: ObjectMeta, selector: LabelSelecto
     : undefined;
 }
 
-/** Undefined for an invalid selector, which its own rules report. */
+/** Reports whether the selector matches; undefined for an invalid one, which its own rules report. */
 export function selects(
   selector: LabelSelector | undefined,
   labels: Readonly<Record<string, string>> | undefined,

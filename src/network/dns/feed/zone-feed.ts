@@ -22,7 +22,7 @@ import type { ZoneChange } from '../zone/zone.ts';
 /** Receives changes. `isComplete`: nothing else has changed. */
 export type ZoneReport = (changes: readonly ZoneChange[], isComplete: boolean) => void;
 
-/** More changes than these are reported over several turns of the event loop. */
+/** Number of changes above which they are reported over several turns of the event loop. */
 const MAX_CHANGES_PER_TURN = 500;
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
@@ -167,7 +167,7 @@ export class ZoneFeed {
 
 type PodStatus = DeepReadonly<Pod>['status'];
 
-/** Most changes of pods concern neither their addresses nor their phase. */
+/** Reports whether address and phase are the same, as in most changes of pods. */
 function isSameAddress(before: PodStatus, after: PodStatus): boolean {
   if (before?.phase !== after?.phase) return false;
   const [old, current] = [before?.podIPs ?? [], after?.podIPs ?? []];

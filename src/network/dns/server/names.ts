@@ -67,7 +67,7 @@ export class DnsNames {
     return this.#isComplete;
   }
 
-  /** Undefined until the zone was complete. */
+  /** Authority of the zone; undefined until it was complete. */
   get authority(): Authority | undefined {
     return this.#isComplete ? this.#authority : undefined;
   }

@@ -7,7 +7,7 @@ import type { Authority, ZoneAnswer } from '../zone/authority.ts';
 import type { DnsCounters } from './counters.ts';
 
 export interface ResolverOptions {
-  /** Undefined until the zone is complete: queries for its names fail, and clients ask again. */
+  /** Returns the authority; undefined until the zone is complete: queries for its names fail, and clients ask again. */
   readonly authority: () => Authority | undefined;
   /** Reports whether a name belongs to the cluster, also while the zone is not complete. */
   readonly isOwnName: (name: string) => boolean;
@@ -23,7 +23,7 @@ type Answer = Buffer | undefined | Promise<Buffer | undefined>;
 type Sections = Pick<MessageParts, 'code' | 'answers' | 'authorities' | 'additionals'> & { readonly flags: number };
 
 const MIN_UDP_BYTES = 512;
-/** Larger datagrams may be fragmented on their way (and get lost, or be forged). */
+/** Maximum size of datagrams: larger ones may be fragmented on their way (and get lost, or be forged). */
 const MAX_UDP_BYTES = 1_232;
 const MAX_TCP_BYTES = 65_535;
 
@@ -36,7 +36,7 @@ export class Resolver {
     this.#options = options;
   }
 
-  /** Never throws or rejects. Messages that cannot be answered have no response. */
+  /** Answers a message; never throws or rejects. Messages that cannot be answered have no response. */
   respond(message: Buffer, client: string, transport: 'udp' | 'tcp'): Answer {
     const { counters, isAllowed } = this.#options;
     counters.queries++;

@@ -40,7 +40,7 @@ const MAX_LOOKUPS = 1_000;
 const MAX_LOOKUPS_PER_CLIENT = 250;
 /** Queries of a client that wait for an equal lookup. */
 const MAX_WAITING_PER_CLIENT = 1_000;
-/** Larger datagrams may be fragmented on their way. */
+/** Maximum size of datagrams: larger ones may be fragmented on their way. */
 const UDP_SIZE = 1_232;
 const MAX_ID = 65_536;
 

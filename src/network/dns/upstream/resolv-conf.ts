@@ -4,7 +4,7 @@ import type { Clock } from '../../../base/time/clock.ts';
 
 /** Number of servers that are used, as by the system's resolver. */
 const MAX_SERVERS = 3;
-/** While queries are forwarded, the file is looked at this often. */
+/** Interval for checking the file while queries are forwarded. */
 const CHECK_MS = 5_000;
 
 /** The addresses of `nameserver` lines, in their order, without duplicates. */

@@ -55,7 +55,7 @@ const MAX_NAME_LENGTH = 253;
 const SERVICE_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 /** The API server's name, which resolves without a namespace, too. */
 const API_SERVER = 'kubernetes';
-/** Some clients do not use the search path, or not for names with dots. */
+/** Names without the search path: some clients do not use it, or not for names with dots. */
 const BARE_NAMES: ReadonlySet<string> = new Set([API_SERVER, `${API_SERVER}.default`, `${API_SERVER}.default.svc`]);
 
 const names = new NameReader();
@@ -89,7 +89,7 @@ export class Authority {
     this.#serial++;
   }
 
-  /** Undefined when the name is not ours. */
+  /** Answers a question; undefined when the name is not ours. */
   answer(
     { name, type }: Pick<Question, 'name' | 'type'>,
     { turn = 0, maxBytes = MAX_MESSAGE_BYTES }: AnswerOptions = {},

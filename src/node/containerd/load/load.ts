@@ -34,7 +34,7 @@ const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
 const DOCKER_CONFIG = 'application/vnd.docker.container.image.v1+json';
 const DOCKER_LAYER = 'application/vnd.docker.image.rootfs.diff.tar';
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
-/** Until CRI has noticed a new image. */
+/** Timeout until CRI has noticed a new image. */
 const NOTICE_TIMEOUT_MS = 10_000;
 const POLL_MS = 10;
 

@@ -66,7 +66,7 @@ function ignoreNotFound(error: RuntimeError): undefined {
   if (error.code !== 'NotFound') throw error;
 }
 
-/** Another program was faster. */
+/** Ignores that another program was faster. */
 function ignoreExisting(error: RuntimeError): void {
   if (!error.message.includes('already exists')) throw error;
 }

@@ -6,7 +6,7 @@ interface CniInput {
   readonly podCIDRs: readonly string[];
   /** Directory for the addresses in use. */
   readonly addresses: string;
-  /** Without iptables, traffic leaves with the pod's address, and there are no host ports. */
+  /** True when iptables is available. Otherwise traffic leaves with the pod's address, and there are no host ports. */
   readonly hasIptables: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface RegistrySettings {
 }
 
 export interface RegistryHost {
-  /** Without a slash at the end. */
+  /** URL without a slash at the end. */
   readonly url: string;
   readonly isInsecure: boolean;
 }

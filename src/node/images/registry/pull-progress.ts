@@ -7,7 +7,7 @@ import type { Clock, Timer } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
 export const PROGRESS_WINDOW_MS = 5 * 60_000;
-/** About 1 KiB per second. */
+/** Minimum of about 1 KiB per second. */
 export const MIN_WINDOW_BYTES = 256 * 1024;
 
 export class PullProgress {

@@ -1,4 +1,7 @@
-/** Against a registry of this test's own, which can break in every way; test/registry.test.ts has a real one. */
+/**
+ * Tests pulls against a registry of this test's own, which can break in every way; test/registry.test.ts has a real
+ * one.
+ */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

@@ -82,7 +82,10 @@ export class UnpackedRoots {
     return bytes;
   }
 
-  /** Another process may have unpacked the same image: then its files stay, which containers may use already. */
+  /**
+   * Replaces files. Another process may have unpacked the same image: then its files stay, which containers may use
+   * already.
+   */
   async #replace(root: string, draft: string, old: string, boot: string): Promise<void> {
     for (;;) {
       try {

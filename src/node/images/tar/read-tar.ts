@@ -5,7 +5,7 @@ import { decodeHeader, type RawHeader } from './header.ts';
 import { decodePax, type PaxRecords } from './pax.ts';
 
 export interface TarEntry extends EntryHeader {
-  /** May be left unread. It ends with the next entry. */
+  /** Content, which may be left unread. It ends with the next entry. */
   readonly content: AsyncIterable<Buffer>;
 }
 

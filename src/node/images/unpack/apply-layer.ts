@@ -136,7 +136,7 @@ async function makeRoom(root: RootDirectory, { directory, name }: Place): Promis
   await root.changed();
 }
 
-/** Without root, a setuid program would run with the rights of the agent's user. */
+/** Returns the mode. Without root, a setuid program would run with the rights of the agent's user. */
 function modeOf(mode: number, { setsOwners }: UnpackOptions): number {
   return setsOwners ? mode : mode & ~SETUID_AND_SETGID;
 }

@@ -40,7 +40,7 @@ const entry = (type: TarInput['type'], path: string, linkTarget = ''): TarInput 
   linkTarget,
 });
 
-/** Each list is a layer. */
+/** Applies layers, each of which is a list. */
 async function apply(...layers: TarInput[][]): Promise<void> {
   for (const [index, entries] of layers.entries()) {
     if (index > 0) await applyDeletions(root, writeTar(entries));

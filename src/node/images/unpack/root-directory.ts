@@ -46,7 +46,10 @@ export class RootDirectory {
     return { directory: this.#last!.directory, name };
   }
 
-  /** Like `place`, but makes nothing: undefined when a directory on the way is missing. The caller closes the directory. */
+  /**
+   * Works like `place`, but creates nothing: undefined when a directory on the way is missing. The caller closes the
+   * directory.
+   */
   async find(path: string): Promise<Place | undefined> {
     const { parent, name } = split(path);
     const directory = name === '' ? undefined : await this.#open(parent, false);

@@ -12,7 +12,7 @@ import { callSocket, rpcMessage } from './call.ts';
 import { csi, plugin } from './messages.ts';
 
 const CSI_PLUGIN = 'CSIPlugin';
-/** After a driver could not be registered. */
+/** Delay after a driver could not be registered. */
 const RETRY_MS = 2_000;
 /** Timeout for each call of a registration: drivers answer these at once. */
 const REGISTRATION_TIMEOUT_MS = 10_000;
@@ -181,7 +181,7 @@ export class CsiDrivers {
     return adding;
   }
 
-  /** Undefined for a plugin of another type. */
+  /** Registers a driver; undefined for a plugin of another type. */
   async #register(socket: string): Promise<Omit<RegisteredDriver, 'identity'> | undefined> {
     const { clock, log } = this.#options;
     const calling = { clock, timeoutMs: REGISTRATION_TIMEOUT_MS };

@@ -33,7 +33,7 @@ interface Publication {
   readonly settings: DriverSettings;
   readonly capability: VolumeCapability;
   readonly publishContext: Readonly<Record<string, string>>;
-  /** Empty: the driver does not stage volumes. */
+  /** Path of staging; empty when the driver does not stage volumes. */
   readonly stagingPath: string;
   readonly targetPath: string;
 }

@@ -11,7 +11,7 @@ export interface CsiVolumeData {
   readonly nodeName: string;
   /** The name of its VolumeAttachment; empty when it need not be attached. Absent in records of old releases. */
   readonly attachmentID?: string;
-  /** Empty when the driver does not stage volumes. */
+  /** Path of staging; empty when the driver does not stage volumes. */
   readonly stagingPath: string;
   /** The name of the volume in the pod. Absent in records of old releases. */
   readonly podVolume?: string;

@@ -135,7 +135,7 @@ async function trustBundle(
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** Each certificate once, in an order that does not depend on that of the bundles. */
+/** Returns each certificate once, in an order that does not depend on that of the bundles. */
 function uniqueCertificates(bundles: readonly string[]): string[] {
   const found = bundles.flatMap((bundle) => bundle.match(CERTIFICATE) ?? []);
   return [...new Set(found.map((each) => `${each}\n`))].sort();

@@ -8,7 +8,7 @@ export interface HostIds {
   readonly length: number;
 }
 
-/** Undefined ids: the pod has those of the node. */
+/** Returns the user on the node. Without ids, the pod has those of the node. */
 export function hostUser(ids: HostIds | undefined, uid: number): number {
   return ids ? ids.uidBase + inRange(ids, uid, 'user') : uid;
 }

@@ -43,7 +43,7 @@ export class Layout {
     return join(this.pod(uid), 'etc-hosts');
   }
 
-  /** Has a directory for each container. */
+  /** Returns the folder with a directory for each container. */
   terminationMessages(uid: string): string {
     return join(this.pod(uid), 'containers');
   }

@@ -149,7 +149,7 @@ function domainsAgainst(pod: PodInfo, world: World): readonly Domain[] {
   return merged(found);
 }
 
-/** More domains are merged, so that a node is not looked up in thousands of them. */
+/** Number of domains above which they are merged, so that a node is not looked up in thousands of them. */
 const MAX_SEPARATE_DOMAINS = 16;
 
 /** Merges many domains into one for each label, with the sums. */
@@ -191,7 +191,7 @@ function together(terms: readonly PodTerm[], world: World): PodQuery {
   };
 }
 
-/** Undefined: all of them. */
+/** Returns namespaces; undefined for all of them. */
 function namespacesOf({ namespaces, namespaceSelector }: PodTerm, world: World): ReadonlySet<string> | undefined {
   if (!namespaceSelector) return namespaces;
   if (namespaceSelector.empty) return undefined;

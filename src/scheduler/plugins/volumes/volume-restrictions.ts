@@ -85,7 +85,7 @@ function disksOf(volumes: readonly Disk[]): Disks {
   return disks;
 }
 
-/** Most disks can be shared when all pods only read. */
+/** Reports a conflict between disks. Most disks can be shared when all pods only read. */
 function conflict(disks: Disks, volumes: readonly Disk[] = []): boolean {
   return volumes.some((volume) =>
     keysOf(volume).some((key) => {

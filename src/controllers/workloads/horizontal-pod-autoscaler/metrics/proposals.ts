@@ -29,7 +29,7 @@ export interface MetricError {
   readonly reason: string;
   /** Text for the event and the condition. */
   readonly message: string;
-  /** The same for a message about several metrics. */
+  /** Text for a message about several metrics. */
   readonly inContext: string;
 }
 

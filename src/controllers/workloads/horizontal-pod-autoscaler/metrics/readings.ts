@@ -40,7 +40,7 @@ const noCustomMetrics = async () => {
   throw new Error('no custom metrics API (custom.metrics.k8s.io) registered');
 };
 
-/** Without sources. */
+/** Sources that provide no metrics. */
 export const NO_SOURCES: MetricSources = {
   ofPods: noCustomMetrics,
   ofObject: noCustomMetrics,

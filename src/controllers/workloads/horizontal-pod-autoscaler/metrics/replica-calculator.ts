@@ -118,7 +118,7 @@ export function replicasForTotal(
   return isWithin(tolerance, ratio) ? replicas : wholePods(ratio * ready());
 }
 
-/** The same with a target for each pod. `observed` is the number of pods. */
+/** Calculates replicas with a target for each pod. `observed` is the number of pods. */
 export function replicasForShare(
   total: bigint,
   { target, observed, tolerance }: Omit<Scales, 'replicas'> & { readonly target: bigint; readonly observed: number },

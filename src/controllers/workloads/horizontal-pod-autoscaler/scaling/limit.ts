@@ -37,7 +37,7 @@ const TOO_FAST_DOWN = {
   message: 'the desired replica count is decreasing faster than the maximum scale rate',
 };
 
-/** Without `behavior`: at most twice the size at a time, or four. */
+/** Limits a change without `behavior`: at most twice the size at a time, or four. */
 export function limitPlainly({ current, wanted, min, max }: LimitInput): Limited {
   const fastest = Math.max(2 * current, 4);
   if (wanted < min) return { replicas: min, ...TOO_FEW };

@@ -121,7 +121,7 @@ class HostedZone implements DnsZone {
   }
 }
 
-/** Without aliases of AWS' own services and sets with weights, which the federation does not make. */
+/** Returns records, without aliases of AWS' own services and sets with weights, which the federation does not make. */
 function recordsOf(page: XmlElement): readonly RecordSet[] {
   return all(page, 'ResourceRecordSets', 'ResourceRecordSet').flatMap((set) => {
     const [name, type, ttl] = [textAt(set, 'Name'), textAt(set, 'Type'), textAt(set, 'TTL')];

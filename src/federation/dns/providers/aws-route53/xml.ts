@@ -2,7 +2,7 @@
 
 export interface XmlElement {
   readonly name: string;
-  /** Without the text of its children. */
+  /** Text without that of its children. */
   readonly text: string;
   readonly children: readonly XmlElement[];
 }

@@ -62,7 +62,7 @@ function addressOf(text: string): DnsAddress {
   return { host, port: Number(port) };
 }
 
-/** Undefined: requests are not signed. */
+/** Returns the key; undefined when requests are not signed. */
 function keyOf(values: ReadonlyMap<string, string>): TsigKey | undefined {
   const name = values.get('tsig-key-name');
   const text = values.get('tsig-secret');

@@ -17,7 +17,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
 export const TSIG_ALGORITHMS = ['hmac-md5', ...Object.keys(DIGESTS).filter((name) => !name.startsWith('hmac-md5'))];
 
 export interface TsigKey {
-  /** Without a dot at its end. */
+  /** Name without a dot at its end. */
   readonly name: string;
   readonly algorithm: string;
   readonly secret: Buffer;

@@ -21,7 +21,7 @@ interface ServicePort {
   readonly nodePort?: number;
 }
 
-/** Several ports must have names; names, and ports with the same protocol, must be unique. */
+/** Checks that several ports have names; names, and ports with the same protocol, must be unique. */
 export function portList(ports: readonly ServicePort[]): FieldError[] {
   const names = new Set<string>();
   const errors = ports.flatMap(({ name }, index): FieldError[] => {
