@@ -1,7 +1,7 @@
 /**
- * What Node and LMDB can do on this machine with nothing in between: the peer that every figure is printed beside. Over
- * TLS it answers the same bytes as the real server; a write is JSON parsing, two walks over the object and a durable put,
- * and a watch event is written to each watcher one by one.
+ * Measures Node and LMDB on this machine with nothing in between: the peer that every figure is printed beside. Over
+ * TLS it answers the same bytes as the real server; a write is JSON parsing, two walks over the object and a durable
+ * put, and a watch event is written to each watcher one by one.
  *
  * Argument: a JSON object (see BareOptions). Prints the port when it listens.
  */
@@ -62,7 +62,7 @@ async function route(request: IncomingMessage, response: ServerResponse): Promis
   }
 }
 
-/** Two walks, as for defaults and for validation, then the put. */
+/** Writes an object with two walks, as for defaults and for validation, and then the put. */
 async function write(object: any, name = object.metadata.name as string): Promise<Buffer> {
   if (walk(object) + walk(object) === 0) throw new Error('empty');
   object.metadata.resourceVersion = String(++revision);

@@ -32,7 +32,7 @@ export function largePod(index: number): object {
 
 const DATABASE = 'postgres://shop-db.shop.svc:5432/shop';
 
-/** About 1.5 KB as JSON. */
+/** Pod of about 1.5 KB as JSON. */
 export function smallPod(name: string, database = DATABASE): object {
   return {
     apiVersion: 'v1',

@@ -1,4 +1,7 @@
-/** Custom kinds: what many definitions cost, how soon one is served, and lists of their objects beside those of a built-in kind. */
+/**
+ * Measures custom kinds: the cost of many definitions, the delay until one is served, and lists of their objects beside
+ * those of a built-in kind.
+ */
 import { readFileSync } from 'node:fs';
 import type { Agent } from 'node:https';
 import { join } from 'node:path';
@@ -67,7 +70,7 @@ function anonymousMemory(pid: number): number {
   return Number(/RssAnon:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
-/** From the moment at which a definition is sent to the first list of its objects; best of several. */
+/** Measures the time from sending a definition to the first list of its objects; best of several. */
 async function timeUntilServed(qd: Program, agent: Agent): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
   for (let i = DEFINITION_COUNT; i < DEFINITION_COUNT + 5; i++) {
@@ -127,7 +130,7 @@ function definition(index: number): object {
   };
 }
 
-/** About 2.5 KB of schema. */
+/** Schema of about 2.5 KB. */
 function section(index: number): object {
   const description =
     'Describes a setting of the operator, its unit and its default, and what happens when it is left out.';

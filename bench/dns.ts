@@ -111,7 +111,7 @@ async function load(file: string, port: number, seconds: number, more: readonly 
   return Number(/Queries per second:\s+([\d.]+)/.exec(output)?.[1] ?? 0);
 }
 
-/** Milliseconds of single queries, a few at a time, until there are enough or `ended` resolves. */
+/** Measures single queries in milliseconds, a few at a time, until there are enough or `ended` resolves. */
 async function probe(port: number, count: number, ended: Promise<unknown>): Promise<number[]> {
   const socket = createSocket('udp4');
   socket.connect(port, '127.0.0.1');

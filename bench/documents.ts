@@ -1,6 +1,6 @@
 /**
- * What kubectl asks for before it does anything: discovery and schemas, of servers that nobody has asked anything yet, and
- * again. Latencies of single requests over open connections, in milliseconds.
+ * Measures the requests that kubectl sends before it does anything: discovery and schemas, of servers that nothing was
+ * requested from yet, and again. Latencies of single requests over open connections, in milliseconds.
  */
 import { Agent } from 'node:https';
 import { get } from './http.ts';
@@ -10,7 +10,7 @@ import type { Program } from './programs.ts';
 export interface FirstUse {
   /** `/api` and `/apis` with everything in them, both at once as kubectl asks for them. */
   readonly discovery: Twice;
-  /** The same from document to document, as clients did before. */
+  /** Walk from document to document, as older clients do. */
   readonly walk: Twice;
   readonly openApi: Twice;
 }
@@ -22,13 +22,13 @@ interface Twice {
 
 const AGGREGATED = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json' };
 
-/** As kubectl asks. */
+/** Headers of kubectl's requests. */
 export const TABLE = {
   accept:
     'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json',
 };
 
-/** Of as many new servers as there are rounds, the median of each figure. */
+/** Measures one new server per round; returns the median of each figure. */
 export async function measureFirstUse(start: (round: number) => Promise<Program>, rounds: number): Promise<FirstUse> {
   const found: FirstUse[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -64,8 +64,8 @@ interface Latency {
 }
 
 /**
- * One request at a time: what somebody waits for who looks. The first answer, the median of the twenty after it, and the
- * median of twenty when V8 has compiled what it has seen often enough.
+ * Sends one request at a time, as an interactive user does. Returns the first latency, the median of the twenty after
+ * it, and the median of twenty once V8 has compiled the code that runs often enough.
  */
 export async function latencyOf(target: Target, path: string, headers: Record<string, string> = {}): Promise<Latency> {
   const agent = new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 1 });
@@ -94,7 +94,7 @@ async function timed(task: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** Handshakes, and the client's own first steps, are not what is measured. */
+/** Opens connections, so that handshakes and the client's own first steps are not measured. */
 async function openConnections(target: Target, agent: Agent): Promise<void> {
   for (let round = 0; round < 10; round++) await together(target, Array(8).fill('/version'), agent);
 }

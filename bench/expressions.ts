@@ -1,6 +1,6 @@
 /**
- * What expressions of policies cost a write: five ordinary ones on a pod, compiled before. Beside it stands parsing the same pod,
- * which every write pays for.
+ * Measures the cost of policy expressions for a write: five ordinary ones on a pod, compiled before. Beside it stands
+ * parsing the same pod, which every write pays for.
  */
 import { Environment } from '../src/cel/environment.ts';
 import { KUBERNETES_LANGUAGE } from '../src/cel/libraries/kubernetes.ts';

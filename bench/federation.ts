@@ -1,6 +1,6 @@
 /**
- * The figures of a federation: a host that runs the control plane as processes, and three members with simulated nodes, each a
- * cluster of its own.
+ * Figures of a federation: a host that runs the control plane as processes, and three members with simulated nodes,
+ * each a cluster of its own.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ import type { Figure } from './report.ts';
 export interface FederationFigures {
   /** The project's folder. */
   readonly root: string;
-  /** For the clusters, which are removed afterwards. */
+  /** Directory for the clusters, which are removed afterwards. */
   readonly directory: string;
   readonly wanted: (name: string) => boolean;
   readonly record: (figure: Figure) => void;
@@ -36,7 +36,7 @@ const MAPS = '1,000 federated ConfigMaps in 3 clusters';
 const KILLS = 'lost or doubled by 10 kills of the manager';
 const MAX_SPREAD_MS = 2_000;
 const MAX_MAPS_MS = 30_000;
-/** How long a cluster may not answer; the controller manager is started with it. */
+/** Time that a cluster may not answer; the controller manager is started with it. */
 const UNAVAILABLE_MS = 5_000;
 const MONITOR_MS = 1_000;
 const MAP_COUNT = 1_000;
@@ -108,7 +108,7 @@ class FederatedWorld {
     }
   }
 
-  /** Also starts one again that was killed. */
+  /** Starts a cluster, or restarts one that was killed. */
   async startCluster(name: string): Promise<void> {
     const range = FIRST_RANGE + ['host', ...MEMBERS].indexOf(name);
     const isHost = name === 'host';
@@ -298,7 +298,7 @@ async function kills(world: FederatedWorld): Promise<number> {
     await world.killManager();
     await Promise.all(churn);
   }
-  // What is wrong in the end stays wrong: everything is given the time to be put right.
+  // Objects that are wrong in the end stay wrong: everything gets the time to be put right.
   const began = performance.now();
   let wrong = await wrongObjects(world, expected);
   while (wrong > 0 && performance.now() - began < LIMIT_MS) {

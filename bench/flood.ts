@@ -1,7 +1,7 @@
 /**
- * What one client's flood does to another: the latency of a user who asks for one thing after the other, while nobody else
- * is there and while somebody keeps 200 connections busy. Both are users without special rights, so that both are in the
- * same priority level. The quiet and the loud stretches take turns, and what counts is the median of several.
+ * Measures how one client's flood affects another: the latency of a user who sends one request after the other, with no
+ * other client and while another one keeps 200 connections busy. Both are users without special rights, so that both
+ * are in the same priority level. The quiet and the loud stretches take turns, and the median of several counts.
  */
 import { Agent, request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -15,10 +15,10 @@ const ROUNDS = 5;
 const SECONDS = 2;
 
 interface Flood {
-  /** Of the other's requests, in milliseconds. */
+  /** Latency of the other user's requests, in milliseconds. */
   readonly quiet: number;
   readonly loud: number;
-  /** Of the flood's requests, a second. */
+  /** Rate of the flood's requests, per second. */
   readonly perSecond: number;
 }
 

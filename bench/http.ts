@@ -7,7 +7,7 @@ export function post(target: Target, path: string, body: string, agent: Agent): 
   return send(target, { method: 'POST', path, type: 'application/json', body }, agent);
 }
 
-/** The same for a merge patch. */
+/** Sends a merge patch. */
 export function mergePatch(target: Target, path: string, body: string, agent: Agent): Promise<string> {
   return send(target, { method: 'PATCH', path, type: 'application/merge-patch+json', body }, agent);
 }

@@ -1,6 +1,6 @@
 /**
- * Load over TLS with HTTP/1.1 keep-alive: by wrk where it is installed, or else by a closed loop in this process, which
- * costs more of the machine that it measures.
+ * Generates load over TLS with HTTP/1.1 keep-alive: by wrk if it is installed, or else by a closed loop in this
+ * process, which costs more of the machine that it measures.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ export function generate(target: Target, traffic: Traffic, options: LoadOptions)
 async function byWrk({ origin, token }: Target, traffic: Traffic, options: LoadOptions): Promise<LoadResult> {
   const { connections, seconds, root } = options;
   const script = join(root, 'bench', 'wrk', `${traffic.type}.lua`);
-  // One thread: the other core is the server's.
+  // Uses one thread: the other core is the server's.
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', '-s', script];
   const { stdout } = await promisify(execFile)('wrk', [...args, origin + traffic.path, '--', token, ...extra(traffic)]);
   const result = JSON.parse(/^\{.*\}$/m.exec(stdout)?.[0] ?? 'null');

@@ -51,7 +51,9 @@ const PODS = '/api/v1/namespaces/bench/pods';
 const FILL = '/api/v1/namespaces/fill/pods';
 const TEMPLATE = join(work, 'create.json');
 const OTHERS = join(work, 'create-others.json');
-/** What the figures of requests are compared with is an API server without the components that drive objects. */
+/**
+ * Flags of an API server without the components that drive objects, which the figures of requests are compared with.
+ */
 const API_ALONE = ['--controllers', 'namespace,service-account,root-ca'];
 const POLICY = 'what a policy of five expressions adds to a create';
 const MANAGED_CREATE = 'what managedFields take of a create';
@@ -95,7 +97,7 @@ async function main(): Promise<void> {
   }
   qd = await startQd(root, data, API_ALONE);
   const idle = ['memory at idle', 'processor at idle'].some(wanted) ? await measureIdle(qd) : undefined;
-  // Before anybody else has asked for the objects.
+  // Measured before any other request for the objects.
   const shown = wanted('table of 1,000') ? await latencyOf(qd, PODS, TABLE) : undefined;
   const bare = await startBare(root, await bareOptions(qd, data));
   try {
@@ -149,7 +151,7 @@ async function repeat(times: number, start: (round: number) => Promise<Program>)
   return found;
 }
 
-/** 1,000 pods in the namespace `bench`, and an empty namespace `fill` for creates. */
+/** Creates 1,000 pods in the namespace `bench`, and an empty namespace `fill` for creates. */
 async function seed(target: Target): Promise<void> {
   for (const name of ['bench', 'fill']) {
     await post(target, '/api/v1/namespaces', JSON.stringify({ metadata: { name } }), agent);
@@ -158,7 +160,7 @@ async function seed(target: Target): Promise<void> {
   await Promise.all(pods.map((pod) => post(target, PODS, pod, agent)));
 }
 
-/** The bare server answers what the real one answers. */
+/** Lets the bare server send the same answers as the real one. */
 async function bareOptions(qd: Target, data: string) {
   const folder = join(work, 'bodies');
   mkdirSync(folder);
@@ -191,9 +193,10 @@ async function event(qd: Target): Promise<Buffer> {
 }
 
 /**
- * At rest: the median of several stretches. Once after its last work V8 tidies up each thread's heap, which takes it about
- * 300 ms of processor time with 1,000 nodes. It usually does so after ten seconds; but it looks every eight seconds
- * whether little is going on, and where nodes renew their leases it may find so after half a minute or a whole one.
+ * Measures a server at rest: the median of several stretches. Once after its last work V8 tidies up each thread's heap,
+ * which takes it about 300 ms of processor time with 1,000 nodes. It usually does so after ten seconds; but it looks
+ * every eight seconds whether little is going on, and with nodes that renew their leases it may find so after half a
+ * minute or a whole one.
  */
 async function measureIdle(qd: Program): Promise<{ memory: number; processor: number }> {
   await pause(25_000);
@@ -235,7 +238,7 @@ async function measureProtobuf(qd: Program): Promise<void> {
   await writing;
 }
 
-/** Of new servers: what the first client waits for. */
+/** Measures the waiting time of the first client of new servers. */
 async function measureDocuments(): Promise<void> {
   if (!['first discovery', 'first OpenAPI 2'].some(wanted)) return;
   const { discovery, walk, openApi } = await measureFirstUse((round) => startQd(root, join(work, `first-${round}`)), 3);
@@ -246,7 +249,7 @@ async function measureDocuments(): Promise<void> {
   record({ name: 'first OpenAPI 2', unit: 'ms', qd: openApi.first, promise: 300 });
 }
 
-/** From the cache, and for a client that has it already. */
+/** Measures the document from the cache, and for a client that has it already. */
 async function measureOpenApi(qd: Program, bare: Program): Promise<void> {
   await compare('OpenAPI 2', undefined, 8, [qd, read('/openapi/v2')], [bare, read('/openapi')]);
   const known: Traffic = { type: 'read', path: '/openapi/v2', header: ['If-None-Match', '*'] };
@@ -264,7 +267,7 @@ async function measureCreate(qd: Program, bare: Program): Promise<void> {
   const figure = 'create, no two alike';
   const results = await compare(figure, 3_000, 32, [qd, onQd], [bare, { ...onQd, path: '/create' }]);
   if (results) record(p99(figure, results));
-  // As a controller creates the pods of one template, which share their spec.
+  // Creates pods like a controller: pods of one template share their spec.
   if (!wanted('create, one template')) return;
   const alike = await warmed([qd, { ...onQd, template: TEMPLATE, run: 'alike' }], 32);
   record({ name: 'create, one template', unit: '/s', qd: alike.perSecond });
@@ -339,7 +342,7 @@ async function measureEtcd(): Promise<void> {
   }
 }
 
-/** Clusters of simulated nodes, and what they need to have all their pods ready. */
+/** Measures clusters of simulated nodes until all their pods are ready. */
 async function measureNodes(): Promise<void> {
   await withNodes(100, {
     '1,000 pods ready on 100 nodes': async (qd, name) => {
@@ -369,7 +372,7 @@ async function measureNodes(): Promise<void> {
   });
 }
 
-/** One after the other in the same cluster, of these figures those that are wanted. */
+/** Runs the wanted figures one after the other in the same cluster. */
 async function withNodes(
   count: number,
   measures: Readonly<Record<string, (qd: Program, name: string) => Promise<void>>>,
@@ -385,7 +388,7 @@ async function withNodes(
   }
 }
 
-/** In this process, beside nobody. */
+/** Runs schedulers in this process while nothing else runs. */
 async function measureSchedulers(): Promise<void> {
   const sorts = [
     { name: 'scheduler', sort: 'plain', pods: 10_000, promise: 2_000 },
@@ -405,7 +408,7 @@ function read(path: string): Traffic {
 
 type Run = readonly [program: Program, traffic: Traffic];
 
-/** What a server does that has done it for a while: V8 compiles what it has seen often enough. */
+/** Measures a server after a warm-up: V8 compiles the code that runs often enough. */
 async function warmed([program, traffic]: Run, connections: number): Promise<LoadResult> {
   const before = traffic.type === 'create' ? { ...traffic, run: `${traffic.run}-before` } : traffic;
   await generate(program, before, { connections, seconds: WARM_UP, root });

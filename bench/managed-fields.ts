@@ -1,6 +1,7 @@
 /**
- * What `managedFields` take from creates and merge patches: the built program beside the same program without them
- * (scripts/bench.mjs leaves out `src/server/objects/field-managers/track.ts`). Both are under the same load by turns.
+ * Measures the cost of `managedFields` in creates and merge patches: the built program beside the same program without
+ * them (scripts/bench.mjs leaves out `src/server/objects/field-managers/track.ts`). Both are under the same load by
+ * turns.
  */
 import { join } from 'node:path';
 import { median } from './documents.ts';
@@ -13,7 +14,7 @@ export interface ManagedFieldsOptions {
   readonly seconds: number;
   /** Flags of both programs. */
   readonly flags: readonly string[];
-  /** Makes what the load needs. */
+  /** Creates the objects that the load needs. */
   readonly seed: (program: Program) => Promise<void>;
   readonly create: Traffic & { readonly type: 'create' };
   readonly patch: Traffic;
@@ -55,7 +56,7 @@ export async function costOfManagedFields(options: ManagedFieldsOptions): Promis
   }
 }
 
-/** Processor time of the program, in seconds: rates depend on what else the machine does. */
+/** Measures processor time of the program, in seconds: rates depend on the other load of the machine. */
 async function timeOfRequest(program: Program, traffic: Traffic, { seconds, root }: ManagedFieldsOptions) {
   const before = cpuOf(program.pid);
   const { perSecond, failed } = await generate(program, traffic, { connections: CONNECTIONS, seconds, root });

@@ -11,7 +11,7 @@ const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 /** Milliseconds between two looks. */
 const LOOK = 50;
 
-/** Milliseconds until so many Deployments of so many pods are ready, from the first request on. */
+/** Measures milliseconds until the Deployments and their pods are ready, from the first request on. */
 export async function measureRollout(
   target: Target,
   { deployments, replicas }: { deployments: number; replicas: number },

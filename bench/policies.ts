@@ -1,6 +1,7 @@
 /**
- * What an admission policy adds to a create: in this process, on a store in memory, with and without the binding of a policy of
- * five expressions that all creates match. Rounds with and without it alternate; the figure is the median of their differences.
+ * Measures what an admission policy adds to a create: in this process, on a store in memory, with and without the
+ * binding of a policy of five expressions that all creates match. Rounds with and without it alternate; the figure is
+ * the median of their differences.
  */
 import { systemClock } from '../src/base/time/clock.ts';
 import { type Client, createClient } from '../src/client/client.ts';

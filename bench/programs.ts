@@ -17,9 +17,9 @@ export interface Program extends Target {
 
 const START_TIMEOUT_MS = 60_000;
 const TOKEN = 'bench-token';
-/** The token of a user without permissions of its own. */
+/** Token of a user without permissions. */
 export const READER_TOKEN = 'reader-token';
-/** The token of another such user. */
+/** Token of another such user. */
 export const VISITOR_TOKEN = 'visitor-token';
 
 /** The built `qd up` in a directory, without nodes unless `flags` ask for some. */
@@ -27,7 +27,7 @@ export function startQd(root: string, directory: string, flags: readonly string[
   return startUp(join(root, 'dist', 'qd.js'), directory, flags);
 }
 
-/** The same program without `managedFields`. */
+/** Starts the same program without `managedFields`. */
 export function startUntracked(root: string, directory: string, flags: readonly string[]): Promise<Program> {
   return startUp(join(root, '.cache', 'bench', 'untracked.cjs'), directory, flags);
 }
@@ -81,7 +81,7 @@ async function start(script: string, args: readonly string[], ready: RegExp): Pr
   };
 }
 
-/** An etcd of its own in a directory; undefined when none is installed. */
+/** Starts a separate etcd in a directory; undefined when none is installed. */
 export async function startEtcd(directory: string): Promise<{ url: string; stop(): Promise<void> } | undefined> {
   try {
     await promisify(execFile)('etcd', ['--version'], { env: etcdEnvironment() });
@@ -98,7 +98,7 @@ export async function startEtcd(directory: string): Promise<{ url: string; stop(
   return { url: client, stop: () => stop(child) };
 }
 
-/** Debian's etcd wants to be told that it may run on arm64. */
+/** Environment in which Debian's etcd runs on arm64. */
 function etcdEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch };
 }
@@ -111,7 +111,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits for what the program says; its whole output goes into the error when it ends instead. */
+/** Waits for a line of the program; its whole output goes into the error when it ends instead. */
 async function output(child: ChildProcess, pattern: RegExp): Promise<string> {
   let said = '';
   return new Promise((resolve, reject) => {

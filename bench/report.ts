@@ -1,12 +1,12 @@
-/** How figures are printed: as a table for people, as JSON for programs. */
+/** Prints figures: as a table for people, as JSON for programs. */
 
 export interface Figure {
   readonly name: string;
   readonly unit: '/s' | 'MB/s' | 'ms' | 'µs' | 'MB' | '%' | '';
   readonly qd: number;
-  /** The bare server's or another peer's, measured in the same run; absent where there is nothing to compare. */
+  /** Figure of the bare server or another peer, measured in the same run; absent when there is none. */
   readonly bare?: number;
-  /** What the project promises: at least for rates and where more is better, at most for all else. */
+  /** Promised value: a minimum for rates and when more is better, a maximum for all else. */
   readonly promise?: number;
   readonly moreIsBetter?: boolean;
 }

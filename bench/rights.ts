@@ -1,7 +1,8 @@
 /**
- * What tokens and roles cost: a get by a service account, with a signed token that is bound to it and rights that come from
- * a binding, beside the same get by a member of `system:masters` with a word out of a file, about whom nobody is asked. Both
- * send as many bytes, and both go to one server: two that do the same differ by more than what is measured here.
+ * Measures the cost of tokens and roles: a get by a service account, with a signed token that is bound to it and rights
+ * that come from a binding, beside the same get by a member of `system:masters` with a token from a file, which needs
+ * no authorization. Both send as many bytes, and both go to one server: two that do the same differ by more than this
+ * difference.
  */
 import type { Agent } from 'node:https';
 import { post } from './http.ts';
@@ -12,10 +13,10 @@ const MAPS = '/api/v1/namespaces/default/configmaps';
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const ROUNDS = 7;
-/** As long as the other's token. */
+/** Token as long as the other one. */
 const SHORT = 'xxxxxxxxxxx';
 
-/** How much more processor time a request takes, in per cent. */
+/** Returns the additional processor time of a request, in per cent. */
 export async function costOfRights(
   program: Program,
   options: LoadOptions & { readonly agent: Agent },

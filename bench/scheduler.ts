@@ -1,6 +1,7 @@
 /**
- * How fast the scheduler gives pods nodes, in a cluster of 5,000 nodes: through the real API in one process, on the embedded
- * store, from its start until every pod has its node. `decisions` is deciding and assuming alone, without the API.
+ * Measures how fast the scheduler assigns nodes to pods, in a cluster of 5,000 nodes: through the real API in one
+ * process, on the embedded store, from its start until every pod has its node. `decisions` is deciding and assuming
+ * alone, without the API.
  */
 
 import { silent } from '../src/base/log.ts';
@@ -37,7 +38,7 @@ type Sort = 'plain' | 'anti-affinity';
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
 const NODES = 5_000;
 const CONCURRENT_CREATES = 200;
-/** Pods of one group keep away from each other. */
+/** Number of pods in a group, which exclude each other. */
 const GROUP = 500;
 
 export async function measureScheduler(sort: Sort, count: number, directory: string): Promise<SchedulerFigures> {
@@ -88,7 +89,7 @@ function pod(index: number, sort: Sort): object {
   };
 }
 
-/** Without API, informers and queue. */
+/** Measures deciding without API, informers and queue. */
 async function deciding(client: Client): Promise<number> {
   const cluster = new Cluster();
   const none = () => undefined;

@@ -1,4 +1,4 @@
-/** The figures of Services: rules of thousands of them, and what a cluster IP costs a connection. */
+/** Figures of Services: rules of thousands of them, and the cost of a cluster IP for a connection. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { silent } from '../src/base/log.ts';
@@ -24,7 +24,7 @@ const SERVICES = 5_000;
 const ENDPOINTS = 3;
 const CHANGES = 30;
 const MAX_CHANGE_MS = 50;
-/** Of the direct rate. */
+/** Minimum share of the direct rate. */
 const MIN_RATE = 0.9;
 const ROUNDS = 5;
 const ROUND_MS = 1_000;

@@ -1,4 +1,7 @@
-/** The figures of traffic through Services to real pods: how soon a pod is served, and what a rolling update loses. */
+/**
+ * Figures of traffic through Services to real pods: the delay until a pod is served, and the requests that a rolling
+ * update loses.
+ */
 import { existsSync } from 'node:fs';
 import { Agent as PlainAgent, request } from 'node:http';
 import { Agent } from 'node:https';
@@ -13,7 +16,7 @@ import type { Figure } from './report.ts';
 export interface TrafficFigures {
   /** The project's folder. */
   readonly root: string;
-  /** For the cluster, which is removed afterwards. */
+  /** Directory for the cluster, which is removed afterwards. */
   readonly directory: string;
   readonly wanted: (name: string) => boolean;
   readonly record: (figure: Figure) => void;
@@ -33,13 +36,16 @@ const REQUESTS_PER_SECOND = 500;
 const TICK_MS = 10;
 const REQUEST_TIMEOUT_MS = 20_000;
 const UPDATE_TIMEOUT_MS = 120_000;
-/** Between two looks at a deployment or an address. */
+/** Interval between two looks at a deployment or an address. */
 const LOOK_MS = 3;
 const SERVICES = '/api/v1/namespaces/default/services';
 const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 
-/** Answers what it has accepted, and then ends, as servers do. There is no `preStop`: nothing delays its end. */
+/**
+ * Server that answers all accepted requests before it ends, as servers do. There is no `preStop`: nothing delays its
+ * end.
+ */
 const SERVER = `
 const server = require('http').createServer((_, response) => response.end('ok'));
 server.listen(8080);
@@ -74,7 +80,7 @@ async function serviceFor({ qd }: NodeUnderTest, name: string, agent: Agent): Pr
   return JSON.parse(made).spec.clusterIP;
 }
 
-/** From the moment that a watch shows the pod as Ready until its Service answers. */
+/** Measures the time from the watch event that shows the pod as Ready until its Service answers. */
 async function served(node: NodeUnderTest, agent: Agent): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < STARTS; round++) {
@@ -88,7 +94,7 @@ async function served(node: NodeUnderTest, agent: Agent): Promise<number> {
   return median(times);
 }
 
-/** The latency of the API, while nobody uses the Ingress and while 200 connections do, in turns. */
+/** Measures the latency of the API, with the Ingress idle and with 200 connections to it, in turns. */
 async function flooded(node: NodeUnderTest, agent: Agent, { root, record, say }: TrafficFigures): Promise<void> {
   if (!hasWrk) return say('the flood of the Ingress is left out: wrk is not installed');
   const { qd } = node;
@@ -115,7 +121,7 @@ async function flooded(node: NodeUnderTest, agent: Agent, { root, record, say }:
   record({ name: FLOODED, unit: 'ms', qd: median(rounds.loud) });
 }
 
-/** Host and port. The usual port may belong to something else. */
+/** Returns host and port. The usual port may belong to another program. */
 async function ingressAddress({ qd }: NodeUnderTest, agent: Agent): Promise<string> {
   for (;;) {
     const { status } = JSON.parse((await get(qd, `${INGRESSES}/flooded`, agent)).toString());
@@ -126,7 +132,7 @@ async function ingressAddress({ qd }: NodeUnderTest, agent: Agent): Promise<stri
   }
 }
 
-/** One request on a connection of its own. Resolves with undefined, or with what went wrong. */
+/** Sends one request on a new connection. Resolves with undefined, or with the error. */
 function ask(address: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const sent = request(`http://${address}/`, { agent: new PlainAgent(), timeout: REQUEST_TIMEOUT_MS }, (response) => {

@@ -1,4 +1,4 @@
-/** Many watchers on a burst of creates: how many events a second reach all of them together. */
+/** Measures many watchers on a burst of creates: how many events a second reach all of them together. */
 import { Agent } from 'node:https';
 import { connect } from 'node:tls';
 import { post } from './http.ts';
@@ -6,7 +6,7 @@ import type { Target } from './load.ts';
 
 export interface WatchOptions {
   readonly watchPath: string;
-  /** Each POST to this path makes one event for every watcher. */
+  /** Path of the creates: each POST to it makes one event for every watcher. */
   readonly createPath: string;
   readonly body: (index: number) => string;
   readonly watchers: number;
@@ -43,8 +43,8 @@ const BRACE = 0x7d;
 const NEWLINE = 0x0a;
 
 /**
- * Over a socket of its own, read as it comes: a client that takes HTTP apart costs more than what it measures. An event is
- * a line that ends an object; lines that frame chunks end otherwise.
+ * Opens a watch over a plain socket and reads it as it comes: a client that parses HTTP costs more than the measured
+ * code. An event is a line that ends an object; lines that frame chunks end otherwise.
  */
 function openWatch({ origin, token }: Target, path: string): Promise<Stream> {
   const { hostname, port, host } = new URL(origin);

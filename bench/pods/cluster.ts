@@ -13,12 +13,12 @@ const run = promisify(execFile);
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const LOOK_MS = 50;
 const READY_TIMEOUT_MS = 60_000;
-/** Of pods. Tests have others. */
+/** Range of pods. Tests have others. */
 const CLUSTER_CIDR = '10.229.0.0/16';
 
 export const IMAGE = 'docker.io/library/bench:1';
 
-/** Why there are no figures of containerd here. */
+/** Returns why there are no figures of containerd here. */
 export function withoutContainerd(): string | undefined {
   if (process.getuid?.() !== 0) return 'containerd needs root';
   const missing = ['containerd', 'ctr', 'runc'].filter((program) => !isInstalled(program));
@@ -26,7 +26,7 @@ export function withoutContainerd(): string | undefined {
   return missing.length > 0 ? `${missing.join(', ')} not installed` : undefined;
 }
 
-/** Why there are no figures of processes here. */
+/** Returns why there are no figures of processes here. */
 export function withoutProcesses(): string | undefined {
   if (process.getuid?.() !== 0) return 'pods have no network of their own without root';
   const missing = ['runc', 'ip'].filter((program) => !isInstalled(program));
@@ -48,7 +48,7 @@ export interface NodeUnderTest {
 interface ClusterOptions {
   /** The project's folder. */
   readonly root: string;
-  /** For this cluster alone. */
+  /** Directory for this cluster alone. */
   readonly directory: string;
   readonly runtime: 'containerd' | 'process';
 }
@@ -99,7 +99,7 @@ function dataOf({ directory }: ClusterOptions): string {
   return join(directory, 'data');
 }
 
-/** Stops programs, and ends what their nodes still run. Also after a signal. */
+/** Stops programs, and ends the pods that their nodes still run. Also after a signal. */
 function cleanUp(root: string, directories: readonly string[]) {
   const programs: Pick<Program, 'stop'>[] = [];
   const onSignal = () => void clean.now().finally(() => process.exit(1));
@@ -125,7 +125,7 @@ interface Started extends Omit<NodeUnderTest, 'api'> {
   readonly runtime: ClusterOptions['runtime'];
 }
 
-/** When the node is Ready and has the image. */
+/** Waits until the node is Ready and has the image. */
 async function ready({ qd, pid, directory, runtime }: Started): Promise<NodeUnderTest> {
   const api = new PodApi(qd);
   const deadline = performance.now() + READY_TIMEOUT_MS;

@@ -17,7 +17,7 @@ import { execute, receive, streamRequest } from './streams.ts';
 export interface PodFigures {
   /** The project's folder. */
   readonly root: string;
-  /** For the clusters, which are removed afterwards. */
+  /** Directory for the clusters, which are removed afterwards. */
   readonly directory: string;
   readonly wanted: (name: string) => boolean;
   readonly record: (figure: Figure) => void;
@@ -36,7 +36,7 @@ const PORT = 8080;
 const PORT_BYTES = 256e6;
 /** `ctr` needs less than a client of the API: no TLS, no rights, no node to find. */
 const MAX_EXEC_EXTRA_MS = 40;
-/** Until V8 has shrunk the heap. */
+/** Time until V8 has shrunk the heap. */
 const SETTLE_MS = 20_000;
 const IDLE_MS = 6_000;
 
@@ -48,7 +48,7 @@ export async function measurePods(figures: PodFigures): Promise<void> {
 
 type Measure = (node: NodeUnderTest, figures: PodFigures) => Promise<void>;
 
-/** By the names of their figures. */
+/** Measurements by the names of their figures. */
 const CONTAINERD: Readonly<Record<string, Measure>> = {
   'pod ready on containerd, pod deleted on containerd': startsOnContainerd,
   'log of 1 KB lines, followed': log,
@@ -122,7 +122,7 @@ async function log(node: NodeUnderTest, { root, directory, record }: PodFigures)
       theirs[round] = await receive(relay.origin, '\n', bytes);
       const shown = LINES * (LINE.length + 1);
       const rate = await withWholeLog(path, bytes, () => receive(qd.origin, request, shown));
-      // In bytes of the file, as for the peer: what is left out of it was read.
+      // In bytes of the file, as for the peer: lines that are left out were read, too.
       ours[round] = (rate * bytes) / shown;
     }
     const peer = Math.max(...theirs);

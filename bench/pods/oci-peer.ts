@@ -1,4 +1,4 @@
-/** The OCI runtime by itself: what starting a pod of one container cannot do without. */
+/** Measures the OCI runtime alone: the minimum for starting a pod of one container. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What the figures of pods are compared with. */
+/** Peers that the figures of pods are compared with. */
 import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ import { socketOf } from './cluster.ts';
 
 const run = promisify(execFile);
 
-/** The same containerd without a cluster. */
+/** Interface to the same containerd without a cluster. */
 export interface Cri {
   /** Milliseconds until a pod of one container has been started. */
   start(): Promise<number>;
-  /** Whether a container is gone. */
+  /** Reports whether a container is gone. */
   isGone(id: string): Promise<boolean>;
   close(): Promise<void>;
 }

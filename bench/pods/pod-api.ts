@@ -1,4 +1,4 @@
-/** Creates and deletes pods, and sees in a watch what becomes of them. */
+/** Creates and deletes pods, and follows them in a watch. */
 import { Agent, request } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { get, post, remove } from '../http.ts';
@@ -6,7 +6,7 @@ import type { Target } from '../load.ts';
 
 export const PODS = '/api/v1/namespaces/default/pods';
 
-/** What a watch shows of a pod. */
+/** Watch event of a pod. */
 interface PodEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   readonly object: {

@@ -1,6 +1,6 @@
 /**
- * A TLS server that does nothing but pass on: a file (`file:PATH`) to everyone who connects, or a connection to an address
- * (`tcp:HOST:PORT`). Its arguments are the certificate, the key and the source; it prints its port.
+ * Runs a TLS server that only passes data on: a file (`file:PATH`) to everyone who connects, or a connection to an
+ * address (`tcp:HOST:PORT`). Its arguments are the certificate, the key and the source; it prints its port.
  */
 import { createReadStream, readFileSync } from 'node:fs';
 import { type AddressInfo, connect } from 'node:net';
@@ -13,7 +13,7 @@ const done = () => undefined;
 
 function serve(client: TLSSocket): void {
   if (type === 'file') {
-    // A client that begins to read says so, as with a request.
+    // A client sends data when it begins to read, as with a request.
     client.once('data', () => pipeline(createReadStream(rest.join(':')), client, done));
     return;
   }

@@ -6,7 +6,7 @@ import type { Target } from '../load.ts';
 import { PODS } from './pod-api.ts';
 
 const TIMEOUT_MS = 60_000;
-/** The channel that says how a command ended. */
+/** Channel for the exit status of a command. */
 const STATUS_CHANNEL = 3;
 
 /** A request whose response is a stream of bytes. */
@@ -22,7 +22,7 @@ export function streamRequest({ origin, token }: Target, path: string, isUpgrade
   return `GET ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`;
 }
 
-/** Sends a request and returns the rate at which so many bytes come back, in MB/s. What frames them is not worth counting. */
+/** Sends a request and returns the rate at which so many bytes come back, in MB/s. Framing is too small to count. */
 export async function receive(origin: string, request: string, bytes: number): Promise<number> {
   const { hostname, port } = new URL(origin);
   const began = performance.now();

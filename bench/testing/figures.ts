@@ -10,7 +10,7 @@ interface TestingFigures {
   readonly record: (figure: Figure) => void;
 }
 
-/** Best of several, except for the first cluster, the week and the idle processor: they happen once. */
+/** Figures, best of several, except for the first cluster, the week and the idle processor: they happen once. */
 const FIGURES = [
   { key: 'firstMs', name: 'test cluster, import and first answer', unit: 'ms', promise: 150 },
   { key: 'nextMs', name: 'test cluster, the next one', unit: 'ms', promise: 20 },

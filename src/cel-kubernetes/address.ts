@@ -30,7 +30,7 @@ function hexOf(ipv4: string): string {
   return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 }
 
-/** In the canonical form of RFC 5952. */
+/** Formats an address in the canonical form of RFC 5952. */
 export function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.');
   const words = Array.from({ length: 8 }, (_, i) => bytes[2 * i]! * 256 + bytes[2 * i + 1]!);

@@ -1,4 +1,4 @@
-/** `authorizer.group('apps').resource('deployments').check('create').allowed()`: asks who may do what. */
+/** `authorizer.group('apps').resource('deployments').check('create').allowed()`: asks for the rights of a user. */
 import { LIST_COST, OBJECT_COST, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cel/cost/constants.ts';
 import { addRanges, exactly, scaleRange } from '../cel/cost/range.ts';
 import { member } from '../cel/libraries/declare.ts';
@@ -45,7 +45,7 @@ const GROUP_TYPE = opaqueType('kubernetes.authorization.GroupCheck');
 const RESOURCE_CHECK_TYPE = opaqueType('kubernetes.authorization.ResourceCheck');
 const DECISION_TYPE = opaqueType('kubernetes.authorization.Decision');
 
-/** Only functions look into these; each one is equal to itself alone. */
+/** Value that only functions look into; it is equal to itself alone. */
 abstract class Part extends OpaqueValue {
   equals(other: this): boolean {
     return this === other;
@@ -127,7 +127,7 @@ function serviceAccount({ authorize }: AuthorizerValue, namespace: string, name:
   });
 }
 
-/** Two checks fit into one expression. */
+/** Cost of a check: two fit into one expression. */
 const CHECK_COST = 350_000;
 const CHECKING: Pick<Overload, 'costBefore' | 'estimate'> = {
   costBefore: () => CHECK_COST,

@@ -1,4 +1,4 @@
-/** What the functions of Kubernetes cost, before they run and afterwards. */
+/** Costs of the functions of Kubernetes, before they run and afterwards. */
 import { bulkCost, REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cel/cost/constants.ts';
 import { addRanges, exactly, multiplyRanges, type Range, scaleRange } from '../cel/cost/range.ts';
 import type { CallEstimate, CallNode, CostNode, Overload } from '../cel/library.ts';
@@ -63,7 +63,7 @@ export const LISTING: Costs = {
   },
 };
 
-/** More than an evaluation may cost: a list may hold the same long value many times. */
+/** Limit above that of an evaluation: a list may hold the same long value many times. */
 const MAX_TREE_COST = 2_000_000;
 
 /** The cost of reading a value to its depths. */
@@ -84,7 +84,7 @@ function treeCost(value: Value): number {
 /** Bytes of an address of either family. */
 const ADDRESS: Range = { min: 4, max: 16 };
 
-/** Comparisons of networks with what they may contain; a string is parsed first. */
+/** Costs of comparing networks with possible members; a string is parsed first. */
 export function containing({ network, text }: { readonly network: boolean; readonly text: boolean }): Costs {
   const comparing = addRanges(
     scaleRange(addRanges(ADDRESS, ADDRESS), STRING_TRAVERSAL_FACTOR),

@@ -19,7 +19,7 @@ class FormatValue extends OpaqueValue {
   constructor(
     readonly name: string,
     readonly check: Check,
-    /** About how long an expression for it is. */
+    /** Approximate length of an expression for it. */
     readonly expressionLength: number,
   ) {
     super();

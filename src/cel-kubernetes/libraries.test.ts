@@ -95,14 +95,14 @@ it.each([
   expect(failureOf(source)).toContain(words);
 });
 
-it('does not collect matches without end', () => {
+it('the library does not collect an unlimited number of matches', () => {
   const environment = kubernetesEnvironment().extend({ variables: { text: STRING } });
   const program = compile(`text.findAll('a').size()`, environment);
   expect(program.evaluate({ text: 'a'.repeat(50_000) })).toBe(50_000);
   expect(() => program.evaluate({ text: 'a'.repeat(50_001) })).toThrow('more than 50000 matches');
 });
 
-it('does not look at the rest of a long text for each match', () => {
+it('the library does not look at the rest of a long text for each match', () => {
   const environment = kubernetesEnvironment().extend({ variables: { text: STRING } });
   const program = compile(`text.findAll('a.*[xy]|a').size()`, environment);
   expect(program.evaluate({ text: 'a'.repeat(100) })).toBe(100);

@@ -48,7 +48,7 @@ function quantityOf(text: string): QuantityValue {
 const MIN_INT64 = -(2n ** 63n);
 const MAX_INT64 = 2n ** 63n - 1n;
 
-/** The amount as a 64-bit integer; undefined if it is none. */
+/** Returns the amount as a 64-bit integer; undefined if it is not one. */
 function integerOf({ quantity }: QuantityValue): bigint | undefined {
   const whole = scaled(quantity, 0);
   const isExact = compareQuantities({ ...quantity, mantissa: whole, exponent: 0 }, quantity) === 0;

@@ -6,10 +6,10 @@ import { INT, listType, STRING } from '../cel/types/type.ts';
 import { fail } from '../cel/values/failure.ts';
 import { MATCHING } from './costs.ts';
 
-/** More matches of one call are an error: each takes about a microsecond, which costs do not say. */
+/** Limit for the matches of one call; more are an error. Each takes about a microsecond, which costs do not reflect. */
 const MAX_MATCHES = 50_000;
 
-/** At most `limit` matches; all if it is negative. */
+/** Returns at most `limit` matches; all if it is negative. */
 function findAll(text: string, expression: string, limit: number | bigint): string[] {
   const found: string[] = [];
   const matcher = matcherOf(compiled(expression), text);

@@ -19,12 +19,12 @@ class SemverValue extends OpaqueValue {
     super();
   }
 
-  /** What there is to compare. */
+  /** Size of the identifiers to compare. */
   get size(): number {
     return this.prerelease.reduce((sum, part) => sum + 1 + part.length, 0);
   }
 
-  /** What was built does not matter. */
+  /** Ignores build metadata. */
   equals(other: SemverValue): boolean {
     return compare(this, other) === 0;
   }
@@ -32,7 +32,7 @@ class SemverValue extends OpaqueValue {
 
 const MAX_UINT64 = 2n ** 64n;
 
-/** A version, or why the text is none. */
+/** Returns a version, or the error in the text. */
 function read(text: string): SemverValue | string {
   if (text === '') return 'Version string empty';
   const parts = text.split('.');

@@ -25,12 +25,12 @@ class UrlValue extends OpaqueValue {
     return this.text === text;
   }
 
-  /** What there is to look at in each call of a function. */
+  /** Size of the text that each function call looks at. */
   get size(): number {
     return this.text.length;
   }
 
-  /** Without the brackets of an IPv6 address. */
+  /** Host without the brackets of an IPv6 address. */
   get hostname(): string {
     return this.host.startsWith('[') ? this.host.slice(1, this.host.indexOf(']')) : this.host.replace(/:\d*$/, '');
   }
@@ -42,7 +42,7 @@ class UrlValue extends OpaqueValue {
 
 const HOST = /^(\[[0-9a-fA-F:.]+(%25[^\]]*)?\]|[^[\]:\s"<>\\^`{|}]*)(:\d*)?$/;
 
-/** A URL, or why the text is none. It must be absolute: a scheme, or a path that begins with a slash. */
+/** Returns a URL, or the error in the text. It must be absolute: a scheme, or a path that begins with a slash. */
 export function readUrl(text: string): UrlValue | string {
   const wrong = (why: string) => `parse ${JSON.stringify(text)}: ${why}`;
   if (text === '') return wrong('empty url');
@@ -55,7 +55,7 @@ export function readUrl(text: string): UrlValue | string {
   const mark = rest.indexOf('?');
   const before = mark < 0 ? rest : rest.slice(0, mark);
   const query = mark < 0 ? '' : rest.slice(mark + 1);
-  // What follows the scheme without a slash is opaque.
+  // Text after a scheme without a slash is opaque.
   if (scheme !== '' && !before.startsWith('/')) return new UrlValue(text, scheme.toLowerCase(), '', '', query);
   const hasHost = before.startsWith('//') && (scheme !== '' || !before.startsWith('///'));
   const slash = hasHost ? before.indexOf('/', 2) : 0;
@@ -86,7 +86,7 @@ function urlOf(text: string): UrlValue {
   return typeof url === 'string' ? fail(`URL parse error during conversion from string: ${url}`) : url;
 }
 
-/** Most texts have no escapes. */
+/** Decodes escapes, which most texts do not have. */
 function unescaped(text: string): string {
   return /[%+]/.test(text) ? decodeURIComponent(text.replaceAll('+', ' ')) : text;
 }

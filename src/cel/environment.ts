@@ -1,4 +1,4 @@
-/** What an expression can use: the variables, functions, macros and types that it is compiled with. */
+/** Everything that an expression can use: the variables, functions, macros and types that it is compiled with. */
 import type { FunctionDeclaration, Library, Macro, Overload } from './library.ts';
 import {
   BOOL,
@@ -23,7 +23,7 @@ export interface EnvironmentOptions {
   readonly variables?: Readonly<Record<string, Type>>;
   /** Finds types by name that no library has, such as those of a schema: `Object.spec`. */
   readonly typeOf?: (name: string) => Type | undefined;
-  /** Whether lists and maps with elements of several types are errors, as in Kubernetes. */
+  /** True when lists and maps with elements of several types are errors, as in Kubernetes. */
   readonly homogeneousLiterals?: boolean;
 }
 
@@ -55,7 +55,7 @@ export class Environment {
     if (options.typeOf !== undefined) this.#typeOf.push(options.typeOf);
   }
 
-  /** This environment with more in it. A variable replaces one of the same name. */
+  /** Returns this environment with additions. A variable replaces one of the same name. */
   extend(options: EnvironmentOptions): Environment {
     return new Environment(options, this);
   }

@@ -1,6 +1,6 @@
 /**
- * What extends the language: functions, macros and types, with what they cost. The standard library is one as well
- * (`libraries/`); an `Environment` is made of them.
+ * Extends the language: functions, macros and types, with their costs. The standard library is one as well
+ * (`libraries/`); an `Environment` consists of them.
  */
 import type { Range } from './cost/range.ts';
 import type { Expression } from './syntax/expression.ts';
@@ -23,17 +23,17 @@ export interface FunctionDeclaration {
 export interface Overload {
   /** Unique in an environment: `string_starts_with_string`. */
   readonly id: string;
-  /** Whether it is called as `target.name(…)`; the target is the first parameter. */
+  /** True when it is called as `target.name(…)`; the target is the first parameter. */
   readonly member?: boolean;
   readonly parameters: readonly Type[];
   readonly result: Type;
   /** Throws with `fail()`. The arguments have the types of the parameters at run time. */
   readonly call: Implementation;
-  /** What a call costs at run time; 1 where it is left out. The target is the first argument. */
+  /** Cost of a call at run time. Default: 1. The target is the first argument. */
   readonly cost?: (args: readonly Value[], result: Value) => number;
-  /** The same, for a function whose arguments say how much work it is: it is charged before the function runs. */
+  /** Cost of a function whose arguments determine its work: it is charged before the function runs. */
   readonly costBefore?: (args: readonly Value[]) => number;
-  /** What a call costs at most and at least before it runs, without the cost of its arguments; 1 where it is left out. */
+  /** Estimates the minimum and maximum cost of a call before it runs, without the cost of its arguments. Default: 1. */
   readonly estimate?: (call: CallNode) => CallEstimate | undefined;
 }
 
@@ -43,7 +43,7 @@ export type Implementation = (...args: any[]) => Value;
 /** A call whose cost is estimated. */
 export interface CallNode {
   readonly target: CostNode | undefined;
-  /** Without the target. */
+  /** Arguments without the target. */
   readonly args: readonly CostNode[];
   /** The size of a node: computed from the expression, or given by the caller's limits, or unknown (0 to infinity). */
   sizeOf(node: CostNode): Range;
@@ -53,10 +53,12 @@ export interface CallNode {
 
 /** A part of an expression, seen by the cost estimate. */
 export interface CostNode {
-  /** Where the value comes from: a variable, then names of fields, `@items`, `@keys`, `@values`. Undefined for computed values. */
+  /**
+   * Origin of the value: a variable, then names of fields, `@items`, `@keys`, `@values`. Undefined for computed values.
+   */
   readonly path: readonly string[] | undefined;
   readonly type: Type;
-  /** The size, where the expression itself says it (literals, sums). */
+  /** Size that the expression itself determines (literals, sums). */
   readonly computedSize: Range | undefined;
   /** The value of a literal. */
   readonly literal: Value | undefined;
@@ -68,12 +70,12 @@ export interface CallEstimate {
   readonly size?: Range;
 }
 
-/** Rewrites calls of one name and number of arguments before types are checked. */
+/** Rewrites calls with one name and number of arguments before types are checked. */
 export interface Macro {
   readonly name: string;
   readonly member: boolean;
   readonly arity: number;
-  /** Returns undefined when the call is none of the macro's after all. */
+  /** Returns undefined when the call does not match the macro after all. */
   expand(call: MacroCall): Expression | undefined;
 }
 

@@ -78,7 +78,7 @@ test('an evaluation of low cost does not ask whether its turn is spent', () => {
   expect(compile('numbers.all(x, x >= 0)', environment).evaluate(variables, undefined, pace)).toBe(true);
 });
 
-test('what is left of a budget ends an evaluation that pauses', () => {
+test('the rest of a budget limits an evaluation that pauses', () => {
   const budget = new CostBudget(100_000);
   const { outcome } = inParts(compile('numbers.all(x, numbers.all(y, x + y >= 0))', environment), budget);
   expect(outcome).toBeInstanceOf(CostLimitError);

@@ -14,10 +14,10 @@ import { Failure } from './values/failure.ts';
 import { forgetKeys } from './values/map.ts';
 import type { Value } from './values/value.ts';
 
-/** What one evaluation may cost unless the caller says otherwise: Kubernetes' limit for a call. */
+/** Default limit for the cost of one evaluation: Kubernetes' limit for a call. */
 const DEFAULT_CALL_LIMIT = 1_000_000;
 
-/** What an evaluation may cost before it counts as long: it then starts again in a form that can be interrupted. */
+/** Cost from which an evaluation counts as long: it then starts again in a form that can be interrupted. */
 const QUICK_COST = 5_000;
 
 /** An expression failed while it ran; the message is cel-go's. */
@@ -33,7 +33,7 @@ export class CostLimitError extends EvaluationError {
   }
 }
 
-/** What several evaluations may cost together. */
+/** Budget shared by several evaluations. */
 export class CostBudget {
   readonly limit: number;
   used = 0;
@@ -102,7 +102,7 @@ export class Program {
     return this.#checked.variables;
   }
 
-  /** What an evaluation costs at least and at most, if values are no larger than the limits say. */
+  /** Estimates the minimum and maximum cost of an evaluation if values are no larger than the limits say. */
   estimateCost(limits: SizeLimits): Range {
     return estimateCost(this.#checked, limits);
   }
@@ -120,7 +120,7 @@ export class Program {
       try {
         return evaluateIn(compiled, new Frame(variables, compiled.slots, QUICK_COST), budget);
       } catch (error) {
-        // A variable may be an evaluation of its own, which has paused.
+        // A variable may itself be an evaluation that has paused.
         if (!(error instanceof CostExceeded) && !(error instanceof Paused)) throw error;
       }
     }
@@ -150,13 +150,13 @@ export class Paused {
   }
 }
 
-/** One evaluation of a program. */
+/** Evaluation of a program. */
 interface Run {
   readonly compiled: Compiled;
   readonly variables: Variables;
   readonly budget: CostBudget | undefined;
   readonly limit: number;
-  /** What the limit is that of. */
+  /** Scope that the limit belongs to. */
   readonly scope: CostLimitError['scope'];
 }
 
@@ -171,7 +171,7 @@ function evaluateWithin({ compiled, variables, budget, limit, scope }: Run, prog
   }
 }
 
-/** What an evaluation that was cut short has cost is not counted. */
+/** Evaluates a frame. The cost of an evaluation that was cut short is not counted. */
 function evaluateIn({ evaluate }: Compiled, frame: Frame, budget: CostBudget | undefined): Value {
   let isFinished = true;
   forgetKeys();

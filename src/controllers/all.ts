@@ -1,4 +1,4 @@
-/** All controllers of a control plane: the one list. */
+/** Lists all controllers of a control plane. */
 
 import {
   type GarbageCollectorOptions,

@@ -22,7 +22,7 @@ export function compositions(schema: JsonSchema, checkOf: CheckOf): Check | unde
   };
 }
 
-/** What it takes to describe an error. */
+/** Steps to describe an error. */
 const STEPS_PER_ERROR = 40;
 
 function compositionCheck({ allOf, anyOf, oneOf, not }: JsonSchema, checkOf: CheckOf): Check {
@@ -66,9 +66,9 @@ function compositionCheck({ allOf, anyOf, oneOf, not }: JsonSchema, checkOf: Che
 }
 
 interface Fit {
-  /** How many of the schemas the value satisfies. */
+  /** Number of schemas that the value satisfies. */
   readonly fitting: number;
-  /** The last one that it satisfies, or else the one that applied to most of it. */
+  /** Last run that it satisfies, or else the one that applied to most of it. */
   readonly closest: Run;
 }
 
@@ -89,7 +89,10 @@ function tryAll(schemas: readonly JsonSchema[], attempt: (schema: JsonSchema) =>
   return { fitting, closest: closest! };
 }
 
-/** Outcomes are kept until the composition is complete. Of one that is not reported, it matters only that there are errors. */
+/**
+ * Drops findings of an outcome, which is kept until the composition is complete. If it is not reported, it only matters
+ * that there are errors.
+ */
 function forget(outcome: Run | undefined): void {
   if (outcome) outcome.found.length = Math.min(outcome.found.length, 1);
 }

@@ -4,7 +4,7 @@ import { matchesAnywhere, regularExpression } from '../base/regular-expression.t
 
 type Format = (text: string) => boolean;
 
-/** None of these can backtrack for long: their repetitions do not overlap. */
+/** Formats whose patterns cannot backtrack for long: their repetitions do not overlap. */
 const pattern =
   (expression: RegExp): Format =>
   (text) =>

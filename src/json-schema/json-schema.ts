@@ -55,12 +55,12 @@ export interface JsonSchema {
   readonly additionalItems?: JsonSchema | boolean;
 }
 
-/** The schema of all items of a list; undefined where it has none, or one for each position. */
+/** Returns the schema of all items of a list; undefined if it has none, or one for each position. */
 export function itemsOf({ items }: JsonSchema): JsonSchema | undefined {
   return isTree(items) ? (items as JsonSchema) : undefined;
 }
 
-/** The schema of the values of a map; undefined where it has none, or a boolean. */
+/** Returns the schema of the values of a map; undefined if it has none, or a boolean. */
 export function valuesOf({ additionalProperties }: JsonSchema): JsonSchema | undefined {
   return isTree(additionalProperties) ? (additionalProperties as JsonSchema) : undefined;
 }

@@ -6,7 +6,7 @@ import { patternSize } from './pattern-size.ts';
 /** Patterns are compiled while others wait, some microseconds for each step: all versions together have no more of them. Public definitions have up to 530. */
 const MAX_PATTERN_STEPS = 50_000;
 
-/** What is wrong with the size of the patterns in all schemas of a definition. A pattern that occurs again is not counted again. */
+/** Checks the size of the patterns in all schemas of a definition. A repeated pattern is counted once. */
 export function patternLimitErrors(schemas: readonly JsonSchema[], path: string): FieldError[] {
   const patterns = new Set<string>();
   for (const schema of schemas) collect(schema, patterns);

@@ -1,6 +1,6 @@
 /**
- * About how many steps the compiled form of a regular expression has: a counted repetition such as `(ab){1,300}` is compiled into
- * as many copies. Malformed expressions have some size, too.
+ * Estimates the number of steps in the compiled form of a regular expression: a counted repetition such as
+ * `(ab){1,300}` is compiled into as many copies. Malformed expressions also have some size.
  */
 export function patternSize(pattern: string): number {
   const groups: { sum: number; last: number }[] = [];

@@ -16,52 +16,55 @@ export class TurnSpent {}
 export class TooCostly {}
 
 /**
- * Each run completes findings of so many steps, so that it gets further than the one before, whatever it takes to get to where that one
- * ended. A step takes up to 50 ns.
+ * Number of steps whose findings each run completes at least, so that it gets further than the one before, however long
+ * it takes to get to where that one ended. A step takes up to 50 ns.
  */
 const MIN_STEPS = 50_000;
 const STEPS_PER_MATCH = 20;
 const STEPS_PER_SCHEMA = 10;
-/** What it takes to compile an instruction. */
+/** Steps to compile an instruction. */
 const STEPS_PER_INSTRUCTION = 70;
-/** What all matches and alternatives of a validation may take: some seconds. */
+/** Maximum steps of all matches and alternatives of a validation: some seconds. */
 const MAX_STEPS = 100_000_000;
-/** How many schemas are applied inside `allOf`, `anyOf`, `oneOf` and `not`: only these can be far more than the value has parts. */
+/**
+ * Maximum number of schemas applied inside `allOf`, `anyOf`, `oneOf` and `not`: only these can far exceed the number of
+ * parts of the value.
+ */
 const MAX_ALTERNATIVES = 500_000;
 
-/** Whether a text matches a pattern, if that can be found out in time. */
+/** Result of matching a text against a pattern, if that can be determined in time. */
 type Match = boolean | 'too long';
 
-/** What a validation has taken so far. */
+/** Cost of a validation so far. */
 interface Cost {
   steps: number;
   alternatives: number;
 }
 
 /**
- * How far a validation is. When the turn is spent, the validation starts again in another one, and what was found out is not found out
- * again: it is asked for in the same order. Findings inside one that is complete are forgotten.
+ * Keeps the progress of a validation. When the turn is spent, the validation starts again in another one without
+ * repeating findings: they are asked for in the same order. Findings inside a complete finding are forgotten.
  */
 export class Progress {
   readonly facts = new ValueFacts();
   readonly #pace: Pace | undefined;
-  /** What was found out inside each finding that is not complete yet, from the outermost on. */
+  /** Known results inside each finding that is not complete yet, from the outermost on. */
   readonly #known: unknown[][] = [[]];
   readonly #next: number[] = [0];
   #depth = 0;
-  /** In how many compositions of schemas the validation is. */
+  /** Number of nested compositions of schemas that the validation is in. */
   #compositions = 0;
-  /** What the complete findings took, and what this run has done besides them. */
+  /** Cost of the complete findings, and cost of this run besides them. */
   readonly #settled: Cost = { steps: 0, alternatives: 0 };
   readonly #unsettled: Cost = { steps: 0, alternatives: 0 };
   /** The steps of the findings that were complete when this run began. */
   #settledBefore = 0;
-  /** Those that were compiled. */
+  /** Patterns compiled so far. */
   readonly #patterns = new Set<string>();
   /** The match that was under way when the turn was spent. */
   #long: LongMatch | undefined;
 
-  /** Without a pace, everything is found out in one turn. */
+  /** Without a pace, everything is done in one turn. */
   constructor(pace?: Pace) {
     this.#pace = pace;
   }
@@ -88,13 +91,13 @@ export class Progress {
     if (this.#settled.alternatives + this.#unsettled.alternatives > MAX_ALTERNATIVES) throw new TooCostly();
   }
 
-  /** Something is about to take so many steps. Throws TooCostly. */
+  /** Counts `steps` steps before they are taken. Throws TooCostly. */
   spend(steps: number): void {
     this.#unsettled.steps += steps;
     if (this.#settled.steps + this.#unsettled.steps > MAX_STEPS) throw new TooCostly();
   }
 
-  /** What `find` returns, which is called again only if it was interrupted. Throws TurnSpent and TooCostly. */
+  /** Returns the result of `find`, which is called again only if it was interrupted. Throws TurnSpent and TooCostly. */
   once<T>(find: () => T): T {
     const known = this.#known[this.#depth]!;
     const index = this.#next[this.#depth]!++;
@@ -112,7 +115,7 @@ export class Progress {
     return found;
   }
 
-  /** The same for a schema that is one of several about a value. */
+  /** Works like `once` for a schema that is one of several about a value. */
   compose<T>(find: () => T): T {
     return this.once(() => {
       this.#compositions++;
@@ -153,7 +156,7 @@ export class Progress {
     return result;
   }
 
-  /** What was done since then is not done again. */
+  /** Marks the work since then as settled: it is not done again. */
   #settle(steps: number, alternatives: number): void {
     this.#settled.steps += this.#unsettled.steps - steps;
     this.#settled.alternatives += this.#unsettled.alternatives - alternatives;

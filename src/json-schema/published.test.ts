@@ -21,7 +21,7 @@ const limited: JsonSchema = {
   'x-kubernetes-validations': [{ rule: 'true' }],
 };
 
-/** What OpenAPI 2 says of it: no alternatives and no default. */
+/** Form of the schema in OpenAPI 2: no alternatives and no default. */
 const LIMITED_2 = {
   ...{ type: 'string', format: 'date', enum: ['a'], pattern: 'a', minLength: 1, maxLength: 2, title: 't' },
   'x-kubernetes-validations': [{ rule: 'true' }],
@@ -43,7 +43,7 @@ const schema: JsonSchema = {
   },
 };
 
-it('says in OpenAPI 2 what its clients understand', () => {
+it('OpenAPI 2 has the parts of a schema that its clients understand', () => {
   const published = publishedSchema(schema, 2, METADATA);
   expect(published).toEqual({
     type: 'object',
@@ -87,12 +87,12 @@ it('lists the alternatives of an integer or string in OpenAPI 3', () => {
   expect(properties).toMatchObject({ either: { anyOf: pair }, pattern: { ...pattern, allOf: [{ anyOf: pair }] } });
 });
 
-it('can be written in protobuf, which older clients read', () => {
+it('the schema can be written in protobuf, which older clients read', () => {
   const definitions = { Thing: publishedSchema(schema, 2, METADATA) };
   expect(encodeDocument({ definitions }).includes('limited')).toBe(true);
 });
 
-it('says everything in OpenAPI 3', () => {
+it('OpenAPI 3 has all parts of a schema', () => {
   const { properties } = publishedSchema(schema, 3, METADATA) as any;
   expect(properties).toMatchObject({ ...schema.properties, metadata: METADATA });
 });

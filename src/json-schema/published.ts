@@ -57,7 +57,7 @@ function published(schema: JsonSchema, version: 2 | 3, metadata: object): Json {
   return isObject ? embedded(out, metadata) : out;
 }
 
-/** Whether an integer or string already lists its alternatives. */
+/** Reports whether an integer or string already lists its alternatives. */
 function isUnfolded({ anyOf, allOf }: JsonSchema): boolean {
   const isPair = (list: readonly JsonSchema[] | undefined) =>
     list?.length === 2 && list[0]!.type === 'integer' && list[1]!.type === 'string';
@@ -68,9 +68,9 @@ function isUnfolded({ anyOf, allOf }: JsonSchema): boolean {
 const NOT_IN_2: readonly (keyof JsonSchema)[] = ['allOf', 'anyOf', 'oneOf', 'not', 'nullable', 'default'];
 
 /**
- * A schema without what OpenAPI 2 does not have: null, alternatives and, as in the documents of built-in kinds, defaults. A
- * value that may be null has no type there. kubectl refuses fields that are not listed, so that an object which keeps unknown
- * fields lists none.
+ * Returns a schema without the features that OpenAPI 2 lacks: null, alternatives and, as in the documents of built-in
+ * kinds, defaults. A value that may be null has no type there. kubectl refuses fields that are not listed, so that an
+ * object which keeps unknown fields lists none.
  */
 function reduced(schema: JsonSchema): Record<string, unknown> {
   const out: Record<string, unknown> = { ...schema };

@@ -2,8 +2,8 @@ import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';
 
 /**
- * Whether an update leaves a value as it was. Items of a list with keys are found by their keys, as in Kubernetes: their order does
- * not matter.
+ * Reports whether an update leaves a value unchanged. Items of a list with keys are found by their keys, as in
+ * Kubernetes: their order does not matter.
  */
 export function sameValue(schema: JsonSchema, value: unknown, old: unknown): boolean {
   if (value === old) return true;
@@ -44,7 +44,7 @@ function hasKeyedLists(schema: JsonSchema): boolean {
   return has;
 }
 
-/** What identifies an item of a list with keys. */
+/** Returns the keys that identify an item of a list with keys. */
 export function keysText(item: unknown, keys: readonly string[]): string {
   return JSON.stringify(isTree(item) ? keys.map((key) => (item as Tree)[key] ?? null) : null);
 }

@@ -96,7 +96,7 @@ describe('other words', () => {
   });
 });
 
-it('is looked at in turns: every part may be the end of one', () => {
+it('a schema is checked in turns: every part may be the end of one', () => {
   const spent = { path: 's', hasStatus: false, pace: { isSpent: () => true } };
   const parts = 100;
   const fields = (schema: (i: number) => JsonSchema) =>

@@ -1,4 +1,6 @@
-/** What the schema of a custom kind may say, besides being structural: words, list and map types, defaults. */
+/**
+ * Checks what the schema of a custom kind may contain besides being structural: words, list and map types, defaults.
+ */
 import { addAll } from '../base/collections/add-all.ts';
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';
@@ -10,18 +12,18 @@ import { type Findings, propertyPath, structuralErrors } from './structural-rule
 import { fieldsOf } from './to-schema.ts';
 import { validateInTurns } from './validator.ts';
 
-/** What surrounds a schema. */
+/** Surroundings of a schema. */
 interface Context {
   /** Why there must not be a default here. */
   readonly noDefault?: string;
-  /** Whether the schema is of apiVersion, kind or metadata, of the object or of one inside it. */
+  /** True for the schema of apiVersion, kind or metadata, of the object or of one inside it. */
   readonly inMetadata?: boolean;
 }
 
 interface SchemaOptions {
-  /** Where the schema stands. */
+  /** Path of the schema. */
   readonly path: string;
-  /** Whether the version has a status subresource. */
+  /** True when the version has a status subresource. */
   readonly hasStatus: boolean;
   readonly pace: Findings['pace'];
 }
@@ -50,7 +52,10 @@ const GO_NAMES: Readonly<Record<string, string>> = {
   'x-kubernetes-validations': 'XValidations',
 };
 
-/** With a status subresource, the schema of the status is cut out of the whole; some words would be lost. */
+/**
+ * Checks the words at the root. With a status subresource, the schema of the status is cut out of the whole; some words
+ * would be lost.
+ */
 function rootWords(schema: JsonSchema, path: string, found: FieldError[]): void {
   if (schema.type && schema.type !== 'object') {
     const detail =
@@ -278,7 +283,10 @@ function isPruned(schema: JsonSchema): boolean {
   return deepEqual(pruned ?? null, value ?? null);
 }
 
-/** The parts of a schema that describe something in these values. Nothing is filled in, and what no value reaches is not read. */
+/**
+ * Returns the parts of a schema that describe something in these values. Nothing is filled in, and parts that no value
+ * reaches are not read.
+ */
 function describing(values: readonly unknown[], schema: JsonSchema): JsonSchema {
   const { default: _, properties, items: __, additionalProperties: ___, ...rest } = schema;
   const items = itemsOf(schema);

@@ -1,4 +1,7 @@
-/** What makes a schema structural: every field and item has a type, and value validations restrict what is described. */
+/**
+ * Checks that a schema is structural: every field and item has a type, and value validations restrict only described
+ * fields.
+ */
 
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
@@ -19,7 +22,7 @@ const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }];
 
 type Pace = Pick<TurnBudget, 'isSpent'>;
 
-/** What was found so far. A walk through a schema yields at a part of it when the pace is spent: there may be thousands. */
+/** Findings so far. A walk through a schema yields at a part of it when the pace is spent: there may be thousands. */
 export interface Findings {
   readonly found: FieldError[];
   readonly pace: Pace;
@@ -115,7 +118,7 @@ function metadata(schema: JsonSchema, level: Level, path: string, found: FieldEr
   found.push(forbidden(at, detail));
 }
 
-/** Which alternatives are those that an int-or-string may have. */
+/** Marks the alternatives that an int-or-string may have. */
 interface IntOrString {
   readonly isAnyOf?: boolean;
   readonly isAllOf?: boolean;
@@ -184,7 +187,9 @@ function* nested(schema: JsonSchema, allowed: IntOrString, path: string, finding
   }
 }
 
-/** Every field and item that a value validation of the root names must be described outside of value validations. */
+/**
+ * Checks that every field and item that a value validation of the root names is described outside of value validations.
+ */
 function* completeness(
   validation: JsonSchema,
   schema: JsonSchema | undefined,

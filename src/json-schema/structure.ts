@@ -1,4 +1,6 @@
-/** Checks what follows from the structure of a schema: items of sets and maps are distinct, embedded objects are objects. */
+/**
+ * Checks the consequences of a schema's structure: items of sets and maps are distinct, embedded objects are objects.
+ */
 import { isTree, type Tree } from '../base/json/tree.ts';
 import { duplicate, type FieldError, invalid, joinPath, required } from '../schema/field-error.ts';
 import { dnsSubdomain } from '../schema/names.ts';
@@ -42,7 +44,7 @@ function keysOf(item: unknown, keys: readonly string[], items: JsonSchema | unde
   return own;
 }
 
-/** The same value with the keys of objects in order. */
+/** Returns the same value with the keys of objects in order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isTree(value)) return value;
@@ -89,7 +91,7 @@ function walk(schema: JsonSchema, value: unknown, path: string, visit: Visit): v
 
 const known = new WeakMap<JsonSchema, boolean>();
 
-/** Whether anything in the schema has to be checked here. */
+/** Reports whether anything in the schema has to be checked here. */
 function hasStructure(schema: JsonSchema): boolean {
   let has = known.get(schema);
   if (has === undefined) {

@@ -8,7 +8,7 @@ const MAX_ITEMS = 10_000_000;
 /** The options that every value of a custom kind has. */
 const COMMON = { lenient: true, keepEmpty: true } as const;
 
-/** Any value, kept as it is. */
+/** Schema of any value, kept as it is. */
 const FREE_FORM: ObjectSchema = Object.freeze({
   ...{ ...COMMON, type: 'object', name: 'Any', fields: Object.freeze({}), preserveUnknown: true },
 } as const);
@@ -18,8 +18,8 @@ const TEXT: Schema = Object.freeze({ ...COMMON, type: 'string' });
 const EMBEDDED: Fields = Object.freeze({ apiVersion: TEXT, kind: TEXT, metadata: FREE_FORM });
 
 /**
- * The fields of the root of a structural schema, without those that every object has. `metadata`, if given, is that of
- * embedded objects, whatever the structural schema says: it can only restrict their names.
+ * Returns the fields of the root of a structural schema, without those that every object has. `metadata`, if given, is
+ * that of embedded objects, whatever the structural schema says: it can only restrict their names.
  */
 export function fieldsOf({ properties = {} }: JsonSchema, metadata?: Schema): Fields {
   const { apiVersion: _, kind: __, metadata: ___, ...own } = properties;

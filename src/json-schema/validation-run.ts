@@ -1,21 +1,21 @@
-/** What the checks of a validation share, and how they divide long values. */
+/** State that the checks of a validation share; divides long values. */
 import type { FieldError } from '../schema/field-error.ts';
 import type { Progress } from './progress.ts';
 
-/** After this many errors nothing more is checked. */
+/** Number of errors after which nothing more is checked. */
 export const MAX_ERRORS = 1000;
 
 export interface Run {
   readonly found: FieldError[];
-  /** How many schemas were applied: of several alternatives, the one that fits most of the value is reported. */
+  /** Number of applied schemas: when several alternatives fail, the one that fits most of the value is reported. */
   applied: number;
   readonly progress: Progress;
 }
 
-/** Adds the errors of a value. `old` is what the update replaces; undefined where that is not known. */
+/** Adds the errors of a value. `old` is the value that the update replaces; undefined if it is not known. */
 export type Check = (value: unknown, old: unknown, path: string, run: Run) => void;
 
-/** How many items or fields are checked between two points where the validation may pause. */
+/** Number of items or fields that are checked between two points where the validation may pause. */
 export const PART_ITEMS = 64;
 
 /** Checks items by their index until there are too many errors. The validation may pause after each part of many items. */

@@ -1,8 +1,8 @@
 /**
- * Checks values against a structural schema, in the words of Kubernetes. Everything is compiled when it is first needed:
- * an object rarely has all fields of its schema.
+ * Checks values against a structural schema, with the messages of Kubernetes. Everything is compiled on first use: an
+ * object rarely has all fields of its schema.
  *
- * What an update leaves as it was is not complained about (ratcheting), as far as a value can be found in the old object.
+ * Values that an update leaves unchanged cause no errors (ratcheting), as far as they can be found in the old object.
  */
 
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
@@ -25,14 +25,14 @@ import { Progress, TooCostly, TurnSpent } from './progress.ts';
 import { sameValue } from './same-value.ts';
 import { type Check, inParts, MAX_ERRORS, PART_ITEMS, type Run } from './validation-run.ts';
 
-/** A value with what it replaces, if that is known; `path` is where it stands, '' for the object itself. */
+/** Value with the one that it replaces, if known; `path` is its location, '' for the object itself. */
 export interface Validated {
   readonly value: unknown;
   readonly old?: unknown;
   readonly path?: string;
 }
 
-/** All errors of a value. */
+/** Returns all errors of a value. */
 export function validateValue(schema: JsonSchema, validated: Validated, progress = new Progress()): FieldError[] {
   const { value, old, path = '' } = validated;
   const run: Run = { found: [], applied: 0, progress };
@@ -47,7 +47,7 @@ export function validateValue(schema: JsonSchema, validated: Validated, progress
   return run.found;
 }
 
-/** The same, which yields when the pace is spent. */
+/** Works like `validateValue`, as work that yields when the pace is spent. */
 export function* validateInTurns(
   schema: JsonSchema,
   validated: Validated,
@@ -133,7 +133,7 @@ function typeCheck(schema: JsonSchema): (value: unknown, path: string) => FieldE
   };
 }
 
-/** From this length on, looking at a text takes a number of steps. */
+/** Length from which looking at a text takes a number of steps. */
 const LONG_TEXT_CHARACTERS = 1_000;
 const CHARACTERS_PER_STEP = 10;
 
@@ -195,7 +195,7 @@ function isMultiple(value: number, factor: number): boolean {
 function enumeration({ enum: allowed }: JsonSchema): Check | undefined {
   if (!allowed?.length) return undefined;
   const texts = allowed.map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
-  // Both an enumeration and a list of what it allows can have thousands of items.
+  // Both an enumeration and the list of its allowed values can have thousands of items.
   const known = new Set(allowed.map(canonicalJson));
   return (value, _old, path, { found, progress: { facts } }) => {
     if (!known.has(facts.canonical(value))) found.push(notSupported(fieldPath(path), value, texts));
@@ -224,10 +224,10 @@ function lists(schema: JsonSchema): Check | undefined {
   };
 }
 
-/** What identifies an item of a map list. */
+/** Returns the keys that identify an item of a map list. */
 const keysText = (item: Tree, keys: readonly string[]) => JSON.stringify(keys.map((key) => item[key] ?? null));
 
-/** The items of a map list by their keys; of several with the same keys, the first. */
+/** Returns the items of a map list by their keys; the first of several with the same keys. */
 function itemsByKeys(items: readonly unknown[], keys: readonly string[]): Map<string, Tree> {
   const found = new Map<string, Tree>();
   for (const item of items) {

@@ -1,7 +1,10 @@
 import { canonicalJson } from '../base/json/canonical.ts';
 import { deepEqual } from '../base/json/tree.ts';
 
-/** Facts about the values of one validation that take long to find out, and that each of thousands of schemas may ask for. */
+/**
+ * Remembers facts about the values of one validation that take long to determine, and that each of thousands of schemas
+ * may ask for.
+ */
 export class ValueFacts {
   readonly #canonical = new WeakMap<object, string>();
   readonly #keyCounts = new WeakMap<object, number>();
@@ -28,7 +31,7 @@ export class ValueFacts {
     return count;
   }
 
-  /** Whether a value equals what it replaces. */
+  /** Reports whether a value equals the one that it replaces. */
   isSame(value: unknown, old: unknown): boolean {
     if (typeof value !== 'object' || value === null) return value === old;
     let known = this.#unchanged.get(value);

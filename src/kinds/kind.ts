@@ -1,11 +1,7 @@
 /**
- * A kind, once: everything the server knows about it. Routes, discovery, pruning, defaulting, validation, immutability,
- * patches, scale, field selectors and the TypeScript type derive from this value. A kind that is registered at run time
- * is the same value.
- *
- * Hooks are declared as methods, whose parameters TypeScript compares bivariantly. That makes a `Kind<Pod>` a `Kind`, so
- * that the server can hold kinds of different types in one list, and lets a hook declare only the part of the object that
- * it reads. The server only ever passes a hook objects of its own kind.
+ * Describes a kind once, with everything that the server knows about it. Routes, discovery, pruning, defaulting,
+ * validation, immutability, patches, scale, field selectors and the TypeScript type derive from this value. A kind that
+ * is registered at run time is the same value.
  */
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
@@ -23,7 +19,7 @@ export interface KubeObject {
   metadata: ObjectMeta;
 }
 
-/** The user who requests a write. */
+/** User who requests a write. */
 export interface Requester {
   readonly name: string;
   readonly uid?: string;
@@ -31,16 +27,16 @@ export interface Requester {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** What a hook may use: it runs inside the server, on the stored version's shape, and must not keep the object. */
+/** Input of a hook: it runs inside the server, on the stored version's shape, and must not keep the object. */
 export interface HookContext {
   /** RFC 3339, in seconds. */
   readonly now: string;
   readonly uuid: () => string;
-  /** The group and version of the request, such as `batch/v1`. */
+  /** Group and version of the request, such as `batch/v1`. */
   readonly apiVersion: string;
-  /** The subresource that is written, such as 'finalize'; undefined for the object itself. */
+  /** Subresource that is written, such as 'finalize'; undefined for the object itself. */
   readonly subresource: SubresourceName | undefined;
-  /** Absent when the program itself makes the request. */
+  /** User of the request; absent when the program itself makes it. */
   readonly user?: Requester;
 }
 
@@ -52,11 +48,11 @@ type ObjectRule<T = KubeObject> = {
   rule(object: T, context: RuleContext<T, T>): readonly FieldError[];
 }['rule'];
 
-/** What checks of a whole object know that may take long. */
+/** Context of checks of a whole object that may take long. */
 export interface DividedRuleContext extends Pick<RuleContext<KubeObject, KubeObject>, 'old' | 'subresource'> {
   /** The group and version of the request. */
   readonly apiVersion?: string | undefined;
-  /** When it is spent, the check yields. */
+  /** Budget of the turn: the check yields when it is spent. */
   readonly pace: Pick<TurnBudget, 'isSpent'>;
 }
 
@@ -75,7 +71,7 @@ export interface VersionDefinition<T = KubeObject> {
    */
   toHub?(object: KubeObject): KubeObject;
   fromHub?(object: KubeObject): KubeObject;
-  /** What a delete does with dependents when the client does not say. */
+  /** True when a delete orphans dependents unless the client says otherwise. */
   readonly orphansByDefault?: boolean;
   /** The warning for clients that use this version. */
   readonly deprecated?: string;
@@ -114,42 +110,44 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   /** The status a new object starts with; default: an empty one when the kind has the status subresource. */
   initialStatus?(object: T): unknown;
   /**
-   * Run before validation, on the decoded object in the stored version's shape; may change it, but not what it shares
-   * with the old one (its status). A new object has its name by then, also when that was generated.
+   * Runs before validation, on the decoded object in the stored version's shape; may change it, but not the parts that
+   * it shares with the old one (its status). A new object has its name by then, even a generated one.
    */
   onCreate?(object: T, context: HookContext): void;
   onUpdate?(object: T, old: T, context: HookContext): void;
-  /** The same for a write of the status, where the rest of the object is as it was. */
+  /** Works like `onUpdate` for a write of the status, where the rest of the object is as it was. */
   onStatusUpdate?(object: T, old: T, context?: HookContext): void;
   /** Checks over the whole object, after those of its fields. */
   readonly rules?: readonly ObjectRule<T>[];
-  /** The same for checks that clients define, and that may therefore take long. */
+  /** Performs checks that clients define, and that may therefore take long. */
   dividedRules?(object: T, context: DividedRuleContext): DividedWork<readonly FieldError[]>;
   /**
-   * Warnings for the client about an object that is stored all the same; `old` is undefined for a new object. Called on
-   * every write, so it must be cheap when there is nothing to warn of. `quiet` is a part of the object that is known to
-   * give no reason for a warning.
+   * Returns warnings for the client about an object that is stored nevertheless; `old` is undefined for a new object.
+   * Called on every write, so it must be cheap when there is nothing to warn of. `quiet` is a part of the object that
+   * is known to give no reason for a warning.
    */
   warnings?(object: T, old: T | undefined, quiet?: object): readonly string[];
-  /** The same for a write of the status. */
+  /** Works like `warnings` for a write of the status. */
   statusWarnings?(object: T): readonly string[];
-  /** The warning for a delete that does not say what happens to the dependents. */
+  /** Warning for a delete without a propagation policy. */
   readonly deleteWarning?: string;
   /**
    * Seconds between a delete and the removal of the object, so that it can be shut down in order; absent: removed at
    * once. `requested` is the client's grace period.
    */
   gracePeriod?(object: T, requested: number | undefined): number;
-  /** For kinds whose objects terminate before they are removed, because their deletion takes work, as that of a namespace. */
+  /**
+   * Termination of objects whose deletion takes work, as that of a namespace: they terminate before they are removed.
+   */
   readonly termination?: {
     /** Marks the object as terminating. Called by every delete; may replace the object's parts but not change them. */
     begin(object: T): void;
-    /** Whether work is left that keeps the object from being removed. */
+    /** Reports whether work is left that keeps the object from being removed. */
     isPending(object: T): boolean;
   };
   /**
-   * Whether many objects are created from one template. No rule of a field in the spec then looks at anything outside the
-   * spec: a spec that is valid in one object is valid in the next.
+   * True when many objects are created from one template. No rule of a field in the spec then looks at anything outside
+   * the spec: a spec that is valid in one object is valid in the next.
    */
   readonly fromTemplates?: boolean;
   /**
@@ -157,22 +155,27 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    * which the client sent them, characters of HTML escaped.
    */
   readonly rawFields?: readonly string[];
-  /** Whether objects contain passwords or tokens: then no message quotes their values, also because of the audit log. */
+  /**
+   * True when objects contain passwords or tokens: no message then quotes their values, also because of the audit log.
+   */
   readonly confidential?: boolean;
   /**
-   * Fields that a path of the API does not write, besides the status or, of the status, everything else: nobody owns them
-   * through that path. By the name of the subresource; `object` is the object itself.
+   * Fields that a path of the API does not write, by the name of the subresource; `object` is the object itself. They
+   * come on top of the status, or of everything else for the status. No manager owns them through that path.
    */
   readonly resetFields?: Readonly<Record<string, readonly string[]>>;
-  /** Whether finalizers need no domain. Only custom kinds and their definitions may have such, which clients are warned of. */
+  /**
+   * True when finalizers need no domain. Only custom kinds and their definitions may have such finalizers, which
+   * clients are warned of.
+   */
   readonly bareFinalizers?: boolean;
-  /** Whether a replace must name the resourceVersion that it replaces. */
+  /** True when a replace must name the resourceVersion that it replaces. */
   readonly requiresVersion?: boolean;
-  /** Whether a replace of an object that does not exist creates it. */
+  /** True when a replace of an object that does not exist creates it. */
   readonly createOnUpdate?: boolean;
   /**
-   * What `export` strips beyond metadata and status, on a copy in the stored version's shape: what the kind's own hooks put
-   * in and, unless `exact`, what means something in this cluster only.
+   * Strips fields for `export` beyond metadata and status, on a copy in the stored version's shape: those that the
+   * kind's own hooks set and, unless `exact`, those that only mean something in this cluster.
    */
   onExport?(object: T, exact: boolean): void;
   /** Why an object cannot be exported, as an error for the client; undefined: it can. */
@@ -181,7 +184,7 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
   readonly columns?: readonly Column<T>[] | ColumnList<T>;
   /** Further facts about table rows. Both read the stored version's shape. */
   readonly rows?: {
-    /** How an object has completed; undefined while it has not. */
+    /** Returns how an object has completed; undefined while it has not. */
     completed?(object: Sparse<T>): Completion | undefined;
     /** The order of a list, where it is not by namespace and name. */
     order?(a: Sparse<T>, b: Sparse<T>): number;
@@ -189,8 +192,8 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
 }
 
 /**
- * Converts the objects of a kind between its versions by asking somebody else, such as a webhook. A kind that has it
- * declares no `toHub` and `fromHub`. Kinds that have none are converted synchronously, and nothing waits for them.
+ * Converts the objects of a kind between its versions by asking another program, such as a webhook. A kind with it
+ * declares no `toHub` and `fromHub`. Kinds without it are converted synchronously, and nothing waits for them.
  */
 export interface AsyncConversion {
   /**
@@ -201,7 +204,7 @@ export interface AsyncConversion {
   convert(objects: readonly KubeObject[], target: Version): Promise<readonly KubeObject[]>;
 }
 
-/** How an object that runs to completion has ended: a reason for programs, a message for people. */
+/** Result of an object that runs to completion: a reason for programs, a message for people. */
 export interface Completion {
   readonly reason: string;
   readonly message: string;
@@ -209,7 +212,7 @@ export interface Completion {
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
-/** One served version of a kind. */
+/** Served version of a kind. */
 export interface Version<T = KubeObject> {
   readonly apiVersion: string;
   readonly group: string;
@@ -220,7 +223,7 @@ export interface Version<T = KubeObject> {
   readonly fromHub: VersionDefinition['fromHub'];
   /** Field selectors besides metadata.name and metadata.namespace, where it has any. */
   readonly selectable: Selectable | undefined;
-  /** Whether those read an object as this version shows it; otherwise they read the stored version's shape. */
+  /** True when selectors read an object as this version shows it; otherwise they read the stored version's shape. */
   readonly selectsShown?: boolean;
   readonly subresources: KindSubresources;
   readonly orphansByDefault: boolean;
@@ -242,7 +245,7 @@ export interface Kind<T = KubeObject> extends Omit<KindDefinition<Fields, T>, Re
   readonly columns: readonly Column<KubeObject>[] | undefined;
   readonly rows?: KindDefinition<Fields, KubeObject>['rows'];
   readonly listKind: string;
-  /** Whether each item of a list says its kind and version, as those of custom kinds do. */
+  /** True when each item of a list carries its kind and version, as those of custom kinds do. */
   readonly hasTypedItems?: boolean;
   /** The stored version. */
   readonly hub: Version<T>;
@@ -269,7 +272,7 @@ const objectMetadata = s.use(ObjectMeta, {
   description: "Standard object's metadata: its name, namespace, labels, annotations and bookkeeping by the server.",
 });
 
-/** The schema of a whole object: that of its own fields, and of those that every object has. */
+/** Returns the schema of a whole object: its own fields, and those that every object has. */
 export function objectSchema(kind: string, own: Fields, description: string): ObjectSchema<KubeObject> {
   const fields = { ...typeFields, metadata: objectMetadata, ...own };
   return s.object(kind, fields, { description }) as unknown as ObjectSchema<KubeObject>;

@@ -6,7 +6,7 @@ interface Marked {
   };
 }
 
-/** The name of the class that one of the annotations marks as the default; of several, the newest. */
+/** Returns the name of the class that one of the annotations marks as the default; the newest if several are marked. */
 export function markedDefault(classes: readonly Marked[], annotations: readonly string[]): string | undefined {
   const marked = classes.filter(({ metadata }) => annotations.some((key) => metadata.annotations?.[key] === 'true'));
   return marked.sort(newestFirst)[0]?.metadata.name;

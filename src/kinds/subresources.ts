@@ -3,7 +3,9 @@
  * described in `src/server/operations/subresources`, which has a descriptor for every name of this list.
  */
 
-/** What a kind declares about each of its subresources: `true`, or where in the object the subresource finds its values. */
+/**
+ * Declaration of each subresource of a kind: `true`, or the path in the object where the subresource finds its values.
+ */
 interface SubresourceDeclarations {
   readonly approval: true;
   readonly attach: true;

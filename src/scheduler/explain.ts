@@ -18,13 +18,13 @@ interface Verdict {
   readonly reasons?: readonly string[];
   /** The reasons in numbers, where the plugin knows some. */
   readonly details?: readonly string[];
-  /** Whether removing pods from the node could change it. */
+  /** True when removing pods from the node could change the verdict. */
   readonly curable?: boolean;
 }
 
 interface Score {
   readonly plugin: string;
-  /** From 0 to 100. */
+  /** Score from 0 to 100. */
   readonly score: number;
   readonly weight: number;
 }
@@ -33,13 +33,13 @@ export interface NodeVerdict {
   readonly name: string;
   readonly fits: boolean;
   readonly filters: readonly Verdict[];
-  /** Absent where the pod does not fit. */
+  /** Scores; absent when the pod does not fit. */
   readonly scores?: readonly Score[];
   readonly total?: number;
 }
 
 export interface Explanation {
-  /** Where the pod is, or is assumed to be. */
+  /** Node of the pod, assumed or bound. */
   readonly nodeName?: string;
   /** The node that victims of preemption are leaving for it. */
   readonly nominatedNodeName?: string;
@@ -57,7 +57,7 @@ export interface ExplainOptions {
   readonly waiting: WaitingPod | undefined;
 }
 
-/** A pod that has a node is evaluated as if it had none. */
+/** Explains the decision about a pod. A pod that has a node is evaluated as if it had none. */
 export function explain(pod: PodInfo, { plugins, world, waiting }: ExplainOptions): Explanation {
   const { cluster } = world;
   const home = cluster.nodeOf(pod.uid);

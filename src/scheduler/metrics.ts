@@ -43,7 +43,7 @@ export class SchedulerMetrics {
     attempts.durations.observe(seconds);
   }
 
-  /** `victims`: how many pods are to make room; none if that would not help. */
+  /** Counts a preemption. `victims` is the number of pods that make room; 0 if that would not help. */
   preempted(victims: number): void {
     this.#preemptions++;
     if (victims > 0) this.#victims.observe(victims);

@@ -1,7 +1,7 @@
 import { podNetworkOf } from '../kinds/groups/core/node/pod-network.ts';
 import type { Node } from './objects.ts';
 
-/** Whether a field has changed that scheduling reads: most updates of a node are only heartbeats. */
+/** Reports whether a field has changed that scheduling reads: most updates of a node are only heartbeats. */
 export function affectsScheduling(now: Node, before: Node): boolean {
   return (
     (now.spec.unschedulable ?? false) !== (before.spec.unschedulable ?? false) ||

@@ -1,6 +1,6 @@
 /**
- * The scheduling loop: takes a pod from the queue, decides, assumes the pod on its node, and binds it while the next one is
- * decided. What the API rejects is undone and retried.
+ * Runs the scheduling loop: takes a pod from the queue, decides, assumes the pod on its node, and binds it while the
+ * next one is decided. Decisions that the API rejects are undone and retried.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isApiError } from '../api/errors.ts';
@@ -46,9 +46,9 @@ export interface SchedulerOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly recorder: Recorder;
-  /** Is told which pod is scheduled. */
+  /** Monitor that is notified which pod is scheduled. */
   readonly monitor?: WorkMonitor | undefined;
-  /** Without it, nothing is measured. */
+  /** Metrics; absent when nothing is measured. */
   readonly metrics?: SchedulerMetrics | undefined;
   readonly signal: AbortSignal;
   /** The `schedulerName` of pods to schedule. Default: `default-scheduler`. */
@@ -56,7 +56,10 @@ export interface SchedulerOptions {
 }
 
 const MAX_CONCURRENT_BINDINGS = 256;
-/** After so many decisions, or when they took long, it yields to the event loop, above all to a server in the same process. */
+/**
+ * Maximum number of decisions before it yields to the event loop, above all to a server in the same process; fewer when
+ * they take long.
+ */
 const DECISIONS_PER_TURN = 8;
 const MAX_EVENT_MESSAGE_LENGTH = 1024;
 
@@ -186,7 +189,7 @@ export class Scheduler {
   #notBound(waiting: WaitingPod, error: unknown, step: string): void {
     const { log } = this.#options;
     const { namespace, name, uid } = waiting.info;
-    // It is gone or has a node by now: the informer will tell.
+    // It is gone or has a node by now: the informer will report it.
     const isLate = isApiError(error, 'NotFound', 'Conflict') || this.#queue.get(uid) !== waiting;
     if (isLate) log.debug('the pod to bind is gone or bound already', { namespace, name, error });
     else log.warn('binding a pod failed', { namespace, name, error });

@@ -19,7 +19,7 @@ export interface Waiting {
 interface StatusUpdate {
   readonly pod: Pod;
   readonly waiting: Waiting | undefined;
-  /** Undefined: unchanged. */
+  /** Nominated node; undefined when unchanged. */
   readonly nominatedNode: string | undefined;
 }
 
@@ -78,7 +78,7 @@ export class StatusWriter {
   }
 }
 
-/** Whether the pod's condition already says so. */
+/** Reports whether the pod's condition already says so. */
 export function isReported(pod: Pod, { reason, message }: Waiting): boolean {
   const said = scheduledCondition(pod);
   return said?.status === 'False' && said.reason === reason && said.message === message;

@@ -28,7 +28,7 @@ interface Waits<T> {
   until(condition: (lister: Lister<T>) => boolean, signal?: AbortSignal): Promise<void>;
 }
 
-/** How long volumes may take before the pod is retried elsewhere. */
+/** Timeout for the volumes of a pod before it is retried elsewhere. */
 const BIND_TIMEOUT_MS = 600_000;
 
 export class VolumeBinder {
@@ -142,7 +142,7 @@ function stateOf({ plan, node, written }: Check, caches: Caches): State {
   return state;
 }
 
-/** Whether the volume is still bound to the claim. */
+/** Checks that the volume is still bound to the claim. */
 function stateOfBinding({ claim, volume }: VolumePlan['bind'][number], written: Written, { volumes }: Caches): State {
   const { name = '' } = volume.metadata;
   const now = volumes.get(name);
@@ -151,7 +151,7 @@ function stateOfBinding({ claim, volume }: VolumePlan['bind'][number], written: 
   return now.spec.claimRef?.uid === claim.metadata.uid ? DONE : failed(`ClaimRef got reset for pv "${name}"`);
 }
 
-/** Whether it is still being provisioned. A provisioner that cannot help resets the claim. */
+/** Checks that the claim is still being provisioned. A provisioner that cannot help resets the claim. */
 function stateOfProvisioning(claim: Claim, { node, written }: Omit<Check, 'plan'>, { claims }: Caches): State {
   const { name = '', namespace } = claim.metadata;
   const now = claims.get(name, namespace);
@@ -160,7 +160,7 @@ function stateOfProvisioning(claim: Claim, { node, written }: Omit<Check, 'plan'
   return isOurs ? DONE : failed(`provisioning failed for PVC "${name}"`);
 }
 
-/** Whether the claim has a volume that the node can reach. */
+/** Checks that the claim has a volume that the node can reach. */
 function stateOfClaim({ metadata }: Claim, node: NodeInfo, { claims, volumes }: Caches): State {
   const { name = '', namespace, uid } = metadata;
   const now = claims.get(name, namespace);

@@ -39,7 +39,10 @@ type UseOptions<T> = FieldOptions<T, unknown> &
   Partial<Pick<ObjectSchema, 'atomic' | 'preserveUnknown' | 'retainKeys' | 'replace'>> &
   Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'maxItems'>>;
 
-/** The builders' return types say more than the literal that is frozen here, such as whether the field is present. */
+/**
+ * Freezes a literal. The builders' return types express more than the literal itself, such as whether the field is
+ * present.
+ */
 function node<S>(value: object): S {
   return Object.freeze(value) as S;
 }
@@ -125,8 +128,8 @@ export const s = {
   ): LazySchema<unknown, PresenceOf<O>> => node({ type: 'lazy', resolve, ...options }),
 
   /**
-   * The same schema used for another field, with that field's own options: `s.use(Probe, { description: '…' })`. The
-   * options given replace those of the same name; rules are added to the schema's own.
+   * Uses a schema for another field, with that field's own options: `s.use(Probe, { description: '…' })`. The options
+   * given replace those of the same name; rules are added to the schema's own.
    */
   use: <S extends Schema, const O extends UseOptions<TypeOf<S>> = object>(schema: S, options?: O): Used<S, O> =>
     node({
@@ -139,7 +142,7 @@ export const s = {
     }),
 };
 
-/** The same schema with the presence and the values that the options of another field give it. */
+/** Schema with the presence and the values that the options of another field give it. */
 type Used<S, O> = Omit<S, '_type' | '_presence'> & {
   readonly _type?: ValueOf<TypeOf<S>, O>;
   readonly _presence?: PresenceOf<O>;

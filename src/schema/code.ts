@@ -1,8 +1,8 @@
 /**
- * Generates a function from source lines and constants. decode.ts and validate.ts generate one for each schema when it is
- * first used: plain field accesses are several times faster than a walk that looks up every field in the schema.
+ * Generates a function from source lines and constants. decode.ts and validate.ts generate one for each schema on first
+ * use: plain field accesses are several times faster than a walk that looks up every field in the schema.
  *
- * A schema can come from a client, so nothing of it becomes source text: names and enum values go through `quote`,
+ * A schema can come from a client, so no part of it becomes source text: names and enum values go through `quote`,
  * everything else is passed as a constant.
  */
 export class Code {
@@ -20,7 +20,9 @@ export class Code {
     return `c${at}`;
   }
 
-  /** Each generated function has its own type feedback in V8 and is optimised for its own inputs. */
+  /**
+   * Compiles a function. Each generated function has its own type feedback in V8 and is optimised for its own inputs.
+   */
   compile<F>(parameters: string, form: 'function' | 'generator' = 'function'): F {
     const names = this.#constants.map((_, at) => `c${at}`).join(', ');
     const head = form === 'generator' ? `function* (${parameters})` : `(${parameters}) =>`;

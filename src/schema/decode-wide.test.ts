@@ -15,7 +15,7 @@ const objectOf = (fields: Fields, more: Partial<ObjectSchema> = {}): ObjectSchem
   ...more,
 });
 
-/** What decoding comes to: the object with what was dropped, or the message of the error. */
+/** Result of decoding: the object with its dropped fields, or the message of the error. */
 function outcome(schema: ObjectSchema, input: unknown, options: DecodeOptions = {}) {
   const dropped: string[] = [];
   try {

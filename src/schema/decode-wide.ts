@@ -1,21 +1,21 @@
 /** Decodes objects with many fields by a table: V8 would need long to compile code for thousands of fields. */
 import { put, type Tree } from '../base/json/tree.ts';
 
-/** Notes whether a field was dropped, if the caller wants to know. */
+/** Notes whether a field was dropped, if the caller asks for it. */
 interface Drops {
   any: boolean;
 }
 
-/** How one field is decoded. */
+/** Decodes one field of an object. */
 export interface WideField {
   /** Returns undefined for a value that counts as absent. Never called with null. */
   readonly decode: (value: unknown, drops: Drops | undefined) => unknown;
   readonly nullable: boolean;
-  /** Whether a value such as the empty string counts as absent. */
+  /** True when a value such as the empty string counts as absent. */
   readonly dropsEmpty: boolean;
   /** Makes the default. */
   readonly preset: ((parent: unknown) => unknown) | undefined;
-  /** Makes the value, whatever was sent. */
+  /** Computes the value, whatever was sent. */
   readonly derive: ((parent: never) => unknown) | undefined;
 }
 
@@ -27,7 +27,7 @@ interface WideOptions {
   readonly within: (error: unknown, field: string) => unknown;
 }
 
-/** Returns what decodes an input that is an object. */
+/** Returns a function that decodes an object. */
 export function wideDecode({ fields, unknown, within }: WideOptions) {
   const filled = [...fields].filter(([, { preset, derive }]) => preset || derive);
   return (input: Tree, drops: Drops | undefined, from: Tree | undefined): Tree => {

@@ -317,7 +317,7 @@ function namesIn(schema: Schema, names = new Set<string>()): string[] {
   return [...names];
 }
 
-/** Whether only what the description knows is there. */
+/** Reports whether the value has only fields that the schema describes. */
 function conforms(schema: Schema, value: any): boolean {
   switch (schema.type) {
     case 'object':

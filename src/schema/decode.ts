@@ -52,8 +52,8 @@ export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: Dec
 }
 
 /**
- * Decodes what may have been accepted under other limits, such as a stored object: lists and maps have any length. What
- * defaults add is limited all the same, as they may be newer than the object.
+ * Decodes objects that may have been accepted under other limits, such as stored ones: lists and maps have any length.
+ * Defaults are limited all the same, as they may be newer than the object.
  */
 export function decodeUnlimited<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
   const before = isLimited;
@@ -78,35 +78,39 @@ function decodeWith<T>(schema: ObjectSchema<T>, input: unknown, options?: Decode
 /** Thrown by the generated code, which knows no paths; those are found by another walk, as it is rare. */
 const TOO_MANY_ITEMS = new Error('a list or map has too many items');
 
-/** Whether lists and maps beyond their maximum are refused. Decoding is synchronous, so no other call sees a change. */
+/**
+ * True while lists and maps beyond their maximum are refused. Decoding is synchronous, so no other call sees a change.
+ */
 let isLimited = true;
 
 function checkLimit(): void {
   if (isLimited) throw TOO_MANY_ITEMS;
 }
 
-/** What defaults may add to an object, as JSON: a list of thousands of empty items could become gigabytes. */
+/** Limit for the defaults added to an object, as JSON: a list of thousands of empty items could become gigabytes. */
 const MAX_DEFAULT_CHARACTERS = 4 * 1024 * 1024;
 
-/** What is left of that. It is reset at the start, like `isLimited`, and counted by the generated code. */
+/** Remainder of that limit. It is reset at the start, like `isLimited`, and counted by the generated code. */
 const defaults = { left: MAX_DEFAULT_CHARACTERS };
 
 function refuseDefaults(): never {
   throw new DecodeError(`defaults would add more than ${MAX_DEFAULT_CHARACTERS} characters`);
 }
 
-/** How much the default of a field adds; that of an object counts what is filled in inside it, too. */
+/**
+ * Returns the characters that the default of a field adds; the default of an object also counts the defaults inside it.
+ */
 function defaultCharacters(field: string, { default: preset }: Schema): number {
   const value = typeof preset === 'function' ? '' : (JSON.stringify(preset) ?? '');
   return field.length + value.length + 4;
 }
 
-/** Notes whether a field was dropped, if the caller wants to know. Which one is found by another walk, as it is rare. */
+/** Notes whether a field was dropped, if the caller asks for it. Another walk finds which one, as that is rare. */
 interface Drops {
   any: boolean;
 }
 
-/** Never called with null; returns undefined for a value that counts as absent. */
+/** Decodes a value; never called with null. Returns undefined for a value that counts as absent. */
 type Decode = (input: unknown, drops?: Drops, from?: object) => unknown;
 
 /** Holds the generated function of a schema, which the first call generates. */
@@ -161,13 +165,13 @@ function decodeOf(schema: Schema, optional: boolean): Decode {
 
 const isContainer = ({ type }: Schema) => type === 'object' || type === 'list' || type === 'map' || type === 'lazy';
 
-/** What happens to an input that is not of the type of the schema. */
+/** Generates the handling of an input that is not of the type of the schema. */
 const mismatchCode = (code: Code, schema: Schema): string =>
   schema.lenient
     ? `return ${code.constant(decodeAny)}(input);`
     : `throw ${code.constant(mismatch)}(input, ${quote(goType(schema))});`;
 
-/** No code is generated for objects with more fields. No built-in kind has as many. */
+/** Maximum number of fields for which code is generated. No built-in kind has as many. */
 const MAX_GENERATED_FIELDS = 128;
 
 function objectDecode(schema: ObjectSchema): Decode {
@@ -251,14 +255,14 @@ function fieldCode(code: Code, field: string, schema: Schema): string {
     : `${decoded} if (v !== undefined) ${setting(code, field)}`;
 }
 
-/** Whether an empty list or map counts as absent. */
+/** Reports whether an empty list or map counts as absent. */
 const isOptional = (schema: Schema) =>
   !schema.zero && !schema.keepEmpty && (schema.type === 'list' || schema.type === 'map');
 
 const setting = (code: Code, field: string): string =>
   field === '__proto__' ? `${code.constant(put)}(out, ${quote(field)}, v);` : `${fieldOf('out', field)} = v;`;
 
-/** Whether the empty string counts as absent, as it does in fields with an enum or a default. */
+/** Reports whether the empty string counts as absent, as it does in fields with an enum or a default. */
 function dropsEmpty(schema: Schema): boolean {
   if (schema.keepEmpty) return false;
   if (schema.type !== 'string') return schema.omitZero === true && schema.type !== 'list' && schema.type !== 'map';
@@ -313,7 +317,7 @@ const isCopied = (constant: unknown) => typeof constant === 'object' && constant
 
 type Preset = (parent: unknown) => unknown;
 
-/** Makes the default of a field; undefined if it has none. */
+/** Returns a function that makes the default of a field; undefined if it has none. */
 function presetOf(schema: Schema): Preset | undefined {
   const { default: preset, zero } = schema;
   if (typeof preset === 'function') return computed(preset as Preset, schema);
@@ -340,7 +344,7 @@ function countedPreset(field: string, schema: Schema): Preset | undefined {
 function constantOf(schema: Schema, constant: unknown): Preset {
   if (!isCopied(constant)) return () => constant;
   const decoder = decoderOf(schema);
-  // What is kept as it is would be shared by all objects.
+  // A constant kept as it is would be shared by all objects.
   return schema.lenient ? () => decoder.decode(clone(constant)) : () => decoder.decode(constant);
 }
 

@@ -25,7 +25,7 @@ function show(value: unknown): string {
   return shortJson(value);
 }
 
-/** Some details repeat the value. */
+/** Limit for details, some of which repeat the value. */
 const MAX_DETAIL_CHARACTERS = 4_000;
 
 const cut = (text: string, characters = MAX_DETAIL_CHARACTERS) =>

@@ -11,13 +11,13 @@ const MAX_COPIED_BYTES = 3 * 1024 * 1024;
  * keys that `test` counts. Each is cheap, but a patch has thousands of operations, and a list may have a million items.
  */
 const MAX_WORK = 10_000_000;
-/** Limit for following paths and for copying. These take as long as shifting so many items of a list. */
+/** Limit for following paths and for copying, in units of shifting one item of a list. */
 const MAX_PATH_WORK = 10_000_000;
 const WORK_PER_CHARACTER = 5;
 const WORK_PER_STEP = 40;
 const WORK_PER_COPIED_KEY = 100;
 
-/** How many values are visited until the pace is asked. */
+/** Number of values visited between two checks of the pace. */
 const VALUES_PER_LOOK = 1_000;
 
 export const fails = (message: string) => new PatchError('Invalid', message);
@@ -121,10 +121,10 @@ export class Document {
 
 const decodeStep = (step: string) => (step.includes('~') ? step.replaceAll('~1', '/').replaceAll('~0', '~') : step);
 
-/** One key of an object, or one index of a list. */
+/** Key of an object, or index of a list. */
 interface Location {
   readonly key: string;
-  /** Whether `get` would succeed. A key of an object always is reachable. */
+  /** True when `get` would succeed. A key of an object always is reachable. */
   readonly isReachable: boolean;
   get(): unknown;
   set(value: unknown): void;

@@ -1,4 +1,4 @@
-/** How long lists and maps may be. Decoding checks it, before anything else walks them. */
+/** Limits the length of lists and maps. Decoding checks it before anything else walks them. */
 import { isTree } from '../base/json/tree.ts';
 import { DecodeError } from './decode-error.ts';
 import { type FieldError, joinPath, tooMany } from './field-error.ts';
@@ -22,9 +22,9 @@ export class LimitError extends DecodeError {
 
 /** A list or map that is longer than its maximum. */
 interface Excess {
-  /** Such as `spec.containers[0].env`. */
+  /** Path such as `spec.containers[0].env`. */
   readonly path: string;
-  /** The same without indexes and keys. */
+  /** Field: the path without indexes and keys. */
   readonly field: string;
   readonly count: number;
   readonly limit: number;
@@ -43,14 +43,14 @@ export function excessOf(schema: Schema, tree: unknown): Excess[] {
 export const errorsOf = (excess: readonly Excess[]): FieldError[] =>
   excess.map(({ path, count, limit }) => tooMany(path, count, limit));
 
-/** Whether a list or map is longer than the longest one that `before` has in the same field. */
+/** Reports whether a list or map is longer than the longest one that `before` has in the same field. */
 export function exceedsMore(excess: readonly Excess[], before: readonly Excess[]): boolean {
   const longest = new Map<string, number>();
   for (const { field, count } of before) longest.set(field, Math.max(count, longest.get(field) ?? 0));
   return excess.some(({ field, count }) => count > (longest.get(field) ?? 0));
 }
 
-/** Does not look into what is too long. */
+/** Walks a value, without looking into lists and maps that are too long. */
 function* walk(schema: Schema, value: unknown, path: string, field: string): Generator<Excess> {
   if (typeof value !== 'object' || value === null) return;
   switch (schema.type) {

@@ -14,7 +14,10 @@ const HEADER_NAME = '[-A-Za-z0-9]+';
 const PERCENT = '[0-9]+%';
 const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
-/** Longer texts match no pattern: none is valid, and a pattern would take noticeable time for megabytes. */
+/**
+ * Length beyond which texts match no pattern: no such text is valid, and a pattern would take noticeable time for
+ * megabytes.
+ */
 const MAX_MATCHED_CHARACTERS = 64 * 1024;
 
 interface Pattern {
@@ -72,7 +75,7 @@ function subdomain(text: string, unit: string): string[] {
   return complaints;
 }
 
-/** Like a DNS label, but starting with a letter: the name of a Service. */
+/** Checks names of Services: like a DNS label, but starting with a letter. */
 export const dns1035Label: Check = (text) => {
   const complaints = tooLong(text, 63);
   if (!label1035Pattern.test(text)) {

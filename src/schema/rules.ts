@@ -13,7 +13,10 @@ export const matches =
     return complaints.length === 0 ? undefined : complaints.map((complaint) => invalid('', text, complaint));
   };
 
-/** No two items of a list have the same value in a field (of a list of scalars: the same value, without a field). */
+/**
+ * Requires that no two items of a list have the same value in a field (of a list of scalars: the same value, without a
+ * field).
+ */
 export function unique(field = ''): Rule<readonly unknown[]> {
   return (items) => {
     const seen = new Set<unknown>();

@@ -1,28 +1,28 @@
 /**
- * How an object is described: plain, frozen values. Nothing here walks a schema; decode.ts, validate.ts and
+ * Schemas describe objects as plain, frozen values. Nothing here walks a schema; decode.ts, validate.ts and
  * strategic-merge.ts do, and each compiles a schema once.
  *
  * Functions in a schema (rules, defaults) are declared as methods, whose parameters TypeScript compares bivariantly: a
- * rule for a PodSpec then fits where a rule for any value is expected, and a list of schemas needs no `any`. The price is
- * that the compiler does not notice a rule that is put on a field of an unrelated type that happens to overlap.
+ * rule for a PodSpec then fits where a rule for any value is expected, and a list of schemas needs no `any`. The price
+ * is that the compiler does not notice a rule that is put on a field of an unrelated type that happens to overlap.
  */
 import type { FieldError } from './field-error.ts';
 
-/** Whether a decoded object always has the field. */
+/** Presence of a field in decoded objects: always, or only sometimes. */
 type Presence = 'optional' | 'present';
 
-/** What a rule may look at besides the value. On a create `old` is undefined. */
+/** Context of a rule, besides the value. On a create `old` is undefined. */
 export interface RuleContext<T = unknown, Root = unknown, Parent = unknown> {
   readonly operation: 'create' | 'update';
   readonly old: T | undefined;
   /** The object that holds the field. */
   readonly parent: Parent;
-  /** The whole object, and what it was. */
+  /** Whole object, now and before. */
   readonly root: Root;
   readonly oldRoot: Root | undefined;
-  /** The subresource that is written, such as 'status'; undefined for the object itself. */
+  /** Subresource that is written, such as 'status'; undefined for the object itself. */
   readonly subresource: string | undefined;
-  /** The group and version of the request, such as `apps/v1`; undefined when there is no request. */
+  /** Group and version of the request, such as `apps/v1`; undefined when there is no request. */
   readonly apiVersion: string | undefined;
   /** A part of the object that was already validated as part of another object, except for what depends on the rest. */
   readonly checked?: object | undefined;
@@ -39,11 +39,11 @@ type Compute<T> = { compute(parent: object): T | undefined }['compute'];
 /** `D` is what a default may be: a default for an object may leave out fields that have defaults themselves. */
 export interface FieldOptions<T = unknown, D = T> {
   readonly description?: string;
-  /** What an absent field becomes. */
+  /** Value of an absent field. */
   readonly default?: D | null | Compute<D>;
-  /** Absent and empty are errors: `Required value`, with this text behind it when it is a string. */
+  /** True or a text when absent and empty are errors: `Required value`, with the text behind it. */
   readonly required?: boolean | string;
-  /** Absent becomes the zero value of the type, and the published schema calls the field required. */
+  /** True when absent becomes the zero value of the type, and the published schema calls the field required. */
   readonly zero?: boolean;
   /**
    * Go programs leave the field out of an object in which nothing is set, although it is required or has an empty object
@@ -64,7 +64,10 @@ export interface FieldOptions<T = unknown, D = T> {
    * fails. The schemas of custom kinds have it everywhere.
    */
   readonly lenient?: boolean;
-  /** The value that the field always has, whatever was sent; the fields described before it are already filled in. */
+  /**
+   * Computes the value that the field always has, whatever was sent; the fields described before it are already filled
+   * in.
+   */
   readonly derive?: Compute<T>;
   /** A changed value is an error on update: `field is immutable`. */
   readonly immutable?: boolean;
@@ -72,7 +75,7 @@ export interface FieldOptions<T = unknown, D = T> {
 }
 
 interface Node<T, P extends Presence> extends FieldOptions<T, unknown> {
-  /** Only for the type checker. */
+  /** Types for the type checker only. */
   readonly _type?: T;
   readonly _presence?: P;
 }
@@ -83,7 +86,7 @@ export interface StringSchema<T = unknown, P extends Presence = Presence> extend
   readonly enum?: readonly string[];
   /** time: RFC 3339 in seconds; microTime: with microseconds; quantity: kept in canonical form; bytes: base64. */
   readonly format?: 'time' | 'microTime' | 'quantity' | 'bytes' | 'duration';
-  /** Of a quantity: what is finer than a thousandth is rounded up. */
+  /** For quantities: rounds up fractions of a thousandth. */
   readonly thousandths?: boolean;
 }
 
@@ -116,13 +119,13 @@ export interface AnySchema<T = unknown, P extends Presence = Presence> extends N
 export interface ListSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'list';
   readonly items: Schema;
-  /** How server-side apply treats the list. */
+  /** Treatment of the list by server-side apply. */
   readonly list: 'atomic' | 'set' | 'map';
   /** The fields that identify an item of a map list (server-side apply). */
   readonly keys?: readonly string[];
   /** The strategic-merge key of an object list; true for a list of scalars that merges; absent: the list is replaced. */
   readonly merge?: string | true;
-  /** With merge: an item's keys that the patch does not name in `$retainKeys` are dropped. */
+  /** For merge: drops an item's keys that the patch does not name in `$retainKeys`. */
   readonly retainKeys?: boolean;
   /** A longer list is refused when it is decoded. Default: MAX_LIST_ITEMS. */
   readonly maxItems?: number;

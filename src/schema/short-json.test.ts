@@ -24,7 +24,7 @@ it.each<[string, unknown, string]>([
   expect(text.length).toBe(2_003);
 });
 
-it('keeps a value of exactly the length that fits', () => {
+it('a value of exactly the length that fits is kept', () => {
   const text = 'a'.repeat(1_998);
   expect(shortJson(text)).toBe(`"${text}"`);
   expect(shortJson(`${text}a`)).toBe(`"${text}a...`);

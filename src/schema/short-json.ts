@@ -1,9 +1,12 @@
-/** Longer values are cut in messages: a request may have a value of megabytes, or a thousand errors about one list. */
+/**
+ * Length above which values are cut in messages: a request may have a value of megabytes, or a thousand errors about
+ * one list.
+ */
 export const MAX_QUOTED_CHARACTERS = 2_000;
 
 /**
- * A value in JSON, as `JSON.stringify` writes it, but cut off with `...` behind the first 2,000 characters. What is cut off
- * is not looked at.
+ * Returns a value in JSON, as `JSON.stringify` writes it, but cut off with `...` behind the first 2,000 characters. The
+ * rest is not looked at.
  */
 export function shortJson(value: unknown): string {
   const known = typeof value === 'object' && value !== null ? longTexts.get(value) : undefined;

@@ -5,8 +5,8 @@ import type { Schema } from './schema.ts';
 const MAX_REPORTED = 100;
 
 /**
- * The paths of fields that a schema does not describe, such as `spec.containers[0].imag`, in the order of the input. For
- * input that was decoded with the schema; the content of an unknown field is not searched.
+ * Returns the paths of fields that a schema does not describe, such as `spec.containers[0].imag`, in the order of the
+ * input. For input that was decoded with the schema; the content of an unknown field is not searched.
  */
 export function unknownFields(schema: Schema, input: unknown): string[] {
   const found: string[] = [];

@@ -15,20 +15,20 @@ export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subreso
     readonly checked?: object | undefined;
   };
 
-/** After this many errors the rest of a list is not checked. */
+/** Number of errors after which the rest of a list is not checked. */
 const MAX_ERRORS = 1000;
 
-/** With more list items and map entries than this, a value is validated in turns. */
+/** Maximum number of list items and map entries of a value that is validated in one turn. */
 const MAX_ITEMS_AT_ONCE = 500;
 
-/** All errors, in the order of the schema. */
+/** Returns all errors, in the order of the schema. */
 export function validate(schema: Schema, value: unknown, context: ValidationContext): FieldError[] {
   const run = runOf(value, context, UNPACED, Number.POSITIVE_INFINITY);
   checkerOf(schema)?.check(value, context.old, run, undefined);
   return run.found;
 }
 
-/** The same, as work that yields when the pace is spent if the value is large. */
+/** Works like `validate`, as work that yields when the pace is spent if the value is large. */
 export function validateInTurns(
   schema: Schema,
   value: unknown,
@@ -59,12 +59,12 @@ function refuseMany(): never {
   throw new TooManyItems();
 }
 
-/** What is the same for the whole validation, and the errors found so far. */
+/** State of the whole validation, and the errors found so far. */
 interface Run extends Pick<RuleContext, 'operation' | 'subresource' | 'root' | 'oldRoot' | 'apiVersion'> {
   readonly checked: object;
   readonly found: FieldError[];
   readonly pace: Pace;
-  /** How many list items and map entries may still be validated at once. */
+  /** Number of list items and map entries that may still be validated at once. */
   itemsLeft: number;
 }
 
@@ -78,7 +78,7 @@ const UNPACED: Pace = { isSpent: () => false };
 
 /** Adds the errors of a present value to `run.found`, with paths relative to the value. `parent` holds the value. */
 type Check = (value: unknown, old: unknown, run: Run, parent: unknown) => void;
-/** The same in turns. */
+/** Works like a Check, in turns. */
 type Walk = (value: unknown, old: unknown, run: Run, parent: unknown) => DividedWork<void>;
 
 /** Holds the generated functions of a schema, each of which is generated when it is first called. */
@@ -89,7 +89,7 @@ interface Checker {
 
 const checkers = new WeakMap<object, Checker | null>();
 
-/** Undefined for a schema without checks. */
+/** Returns the checker; undefined for a schema without checks. */
 function checkerOf(schema: Schema): Checker | undefined {
   const known = checkers.get(schema);
   if (known !== undefined) return known ?? undefined;
@@ -154,12 +154,12 @@ class CheckCode extends Code {
     return this.mode === 'walk' ? `yield* ${name}.walk${parameters}` : `${name}.check${parameters}`;
   }
 
-  /** Where other work may run. */
+  /** Code that lets other work run. */
   get pause(): string {
     return this.mode === 'walk' ? 'if (run.pace.isSpent()) yield;' : '';
   }
 
-  /** Before so many items or entries. */
+  /** Generates the check before so many items or entries. */
   count(items: string): string {
     return this.mode === 'walk' ? '' : `if ((run.itemsLeft -= ${items}) < 0) ${this.constant(refuseMany)}();`;
   }
@@ -254,7 +254,7 @@ function fieldCode(code: CheckCode, field: string, schema: Schema): string {
   return `${reading} if ((v !== o && v !== run.checked) || typeof v !== 'object') { ${whole} }`;
 }
 
-/** Whether an empty list or map does not satisfy `required`. */
+/** Reports whether an empty list or map does not satisfy `required`. */
 function refusesEmpty({ type, keepEmpty }: Schema): boolean {
   return !keepEmpty && (type === 'list' || type === 'map');
 }
@@ -329,7 +329,10 @@ type OldItem = (old: readonly Tree[], item: Tree, index: number) => unknown;
 
 const byIndex: OldItem = (old, _item, index) => old[index];
 
-/** Most items are where they were; the positions of the others are looked up, so that the walk stays linear. */
+/**
+ * Finds old items by their keys. Most items are where they were; the positions of the others are looked up, so that the
+ * walk stays linear.
+ */
 function byKeys(keys: readonly string[]): OldItem {
   const indexes = new WeakMap<readonly Tree[], Map<string, Tree>>();
   const identityOf = (item: Tree) => JSON.stringify(keys.map((key) => item[key]));

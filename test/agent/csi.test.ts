@@ -1,4 +1,4 @@
-/** What the agent writes for CSI drivers, with the rights of a node. */
+/** Tests the agent's writes for CSI drivers, with the rights of a node. */
 import { afterEach, expect, test } from 'vitest';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';

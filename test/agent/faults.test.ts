@@ -1,4 +1,4 @@
-/** Property: whatever pods, faults and restarts there are, in the end is what the specs say. */
+/** Property: with any pods, faults and restarts, the final state is that of the specs. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
@@ -18,7 +18,7 @@ const pods: fc.Arbitrary<GivenPod> = fc.record({
   main: fc.integer({ min: 1, max: 2 }),
 });
 
-/** What happens from outside. */
+/** Event from outside. */
 type Step =
   | { readonly type: 'exit'; readonly pod: number; readonly container: number; readonly code: number }
   | { readonly type: 'kill sandbox' | 'delete'; readonly pod: number }
@@ -56,7 +56,7 @@ const specOf = ({ restartPolicy, init, sidecars, main }: GivenPod) => ({
   initContainers: [...named('i', init), ...named('s', sidecars, { restartPolicy: 'Always' })],
 });
 
-/** Exits of a container, as the test has seen them: what a policy may answer with another start. */
+/** Exits of a container, as the test has seen them, to which a policy may respond with a restart. */
 class Exits {
   readonly #codes = new Map<string, number[]>();
   add(container: string, code: number): void {
@@ -104,7 +104,7 @@ async function perform(cluster: AgentCluster, given: readonly GivenPod[], exits:
   return false;
 }
 
-/** How often a container may have been started at most. Init containers start again in every sandbox. */
+/** Returns the maximum number of starts of a container. Init containers start again in every sandbox. */
 function mostStarts({ restartPolicy }: GivenPod, name: string, codes: readonly number[], sandboxes: number): number {
   if (name.startsWith('s')) return 1 + codes.length;
   const restarted = restartPolicy === 'Never' ? [] : codes.filter((code) => code !== 0 || restartPolicy === 'Always');
@@ -132,7 +132,7 @@ test('pods end as their specs say, and containers start no more often than their
             const isKilled = await perform(cluster, given, exits, each);
             if (isKilled && 'pod' in each) sandboxes.set(`p${each.pod}`, (sandboxes.get(`p${each.pod}`) ?? 1) + 1);
           }
-          // From here on all goes well: init containers do their work, everything else runs.
+          // Nothing fails from here on: init containers finish, everything else runs.
           runtime.fault = undefined;
           api.isDown = false;
           await eventually(cluster, async () => {

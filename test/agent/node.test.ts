@@ -1,4 +1,4 @@
-/** The Node object, its lease and conditions, and what the agent may do. */
+/** Tests the Node object, its lease and conditions, and the rights of the agent. */
 import { afterEach, expect, test } from 'vitest';
 import { Lease } from '../../src/kinds/groups/coordination/lease.ts';
 import { Event } from '../../src/kinds/groups/core/event.ts';
@@ -141,7 +141,7 @@ test('it does only what a node may do', async () => {
   const writes = new Set(calls.filter((call) => !/^(get|list|watch) /.test(call)));
   const known = ['create csinodes', 'create events', 'create leases', 'create nodes', 'delete pods', 'patch leases'];
   expect([...writes].filter((call) => !known.includes(call))).toEqual(['patch pods/status']);
-  // It reads what its pods refer to one by one, and lists no secrets.
+  // It reads the objects that its pods refer to one by one, and lists no secrets.
   expect(calls).toContain('get secrets');
   expect(calls).not.toContain('list secrets');
   expect(calls).not.toContain('list configmaps');

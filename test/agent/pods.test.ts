@@ -10,7 +10,7 @@ const start = async (...given: Parameters<typeof agentCluster>) => {
 };
 afterEach(() => cluster.stop());
 
-/** A promise, and what resolves it. */
+/** Returns a promise with its resolve function. */
 function once() {
   let resolve = () => {};
   const promise = new Promise<void>((done) => {
@@ -292,7 +292,7 @@ test('a pod that the node does not admit fails with the reason', async () => {
   expect(await events('second')).toEqual([expect.stringMatching(/^OutOfcpu: /)]);
 });
 
-test('what the runtime cannot do is refused for that pod', async () => {
+test('a pod with features that the runtime lacks is refused', async () => {
   const { run, until, runtime, events } = await start();
   runtime.refuses = 'no user namespaces here';
   await run('web');
@@ -414,7 +414,7 @@ test('a readiness probe that fails after a restart of the agent is heeded', asyn
   await until('web', (pod) => !isReady(pod));
 });
 
-test('while a pod ends, its readiness is probed, and nothing else', async () => {
+test('a pod that ends has its readiness probed, and nothing else', async () => {
   const { run, until, runtime, events } = await start();
   runtime.stubborn.add('c');
   const probe = (name: string) => ({ exec: { command: [name] }, periodSeconds: 1, failureThreshold: 1 });

@@ -1,4 +1,4 @@
-/** Pulls of the agent: what one of them does to other pods. */
+/** Tests pulls of the agent, and how one affects other pods. */
 import { afterEach, expect, test } from 'vitest';
 import { Secret } from '../../src/kinds/groups/core/secret.ts';
 import { PullRecords } from '../../src/node/agent/images/pull-records.ts';

@@ -1,4 +1,4 @@
-/** In-place resizes of containers and of pods. */
+/** Tests in-place resizes of containers and of pods. */
 import { afterEach, expect, test } from 'vitest';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';

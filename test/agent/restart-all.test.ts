@@ -43,7 +43,7 @@ async function expectStartedOver() {
 test('all containers are killed and removed, and start over with their init containers', async () => {
   expect(conditionOf(await begin(), 'AllContainersRestarting')).toMatchObject({ status: 'False' });
   const { runtime, until, events } = cluster;
-  // The removal of one takes its time, so that the state in between is seen.
+  // The removal of one container is delayed, so that the state in between is seen.
   let goOn: () => void = () => {};
   const held = new Promise<undefined>((resolve) => {
     goOn = () => resolve(undefined);

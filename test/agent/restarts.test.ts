@@ -49,7 +49,7 @@ async function liveWith(number: number, how: Fault): Promise<string> {
   await reach((pod) => isReady(pod) && pod.status.containerStatuses[0].restartCount === 1);
   await cluster.delete('web');
   await reach((pod) => pod === undefined);
-  // What was done last may still have to be found.
+  // The last change may still have to be found.
   if (interruption.isReached() && !isRestarted) await cluster.restart();
   await cluster.clock.advance(60_000);
   expect([runtime.pods, runtime.size, [...volumes.prepared]]).toEqual([[], 0, []]);
@@ -91,7 +91,7 @@ test('pods that vanish from the API while it is down leave nothing behind', asyn
   });
   await until('web', () => runtime.size === 0);
   await until('web', () => volumes.released.includes('somebody') && volumes.prepared.size === 0);
-  // As kubelet does it: what nobody knows of is not given its grace period.
+  // Like kubelet, the agent gives unknown pods no grace period.
   expect(runtime.calls).toContain('stop web/first/0 1');
 });
 
@@ -139,7 +139,7 @@ test('a pod that was replaced by another of its name while it is down', async ()
   expect(runtime.started).toEqual(['web/c/0', 'web/c/0']);
 });
 
-test('what runs is left alone while the runtime does not answer', async () => {
+test('running pods are left alone while the runtime does not answer', async () => {
   cluster = await agentCluster();
   const { run, until, runtime, clock } = cluster;
   await run('web');
@@ -171,7 +171,7 @@ test('it stops before it has seen its pods, and while the server does not answer
   expect(cluster.runtime.started).toEqual(['web/c/0']);
 });
 
-test('what was started without an answer is neither removed nor started again', async () => {
+test('containers that started without an answer are neither removed nor started again', async () => {
   cluster = await agentCluster();
   const { run, until, runtime, clock } = cluster;
   runtime.fault = (call) => (call.startsWith('start ') ? 'after' : undefined);

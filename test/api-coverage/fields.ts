@@ -1,10 +1,10 @@
-/** How many of a kind's published fields ours has. */
+/** Counts the published fields of a kind that ours has. */
 import type { Kind, Version } from '../../src/kinds/kind.ts';
 import { joinPath } from '../../src/schema/field-error.ts';
 import type { Schema } from '../../src/schema/schema.ts';
 import { ourWord, type Published, type PublishedDocument, type Reference, wordOf } from '../kinds/published.ts';
 
-/** The fields of one kind in one release, at every depth; a shape that contains itself counts once. */
+/** Fields of one kind in one release, at every depth; a recursive shape counts once. */
 export interface FieldCount {
   readonly published: number;
   readonly served: number;
@@ -12,11 +12,11 @@ export interface FieldCount {
   readonly missing: readonly string[];
 }
 
-/** Beside each release that has the kind in this version. */
+/** Counts of fields beside each release that has the kind in this version. */
 export interface FieldCoverage {
   readonly newer: FieldCount | undefined;
   readonly older: FieldCount | undefined;
-  /** Where no release has this version: the stored one, by which it is measured. */
+  /** Stored version, by which a version is measured that no release has. */
   readonly measuredBy: string | undefined;
 }
 

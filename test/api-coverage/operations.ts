@@ -1,4 +1,7 @@
-/** Which published operations on the objects of served kinds the server does not answer, and which objects it does not serve. */
+/**
+ * Lists published operations on objects of served kinds that the server does not answer, and objects that it does not
+ * serve.
+ */
 
 type Paths = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
@@ -22,10 +25,10 @@ function resourceAt(path: string): { apiVersion: string; plural: string; subreso
 }
 
 export interface OperationCoverage {
-  /** Of the resources that are served. */
+  /** Number of operations of the served resources. */
   readonly published: number;
   readonly served: number;
-  /** What is not answered there: `v1 pods/exec`, with the methods. */
+  /** Operations that are not answered there: `v1 pods/exec`, with the methods. */
   readonly missing: ReadonlyMap<string, readonly string[]>;
   /** Resources that are not served at all, by group and version. */
   readonly unserved: ReadonlyMap<string, readonly string[]>;

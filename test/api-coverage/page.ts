@@ -1,6 +1,6 @@
 /**
- * The page that says what is served, made from the kinds and from what Kubernetes publishes. `run.ts` writes it; a test
- * fails when it no longer agrees with the kinds.
+ * Makes the page of served kinds from the kinds and from the published documents of Kubernetes. `run.ts` writes it; a
+ * test fails when it no longer agrees with the kinds.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ function groupsOf(registry: Registry): string[] {
   return [...names].sort();
 }
 
-/** By kind, and each kind's versions newest first. */
+/** Returns rows by kind, and each kind's versions newest first. */
 function rowsOf(registry: Registry, group: string, reference: Reference): Row[] {
   const versions = [...registry.apiVersions].filter((apiVersion) => splitApiVersion(apiVersion)[0] === group);
   return versions
@@ -147,7 +147,7 @@ function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Never rounded up to all. */
+/** Returns a percentage, which is never rounded up to all. */
 function share({ served, published }: Pick<FieldCount, 'served' | 'published'>): string {
   const percent = Math.floor((served / published) * 1000) / 10;
   return `${served} of ${published} (${percent} %)`;

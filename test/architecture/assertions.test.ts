@@ -1,10 +1,13 @@
-/** Every test can fail, because it asserts something or waits for a condition, and none waits for time to pass. */
+/**
+ * Requires that every test can fail, because it asserts something or waits for a condition, and that none waits for
+ * time to pass.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { analyse, filesBelow, root } from './source.ts';
 
-/** What can fail; `eventually` and `until` do when their condition does not come true. */
+/** Calls that can fail; `eventually` and `until` do when their condition does not come true. */
 const ASSERTION = /\b(?:expect\w*|assert|eventually|until\w*)\b/;
 const TEST = /(?<![.\w])(?:it|test)(?!\.skip\()(?=[.(<`])/g;
 const SLEEP = /(?<![.\w])(?:setTimeout|setInterval)\b/;
@@ -25,12 +28,12 @@ function without(text: string): number[] {
     .map(({ index }) => code.slice(0, index).split('\n').length);
 }
 
-/** Without comments, strings and regular expressions, whose quotes would look like strings. */
+/** Returns the code without comments, strings and regular expressions, whose quotes would look like strings. */
 function codeOf(text: string): string {
   return analyse(text.replace(REGEXP, '0')).code;
 }
 
-/** From a position to the end of its statement: the next semicolon or blank line outside brackets. */
+/** Returns the text from a position to the end of its statement: the next semicolon or blank line outside brackets. */
 function statementAt(code: string, start: number): string {
   let depth = 0;
   for (let i = start; i < code.length; i++) {

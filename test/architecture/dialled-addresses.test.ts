@@ -1,6 +1,6 @@
 /**
- * What connects to an address on somebody's behalf has it checked by the guard of `src/base/dial/`. Who opens connections otherwise
- * says where the address comes from.
+ * Requires code that connects to an address on behalf of others to have it checked by the guard of `src/base/dial/`.
+ * Other files that open connections are listed with the source of the address.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const OTHERS: Readonly<Record<string, string>> = {
 
 const IMPORT = /\bimport (\{[^}]*\}|\* as \w+|\w+) from '(?:(?:node:)?(?:net|tls|https?|http2|dgram)|ws)'/g;
 const LOADED_LATER = /\bimport\(\s*'(?:node:)?(?:net|tls|https?|http2|dgram)'/;
-/** Of `dgram`, every socket sends where it is told to. */
+/** Functions that open connections. Every socket of `dgram` sends to the address that it is given. */
 const OPENS = /\b(?:connect|request|get|createConnection|createSocket|WebSocket)\b/;
 const CONSTRUCTED = /\bnew Socket\(\s*(?:\)|\{(?!\s*fd\b))/;
 const FETCHED = /(?<![.#\w])(?<!async )fetch\(|\bglobalThis\.fetch\b/;

@@ -1,4 +1,4 @@
-/** Every folder of src says what lives in it and what does not. */
+/** Requires that every folder of src describes its content and its limits. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Who sends HTTP requests says what happens when the server switches protocols: without a listener, Node closes the connection,
- * and the request neither gets a response nor fails.
+ * Requires code that sends HTTP requests to handle a server that switches protocols: without a listener, Node closes
+ * the connection, and the request neither gets a response nor fails.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

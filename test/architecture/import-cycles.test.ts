@@ -1,4 +1,7 @@
-/** No source file imports itself through others, not even for a type or when it runs: a reader can start anywhere. */
+/**
+ * Requires that no source file imports itself through others, not even for a type or at run time: a reader can start
+ * anywhere.
+ */
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';

@@ -9,7 +9,7 @@ import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 const COMPONENT = ['base', 'protocols', 'api', 'schema', 'kinds', 'client'];
 const EVERYTHING_BELOW = [...COMPONENT, 'store', 'server', 'controllers', 'scheduler', 'node', 'network', 'federation'];
 
-/** What each room may import from, besides itself. */
+/** Rooms that each room may import from, besides itself. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
   base: [],
   protocols: ['base'],
@@ -46,7 +46,7 @@ function isAllowed(path: string, target: string): boolean {
   // The release's number stands there.
   if (target === 'package.json') return roomOf(path) === 'cli';
   const to = roomOf(target);
-  // A test wires rooms together, as testing/ does, with what test/ has for it.
+  // A test wires rooms together, as testing/ does, with the help of test/.
   if (isTest(path)) return to !== undefined || target.startsWith('test/');
   const from = roomOf(path);
   return from !== undefined && to !== undefined && (from === to || ROOMS[from]!.includes(to));

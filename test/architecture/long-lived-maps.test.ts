@@ -1,22 +1,22 @@
 /**
- * Everything in the server that remembers something in a map or a set, and why it cannot grow without limit. Clients
- * choose names, paths, headers and selectors, so a map under such keys is a `BoundedMap`, or is listed here as limited
- * in another way. A new map fails this test until its limit has been thought of.
+ * Lists every map and set in the server that outlives a call, and why it cannot grow without limit. Clients choose
+ * names, paths, headers and selectors, so a map under such keys is a `BoundedMap`, or is listed here as limited in
+ * another way. A new map fails this test until its limit is listed.
  */
 import { expect, it } from 'vitest';
 import { isTest, sourcesBelow } from './source.ts';
 
-/** What limits a map. */
+/** Reason why a map is limited. */
 type Limit =
-  /** It belongs to one call or one value, and is gone with it. */
+  /** The map belongs to one call or one value, and is gone with it. */
   | 'one call'
-  /** It holds what is in progress: requests, connections, watches. Those have limits of their own. */
+  /** The map holds things in progress: requests, connections, watches. Those have their own limits. */
   | 'in progress'
-  /** It follows stored objects, and forgets what is deleted. */
+  /** The map follows stored objects, and forgets deleted ones. */
   | 'stored objects'
-  /** It follows the kinds and versions that are served, or a fixed set of words. */
+  /** The map follows the kinds and versions that are served, or a fixed set of words. */
   | 'served kinds'
-  /** It is limited in bytes, by its own count, a `ByteBudget`, or short keys and a number. */
+  /** The map is limited in bytes, by its own count, a `ByteBudget`, or short keys and a number. */
   | 'bytes';
 
 const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {

@@ -1,9 +1,12 @@
-/** Inside the network room, what decides knows nothing of what applies, and what needs rights knows nothing of the rest. */
+/**
+ * Requires that, inside the network room, the deciding parts do not import the applying ones, and the privileged part
+ * imports none of the others.
+ */
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
-/** What each part may import from the room, besides itself. */
+/** Parts of the room that each part may import from, besides itself. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   rules: [],
   policy: [],
@@ -16,7 +19,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   ingress: [],
   daemon: ['dns', 'ingress'],
 };
-/** What decides uses no part of Node. */
+/** Parts that decide, and therefore use no part of Node. */
 const PURE = ['rules', 'policy', 'routes'];
 
 const partOf = (path: string) => /^src\/network\/([^/]+)\//.exec(path)?.[1];

@@ -1,4 +1,7 @@
-/** Only src/server/serving/http/node-internals.ts relies on what Node does not document: its assumptions are tested on every release. */
+/**
+ * Requires that only src/server/serving/http/node-internals.ts relies on undocumented behaviour of Node: its
+ * assumptions are tested on every release.
+ */
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 

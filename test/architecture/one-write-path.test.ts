@@ -1,6 +1,6 @@
 /**
- * Objects are written through transactions (src/server/objects/transaction/) and nowhere else in the server. Rows that are no objects
- * go through `commitMarkers`, which takes only keys below `/quarterdeck/`.
+ * Requires that objects are written through transactions (src/server/objects/transaction/) and nowhere else in the
+ * server. Rows that are not objects go through `commitMarkers`, which takes only keys below `/quarterdeck/`.
  */
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
@@ -9,7 +9,7 @@ const TRANSACTIONS = 'src/server/objects/transaction/';
 const MARKERS = 'src/server/objects/cache/markers.ts';
 
 const FORBIDDEN = [
-  // A commit to a store, whatever holds it: `store.commit(`, `core.store.commit(`, `this.#store.commit(`.
+  // A commit to a store, whatever the variable: `store.commit(`, `core.store.commit(`, `this.#store.commit(`.
   /\bstore\.commit\b/,
   // Drafts are made and committed by transactions only.
   /\bcommits\.commit\b/,

@@ -1,6 +1,7 @@
 /**
- * None of our code uses a path with the rights of the node that a pod, an image or a volume controls. Rooms of a node that handle such
- * paths reach files through `base/files-inside/`, and through `base/own-files/` what nobody else controls: an import says which.
+ * Forbids paths under the control of a pod, an image or a volume with the rights of the node. Rooms of a node that
+ * handle such paths reach files through `base/files-inside/`, and other files through `base/own-files/`: an import says
+ * which.
  */
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
@@ -11,7 +12,7 @@ const KEPT = 'records, pipes and logs, in directories that no container sees';
 const below = (room: string, files: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(files).map(([name, what]) => [`${room}${name}`, what]));
 
-/** Rooms and files that use no paths of pods, with what they use. */
+/** Rooms and files that use no paths of pods, with the paths that they use. */
 const OTHER_FILES: Readonly<Record<string, string>> = {
   'src/node/agent/static/': 'manifests of static pods, in a directory of the administrator',
   'src/node/cgroups/': 'cgroups, which the kernel makes',
@@ -64,7 +65,7 @@ test('files of pods, images and volumes are reached through descriptors only', (
   }
 });
 
-test('who handles both kinds of files says which is which', () => {
+test('imports tell which files of a room are controlled by pods', () => {
   const sources = sourcesBelow('src/node').filter(({ path }) => !isTest(path));
   const using = (room: string) => sources.filter(({ imports }) => imports.some((name) => name.includes(room)));
   expect(using('base/files-inside/').length).toBeGreaterThan(8);

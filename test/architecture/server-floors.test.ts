@@ -5,7 +5,7 @@ import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
 const SERVER = 'src/server/';
 
-/** From the bottom to the top. A file of the room's root puts the floors together. */
+/** Floors from the bottom to the top. A file of the room's root puts the floors together. */
 const FLOORS = ['objects', 'outbound', 'access', 'operations', 'upkeep', 'serving'];
 
 interface Import {
@@ -32,7 +32,7 @@ function upward(sources: readonly Source[]): string[] {
     .map(({ from, to }) => `${from} imports ${to}`);
 }
 
-/** A folder of a floor, or a file that stands in no folder of one. */
+/** Returns a folder of a floor, or a file outside of its folders. */
 const folderOf = (path: string) => path.split('/').slice(0, 2).join('/');
 
 /** The folders that import each other in a circle. */
@@ -43,7 +43,7 @@ function circles(sources: readonly Source[]): string[] {
     if (importer === imported) continue;
     targets.set(importer, (targets.get(importer) ?? new Set()).add(imported));
   }
-  // A folder that imports none of those left, or that none of them imports, is part of no circle.
+  // A folder that imports none of the remaining ones, or that none of them imports, is not part of a cycle.
   for (let removed = true; removed; ) {
     removed = false;
     const imported = new Set([...targets.values()].flatMap((each) => [...each]));
@@ -81,7 +81,7 @@ test.each([
   expect(upward([{ path, ...analyse(text) }])).toHaveLength(findings);
 });
 
-test('finds a circle of three folders', () => {
+test('a cycle of three folders is found', () => {
   const circle = [
     { path: 'src/server/objects/a/x.ts', ...analyse("import type { X } from '../b/x.ts';") },
     { path: 'src/server/objects/b/x.ts', ...analyse("import { X } from '../c.ts';") },

@@ -1,15 +1,15 @@
-/** Reads the project's own sources for the tests of this folder, which hold what the design says of all of them. */
+/** Reads the project's own sources for the tests of this folder, which check rules of the design over all of them. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 export const root = join(import.meta.dirname, '..', '..');
 
 export interface Source {
-  /** From the project's folder, such as `src/store/store.ts`. */
+  /** Path from the project's folder, such as `src/store/store.ts`. */
   readonly path: string;
-  /** With comments and the content of strings gone, except in import statements. */
+  /** Code without comments and the content of strings, except in import statements. */
   readonly code: string;
-  /** What it imports, exports from, or loads later, as written. */
+  /** Imported, exported and later loaded modules, as written. */
   readonly imports: readonly string[];
 }
 
@@ -29,8 +29,8 @@ export function filesBelow(folder: string, ending: string): string[] {
     .sort();
 }
 
-// One alternative a kind of token, in the order in which they hide each other. Template literals keep their content:
-// code inside `${}` counts.
+// Each alternative is a kind of token, in the order in which they hide each other. Template literals keep their
+// content: code inside `${}` counts.
 const TOKENS = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
 const IMPORTS = /\b(?:from|import)\s*\(?\s*'([^']*)'/g;
 

@@ -1,4 +1,7 @@
-/** Nothing below cli/ reads the clock, randomness, the environment or the arguments by itself: all of it is passed in. */
+/**
+ * Forbids code below cli/ to read the clock, randomness, the environment or the arguments by itself: all of it is
+ * passed in.
+ */
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
@@ -14,7 +17,7 @@ const FORBIDDEN = [
   /\bprocess\.(?:env|argv)\b/,
 ];
 
-/** Where clock and randomness come from, and where the package of the test clusters begins. */
+/** Files that provide clock and randomness, and the entry of the package of the test clusters. */
 const ORIGINS = ['src/base/time/clock.ts', 'src/base/random.ts', 'src/testing/package-entry.ts'];
 
 function reads({ path, code }: Source): string[] {

@@ -1,4 +1,4 @@
-/** Every attack, in the order in which they run; random requests come last. */
+/** Attacks in the order in which they run; random requests come last. */
 import type { Attack } from './attack.ts';
 import { longPaths, longReviewGroups, longSelectors } from './attacks/access-reviews.ts';
 import { largeCertificates } from './attacks/certificates.ts';

@@ -1,4 +1,4 @@
-/** What an attack is, and what it gets to work with. */
+/** Contract of an attack, and its context. */
 import type { Dice } from '../crash/random.ts';
 import type { HttpClient } from './client.ts';
 import type { Target } from './target.ts';
@@ -7,12 +7,12 @@ export interface AttackContext {
   readonly target: Target;
   /** Cluster administrator: exempt from flow control. */
   readonly admin: HttpClient;
-  /** Holds the role `admin` in the namespace `tenant`, and nothing else. */
+  /** Client with the role `admin` in the namespace `tenant`, and no other. */
   readonly tenant: HttpClient;
   /** An authenticated user without any rights. */
   readonly nobody: HttpClient;
   readonly dice: Dice;
-  /** How many requests the attack may send; the listed attacks send a fixed number. */
+  /** Number of requests that the attack may send; the listed attacks send a fixed number. */
   readonly requests: number;
 }
 

@@ -19,7 +19,7 @@ const ODD_VALUES: readonly (() => unknown)[] = [
   () => JSON.parse('{"__proto__":{"polluted":true},"constructor":{"prototype":{}}}'),
 ];
 
-/** How often an item of a list is repeated; mostly a little, now and then as much as a body takes. */
+/** Number of repetitions of a list item: usually a few, now and then as many as a body takes. */
 const REPETITIONS = [2, 2, 3, 10, 100, 1_000, 30_000];
 const MAX_REPEATED_BYTES = 2_000_000;
 

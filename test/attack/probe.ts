@@ -1,6 +1,6 @@
 /**
- * Measures from a process of its own how long a small read takes, again and again, and how much memory the server has. The
- * longest read is the stall that all clients noticed.
+ * Measures from a separate process how long a small read takes, again and again, and how much memory the server has.
+ * The longest read is the stall that all clients noticed.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +16,7 @@ interface ProbeOptions {
 
 export interface Measured {
   readonly longestStallMs: number;
-  /** How long the program waited for a processor during the longest stall, because others used them all. */
+  /** Time that the program waited for a processor during the longest stall, because others used them all. */
   readonly processorWaitMs: number;
   readonly peakMemoryMb: number;
   /** Reads that were not answered with 200. */
@@ -25,7 +25,7 @@ export interface Measured {
 
 const PROBE_INTERVAL_MS = 10;
 const PATH = '/api/v1/namespaces/default';
-/** Argument that tells the process of the probe from the one that loads this file. */
+/** Argument that distinguishes the process of the probe from the one that loads this file. */
 const MARK = 'probe-process';
 
 export class Probe {
@@ -36,7 +36,7 @@ export class Probe {
     this.#child.send(options);
   }
 
-  /** Returns what was measured since the last call. */
+  /** Returns the measurements since the last call. */
   async read(): Promise<Measured> {
     this.#child.send('read');
     const [measured] = await once(this.#child, 'message');
@@ -123,7 +123,7 @@ class Prober {
       const resident = /^RssAnon:\s+(\d+) kB/m.exec(status);
       this.#memory = Math.max(this.#memory, Number(resident?.[1] ?? 0) / 1024);
     } catch {
-      // The process is gone; the target notices and says so.
+      // The process is gone; the target notices and reports it.
     }
   }
 }

@@ -39,13 +39,13 @@ for (const problem of problems) console.error(problem);
 console.log(`${sent} requests, ${target.crashes.length} crashes, ${problems.length} problems (seed ${values.seed})`);
 process.exitCode = problems.length > 0 ? 1 : 0;
 
-/** What the program's watchdog logged. */
+/** Returns the log lines of the program's watchdog. */
 function blockages(output: string): string[] {
   const lines = output.split('\n').filter((line) => line.includes('the event loop was blocked'));
   return lines.map((line) => line.slice(line.indexOf('"thread"'), MAX_LINE_LENGTH));
 }
 
-/** Runs one attack under the probe, prints a line, notes what exceeded a limit, and returns the number of requests. */
+/** Runs one attack under the probe, prints a line, notes exceeded limits, and returns the number of requests. */
 async function measure(attack: Attack, requests: number): Promise<number> {
   const { origin, tokens } = target;
   const ca = await target.ca();

@@ -1,4 +1,4 @@
-/** Counts what became of requests. */
+/** Counts the results of requests. */
 
 export interface Outcome {
   readonly method: string;
@@ -7,7 +7,7 @@ export interface Outcome {
   readonly text: string;
 }
 
-/** Longer texts are cut in the report. */
+/** Length of texts in the report; longer ones are cut. */
 const MAX_TEXT_LENGTH = 300;
 
 export class Tally {

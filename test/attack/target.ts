@@ -6,7 +6,7 @@ import { newDirectory, type Qd, startQd } from '../e2e/program.ts';
 
 const TOKENS = { admin: 'attack-admin', tenant: 'attack-tenant', nobody: 'attack-nobody', probe: 'attack-probe' };
 
-/** The end of the output, which says why the program crashed. */
+/** Length of the end of the output, which shows why the program crashed. */
 const MAX_OUTPUT_LENGTH = 2_000;
 
 const TOKEN_FILE = [
@@ -18,7 +18,7 @@ const TOKEN_FILE = [
 
 export class Target {
   #qd: Qd;
-  /** What the program printed before each crash. */
+  /** Output of the program before each crash. */
   readonly crashes: string[] = [];
 
   private constructor(qd: Qd) {
@@ -58,7 +58,7 @@ export class Target {
     return readFile(join(this.#qd.directory, 'data', 'pki', 'ca.crt'), 'utf8');
   }
 
-  /** Starts a new cluster: what crashed the last one may crash it at every start. */
+  /** Starts a new cluster: the data that crashed the last one may crash it at every start. */
   async replace(): Promise<void> {
     this.crashes.push(this.#qd.output().slice(-MAX_OUTPUT_LENGTH));
     await this.stop();

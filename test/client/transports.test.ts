@@ -1,4 +1,4 @@
-/** One contract for both transports, against the real server. */
+/** Tests one contract for both transports, against the real server. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/api/errors.ts';
 import { silent } from '../../src/base/log.ts';

@@ -45,7 +45,7 @@ afterEach(async () => {
   backend.close();
 });
 
-/** Waits for what passes through sockets, and advances the clock between tries. */
+/** Waits for data that passes through sockets, and advances the clock between tries. */
 const eventually = (expectation: () => Promise<void> | void) =>
   vi.waitFor(
     async () => {
@@ -154,7 +154,7 @@ describe('a namespace that is deleted', () => {
           'gauges.example.com/v1: stale GroupVersion discovery: gauges.example.com/v1',
       ),
     );
-    // What can be reached is deleted meanwhile.
+    // Objects of the available APIs are deleted meanwhile.
     await eventually(async () =>
       expect(
         (await cluster.client.of(ConfigMap).in('doomed').list()).items.map(({ metadata }) => metadata.name),

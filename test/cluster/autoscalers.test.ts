@@ -16,14 +16,14 @@ import { nodeRestriction } from '../../src/server/operations/admission/plugins/n
 import { NO_CONNECTION } from '../../src/server/outbound/nodes/connection.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 
-/** All pods of `web` together use 600m, however many they are. */
+/** Usage rules: all pods of `web` together use 600m, however many they are. */
 const RULES = { pods: [{ match: { labels: 'app=web' }, stages: { usage: { cpu: '600m', shared: true } } }] };
 
 let cluster: Cluster;
 let nodes: SimulatedNodes;
-/** How often the usage of the node was read. */
+/** Number of reads of the node's usage. */
 let measured: number;
-/** Whether sizes may be changed. */
+/** True when changes of sizes are denied. */
 let isFrozen: boolean;
 const freeze: AdmissionPlugin = {
   name: 'Freeze',

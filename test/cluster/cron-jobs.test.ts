@@ -71,7 +71,7 @@ const finish = async (phase: 'Succeeded' | 'Failed' = 'Succeeded') => {
     );
   });
 };
-/** To a minute of the first hour. */
+/** Advances the clock to a minute of the first hour. */
 const goTo = (minute: number) =>
   cluster.clock.advance(Date.parse('2030-01-01T00:00:00Z') + minute * MINUTE - cluster.clock.now());
 

@@ -34,7 +34,7 @@ const web = (spec: object = {}, metadata: object = {}) =>
   }) as any;
 const change = (spec: object) => deployments().patch('web', { type: 'merge', changes: { spec } });
 
-/** How large the replica sets should be, the oldest first. */
+/** Returns the desired sizes of the replica sets, the oldest first. */
 const sizes = async () =>
   [...(await sets())].sort((a, b) => Number(revision(a)) - Number(revision(b))).map(({ spec }) => spec.replicas);
 const revision = ({ metadata }: { metadata: { readonly annotations?: Readonly<Record<string, string>> } }) =>
@@ -45,7 +45,7 @@ const makeAllReady = async () => {
   }
 };
 
-/** All pods are new and available, and the status reports it. */
+/** Waits until all pods are new and available, and the status reports it. */
 const rolledOut = () =>
   cluster.eventually(async () => {
     const { metadata, spec, status } = await get();

@@ -1,4 +1,4 @@
-/** Every component acts as its own user, and can do what its role allows: no less, and no more. */
+/** Tests that every component acts as its own user, and can do what its role allows: no less, and no more. */
 import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
@@ -100,7 +100,7 @@ describe('a controller', () => {
       forbidden('cannot get resource "secrets" in API group "" in the namespace "default"'),
     );
     await expect(controller.of(Node).delete('n1')).rejects.toMatchObject(forbidden('cannot delete resource "nodes"'));
-    // What controllers share reads everything, and deletes no pods.
+    // The controllers' shared account reads everything, and deletes no pods.
     const manager = cluster.clientFor(controllerUser(CONTROLLER_MANAGER));
     expect((await manager.of(Secret).list()).items.length).toBeGreaterThan(0);
     await expect(manager.of(Pod).in('default').delete('p')).rejects.toMatchObject(forbidden('cannot delete'));

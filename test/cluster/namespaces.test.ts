@@ -32,7 +32,7 @@ const isGone = (name: string) => async () => !(await exists(Namespace, name));
 
 async function makeNamespace(name: string): Promise<void> {
   await cluster.client.of(Namespace).create({ metadata: { name } });
-  // The controllers have created what every namespace has.
+  // The controllers have created the objects that every namespace has.
   await cluster.eventually(async () => {
     const secrets = await cluster.client.of(Secret).in(name).list();
     return secrets.items.length > 0 && (await exists(ConfigMap, 'kube-root-ca.crt', name));

@@ -109,7 +109,7 @@ describe('token Secrets that users create', () => {
     await cluster.eventually(async () => text((await get('mine')).data, 'token') !== '');
     expect(text((await get('mine')).data, 'token')).toBe(`token default/robot ${metadata.uid} mine`);
     expect((await get('mine')).metadata.annotations?.['kubernetes.io/service-account.uid']).toBe(metadata.uid);
-    // An account lists only what the cluster made for it.
+    // An account lists only the Secrets that the cluster made for it.
     expect((await account('default', 'robot')).secrets).toBeUndefined();
 
     await client.of(ServiceAccount).in('default').delete('robot');

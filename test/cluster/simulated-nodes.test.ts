@@ -21,7 +21,7 @@ const told = async (part?: string) =>
   (await events())
     .filter(({ involvedObject }) => part === undefined || involvedObject.fieldPath === part)
     .map(({ type, reason, message }) => `${type} ${reason} ${message}`);
-/** What the node lifecycle controller writes for pods of a silent node. */
+/** Writes the status that the node lifecycle controller writes for pods of a silent node. */
 const deny = async (name: string) => {
   const changes = { status: { conditions: [{ type: 'Ready', status: 'False' }] } };
   await cluster.client.of(Pod).in('default').patchStatus(name, { type: 'strategic', changes });

@@ -81,7 +81,7 @@ describe('a Deployment', () => {
 
 const jobs = () => cluster.client.of(Job).in('x');
 const work = { restartPolicy: 'Never', containers: [container] };
-/** They run until an annotation ends them. */
+/** Template of pods that run until an annotation ends them. */
 const long = { metadata: { annotations: { 'simulated.kubernetes.io/run': 'forever' } }, spec: work };
 const finish = async () => {
   for (const name of await names()) {

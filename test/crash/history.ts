@@ -10,7 +10,7 @@ export async function oldestChanges(store: Store, after: number, through: number
   }
 }
 
-/** Resolves when a change at `through` was told, or none can be. */
+/** Resolves when a change at `through` was received, or none can be. */
 export async function changesAfter(store: Store, after: number, through: number): Promise<Change[]> {
   if (after >= through) return [];
   const changes: Change[] = [];

@@ -25,11 +25,14 @@ export interface Summary {
   readonly acknowledged: number;
   readonly told: number;
   readonly resumed: number;
-  /** Every broken promise, with its round. */
+  /** Broken guarantees, each with its round. */
   readonly problems: readonly string[];
 }
 
-/** Kills a writing process, and the program that keeps the data where there is one, again and again, and checks what is left. */
+/**
+ * Kills a writing process, and the program that keeps the data if there is one, again and again, and checks the
+ * remaining data.
+ */
 export async function crashRounds(options: RoundsOptions): Promise<Summary> {
   const directory = await mkdtemp(join(tmpdir(), 'crash-'));
   const backend = await startBackend(options.store);
@@ -130,7 +133,10 @@ function note(ledger: Ledger, line: Line): void {
 
 type Found = Omit<Evidence, 'before' | 'start'>;
 
-/** A place among the last changes that the watcher was told, as if it had heard no more; undefined: it heard nothing. */
+/**
+ * Chooses a revision among the last changes that the watcher received, as if it had received no more; undefined when it
+ * received none.
+ */
 function someTold({ told }: Ledger, next: Dice): number | undefined {
   return told.at(-1 - next(Math.min(told.length, 200) || 1))?.revision;
 }

@@ -17,7 +17,7 @@ export function openStore({ store, settings, directory }: StoreSpec): Promise<St
   return storeDriver(store).open(settings, { directory, clock: systemClock, historyBytes: HISTORY_BYTES });
 }
 
-/** A value is its token, and padding of many sizes: on a page, on a page of its own, on several. */
+/** Returns a value of its token and padding of many sizes: on a page, on a separate page, on several. */
 export function valueWith(token: string, size: number): Buffer {
   return Buffer.from(`${token}\n${'x'.repeat(size)}`);
 }

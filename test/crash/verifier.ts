@@ -1,12 +1,12 @@
 /**
- * Decides whether a store has kept its word over a crash. It knows neither stores nor processes: it is told what was
- * asked for, what was acknowledged, what watchers were told, and what is there afterwards. Every written value carries
- * a token of its own, by which it is recognised.
+ * Decides whether a store has kept its guarantees over a crash. It knows neither stores nor processes: its input is the
+ * requested, the acknowledged, the watched and the remaining changes. Every written value carries a unique token, by
+ * which it is recognised.
  */
 
 export interface Operation {
   readonly id: string;
-  /** All of them at one revision, or none. A null token deletes. */
+  /** Writes at one revision, all of them or none. A null token deletes. */
   readonly writes: readonly { readonly key: string; readonly token: string | null }[];
 }
 
@@ -24,7 +24,7 @@ export interface SeenRow {
   readonly token: string;
 }
 
-/** What went on before the crash, in the order in which it was heard. */
+/** Record of requests and events before the crash, in the order in which they were received. */
 export class Ledger {
   readonly issued = new Map<string, Operation>();
   readonly acknowledged = new Map<string, number>();
@@ -33,22 +33,22 @@ export class Ledger {
   readonly told: SeenChange[] = [];
 }
 
-/** What is found after the crash. */
+/** State found after the crash. */
 export interface Evidence {
   /** The state before the round, and its revision. */
   readonly before: readonly SeenRow[];
   readonly start: number;
   readonly rows: readonly SeenRow[];
   readonly revision: number;
-  /** What a watch tells that goes on where a watcher was before the crash, at the revision `resumedAfter`. */
+  /** Changes from a watch that resumes where a watcher was before the crash, at the revision `resumedAfter`. */
   readonly resumed: readonly SeenChange[];
   readonly resumedAfter: number;
-  /** What a watch tells from the oldest revision that is left, `replayedAfter`. */
+  /** Changes from a watch from the oldest remaining revision, `replayedAfter`. */
   readonly replayed: readonly SeenChange[];
   readonly replayedAfter: number;
 }
 
-/** Every broken promise as a sentence; none: all is well. */
+/** Returns every broken guarantee as a sentence; none when all is well. */
 export function verify(ledger: Ledger, evidence: Evidence): string[] {
   const { resumed, resumedAfter } = evidence;
   const log = [...ledger.told.filter((change) => change.revision <= resumedAfter), ...resumed];
@@ -63,7 +63,7 @@ export function verify(ledger: Ledger, evidence: Evidence): string[] {
   ];
 }
 
-/** What any watcher was told is still true. */
+/** Checks that every change reported to a watcher is still true. */
 function checkTold(told: readonly SeenChange[], log: readonly SeenChange[]): string[] {
   const all = new Set(log.map(text));
   return told.filter((change) => !all.has(text(change))).map((change) => `told, and then gone: ${text(change)}`);
@@ -94,7 +94,7 @@ function checkReplay(log: readonly SeenChange[], { replayed, replayedAfter }: Ev
   ];
 }
 
-/** Each change replaces what the one before it has left. */
+/** Checks that each change replaces the value of the one before it. */
 function checkPrevious(log: readonly SeenChange[], { before }: Evidence): string[] {
   const problems: string[] = [];
   const state = new Map(before.map((row) => [row.key, row]));
@@ -110,7 +110,7 @@ function checkPrevious(log: readonly SeenChange[], { before }: Evidence): string
   return problems;
 }
 
-/** What is there is what the changes add up to. */
+/** Checks that the rows are the sum of the changes. */
 function checkState(log: readonly SeenChange[], { before, rows }: Evidence): string[] {
   const expected = new Map(before.map((row) => [row.key, row]));
   for (const { key, revision, token } of log) {
@@ -129,7 +129,7 @@ function checkState(log: readonly SeenChange[], { before, rows }: Evidence): str
   return problems;
 }
 
-/** What was acknowledged happened, what was refused did not, and the rest happened wholly or not at all. */
+/** Checks that acknowledged operations happened, refused ones did not, and the rest happened wholly or not at all. */
 function checkOperations(ledger: Ledger, log: readonly SeenChange[]): string[] {
   const problems: string[] = [];
   const found = new Map<string, number>();
@@ -158,7 +158,7 @@ function checkOperations(ledger: Ledger, log: readonly SeenChange[]): string[] {
   return problems;
 }
 
-/** The store's revision is not behind anything that anybody saw. */
+/** Checks that the store's revision is not behind any revision that was seen. */
 function checkRevision(ledger: Ledger, log: readonly SeenChange[], { revision, start, rows }: Evidence): string[] {
   const seen = [
     start,

@@ -1,7 +1,7 @@
 /**
- * The program that is killed. It writes to a store from many sides at once and says on its standard output, a JSON line
- * each, what it asks for, what was acknowledged and what its watcher is told. A line is with the reader before the next
- * statement runs, so that nothing is asked for that the reader has not heard of.
+ * Program that is killed. It writes to a store concurrently and prints, a JSON line each, its requests, their
+ * acknowledgements and the changes that its watcher receives. A line is with the reader before the next statement runs,
+ * so that the reader knows of every request.
  */
 import { writeSync } from 'node:fs';
 import { type Store, StoreConflict, type Write } from '../../src/store/index.ts';
@@ -34,7 +34,10 @@ store.watch(start, {
 say({ say: 'ready' });
 await Promise.all(Array.from({ length: WRITERS }, (_, i) => write(store, i, dice(seed + i))));
 
-/** Never ends: creates, updates and deletes keys of its own, two at a time now and then, and some that others want. */
+/**
+ * Creates, updates and deletes its own keys without end, two at a time now and then, and some that it shares with other
+ * writers.
+ */
 async function write(target: Store, writer: number, next: Dice): Promise<void> {
   for (let n = 0; ; n++) {
     const id = `${round}.${writer}.${n}`;
@@ -60,7 +63,7 @@ async function commit(target: Store, id: string, writes: readonly Write[]): Prom
     say({ say: 'acknowledged', id, revision });
     for (const { key, value } of writes) revisions.set(key, value ? revision : 0);
   } catch (error) {
-    // Any other error leaves open what happened.
+    // After any other error the outcome is open.
     if (!(error instanceof StoreConflict)) return;
     say({ say: 'refused', id });
     revisions.set(error.key, error.revision);

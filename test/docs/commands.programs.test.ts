@@ -1,4 +1,4 @@
-/** Every command in the documents works: each page's commands run in their order, and print what the page shows. */
+/** Tests every command in the documents: each page's commands run in their order, and print what the page shows. */
 import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { kubectls } from '../e2e/kubectl.ts';
@@ -51,7 +51,7 @@ const NOT_RUN: readonly { readonly document: string; readonly command: string; r
   ].map((command) => ({ document: 'test/attack/README.md', command, reason: 'it attacks for minutes' })),
 ];
 
-/** Pages that need what is not on every machine; undefined: nothing is missing. */
+/** Pages with requirements that not every machine meets; undefined when nothing is missing. */
 const NEEDS: Readonly<Record<string, () => string | undefined>> = {
   'docs/federation.md': () =>
     process.getuid?.() === 0 ? bindMissing() : 'skipped: pods that are processes need root for docs/federation.md',
@@ -91,7 +91,10 @@ test.each(NOT_RUN)('$document: $command is not run, because $reason', ({ documen
   expect(whyUnknown(command)).toBeUndefined();
 });
 
-/** Lines of the document that the program has not printed, in their order. What differs at every run is not compared. */
+/**
+ * Returns the lines of the document that the program has not printed, in their order. Parts that differ at every run
+ * are not compared.
+ */
 function missing(output: readonly string[], said: string): string[] {
   const lines = said.split('\n').map(comparable);
   let from = 0;

@@ -50,7 +50,7 @@ function meaning({ help, choices, remembered }: Flag): string {
   return `${escaped(help)}${values}${remembered ? ' (remembered)' : ''}`;
 }
 
-/** A vertical bar ends a cell, and an asterisk or angle bracket means something else. */
+/** Escapes a vertical bar, which ends a cell, and asterisks and angle brackets, which have another meaning. */
 function escaped(text: string): string {
   return text.replace(/[|*<]/g, (char) => `\\${char}`);
 }

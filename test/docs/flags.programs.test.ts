@@ -1,4 +1,4 @@
-/** The documents and the help describe the flags that there are, in the same words. */
+/** Requires that the documents and the help describe the existing flags with the same words. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Whether a command that a document names exists: the program, its subcommand, and its flags. */
+/** Checks that a command in a document exists: the program, its subcommand, and its flags. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,7 +7,7 @@ import { kubectls } from '../e2e/kubectl.ts';
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** Returns what is wrong with a command, or undefined. Programs of others are only checked for their subcommand. */
+/** Returns the error in a command, or undefined. Foreign programs are only checked for their subcommand. */
 export function whyUnknown(command: string): string | undefined {
   const [program = '', ...args] = command.split(/\s+/);
   switch (program) {
@@ -99,7 +99,7 @@ function whyUnknownKubectl(args: readonly string[]): string | undefined {
   return isKnown ? undefined : `kubectl has no command ${name}`;
 }
 
-/** All flags of all commands of both programs. */
+/** Returns all flags of all commands of both programs. */
 export function allFlags(): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (program: string, path: readonly string[]) => {

@@ -1,4 +1,4 @@
-/** No document names a command or a flag that does not exist. */
+/** Requires that no document names a command or a flag that does not exist. */
 import { beforeAll, expect, test } from 'vitest';
 import { documents, inlineCode, stepsOf, textOf, withoutComment } from './documents.ts';
 import { allFlags, whyUnknown } from './known-commands.ts';
@@ -21,7 +21,7 @@ const FOREIGN_FLAGS: Readonly<Record<string, string>> = {
   '--unsafe-no-fsync': 'etcd',
 };
 
-/** A page that shows how to add a command speaks of one that does not exist yet. */
+/** Commands on pages that show how to add one: they do not exist yet. */
 const EXAMPLES = new Set(['docs/extending.md: qd greet']);
 
 /** Reads the help of every command once: whichever document named most of them would have waited for all, beyond its time. */

@@ -1,11 +1,13 @@
-/** README and docs/api-coverage.md say the same about what is served. The latter is compared with the kinds by a test. */
+/**
+ * Requires that README and docs/api-coverage.md list the same served kinds. A test compares the latter with the kinds.
+ */
 import { expect, test } from 'vitest';
 import { textOf } from './documents.ts';
 
 const readme = textOf('README.md').replace(/\s+/g, ' ');
 const coverage = textOf('docs/api-coverage.md');
 
-/** What README calls the stable groups of Kubernetes that may not be served. */
+/** Names in README for the stable groups of Kubernetes that may not be served. */
 const WORDS: Readonly<Record<string, string>> = {
   'admissionregistration.k8s.io': 'admission policies',
   'apiextensions.k8s.io': 'custom resource definitions',

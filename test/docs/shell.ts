@@ -1,6 +1,6 @@
 /**
- * Runs the commands of a document as a reader would: in one shell, with a home directory, a working directory and clusters of
- * its own, `qd` and `qdfed` from dist/ and the newest kubectl on the PATH, and ports that nobody uses.
+ * Runs the commands of a document as a reader would: in one shell, with a separate home directory, working directory
+ * and clusters, `qd` and `qdfed` from dist/ and the newest kubectl on the PATH, and unused ports.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ export interface Ran extends Step {
 
 interface PageOptions {
   readonly steps: readonly Step[];
-  /** What runs the pods of clusters that the page starts without `--runtime`. */
+  /** Runtime of the clusters that the page starts without `--runtime`. */
   readonly runtime: 'process' | 'simulated';
   /** The program kubectl. */
   readonly kubectl: string;
@@ -31,10 +31,13 @@ export const PAGE_TIMEOUT_MS = 90_000;
 /** The ports that documents name, which stand for ports that are free. */
 const NAMED_PORTS = ['6443', '8001', '5353'];
 
-/** Names of clusters in the documents; what each remembers of its port keeps it off the well-known ones. */
+/** Names of clusters in the documents; each remembers a port, which keeps it off the well-known ones. */
 const CLUSTERS = ['quarterdeck', 'dev', 'real', 'host', 'east', 'west', 'north'];
 
-/** Programs that stay in the foreground get a terminal of their own, so to speak, and are waited for until they say this. */
+/**
+ * Programs that stay in the foreground: each gets a separate terminal, so to speak, and is waited for until it prints
+ * this.
+ */
 const FOREGROUND = /^(?:npm start|qd up|npx qd up|qd proxy)\b/;
 const PRELUDE = `
 in_another_terminal() {
@@ -49,7 +52,7 @@ in_another_terminal() {
 }
 `;
 
-/** Resolves with what each command printed and its exit code. The first that fails is the last that ran. */
+/** Resolves with the output of each command and its exit code. The first failing command is the last that ran. */
 export async function runPage({ steps, kubectl, runtime }: PageOptions): Promise<Ran[]> {
   const directory = await mkdtemp(join(tmpdir(), 'qd-docs-'));
   try {
@@ -69,7 +72,7 @@ export async function runPage({ steps, kubectl, runtime }: PageOptions): Promise
   }
 }
 
-/** The working directory is like that of a clone: what commands write there does not reach the real one. */
+/** Prepares a working directory like that of a clone: files that commands write there do not reach the real one. */
 async function prepareHome(directory: string, kubectl: string): Promise<string> {
   const [home, bin, work] = ['home', 'bin', 'work'].map((name) => join(directory, name)) as [string, string, string];
   for (const path of [home, bin, work, join(directory, 'results')]) await mkdir(path);
@@ -108,7 +111,7 @@ async function runScript(script: string, directory: string): Promise<void> {
   const path = [join(directory, 'bin'), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin'];
   const child = spawn('bash', [script], {
     cwd: join(directory, 'work'),
-    // A session of its own, to end with everything that the page left in the background.
+    // A separate session, to end with everything that the page left in the background.
     detached: true,
     timeout: PAGE_TIMEOUT_MS,
     stdio: 'ignore',

@@ -1,4 +1,4 @@
-/** What the cluster says about writes, as kubectl shows it. */
+/** Tests the cluster's replies to writes, as kubectl shows them. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** An API server of somebody else behind the built program. */
+/** Tests a foreign API server behind the built program. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { hasKubectl, type Kubectl, kubectls } from './kubectl.ts';
 import { type Qd, startQd } from './program.ts';
 
-/** All pods of an application that is called busy use 240m of a processor together. */
+/** Usage rules: all pods of an application that is called busy use 240m of a processor together. */
 const RULES = `
 pods:
   - match: { labels: load=busy }
@@ -33,7 +33,7 @@ const SETTLE_TIMEOUT_MS = 60_000;
 let qd: Qd;
 let folder: string;
 
-/** Each has a namespace of its own. */
+/** Runs a kubectl in its own namespace. */
 async function run({ name, program }: Kubectl, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(program, ['--kubeconfig', qd.kubeconfig, '-n', name, ...args]);
   return stdout.trim();

@@ -1,4 +1,6 @@
-/** What people see with kubectl when an application breaks on a cluster of simulated nodes, and how they put it right. */
+/**
+ * Tests what users see with kubectl when an application breaks on a cluster of simulated nodes, and how they repair it.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -40,7 +42,7 @@ describe.each(kubectls)('with the $name kubectl', ({ name, program, isNewest }) 
   const events = async (...what: string[]) => {
     const [, text = ''] = (await kubectl('describe', ...what)).split('\nEvents:');
     const row = /^ +(?:Normal|Warning) +(\S+) +\S+(?: \(x\d+ over \S+\))? +(?:kubelet|default-scheduler)\S* +(.*)$/gm;
-    // The newest kubectl also says which container it is about.
+    // The newest kubectl also names the container.
     const ofPart = isNewest ? /^spec\.containers\{nginx\}: / : '';
     return [...text.matchAll(row)].map(([, reason, message = '']) => `${reason}: ${message.replace(ofPart, '')}`);
   };

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!hasKubectl)('kubectl', () => {
-  /** Its cache of discovery goes to a folder of this run. */
+  /** Runs kubectl, whose discovery cache goes to a folder of this run. */
   const kubectl = async (...args: string[]) => {
     const env = { ...process.env, HOME: home, KUBECONFIG: qd.kubeconfig };
     const { stdout } = await promisify(execFile)(kubectlProgram, args, { cwd: root, env });

@@ -424,7 +424,7 @@ async function policy(): Promise<string> {
   return file;
 }
 
-/** Ends what a test has left running. */
+/** Ends the clusters that a test has left running. */
 async function killAll(): Promise<void> {
   for (const { pid } of await clusters()) if (pid !== undefined) process.kill(pid, 'SIGKILL');
 }

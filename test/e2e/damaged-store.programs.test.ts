@@ -1,4 +1,4 @@
-/** A data file that is damaged: what the program refuses, what it says, and how an operator goes on. */
+/** Tests a damaged data file: what the program refuses, its messages, and how an operator goes on. */
 import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const snapshot = () => join(directory, 'snapshot');
 const run = (...args: string[]) => runQd([...args, '--data-dir', data()]);
 const up = () => run('up', '--port', '0', '--kubeconfig', join(directory, 'kubeconfig'));
 
-/** Changes every byte sequence, in whatever page it is. */
+/** Replaces every occurrence of a byte sequence, in any page. */
 async function change(path: string, from: string, to: string): Promise<void> {
   const bytes = await readFile(path);
   for (let at = bytes.indexOf(from); at >= 0; at = bytes.indexOf(from, at + 1)) bytes.write(to, at);

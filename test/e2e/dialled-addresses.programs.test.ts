@@ -1,4 +1,7 @@
-/** What listens on loopback addresses of the machine is not reached through the API server or the Ingress proxy. */
+/**
+ * Requires that listeners on loopback addresses of the machine are not reached through the API server or the Ingress
+ * proxy.
+ */
 import { once } from 'node:events';
 import { chown, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';

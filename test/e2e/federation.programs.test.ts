@@ -31,7 +31,7 @@ if (!isRoot) console.log('skipped: the pods of a control plane need a network of
 
 /** Ranges that no other test uses. */
 const RANGES = { host: 154, east: 155, west: 156 };
-/** This provider needs no configuration on a machine of its cloud. */
+/** Flags with a provider that needs no configuration on a machine of its cloud. */
 const INIT = ['init', 'fed', '--dns-provider', 'google-clouddns', '--dns-zone-name', 'example.com.'];
 const CHECKED = ['init', 'fed', '--dns-zone-name', 'example.com.'];
 const HOST = ['--host-cluster-context', 'host'];
@@ -81,7 +81,7 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     for (const cluster of clusters.values()) await cluster.stop();
   }, 60_000);
 
-  /** Resolves when the name, below example.com, leads to these addresses; BIND does not say when a name changes. */
+  /** Resolves when the name, below example.com, leads to these addresses; BIND does not report when a name changes. */
   async function untilResolved(name: string, ...addresses: readonly string[]): Promise<void> {
     let seen: readonly string[] = [];
     await expect
@@ -196,7 +196,7 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     const configure = (stubDomains: string | null) =>
       maps.patch('kube-dns', { type: 'merge', changes: { data: { stubDomains } } });
     await configure(JSON.stringify({ 'acme.test': [`127.0.0.1:${other.address().port}`] }));
-    // Asked in a process of its own: this one answers in the meantime.
+    // Runs in a separate process: this one answers in the meantime.
     const resolved = async () => (await digAsync(server, 'db.acme.test')).trim();
     await expect.poll(resolved).toBe('192.0.2.123');
     await configure(null);
@@ -299,7 +299,7 @@ function answered(query: Buffer, address: readonly number[]): Buffer {
 const digAsync = async ({ address, port }: { address: string; port: number }, name: string) =>
   (await promisify(execFile)('dig', [`@${address}`, '-p', String(port), '+short', name, 'A'])).stdout;
 
-/** A machine of its own, because port 443 of this one may be in use. */
+/** Runs on a separate machine, because port 443 of this one may be in use. */
 describe.skipIf(!isRoot)('a federation behind a load balancer', () => {
   const space = `qdfed${process.pid % 100_000}`;
   const enter = ['/usr/bin/nsenter', `--net=/run/netns/${space}`];

@@ -1,6 +1,6 @@
 /**
- * Every row of the generic operations on every kind in every version, over HTTPS against the built program. The objects
- * are those of examples/kinds.
+ * Tests every row of the generic operations on every kind in every version, over HTTPS against the built program. The
+ * objects are those of examples/kinds.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -51,7 +51,7 @@ const STATUSES: Readonly<Record<string, object>> = {
       devices: { results: [{ request: 'gpu', driver: 'gpu.example.com', pool: 'example', device: 'gpu-0' }] },
     },
   },
-  // What its controller agrees with.
+  // A status that its controller agrees with.
   ResourceQuota: { hard: { pods: '20' } },
   Service: {
     conditions: [
@@ -74,17 +74,17 @@ const cases: Case[] = allKinds.flatMap((kind) =>
 const can = (kind: Kind, verb: NonNullable<Kind['verbs']>[number]) =>
   kind.verbs === undefined || kind.verbs.includes(verb);
 
-/** Those without which nothing can be created or deleted. */
+/** Controllers without which nothing can be created or deleted. */
 const CONTROLLERS = 'namespace,service-account,root-ca,pv-protection,pvc-protection,vac-protection';
 
 let qd: Qd;
 beforeAll(async () => {
-  // What is written stays as it is: nobody drives the objects.
+  // Written objects stay as they are: no controller drives them.
   qd = await startQd({ flags: ['--controllers', CONTROLLERS, '--enable-priority-and-fairness', 'false'] });
 });
 afterAll(() => qd?.stop());
 
-test('there is an example of every kind', () => {
+test('every kind has an example', () => {
   for (const { kind } of allKinds) expect([...examples.keys()]).toContain(kind);
 });
 
@@ -218,10 +218,10 @@ describe.each(cases.filter(({ kind }) => can(kind, 'get') && can(kind, 'create')
   });
 });
 
-/** One name for most tests, and two more. An IPAddress is called what it is. */
+/** Returns one name for most tests, and two more. An IPAddress has to be named after its address. */
 function namesOf(kind: Kind, slug: string): [string, string, string] {
   if (kind.kind === 'IPAddress') return ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
-  // The names of some objects begin, or end, with something that their spec says.
+  // The names of some objects begin, or end, with a part of their spec.
   if (kind.kind === 'CustomResourceDefinition') return ['ones.example.dev', 'twos.example.dev', 'threes.example.dev'];
   if (kind.kind === 'APIService')
     return ['one', 'two', 'three'].map((each) => `v1.${each}.${slug}`) as [string, string, string];
@@ -230,7 +230,7 @@ function namesOf(kind: Kind, slug: string): [string, string, string] {
   return [full, `${full}-one`, `${full}-two`];
 }
 
-/** A definition of the kind whose plural and group its name says. */
+/** Returns a definition of the kind whose plural and group are in its name. */
 function definitionOf(definition: any): any {
   const [plural, ...group] = definition.metadata.name.split('.');
   const singular = plural.slice(0, -1);
@@ -238,14 +238,14 @@ function definitionOf(definition: any): any {
   return { ...definition, spec: { ...definition.spec, group: group.join('.'), names } };
 }
 
-/** An Event as events.k8s.io wants it: under newer names, and without what only the older form has. */
+/** Returns an Event in the form of events.k8s.io: under newer names, and without the fields of the older form. */
 function inNewerForm({ kind, apiVersion, metadata, involvedObject: regarding, type, reason, message: note }: any) {
   const reporter = { reportingController: 'example.com/reporter', reportingInstance: 'one' };
   const eventTime = '2030-01-01T00:00:00.000000Z';
   return { kind, apiVersion, metadata, regarding, type, reason, note, action: 'Started', eventTime, ...reporter };
 }
 
-/** Waits for the event that says so, where the object does not go at once. */
+/** Waits for the event of its removal if the object is not removed at once. */
 async function goneFor(item: string): Promise<void> {
   const [plain, name] = [item.slice(0, item.lastIndexOf('/')), item.slice(item.lastIndexOf('/') + 1)];
   const found = await qd.request('GET', `${plain}?fieldSelector=metadata.name%3D${name}`);

@@ -1,4 +1,4 @@
-/** Every sort of identity, as clients bring it, and how each ends. */
+/** Tests every sort of identity, as clients present it, and how each ends. */
 import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
@@ -42,7 +42,7 @@ afterAll(async () => {
   issuer?.close();
 });
 
-/** What a request with these credentials gets; the body where it is JSON. */
+/** Sends a request with these credentials; the body is parsed if it is JSON. */
 function ask(identity: Identity, method: string, path: string, body?: object, origin = qd.origin) {
   return new Promise<{ code: number; body: any }>((resolve, reject) => {
     const { token, headers: more, ...certificate } = identity;
@@ -67,7 +67,7 @@ const whoami = async (identity: Identity) => {
 };
 const admin = (method: string, path: string, body?: object) => qd.request(method, path, { body });
 
-/** For what no watch reports, such as the certificate that is served. */
+/** Polling options for changes that no watch reports, such as the served certificate. */
 const POLL = { timeout: 10_000, interval: 20 };
 
 describe('certificates', () => {
@@ -428,7 +428,7 @@ test('certificates, keys and the authority are rotated while the cluster runs', 
   }
 });
 
-test('what is secret stands in nothing that was printed', () => {
+test('secrets are not in the output of the program', () => {
   const said = qd.output();
   expect(said).not.toMatch(/eyJ|BEGIN|[a-z0-9]{6}\.[a-z0-9]{16}/);
 });

@@ -16,7 +16,7 @@ afterAll(async () => {
   if (directory) await rm(directory, { recursive: true, force: true });
 });
 
-test('counts every pod once, whatever the program was doing when it was killed', { timeout: 120_000 }, async () => {
+test('every pod counts once, whatever the program was doing when it was killed', { timeout: 120_000 }, async () => {
   directory = await newDirectory();
   qd = await startQd({ directory, flags });
   const containers = [{ name: 'main', image: 'busybox' }];

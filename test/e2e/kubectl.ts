@@ -5,11 +5,11 @@ import { join } from 'node:path';
 export interface Kubectl {
   readonly name: string;
   readonly program: string;
-  /** Whether it is the newest one; some commands and flags are younger than the oldest. */
+  /** True for the newest one; some commands and flags are younger than the oldest. */
   readonly isNewest: boolean;
 }
 
-/** Where scripts/kubectl.mjs puts the releases that it fetches. */
+/** Returns the path to which scripts/kubectl.mjs fetches a release. */
 const programOf = (release: 'oldest' | 'newest') =>
   join(import.meta.dirname, '..', '..', '.cache', 'kubectl', release, 'usr', 'bin', 'kubectl');
 

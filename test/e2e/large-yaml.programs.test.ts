@@ -1,11 +1,11 @@
-/** Large YAML bodies, which the built program decodes in a thread of their own. */
+/** Tests large YAML bodies, which the built program decodes in a separate thread. */
 import { availableParallelism } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Qd, startQd } from './program.ts';
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const YAML = 'application/yaml';
-/** With the lines around them, a definition of 20,000 lines. */
+/** Number of fields that makes, with the lines around them, a definition of 20,000 lines. */
 const FIELDS = 6_659;
 
 let qd: Qd;

@@ -1,4 +1,4 @@
-/** Starting, stopping and going on: what people see of it, and what survives. */
+/** Tests starting, stopping and resuming: what users see of it, and what survives. */
 import { once } from 'node:events';
 import { chmod, cp, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
@@ -54,7 +54,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s stops it with code 0, open watches
 });
 
 test('a stop ends the process, whatever keeps it alive', async () => {
-  // In place of a connection that somebody forgot.
+  // Stands in for a forgotten connection.
   const env = { NODE_OPTIONS: '--import=data:text/javascript,setInterval(()=>{},1000)' };
   const qd = await start(['--log-level', 'warn'], env);
   expect(await qd.stop('SIGTERM')).toBe(0);
@@ -150,7 +150,7 @@ test('tokens, passwords and anonymous requests are accepted with their flags', a
   expect(await code()).toBe(403);
 });
 
-test('with AlwaysAllow, anonymous users may do everything', async () => {
+test('anonymous users may do everything with AlwaysAllow', async () => {
   const qd = await start(['--anonymous-auth', '--authorization-mode', 'AlwaysAllow']);
   const ca = await readFile(join(directory, 'data', 'pki', 'ca.crt'));
   const code = await new Promise((resolve, reject) => {
@@ -200,7 +200,7 @@ describe('errors are one line, with code 1', () => {
     await mkdir(closed);
     await chmod(closed, 0o500);
     await chmod(directory, 0o755);
-    // Root may write anywhere: then the program runs as nobody.
+    // Root may write anywhere: the program therefore runs as the user nobody.
     const nobody = process.getuid?.() === 0 ? { uid: 65_534 } : {};
     await expectLine(['up', '--data-dir', join(closed, 'data')], /no permission to read or write .*closed/, nobody);
     await chmod(closed, 0);

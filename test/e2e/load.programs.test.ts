@@ -71,7 +71,7 @@ async function codeOf(socket: Socket): Promise<number> {
   return Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString())?.[1]);
 }
 
-it('of thousands of connections that say nothing, only so many stay', async () => {
+it('a limited number of thousands of silent connections stays', async () => {
   const before = memory();
   const many = Array.from({ length: 3_000 }, stranger);
   // Not every one gets past the system's own queue.
@@ -130,7 +130,7 @@ it('a thousand requests at once on one connection are answered, each for itself'
   session.close();
 });
 
-it('says to which schema and level a request belonged', async () => {
+it('metrics and headers tell to which schema and level a request belonged', async () => {
   const schemas = await qd.request('GET', '/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/exempt');
   expect(schemas.headers['x-kubernetes-pf-flowschema-uid']).toBe(schemas.body.metadata.uid);
   const { text } = await qd.request('GET', '/metrics');

@@ -1,7 +1,7 @@
 /**
- * Replays what a Kubernetes 1.7 server was seen to answer, request by request, and compares. Where our answer differs, the
- * difference and its reason stand in observed/differences.ts; the order of precedence is the specification, the design,
- * Kubernetes 1.36, then this.
+ * Replays the recorded answers of a Kubernetes 1.7 server, request by request, and compares. Where our answer differs,
+ * the difference and its reason are in observed/differences.ts; the order of precedence is the specification, the
+ * design, Kubernetes 1.36, then this.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { expectedOf, isNewerField } from './observed/differences.ts';
 import { bodies } from './observed/requests.ts';
 import { type Qd, startQd } from './program.ts';
 
-/** What the server that was observed did not have: it ran without accounts, and knew no priorities. */
+/** Plugins that the observed server did not have: it ran without accounts, and knew no priorities. */
 const NEWER_PLUGINS =
   'ServiceAccount,Priority,DefaultTolerationSeconds,TaintNodesByCondition,StorageObjectInUseProtection';
 

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 
 const DIST = join(import.meta.dirname, '..', '..', 'dist');
 
-/** Keeps the clusters and the kubeconfig of the person who runs the tests out of them. */
+/** Home directory that keeps the developer's own clusters and kubeconfig out of the tests. */
 const HOME = join(tmpdir(), 'qd-e2e-home');
 
 export interface StartOptions {
@@ -39,7 +39,7 @@ interface Answer {
 
 export interface RequestOptions {
   readonly body?: unknown;
-  /** Of the body; default JSON. A string is sent as it is. */
+  /** Type of the body; default JSON. A string is sent as it is. */
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -49,7 +49,7 @@ export interface Qd {
   readonly directory: string;
   readonly kubeconfig: string;
   readonly child: ChildProcess;
-  /** What the program has printed so far. */
+  /** Returns the output of the program so far. */
   output(): string;
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** The lines of a response, as they come, until the caller has enough. */
@@ -166,7 +166,7 @@ export async function runQd(
   return { code, ...said };
 }
 
-/** Runs `qd up` until the cluster is ready, stops it, and resolves with what it printed. */
+/** Runs `qd up` until the cluster is ready, stops it, and resolves with its output. */
 export async function runUntilReady(
   flags: readonly string[],
   env: NodeJS.ProcessEnv = {},
@@ -198,7 +198,9 @@ export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], opti
   });
 }
 
-/** A test that does not ask for real pods never runs some on this machine, whatever is installed on it. */
+/**
+ * Adds a runtime, so that a test never runs real pods on this machine unless it asks for them, whatever is installed.
+ */
 function withRuntime(args: readonly string[]): readonly string[] {
   const [command, ...flags] = args;
   if (command !== 'up' || flags.some((flag) => /^--(runtime|help)\b/.test(flag))) return args;
@@ -221,7 +223,7 @@ interface Send extends RequestOptions {
 function send({ origin, agent, method, path, body, type = 'application/json', headers = {} }: Send): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const bytes = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-    // Node frames the body of a DELETE only when it is told its length.
+    // Node frames the body of a DELETE only when it is given its length.
     const framing = bytes === undefined ? {} : { 'content-type': type, 'content-length': Buffer.byteLength(bytes) };
     const sent = { ...framing, ...headers };
     const call = request(origin + path, { method, agent, headers: sent }, (response) => {

@@ -1,6 +1,6 @@
 /**
- * Everything that names a file or a directory on the command line, given what it is not: each is refused with one line that
- * says what is wrong with which path, in words instead of a code of the system, and nothing is left.
+ * Tests every option that names a file or a directory on the command line with unusable ones: each is rejected with one
+ * line that names the problem and the path, in words instead of a code of the system, and nothing is left.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ const FILES = [DIRECTORY, MISSING, BELOW_FILE, ...CONTENTS];
 
 interface Case {
   readonly program?: 'qd' | 'qdfed';
-  /** What is put in for `PATH`. */
+  /** Paths to put in for `PATH`. */
   readonly paths: readonly string[];
 }
 

@@ -8,13 +8,13 @@ import { longName } from '../../src/base/flag.ts';
 import { upFlags } from '../../src/cli/up/flags.ts';
 import { newDirectory, runQd } from './program.ts';
 
-/** Where the test has a file that is of no use to anything. */
+/** Path of a file with useless content. */
 const FILE = '{home}/file';
 const MISSING = '{home}/missing';
 /** A port that another program listens on. */
 const TAKEN = '{port}';
 
-/** For every flag that takes a value: one that cannot be used, and the flags that it goes with. */
+/** Unusable values of every flag that takes one, with the flags that it goes with. */
 const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--name': ['Big'],
   '--data-dir': [FILE],
@@ -227,7 +227,7 @@ describe.concurrent('of a start that is refused, nothing remains', () => {
   });
 });
 
-/** Every file and folder below, with its mode and content. */
+/** Returns every file and folder below, with its mode and content. */
 async function contentsOf(directory: string): Promise<Readonly<Record<string, string>>> {
   const found: Record<string, string> = {};
   for (const name of ['', ...(await readdir(directory, { recursive: true }))].sort()) {

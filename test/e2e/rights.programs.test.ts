@@ -32,7 +32,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
   };
   const asAnn = (...args: string[]) =>
     run('--kubeconfig=/dev/null', `--server=${qd.origin}`, '--insecure-skip-tls-verify', '--token=ann-token', ...args);
-  /** It ends with 1 where the answer is no. */
+  /** Runs `auth can-i`, which ends with 1 when the answer is no. */
   const canI = (...args: string[]) => run('auth', 'can-i', ...args).catch(({ stdout }) => stdout.trim());
 
   test('asks what one may do oneself, and as somebody else', async () => {
@@ -117,7 +117,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
         'cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "team"',
       ),
     });
-    // Who may edit may act as the service accounts there.
+    // Users who may edit may act as the service accounts there.
     const asAccount = ['can-i', 'list', 'pods', '--as=system:serviceaccount:team:default'];
     const answer = await asAnn('-n', 'team', 'auth', ...asAccount).catch(({ stdout }) => stdout.trim());
     expect(answer).toBe('no');

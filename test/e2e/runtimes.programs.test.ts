@@ -1,4 +1,4 @@
-/** What `--runtime auto` chooses, and what a later start makes of the choice. */
+/** Tests the choice of `--runtime auto`, and how a later start treats it. */
 import { chmod, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -33,6 +33,6 @@ test('a user without root runs processes, and is told why; later starts go on wi
   );
 });
 
-test('without nodes, nothing is looked for', async () => {
+test('nothing is looked for without nodes', async () => {
   expect(await up('--runtime', 'auto', '--nodes', '0')).toMatch(/^nodes +none /m);
 });

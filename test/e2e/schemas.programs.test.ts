@@ -1,4 +1,7 @@
-/** kubectl reads the published schemas of the built program: it explains them, and checks with them what it sends. */
+/**
+ * Tests kubectl with the published schemas of the built program: it explains them, and validates objects with them
+ * before it sends them.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,11 +22,11 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-/** How many kubectls run at a time. */
+/** Number of concurrent kubectls. */
 const AT_ONCE = 4;
 
 describe.skipIf(!hasKubectl)('kubectl', () => {
-  /** Its cache of schemas goes to a folder of this run. */
+  /** Runs kubectl, whose schema cache goes to a folder of this run. */
   const kubectl = async (...args: string[]) => {
     const env = { ...process.env, HOME: home, KUBECONFIG: qd.kubeconfig };
     const { stdout } = await promisify(execFile)(kubectlProgram, args, { env });
@@ -74,7 +77,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     });
     expect(kinds).toContainEqual({ name: 'deployments', apiVersion: 'apps/v1', kind: 'Deployment' });
     const explained = async ({ name, apiVersion, kind }: (typeof kinds)[number]) => {
-      // Pods and nodes are also what is measured of them; the kind tells which is meant.
+      // Pods and nodes also have metrics of the same name; the kind tells which is meant.
       const asked = apiVersion.startsWith('metrics.') ? kind.toLowerCase() : name;
       const text = await kubectl('explain', asked, '--recursive', `--api-version=${apiVersion}`);
       expect(text).toMatch(new RegExp(`^KIND: +${kind}\nVERSION: +${apiVersion}\n`));

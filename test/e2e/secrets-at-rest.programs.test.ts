@@ -1,4 +1,4 @@
-/** What lies on the disk: encrypted secrets, keys that change, snapshots. */
+/** Tests the data on the disk: encrypted secrets, keys that change, snapshots. */
 import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -200,7 +200,7 @@ describe('snapshots', () => {
     const names = body.items
       .map(({ metadata }: any) => metadata.name)
       .filter((name: string) => name.startsWith('map-'));
-    // Writes came one after the other: what the snapshot has is a beginning of them.
+    // Writes came one after the other: the snapshot has the first ones.
     expect(names.length).toBeLessThanOrEqual(last);
     expect(new Set(names)).toEqual(new Set(names.map((_: string, i: number) => `map-${i + 1}`)));
     expect(Number(body.metadata.resourceVersion)).toBeGreaterThan(Number(resourceVersion));

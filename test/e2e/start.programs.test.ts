@@ -1,4 +1,4 @@
-/** What a start gives, what the next start remembers of it, and what becomes of nodes that are left out. */
+/** Tests the result of a start, the memory of the next start, and nodes that are left out of it. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** A user of this machine who has no kubeconfig yet. */
+/** Environment of a user of this machine without a kubeconfig. */
 const home = () => ({ HOME: directory, KUBECONFIG: '' });
 const up = (...flags: string[]) => runUntilReady(['--port', '0', ...flags], home());
 

@@ -1,4 +1,4 @@
-/** What the program says of itself and of the bodies it is sent, to kubectl and to whoever asks. */
+/** Tests the program's reports on itself and on request bodies, with kubectl and other clients. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

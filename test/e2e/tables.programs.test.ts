@@ -1,4 +1,4 @@
-/** What kubectl prints: the columns come from the server. */
+/** Tests kubectl's tables: the columns come from the server. */
 import { execFile, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ describe.skipIf(!hasKubectl)('kubectl get', () => {
   let home: string;
   const env = () => ({ ...process.env, HOME: home, KUBECONFIG: qd.kubeconfig });
 
-  /** What it prints, in lines; its cache of discovery goes to a folder of this run. */
+  /** Returns its output in lines; its discovery cache goes to a folder of this run. */
   async function get(...args: string[]): Promise<string[]> {
     const { stdout } = await promisify(execFile)(kubectlProgram, ['get', ...args], { cwd: root, env: env() });
     return stdout.trimEnd().split('\n');

@@ -1,4 +1,7 @@
-/** Two servers on one etcd are one cluster: the same authority, the same token keys, both among the endpoints. */
+/**
+ * Tests that two servers on one etcd are one cluster: the same authority, the same token keys, both among the
+ * endpoints.
+ */
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { request } from 'node:https';
@@ -33,7 +36,10 @@ describe.skipIf(missing)('two servers on one etcd', () => {
   });
 
   const pki = (qd: Qd, name: string) => readFile(join(qd.directory, 'data', 'pki', name), 'utf8');
-  /** The code that a server answers to a client who knows the authority of another one, and has its credentials. */
+  /**
+   * Returns the code that a server answers to a client that trusts the authority of another one, and has its
+   * credentials.
+   */
   const ask = async (target: Qd, ca: string, credentials: object): Promise<number> => {
     const call = request(`${target.origin}/api/v1/namespaces`, { ca, agent: false, ...credentials });
     call.end();

@@ -1,4 +1,4 @@
-/** What people who mistype a flag or a command are told, and what becomes of output that nobody takes. */
+/** Tests the messages for mistyped flags and commands, and output that is not read. */
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';

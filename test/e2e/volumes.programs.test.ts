@@ -1,4 +1,4 @@
-/** Storage as people see it with kubectl: claims, the volumes that are made for them, growth, and what is left. */
+/** Tests storage as users see it with kubectl: claims, the volumes that are made for them, growth, and leftovers. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const apply = async (...objects: object[]) => {
 const VOLUMES = '/api/v1/persistentvolumes';
 const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims';
 const PODS = '/api/v1/namespaces/default/pods';
-/** Resolves when an object has been told of with this reason. */
+/** Resolves when an event of an object with this reason is recorded. */
 const eventOf = (name: string, reason: string) =>
   qd.until(
     '/api/v1/namespaces/default/events',

@@ -1,4 +1,4 @@
-/** Every example is taken by a server as it stands. */
+/** Tests that a server accepts every example as it stands. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -57,7 +57,7 @@ describe('an object of every kind', () => {
     expect(exampleOf(kind).kind).toBe(kind.kind);
   });
 
-  test('there are no others', () => {
+  test('all examples belong to kinds', () => {
     const expected = new Set(allKinds.map(examplePath));
     const others = readdirSync(join(EXAMPLES, 'kinds')).filter((file) => !expected.has(`examples/kinds/${file}`));
     expect(others, 'no kind has these examples: remove them, or name each after its kind').toEqual([]);

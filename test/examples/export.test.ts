@@ -1,4 +1,4 @@
-/** What `export` gives of an object of every kind: what a client could send to create it again. */
+/** Tests `export` of an object of every kind: a client could send the result to create it again. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Kind, Version } from '../../src/kinds/kind.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
   [api, other] = await Promise.all([clusterWithAdmission(), clusterWithAdmission()]);
 });
 
-/** With what the examples refer to. */
+/** Starts a cluster with the objects that the examples refer to. */
 async function clusterWithAdmission(): Promise<TestServer> {
   const cluster = await testServer(allKinds, { admission: admissionPlugins() });
   await cluster.create('serviceaccounts', { metadata: { name: 'default' } });

@@ -1,6 +1,6 @@
 /**
- * docs/extending.md works as it stands: its blocks are applied to a copy of the project, and the copy must pass the type
- * check, the tests on the page, and the suites that cover whatever is listed.
+ * Tests that docs/extending.md works as it stands: its blocks are applied to a copy of the project, and the copy must
+ * pass the type check, the tests on the page, and the suites that cover the listed parts.
  */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -59,7 +59,7 @@ async function run(name: string, ...args: string[]): Promise<string> {
   }
 }
 
-it('shows one of each', () => {
+it('the page shows one of each', () => {
   const created = steps.filter(({ type }) => type === 'create').map(({ path }) => path);
   for (const folder of [
     'kinds',

@@ -1,4 +1,4 @@
-/** Reads docs/extending.md as instructions: which files it creates, and what it adds to which others. */
+/** Reads docs/extending.md as instructions: the files that it creates, and its additions to others. */
 
 export type Step =
   | { readonly type: 'create'; readonly path: string; readonly text: string }

@@ -9,7 +9,7 @@ const missing = bindMissing();
 if (missing) console.log(missing);
 const { signal } = new AbortController();
 
-/** As Date.now() would, for signatures that a real server checks. */
+/** Returns the time like Date.now(), for signatures that a real server checks. */
 const now = () => performance.timeOrigin + performance.now();
 const open = (config: string) => rfc2136.open({ config, now, random: systemRandom });
 
@@ -65,7 +65,7 @@ describe.skipIf(missing)('rfc2136 with BIND 9', () => {
     await expect(provider.zone(ZONE, signal)).rejects.toThrow('BADTIME');
   });
 
-  it('without a key, updates and transfers are refused', async () => {
+  it('updates and transfers without a key are refused', async () => {
     const zone = (await open(`[Global]\nserver = 127.0.0.1:${bind.port}`).zone(ZONE, signal))!;
     await expect(zone.list(signal)).rejects.toMatchObject({ reason: 'Forbidden' });
     const removal = { remove: [{ name: 'x.example.com.', type: 'A' }] as const, ensure: [] };

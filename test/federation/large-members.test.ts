@@ -1,4 +1,4 @@
-/** What a member makes the federation keep has a limit; beyond it, it is not ready. */
+/** Limits the memory for a member in the federation; a member that exceeds it is not ready. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';

@@ -32,7 +32,7 @@ let federation: TestFederation;
 let east: Client;
 let west: Client;
 let id = 0;
-/** Of the objects of a test. */
+/** Name of the objects of a test. */
 let name = '';
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ beforeEach(() => {
   name = `a${id++}`;
 });
 
-/** Undefined when it does not exist. */
+/** Returns the object; undefined when it does not exist. */
 const found = <T>(read: Promise<T>): Promise<T | undefined> =>
   read.catch((error: unknown) => {
     if (isApiError(error, 'NotFound')) return undefined;

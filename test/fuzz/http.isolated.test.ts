@@ -1,6 +1,6 @@
 /**
- * Hostile input against a listening server: every answer is a clear 4xx or a closed connection, nothing reaches the core,
- * nothing is thrown, nothing grows. What was once found stays in `corpus/http`.
+ * Sends hostile input to a listening server: every answer is a clear 4xx or a closed connection, nothing reaches the
+ * core, nothing is thrown, nothing grows. Earlier findings stay in `corpus/http`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
@@ -15,7 +15,7 @@ const PODS = '/api/v1/namespaces/default/pods';
 const headers = { authorization: `Bearer ${TOKEN}` };
 
 let running: RunningServer;
-/** Waits for nobody. */
+/** Server with short timeouts. */
 let hasty: RunningServer;
 let insecure: number;
 const thrown: unknown[] = [];
@@ -45,7 +45,7 @@ function corpus(folder: string): [name: string, bytes: Buffer][] {
   return readdirSync(directory).map((name) => [name, readFileSync(new URL(name, directory))]);
 }
 
-/** Writes bytes to a connection and collects what comes back until it is closed, by either side. */
+/** Writes bytes to a connection and collects the data that is received until either side closes it. */
 function exchange(socket: Socket, ...pieces: (string | Buffer)[]): Promise<string> {
   return new Promise((resolve) => {
     let received = '';
@@ -72,7 +72,7 @@ describe('the corpus', () => {
     ] as const) {
       const asked = { port: running.port, ca: running.authority.ca, method, path, body };
       const answer = await askHttp1({ ...asked, headers: { ...headers, 'content-type': type } });
-      // A patch may well be without a kind, or have one of another type: that is for the core to say.
+      // A patch may be without a kind, or have one of another type: the core decides about it.
       if (method === 'PATCH' && answer.code === 200) continue;
       expect(answer.code).toBe(400);
       expect(answer.json()).toMatchObject({ kind: 'Status', status: 'Failure', reason: 'BadRequest' });

@@ -60,7 +60,7 @@ const metadata = fc.record(
   { requiredKeys: [] },
 );
 
-/** What makes one pod differ from the others. */
+/** Change that makes one pod differ from the others. */
 type Twist = (spec: any) => void;
 const none: Twist = () => {};
 const twists = fc.constantFrom<Twist>(
@@ -95,7 +95,7 @@ async function serverWithAccount(): Promise<TestServer> {
   return server;
 }
 
-/** The created object or the error, without what differs in every object. */
+/** Returns the created object or the error, without the parts that differ in every object. */
 async function outcomeOf({ server }: TestServer, body: object): Promise<unknown> {
   const notes = new RequestNotes();
   const user = { name: 'tester', groups: ['system:masters'] };

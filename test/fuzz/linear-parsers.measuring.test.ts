@@ -1,6 +1,6 @@
 /**
- * Parsers of client text take linear time, whatever the text is: a quadratic one would stop the server for minutes with the
- * text that fits into a body.
+ * Requires parsers of client text to take linear time for any text: a quadratic one would stop the server for minutes
+ * with the text that fits into a body.
  */
 import { describe, expect, it } from 'vitest';
 import { canonicalQuantity, parseQuantity } from '../../src/base/quantity.ts';
@@ -119,7 +119,7 @@ const FACTOR = 4;
 /** Linear parsers are far below it; others are measured again with a longer text. */
 const QUICK_MS = 10;
 
-/** In milliseconds of processor time, which does not include waiting for other processes. */
+/** Returns milliseconds of processor time, which does not include waiting for other processes. */
 function timeOf(parse: (text: string) => unknown, text: string, attempts: number): number {
   let best = Number.POSITIVE_INFINITY;
   for (let i = 0; i < attempts; i++) {
@@ -176,7 +176,7 @@ it('reads a log of empty lines in linear time', () => {
   expect(timeFor(256 * 1024)).toBeLessThan(short * 8);
 });
 
-it('finds a common index of long lists in linear time', () => {
+it('a common index of long lists is found in linear time', () => {
   const list = (from: number, step: number, count: number) =>
     Array.from({ length: count }, (_, i) => from + i * step).join(',');
   const timeFor = (count: number) => {

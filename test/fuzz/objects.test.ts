@@ -1,7 +1,6 @@
 /**
- * Objects that are not what they should be, on the whole way of a write: decoding, defaults, admission with every plugin,
- * validation, conversion. Whatever is missing, each is stored or refused with reasons. `FUZZ_RUNS` sets how many are made
- * by chance.
+ * Sends malformed objects through a whole write: decoding, defaults, admission with every plugin, validation,
+ * conversion. Each is stored or rejected with reasons. `FUZZ_RUNS` sets how many are made at random.
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';

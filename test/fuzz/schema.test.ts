@@ -1,7 +1,7 @@
 /**
- * Hostile input against everything that reads what clients send: decoding, validation and the three patches. Each file
- * of the corpus is tried against all of them; then inputs are made by breaking well-formed ones. `FUZZ_RUNS` sets how
- * many. What fails is worth a new file in the corpus.
+ * Sends hostile input to all code that reads client input: decoding, validation and the three patches. Each file of the
+ * corpus is tried against all of them; then inputs are made by breaking well-formed ones. `FUZZ_RUNS` sets their
+ * number. A failing input is worth a new file in the corpus.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -54,7 +54,7 @@ const pod = deepFreeze({
   },
 });
 
-/** Runs something that may only fail with errors of its own kind; undefined when it did. */
+/** Runs an action that may only fail with errors of this class; undefined when it did. */
 function survive<T>(expected: new (...args: never[]) => Error, action: () => T): T | undefined {
   try {
     return action();
@@ -83,7 +83,7 @@ function decodeAndValidate({ schema }: Version, input: unknown): void {
   expect(JSON.stringify(object)).toBe(text);
 }
 
-/** Every target, with one input. */
+/** Attacks every target with one input. */
 function attack(input: unknown): void {
   const patch = deepFreeze(clone(input));
   const patched = [
@@ -127,7 +127,7 @@ describe('the corpus', () => {
   });
 });
 
-/** Names and values that mean something to what is attacked. */
+/** Names and values that have a meaning for the attacked code. */
 const keys = [
   ...['metadata', 'spec', 'status', 'containers', 'name', 'labels', 'finalizers', 'ports', 'containerPort', 'volumes'],
   ...['ownerReferences', 'uid', 'image', 'resources', 'limits', 'cpu', 'env', 'managedFields', 'fieldsV1', 'emptyDir'],

@@ -48,7 +48,7 @@ interface PodFields {
   readonly status?: object;
 }
 
-/** Puts so many running pods into the world. */
+/** Adds running pods to the world. */
 function addPods(world: PlannerWorld, count: number, fieldsOf: (index: number) => PodFields = () => ({})): void {
   for (let at = 0; at < count; at++) {
     const { metadata, spec, status } = fieldsOf(at);

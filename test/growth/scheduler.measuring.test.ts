@@ -10,7 +10,7 @@ import { growsLinearly } from './growth.ts';
 
 const listOf = <T>(length: number, of: (index: number) => T): T[] => Array.from({ length }, (_, index) => of(index));
 
-/** Whether the pod fits on each node. */
+/** Checks the pod against each node. */
 const judge = (world: TestWorld, plugin: Plugin, pod: PodInfo) => () => world.verdicts(plugin, pod);
 
 describe('the scheduler', () => {

@@ -1,4 +1,7 @@
-/** Server-side apply with whatever the descriptions of kinds allow: merging, comparing and removing fields agree with each other. */
+/**
+ * Tests server-side apply with everything that the descriptions of kinds allow: merging, comparing and removing fields
+ * agree with each other.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clone, type Tree } from '../../src/base/json/tree.ts';
@@ -19,13 +22,13 @@ import {
 import { arbitrary } from './arbitrary.ts';
 
 const RUNS = 10;
-/** With a label, so that the manager owns something. */
+/** Metadata with a label, so that the manager owns something. */
 const METADATA = { name: 'a', labels: { by: 'me' } };
 const stored = allKinds.filter(({ verbs }) => verbs === undefined || verbs.includes('patch'));
 
 const cases = stored.map((kind) => [kind.kind, kind] as const);
 
-/** A configuration that can be applied: one whose list items can be told apart. */
+/** Generates configurations that can be applied: their list items can be told apart. */
 const configuration = ({ hub }: Kind): fc.Arbitrary<Tree> =>
   arbitrary(hub.schema)
     .map((tree) => ({ ...(tree as Tree), apiVersion: hub.apiVersion, kind: 'x', metadata: METADATA }) as Tree)
@@ -47,7 +50,9 @@ function apply(kind: Kind, config: Tree, { live, managers }: { live: unknown; ma
   return { live: tree, managers: readManagers(clone(listManagers(after)))! };
 }
 
-/** A tree without what is empty: nobody owns that, and decoding makes no difference between empty and absent. */
+/**
+ * Returns a tree without empty parts: they are not owned, and decoding makes no difference between empty and absent.
+ */
 function essence(tree: unknown): unknown {
   if (typeof tree !== 'object' || tree === null) return tree ?? undefined;
   const left = Object.entries(tree).flatMap(([key, value]) => {

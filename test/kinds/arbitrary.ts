@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { IntegerSchema, ObjectSchema, Schema, StringSchema } from '../../src/schema/schema.ts';
 
-/** How many fields of an object are set at once; fewer further down, so that the whole stays small. */
+/** Number of fields that are set at once; fewer further down, so that the whole stays small. */
 const fieldsAt = (depth: number) => (depth < 3 ? 6 : depth < 6 ? 4 : 2);
 
 /** Anything that a client may send for the description. Free-form data is scalar, so that nothing in it can be shared. */
@@ -68,7 +68,7 @@ function integer({ format, min, max }: IntegerSchema): fc.Arbitrary<number> {
   );
 }
 
-/** One value with every field set that the description reaches; a shape that contains itself stops at the second round. */
+/** Returns a value with every field set that the description reaches; a recursive shape stops at the second round. */
 export function full(schema: Schema, inside: readonly object[] = []): unknown {
   switch (schema.type) {
     case 'string':

@@ -1,4 +1,4 @@
-/** What tables show of every kind. */
+/** Tests the tables of every kind. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -22,7 +22,10 @@ function rowOf(kind: Kind, object: any): unknown[] {
   return columnsOf(kind).map(({ cell }) => cell(object, NOW));
 }
 
-/** Text, a whole number or a yes or no: nothing that JSON would show as something else, and nothing half written. */
+/**
+ * Requires text, an integer or a boolean in each cell: nothing that JSON would show as something else, and nothing half
+ * written.
+ */
 function expectCells(cells: readonly unknown[]): void {
   for (const cell of cells) {
     expect(['string', 'number', 'boolean']).toContain(typeof cell);

@@ -14,7 +14,7 @@ it('every field of every kind is described, in every served version', () => {
   expect([...new Set(poor)]).toEqual([]);
 });
 
-it('so is what else is published: lists, bodies of subresources, options and discovery documents', () => {
+it('everything else that is published is described: lists, bodies of subresources, options and discovery documents', () => {
   const { all } = new Definitions(new Registry(allKinds, allSubresources));
   const poor = [...all.values()].flatMap(({ shape, name }) => poorDescriptions(shape, name));
   expect([...new Set(poor)]).toEqual([]);

@@ -1,4 +1,4 @@
-/** Finds what `kubectl explain` would show without a useful description: shapes and fields, at any depth. */
+/** Finds shapes and fields, at any depth, that `kubectl explain` would show without a useful description. */
 import type { ObjectSchema } from '../../src/schema/schema.ts';
 import { objectIn } from '../../src/server/serving/openapi/definitions.ts';
 

@@ -1,4 +1,4 @@
-/** One contract over every kind in every version that it is served in. */
+/** Tests one contract over every kind in every version that it is served in. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clone, deepFreeze } from '../../src/base/json/tree.ts';
@@ -17,7 +17,7 @@ const served = [...allKinds, Cluster].flatMap((kind) =>
   kind.versions.map((version) => ({ name: `${kind.kind} of ${version.apiVersion}`, kind, version })),
 );
 
-/** As a client sends it. */
+/** Returns an object as a client sends it. */
 const sent = (kind: Kind, version: Version, body: unknown): object => ({
   ...(body as object),
   kind: kind.kind,
@@ -151,7 +151,7 @@ function fromHub(version: Version, hub: any): any {
   return version.fromHub ? version.fromHub(copy) : copy;
 }
 
-/** What a server does before it stores an object, but for its own bookkeeping. */
+/** Does everything that a server does before it stores an object, except for its own bookkeeping. */
 function judge(kind: Kind, object: any, old: any): void {
   const { apiVersion } = kind.hub;
   Object.assign(object.metadata, { name: 'name', uid: 'u', creationTimestamp: '2026-01-02T03:04:05Z' });

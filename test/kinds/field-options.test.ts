@@ -1,4 +1,7 @@
-/** Nulls, empty values, unknown fields and ownership that a kind keeps, from a request to what is stored and read back. */
+/**
+ * Tests nulls, empty values, unknown fields and ownership that a kind keeps, from a request to the stored object and
+ * back.
+ */
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RequestNotes } from '../../src/api/request-notes.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';

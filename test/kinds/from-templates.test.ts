@@ -1,6 +1,6 @@
 /**
- * What `fromTemplates` promises of a kind: a spec that is valid in one object is valid in every other, so that objects may
- * share a spec that was validated once (docs/decisions/0012-shared-specs.md).
+ * Tests the promise of `fromTemplates`: a spec that is valid in one object of the kind is valid in every other, so that
+ * objects may share a spec that was validated once (docs/decisions/0012-shared-specs.md).
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const kinds = allKinds.filter(({ fromTemplates }) => fromTemplates);
 const context = { operation: 'create', old: undefined, subresource: undefined } as const;
 
 const words = fc.constantFrom('a', 'b.c', 'web', 'kubernetes.io/config.mirror', 'app', 'x'.repeat(250));
-/** Of an object whose spec another one takes over: nothing is wrong with it, or there would be little to compare. */
+/** Metadata of an object whose spec another one takes over: it is valid, or there would be little to compare. */
 const validMetadata = fc.record({ name: fc.constantFrom('a', 'b.c', 'web') });
 const metadata = fc.record({
   name: words,
@@ -44,7 +44,7 @@ function specsOf(kind: Kind): fc.Arbitrary<object> {
 const objectOf = ({ kind, hub }: Kind, meta: object, spec: object): WithSpec =>
   decode(hub.schema, { kind, apiVersion: hub.apiVersion, metadata: meta, spec }) as WithSpec;
 
-/** What the server finds wrong with an object; `checked` is a spec that it need not look at. */
+/** Returns the errors that the server finds in an object; `checked` is a spec that it need not look at. */
 function faultsOf(kind: Kind, object: KubeObject, checked?: object): unknown {
   try {
     checkContent(kind, object, { old: undefined, subresource: undefined, apiVersion: kind.hub.apiVersion, checked });
@@ -55,7 +55,7 @@ function faultsOf(kind: Kind, object: KubeObject, checked?: object): unknown {
   }
 }
 
-it('is promised by the kinds that controllers create from templates', () => {
+it('the kinds that controllers create from templates promise it', () => {
   expect(kinds.map(({ kind }) => kind)).toEqual(['Pod']);
 });
 

@@ -1,4 +1,4 @@
-/** Integers that a number cannot hold exactly are refused in every format of a body, and nowhere else. */
+/** Tests that integers that a number cannot hold exactly are rejected in every format of a body, and nowhere else. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock as clock } from '../../src/base/time/clock.ts';
 import { allKinds } from '../../src/kinds/all.ts';
@@ -38,7 +38,7 @@ const json = (name: string, seconds: string) =>
   );
 
 const fields = (...parts: Buffer[]) => Buffer.concat(parts);
-/** Only as much of a Job as the decoder needs: spec is field 2, activeDeadlineSeconds field 3 of it. */
+/** Encodes as much of a Job as the decoder needs: spec is field 2, activeDeadlineSeconds field 3 of it. */
 const protobuf = (seconds: bigint) => {
   const type = delimited(1, fields(text(1, 'batch/v1'), text(2, 'Job')));
   const spec = fields(varint(3n * 8n), varint(BigInt.asUintN(64, seconds)));

@@ -1,4 +1,7 @@
-/** Every list and map of every kind has a maximum length, and the documentation names the ones that differ. */
+/**
+ * Tests that every list and map of every kind has a maximum length, and that the documentation names the ones that
+ * differ.
+ */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
@@ -52,7 +55,7 @@ describe.each(schemas)('%s', (_, schema) => {
   });
 });
 
-/** The kind and path of a field: of one in a template, those of what is made from it. */
+/** Returns the kind and path of a field; for a field of a template, those of the object that is made from it. */
 function ownerOf(kind: string, path: string): string {
   const inPod = /(?:^|\.)template\.(spec\..*)$/.exec(path)?.[1];
   if (inPod) return `Pod ${inPod}`;

@@ -3,10 +3,10 @@ import type { ListSchema, MapSchema, Schema } from '../../src/schema/schema.ts';
 
 /** A part of a description: where it is, and how an object leads to it. */
 export interface Part<S extends Schema = Schema> {
-  /** Such as `spec.containers[].env`; the values of a map are under `{}`. */
+  /** Path such as `spec.containers[].env`; the values of a map are under `{}`. */
   readonly path: string;
   readonly schema: S;
-  /** From the whole object down to the part. */
+  /** Steps from the whole object down to the part. */
   readonly way: readonly Step[];
 }
 
@@ -20,7 +20,7 @@ export function collectionsIn(schema: Schema): Collection[] {
   );
 }
 
-/** Every part of a description that is not an object, outer parts first. A shape that contains itself is entered once. */
+/** Returns every part of a description that is not an object, outer parts first. A recursive shape is entered once. */
 export function partsIn(schema: Schema): Part[] {
   const found: Part[] = [];
   const visit = (node: Schema, path: string, way: readonly Step[], inside: readonly object[]): void => {
@@ -44,7 +44,7 @@ export function partsIn(schema: Schema): Part[] {
   return found;
 }
 
-/** A tree that holds `value` at the end of a way, and nothing else. */
+/** Returns a tree that holds `value` at the end of a way, and nothing else. */
 export function treeAt(way: readonly Step[], value: unknown): unknown {
   return way.reduceRight((inner, step) => {
     if ('field' in step) return { [step.field]: inner };

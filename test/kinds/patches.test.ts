@@ -1,4 +1,4 @@
-/** A patch shares with the stored object what it leaves alone; no hook and no rule of any kind may change that. */
+/** Tests that no hook and no rule of any kind changes the parts that a patch shares with the stored object. */
 import { expect, test } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import { exampleOf } from '../support/kinds/examples.ts';

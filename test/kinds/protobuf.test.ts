@@ -1,4 +1,4 @@
-/** What clients send in protobuf is what they would have sent in JSON, for every kind that has a protobuf form. */
+/** Tests that clients can send in protobuf what they send in JSON, for every kind that has a protobuf form. */
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { federationKinds } from '../../src/federation/kinds.ts';
@@ -23,8 +23,8 @@ const encoder = new Encoder(definitions);
 const replies = new ProtobufReplies(registry);
 
 /**
- * Versions of Kubernetes' groups without a protobuf form: 1.7's clients of the first use JSON, clients only read the second.
- * Definitions of custom kinds have forms of their own, which a test below reads.
+ * Versions of Kubernetes' groups without a protobuf form: 1.7's clients of the first use JSON, clients only read the
+ * second. Definitions of custom kinds have separate forms, which a test below reads.
  */
 const WITHOUT = new Set(['batch/v2alpha1', 'metrics.k8s.io/v1beta1', 'apiextensions.k8s.io/v1']);
 
@@ -79,7 +79,10 @@ function replied(object: any): Buffer {
   return body.bytes;
 }
 
-/** The object without what a message cannot say: null, empty lists and maps, zeros that are the same as nothing. */
+/**
+ * Returns the object without the parts that a message cannot express: null, empty lists and maps, and zeros that are
+ * the same as absent.
+ */
 const sayable = (apiVersion: string, schema: any, object: any) => encoder.body(apiVersion, schema, object).tree;
 
 test.each(versions.map((version) => [`${version.apiVersion} ${version.kind}`, version] as const))(
@@ -100,7 +103,7 @@ test.each(versions.map((version) => [`${version.apiVersion} ${version.kind}`, ve
 );
 
 describe('the numbers', () => {
-  /** Every shape that a body can hold. */
+  /** Returns every shape that a body can hold. */
   const shapes = () => {
     const seen = new Map<string, { home: string; name: string; fields: string[] }>();
     for (const { home, shape } of definitions.all.values()) {

@@ -13,7 +13,7 @@ const where = directory ? '' : ' (skipped: no published schemas; QUARTERDECK_REF
 describe.skipIf(!directory)(`our description, beside the published one${where}`, () => {
   const reference = directory ? loadReference(directory) : (undefined as never);
 
-  // Groups that neither release has, such as metrics.k8s.io and those of custom kinds, have nothing to be compared with.
+  // Groups that neither release has, such as metrics.k8s.io and those of custom kinds, cannot be compared.
   const isPublished = ({ group }: Kind) => reference.newer.hasGroup(group) || reference.older.hasGroup(group);
   const published = directory ? allKinds.filter(isPublished) : [];
   const served = published.flatMap((kind) => kind.versions.map((version) => ({ kind, version })));

@@ -24,13 +24,13 @@ export interface Published {
   readonly 'x-kubernetes-map-type'?: string;
 }
 
-/** One release's document. */
+/** Document of one release. */
 export class PublishedDocument {
   readonly #definitions: Readonly<Record<string, Published>>;
   readonly #byKind = new Map<string, Published>();
 
   constructor(
-    /** Only the newer release publishes how server-side apply sees lists and maps. */
+    /** True for the newer release, which alone publishes how server-side apply sees lists and maps. */
     readonly knowsApply: boolean,
     definitions: Readonly<Record<string, Published>>,
   ) {
@@ -60,7 +60,7 @@ export class PublishedDocument {
 
 const nameOf = (ref: string) => ref.slice('#/definitions/'.length);
 
-/** The directory that the environment names, or the one beside the project; undefined where there is none. */
+/** Returns the directory that the environment names, or the one beside the project; undefined if there is none. */
 export function referenceDirectory(): string | undefined {
   const directory = process.env.QUARTERDECK_REFERENCE ?? resolve(import.meta.dirname, '../../../shared/reference');
   return existsSync(join(directory, 'openapi-1.36.json')) ? directory : undefined;
@@ -79,10 +79,13 @@ export function loadReference(directory: string): Reference {
   };
 }
 
-/** The same place in both documents; a document that does not know it is left out. The newer one comes first. */
+/** Place in both documents; a document that does not know it is left out. The newer one comes first. */
 type Places = readonly { readonly document: PublishedDocument; readonly place: Published }[];
 
-/** Where a kind in one of its versions differs; a version that neither document has is measured by the stored one. */
+/**
+ * Returns the differences of a kind in one of its versions; a version that neither document has is measured by the
+ * stored one.
+ */
 export function differences(reference: Reference, kind: Kind, version: Version): string[] {
   const { newer, older } = reference;
   const known = [
@@ -177,7 +180,7 @@ function compareList(schema: ListSchema, { document, place }: Places[number], pa
   return found;
 }
 
-/** A place can say otherwise than the shape that it uses. */
+/** Compares a place, which can differ from the shape that it uses. */
 function compareAtomic(atomic: boolean | undefined, { document, place }: Places[number], path: string): string[] {
   if (!document.knowsApply) return [];
   const type = place['x-kubernetes-map-type'] ?? document.resolve(place)['x-kubernetes-map-type'] ?? 'granular';
@@ -202,7 +205,7 @@ const namedTypes: Readonly<Record<string, string>> = {
   RawExtension: 'any',
 };
 
-/** What a place holds, in a word: `object`, `list`, `int32`, `quantity`. */
+/** Returns the type of a place in a word: `object`, `list`, `int32`, `quantity`. */
 export function wordOf(document: PublishedDocument, place: Published): string {
   if (place.$ref) {
     const named = namedTypes[nameOf(place.$ref).split('.').at(-1) ?? ''];
@@ -225,9 +228,9 @@ export function wordOf(document: PublishedDocument, place: Published): string {
   }
 }
 
-/** The same for a place of ours. */
+/** Returns the type of a place in our schema. */
 export function ourWord(schema: Schema): string {
-  // A shape with a published form of its own, such as `JSON`, takes more than its fields say.
+  // A shape with its own published form, such as `JSON`, takes more than its fields say.
   if (schema.type === 'object' && schema.published) return 'any';
   switch (schema.type) {
     case 'string':

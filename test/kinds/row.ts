@@ -1,4 +1,4 @@
-/** The rows of tables, as text: what kubectl shows, kind by kind. */
+/** Tests the rows of tables, as text: what kubectl shows, kind by kind. */
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import { defaultColumns } from '../../src/kinds/columns/column.ts';
@@ -8,7 +8,10 @@ const NOW = Date.parse('2026-06-01T12:00:00Z');
 /** A time before the one that rows are made at. */
 export const ago = (seconds: number) => `${new Date(NOW - seconds * 1000).toISOString().slice(0, 19)}Z`;
 
-/** Each cell behind the name of its column; those that only `-o wide` shows have a bar. The object is five minutes old. */
+/**
+ * Returns each cell behind the name of its column; those that only `-o wide` shows have a bar. The object is five
+ * minutes old.
+ */
 function row(kind: string, object: any): string {
   const found = allKinds.find((each) => each.kind === kind);
   if (!found) throw new Error(`there is no ${kind}`);

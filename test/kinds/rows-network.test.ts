@@ -1,4 +1,4 @@
-/** Rows of nodes, and of what reaches them. */
+/** Rows of nodes, and of objects of the network. */
 import { expectRows, selector } from './row.ts';
 
 expectRows([

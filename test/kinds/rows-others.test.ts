@@ -1,4 +1,4 @@
-/** Rows of everything else. */
+/** Rows of all other kinds. */
 import { ago, expectRows } from './row.ts';
 
 expectRows([

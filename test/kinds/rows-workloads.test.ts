@@ -1,4 +1,4 @@
-/** Rows of what runs. */
+/** Rows of workloads. */
 import { ago, expectRows, selector, template } from './row.ts';
 
 const workload = '|Containers=a,b |Images=nginx,redis:7 |Selector=app=web,tier in (a,b)';

@@ -1,4 +1,4 @@
-/** What the server hands out it takes back without a complaint, in every version of every kind. */
+/** Tests that the server accepts without complaint what it hands out, in every version of every kind. */
 import { expect, test } from 'vitest';
 import type { Call } from '../../src/api/call.ts';
 import { RequestNotes } from '../../src/api/request-notes.ts';

@@ -1,4 +1,4 @@
-/** What Kubernetes warns of when an object is written, in its words. */
+/** Tests the warnings of Kubernetes when an object is written, with its wording. */
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import { testServer } from '../support/server.ts';

@@ -13,7 +13,7 @@ describe('the measure', () => {
   };
   const isPorts = ({ path }: Collection) => path === 'spec.ports';
 
-  /** Takes so long that comparing is most of what a step does, whatever else the machine is busy with. */
+  /** Takes so long that comparing is most of a step's work, whatever else the machine is busy with. */
   const keyOf = ({ protocol, port }: any) => JSON.stringify([protocol, port]);
 
   /** Searches the whole list for every item, with a key for each comparison, as a careless rule does. */

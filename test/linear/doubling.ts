@@ -1,9 +1,10 @@
 /**
- * What happens to an object takes time in proportion to its lists: each list of each kind alone, and all of them together.
- * Processor time is measured, not elapsed time; the best of several runs counts, and eight times the items may take 24 times
- * as long. A rule that compares each item with each other takes 64 times as long. One whose comparisons are so cheap that
- * the longest list takes less than a tenth of a second may pass. Garbage is collected from some length on, which makes a step
- * slower by a constant factor: so one that is over the limit must also take more than three times as long for twice the items.
+ * Tests that work on an object takes time in proportion to its lists: each list of each kind alone, and all of them
+ * together. Processor time is measured, not elapsed time; the best of several runs counts, and eight times the items
+ * may take 24 times as long. A rule that compares each item with each other takes 64 times as long. One whose
+ * comparisons are so cheap that the longest list takes less than a tenth of a second may pass. Garbage is collected
+ * from some length on, which makes a step slower by a constant factor: so one that is over the limit must also take
+ * more than three times as long for twice the items.
  */
 import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/kinds/kind.ts';
@@ -16,16 +17,19 @@ const FACTOR = 8;
 const MAX_RATIO = 24;
 const MAX_RATIO_OF_DOUBLE = 3;
 export const ITEMS = Number(process.env.LINEAR_ITEMS ?? 4_000);
-/** Of each list, when all lists of a kind are long. */
+/** Number of items in each list when all lists of a kind are long. */
 const ITEMS_TOGETHER = 1_200;
-/** Shorter times say little. */
+/** Minimum time: shorter ones are not meaningful. */
 const MIN_MS = 1.5;
-/** A step that is over the limit in so many rounds does not take proportional time. */
+/** Number of rounds: a step that is over the limit in all of them does not take proportional time. */
 const ROUNDS = 12;
-/** One that is twice over the limit need not be measured as often: nothing that disturbs a measurement lasts that long. */
+/** Number of rounds for a step that is twice over the limit: nothing that disturbs a measurement lasts longer. */
 const ROUNDS_FOR_CLEAR_CASES = 3;
 
-/** A step is slow until it is compiled: compared with such a run of few items, no step would be suspect. */
+/**
+ * Number of runs until a step is compiled and no longer slow: compared with an uncompiled run of few items, no step
+ * would be suspect.
+ */
 const WARM_UP_RUNS = 3;
 
 type Times = Map<string, number>;

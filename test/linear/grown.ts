@@ -3,7 +3,9 @@ import { maxItemsOf } from '../../src/schema/limits.ts';
 import type { Collection } from '../kinds/lists-in.ts';
 import { itemsOf } from './items.ts';
 
-/** Lets lists and maps of a tree have `count` items each, or their maximum; what is missing on the way to one is added. */
+/**
+ * Grows lists and maps of a tree to `count` items each, or to their maximum; missing parts on the way to one are added.
+ */
 export function grow(tree: any, collections: readonly Collection[], count: number): any {
   for (const { way, schema, path } of collections) {
     const field = path
@@ -17,7 +19,9 @@ export function grow(tree: any, collections: readonly Collection[], count: numbe
   return tree;
 }
 
-/** Sets the value at the end of a way, which may be made from what is there; what is missing on the way is added. */
+/**
+ * Sets the value at the end of a way, which may be derived from the present one; missing parts on the way are added.
+ */
 export function setAt(tree: any, way: Collection['way'], value: unknown): any {
   let at = tree;
   for (const [index, step] of way.entries()) {

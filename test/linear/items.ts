@@ -1,4 +1,4 @@
-/** Items for long lists: as many as are wanted, each different, and valid as far as the names of their fields tell. */
+/** Makes items for long lists: any number, each different, and valid as far as the names of their fields tell. */
 import { clone, isTree } from '../../src/base/json/tree.ts';
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../src/schema/schema.ts';
 

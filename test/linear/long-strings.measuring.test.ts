@@ -40,7 +40,7 @@ function textsIn(schema: Schema): Part[] {
   return partsIn(schema).filter(({ schema: { type } }) => type === 'string' || type === 'intOrString');
 }
 
-/** What a write of the object says, or the error that it ends with. */
+/** Returns the messages for a write of the object, or the error that it ends with. */
 function written(kind: Kind, input: object): string[] {
   const { apiVersion, schema } = kind.hub;
   const hook: HookContext = { now: '2026-01-02T03:04:05Z', uuid: () => 'u', apiVersion, subresource: undefined };

@@ -28,7 +28,7 @@ const encoder = new Encoder(new Definitions(registry));
 /** Runs a step, which may be timed. */
 type Run = <T>(step: string, action: () => T) => T;
 
-/** Returns what validation says of the new object. `input` is in the stored version. */
+/** Returns the errors of validation for the new object. `input` is in the stored version. */
 export function writePath(kind: Kind, input: any, run: Run): string[] {
   const { hub } = kind;
   const { apiVersion, schema } = hub;
@@ -108,7 +108,7 @@ export function writePath(kind: Kind, input: any, run: Run): string[] {
   return errors;
 }
 
-/** What is wrong with an object, as `field: message`. */
+/** Returns the errors of an object as `field: message`. */
 export function validated(kind: Kind, object: any, old: any, subresource?: string): string[] {
   const { apiVersion } = kind.hub;
   const context = { operation: old ? 'update' : 'create', old, subresource, apiVersion } as const;
@@ -125,7 +125,7 @@ export function validated(kind: Kind, object: any, old: any, subresource?: strin
   return found.flat().map(({ field, message }) => `${field}: ${message}`);
 }
 
-/** The same with its lists in the opposite order: an item is not where its predecessor was. */
+/** Returns the tree with its lists in the opposite order: an item is not where its predecessor was. */
 function backwards(tree: any): any {
   if (typeof tree !== 'object' || tree === null) return tree;
   if (Array.isArray(tree)) return tree.map(backwards).reverse();

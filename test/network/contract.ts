@@ -1,10 +1,10 @@
-/** What everything that applies rules does with real traffic, whether by nftables or with sockets of its own. */
+/** Contract of all appliers of rules with real traffic, whether by nftables or with sockets. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RuleApplier } from '../../src/network/rules/applier.ts';
 import { type Destination, NO_RULES, type PortRules, type ServiceRules } from '../../src/network/rules/rule-set.ts';
 import type { Peer, Protocol } from './lab/peer.ts';
 
-/** Where the contract runs: three servers, and a client on the node. */
+/** Environment of the contract: three servers, and a client on the node. */
 export interface Site {
   readonly applier: RuleApplier;
   readonly client: Peer;

@@ -1,6 +1,6 @@
 /**
- * The Node releases that `engines` allows: on each, the suites that check what `src/server/serving/http/node-internals.ts` assumes
- * of Node, and the built program over every protocol that it speaks.
+ * Tests the Node releases that `engines` allows: on each, the suites that check the assumptions of
+ * `src/server/serving/http/node-internals.ts` about Node, and the built program over every protocol that it speaks.
  */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';

@@ -13,7 +13,7 @@ export const oldestMajor = Math.min(...majors);
 
 const running = Number.parseInt(process.versions.node, 10);
 
-/** Where scripts/node-releases.mjs puts the releases that it fetches. */
+/** Returns the path to which scripts/node-releases.mjs fetches a release. */
 const programOf = (major: number) =>
   join(import.meta.dirname, '..', '..', '.cache', 'node', String(major), 'package', 'bin', 'node');
 

@@ -1,4 +1,4 @@
-/** Where our published schemas differ from those of a release. */
+/** Compares our published schemas with those of a release. */
 
 type Tree = Readonly<Record<string, any>>;
 
@@ -58,7 +58,10 @@ function compareDefinition(name: string, ours: Tree, theirs: Tree): string[] {
 
 const sorted = (names: readonly string[] = []) => [...names].sort();
 
-/** What a property says to clients, in one order. Where nothing is said, a list is atomic and a map granular. */
+/**
+ * Returns the properties of a field that clients see, in one order. Without a declaration, a list is atomic and a map
+ * granular.
+ */
 function wordsOf(property: Tree): Tree {
   const extensions = Object.keys(property).filter((key) => key.startsWith('x-'));
   return {

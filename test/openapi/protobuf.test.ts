@@ -1,4 +1,4 @@
-/** The protobuf form says what the JSON form says, to a reader that shares nothing with our writer. */
+/** Tests that the protobuf form equals the JSON form, for a reader that shares nothing with our writer. */
 import { join } from 'node:path';
 import { load } from '@grpc/proto-loader';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +25,7 @@ async function readBoth(): Promise<{ json: any; decoded: any }> {
 const mapOf = (named: any[] = [], read: (value: any) => unknown) =>
   Object.fromEntries(named.map(({ name, value }) => [name, read(value)]));
 
-/** Drops what protobuf does not have when JSON has not. */
+/** Drops fields that protobuf lacks when JSON does not have them. */
 const present = (tree: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(tree).filter(([, value]) => value !== undefined));
 

@@ -1,4 +1,4 @@
-/** What we publish, beside what Kubernetes 1.36 publishes. */
+/** Compares our published document with that of Kubernetes 1.36. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -24,7 +24,7 @@ describe.skipIf(!directory)(`the OpenAPI 2 document, beside the published one${w
 
   it('has every definition that a served kind reaches, with the same fields, types, keys and strategies', () => {
     expect(compareDefinitions(ours.definitions, published.definitions)).toEqual([
-      // Of Kubernetes 1.7, and gone since.
+      // Fields of Kubernetes 1.7 that are gone since.
       'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta.clusterName: published nowhere',
       'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta.initializers: published nowhere',
     ]);

@@ -1,4 +1,7 @@
-/** What a client of Kubernetes 1.7 makes of the Swagger declarations: it checks every object with them before it sends it. */
+/**
+ * Tests the Swagger declarations as a client of Kubernetes 1.7 uses them: it checks every object with them before it
+ * sends it.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +16,7 @@ const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');
 
 const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources)));
 
-/** The checks of that client: names of types, and from them what a value may be. */
+/** Performs the checks of that client: names of types, and with them the allowed values. */
 async function check(object: any): Promise<string[]> {
   const { apiVersion, kind } = object;
   const path = apiVersion.includes('/') ? `apis/${apiVersion}` : `api/${apiVersion}`;

@@ -1,4 +1,6 @@
-/** The packed package: what is in it, and that its programs work after `npm install -g`, on the PATH and elsewhere. */
+/**
+ * Tests the packed package: its content, and that its programs work after `npm install -g`, on the PATH and elsewhere.
+ */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -29,7 +31,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Installs the package, and what it needs, into a folder or, with `-g`, for all. */
+/** Installs the package with its dependencies into a folder or, with `-g`, for all. */
 async function install(prefix: string, ...more: string[]): Promise<void> {
   const cache = join(directory, 'cache');
   const options = ['--no-audit', '--no-fund', '--registry', registry.url, '--cache', cache, '--prefix', prefix];
@@ -47,7 +49,7 @@ test('the package holds the programs, and nothing that they do not need', () => 
   expect(contents.filter((path) => !known.test(path))).toEqual([]);
 });
 
-test('in a clone that is not built, npx says what to do, and works after the build', async () => {
+test('npx in a clone that is not built explains what to do, and works after the build', async () => {
   const clone = join(directory, 'clone');
   await mkdir(clone);
   for (const path of ['package.json', 'bin']) await cp(join(root, path), join(clone, path), { recursive: true });
@@ -58,12 +60,12 @@ test('in a clone that is not built, npx says what to do, and works after the bui
   expect((await npx()).stdout).toBe(`qd ${version}\n`);
 }, 60_000);
 
-test('after npm install -g, qd and qdfed are on the PATH and work', async () => {
+test('qd and qdfed are on the PATH after npm install -g, and work', async () => {
   const prefix = join(directory, 'prefix');
   await install(prefix, '-g');
   const home = join(directory, 'home');
   await mkdir(home);
-  // Neither the clone nor its node_modules: what is there and not in the package would be found by mistake.
+  // Neither the clone nor its node_modules: files that are there and not in the package would be found by mistake.
   const env = {
     HOME: home,
     PATH: [join(prefix, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),

@@ -1,4 +1,4 @@
-/** A package registry on loopback that serves what is in node_modules, so that an installation needs no network. */
+/** Serves node_modules as a package registry on loopback, so that an installation needs no network. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 interface Copy {
   readonly name: string;
   readonly version: string;
-  /** Below the root of the project, such as `node_modules/ws`. */
+  /** Path below the root of the project, such as `node_modules/ws`. */
   readonly path: string;
 }
 
@@ -45,7 +45,7 @@ export async function startRegistry(root: string, scratch: string): Promise<Regi
   };
 }
 
-/** npm lists what it has installed in a lock file of its own. */
+/** Reads the lock file in which npm lists its installed packages. */
 async function installedPackages(root: string): Promise<Copy[]> {
   const { packages } = JSON.parse(await readFile(join(root, 'node_modules', '.package-lock.json'), 'utf8'));
   return Object.entries<{ version: string }>(packages).map(([path, { version }]) => {
@@ -53,7 +53,7 @@ async function installedPackages(root: string): Promise<Copy[]> {
   });
 }
 
-/** What a registry says about a package. */
+/** Returns a registry's document about a package. */
 async function packument(root: string, copies: readonly Copy[], url: string): Promise<object> {
   const versions: Record<string, object> = {};
   for (const { path, version } of copies) {

@@ -28,7 +28,7 @@ const TOKENS = [
 ].join('\n');
 
 type Identity = 'none' | 'wrong' | 'account' | 'reader' | 'writer' | 'admin';
-/** What they get depends on what the admin gets. */
+/** Identities whose answers depend on those for the admin. */
 const others: readonly Exclude<Identity, 'admin'>[] = ['none', 'wrong', 'account', 'reader', 'writer'];
 const identities: readonly Identity[] = [...others, 'admin'];
 
@@ -152,7 +152,7 @@ describe('a resource', () => {
         const known = identity !== 'none' && identity !== 'wrong';
         const expected = !known ? 401 : mayUse(identity, route) ? admin.code : 403;
         expect(code, `${identity}: ${method} ${path}`).toBe(expected);
-        // A refusal repeats the request and says nothing of what is stored.
+        // A refusal repeats the request and reveals nothing of the stored objects.
         if (code === 403) expect(Object.keys(body)).toEqual(Object.keys(REFUSAL));
       }
     }

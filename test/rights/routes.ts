@@ -1,4 +1,4 @@
-/** Every request that the server has an answer for, made from what it serves. None of them changes anything. */
+/** Lists every request that the server answers, made from its served kinds. None of them changes anything. */
 import type { Verb } from '../../src/kinds/kind.ts';
 import type { Registry, Resource } from '../../src/server/objects/registry/registry.ts';
 
@@ -8,7 +8,7 @@ export interface Route {
   readonly verb: Verb;
   readonly method: string;
   readonly path: string;
-  /** Where it is asked: the namespace, or '' for the whole cluster. */
+  /** Namespace of the request, or '' for the whole cluster. */
   readonly namespace: string;
 }
 
@@ -23,7 +23,7 @@ const METHODS: Record<Verb, string> = {
   deletecollection: 'DELETE',
 };
 
-/** In each of the namespaces, and for the whole cluster where that can be asked. */
+/** Returns the routes in each of the namespaces, and for the whole cluster where it can be requested. */
 export function routesOf(registry: Registry, namespaces: readonly string[]): Route[] {
   const resources = [...registry.apiVersions].flatMap((apiVersion) => registry.resourcesOf(apiVersion));
   return resources.flatMap((resource) => [

@@ -1,13 +1,13 @@
 /**
- * Which users may use each resource by the default roles. A row has three words: for a service account without any
- * binding, for a reader (`view` everywhere) and for a writer (`edit` in one namespace, where the word applies).
- * A resource without a row fails the test, so that a new resource needs a decision on who may use it.
+ * Lists who may use each resource by the default roles. A row has three words: for a service account without any
+ * binding, for a reader (`view` everywhere) and for a writer (`edit` in one namespace, where the word applies). A
+ * resource without a row fails the test, so that a new resource needs a decision on who may use it.
  */
 
-/** `all` is what the resource has: `read` and `write` together. */
+/** Rights in the table; `all` is `read` and `write` together. */
 export type Word = '-' | 'read' | 'write' | 'all';
 
-/** What service accounts may use as such: other users have no part in it. */
+/** Resources that service accounts may use as such: other users have no part in it. */
 export const ofServiceAccounts: ReadonlySet<string> = new Set(['certificates.k8s.io/clustertrustbundles']);
 
 export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
@@ -141,7 +141,10 @@ export const rights: Readonly<Record<string, `${Word} ${Word} ${Word}`>> = {
   'storagemigration.k8s.io/storageversionmigrations/status': '- - -',
 };
 
-/** Paths that are no resources: who may get them besides admins. `unauthenticated` is who brings no credentials at all. */
+/**
+ * Paths that are not resources, with the users besides admins who may get them. `unauthenticated` are users without any
+ * credentials.
+ */
 export const paths: Readonly<Record<string, 'unauthenticated' | 'accounts' | 'users' | 'admins'>> = {
   '/': 'admins',
   '/.well-known/openid-configuration': 'accounts',

@@ -1,4 +1,4 @@
-/** The runtime over CRI, on a containerd of its own. */
+/** Tests the runtime over CRI, on a separate containerd. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What a runtime does, whatever runs its containers. Called from the test of every implementation. */
+/** Contract of a runtime. Called from the test of every implementation. */
 import { afterAll, afterEach, beforeAll, describe } from 'vitest';
 import { describeCommands } from './contract/commands.ts';
 import { describeConfiguration } from './contract/configuration.ts';

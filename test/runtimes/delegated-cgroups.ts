@@ -14,7 +14,7 @@ for folder; do
 done 2>/dev/null
 `;
 
-/** Why there are none; undefined: there are. */
+/** Returns why cgroups cannot be delegated; undefined when they can. */
 export function whyNoDelegation(): string | undefined {
   if (process.getuid?.() !== 0) return 'cgroups can only be delegated by root';
   const missing = CONTROLLERS.filter((controller) => mountOf(controller) === undefined);

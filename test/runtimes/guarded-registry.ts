@@ -1,4 +1,4 @@
-/** A registry that demands a password, in front of one that does not. */
+/** Starts a registry that demands a password, in front of one that does not. */
 import { once } from 'node:events';
 import { createServer, request as forward } from 'node:http';
 import type { AddressInfo } from 'node:net';

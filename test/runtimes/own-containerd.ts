@@ -1,4 +1,4 @@
-/** A containerd of the tests, in a directory of its own. */
+/** Starts a containerd for the tests, in a separate directory. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { BUSYBOX } from './world.ts';
 
 const PATH = process.env.PATH ?? '';
 
-/** Returns what is missing on this machine, in words. */
+/** Returns the missing requirement on this machine, in words. */
 export function whyNoContainerd(): string | undefined {
   if (process.getuid?.() !== 0) return 'they need root';
   const onPath = (name: string) => PATH.split(':').some((folder) => existsSync(join(folder, name)));

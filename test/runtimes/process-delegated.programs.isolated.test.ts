@@ -1,4 +1,7 @@
-/** The process runtime of a user who is not root, and to whom cgroups were delegated: limits of plain processes are enforced. */
+/**
+ * Tests the process runtime as a user other than root to whom cgroups were delegated: limits of plain processes are
+ * enforced.
+ */
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { HOST_IMAGE_ID } from '../../src/kinds/shapes/container/host-image.ts';
@@ -14,7 +17,7 @@ const HOST = { image: 'host', imageId: HOST_IMAGE_ID };
 const missing = whyNoDelegation();
 if (missing) console.warn(`limits of plain processes are not tested: ${missing}`);
 
-// This file has a process of its own, which gives up its rights for good.
+// This file has a separate process, which gives up its rights for good.
 if (!missing) {
   delegateTo(NOBODY);
   process.setgroups?.([]);

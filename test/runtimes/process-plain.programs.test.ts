@@ -1,4 +1,7 @@
-/** The process runtime as root on a machine without an OCI runtime: pods are processes of nobody, with addresses of their own. */
+/**
+ * Tests the process runtime as root on a machine without an OCI runtime: pods are processes of the user nobody, with
+ * their own addresses.
+ */
 import { describe } from 'vitest';
 import { describePlain } from './contract/plain.ts';
 import { prepareProcess, programsWithoutRuntimes } from './process.ts';

@@ -1,11 +1,11 @@
-/** The process runtime of a user who is not root: pods are processes of that user, on the network of the node. */
+/** Tests the process runtime as a user other than root: pods are processes of that user, on the network of the node. */
 import { describe } from 'vitest';
 import { describePlain } from './contract/plain.ts';
 import { prepareProcess } from './process.ts';
 
 const NOBODY = 65_534;
 
-// This file has a process of its own, which gives up its rights for good.
+// This file has a separate process, which gives up its rights for good.
 if (process.getuid?.() === 0) {
   process.setgroups?.([]);
   process.setgid?.(NOBODY);

@@ -51,7 +51,7 @@ describe.skipIf(missing)('on this machine', () => {
     const parentOf = async (pid: number) =>
       Number(/^PPid:\s+(\d+)$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);
     const host = { image: 'host', imageId: HOST_IMAGE_ID };
-    /** On port 8080. */
+    /** Script that waits for a listener on port 8080. */
     const listening = 'while ! grep -qi ":1F90 " /proc/net/tcp /proc/net/tcp6; do sleep 0.05; done';
     const untilListening = { command: ['/bin/sh', '-c', listening], timeoutMs: 10_000, maxBytes: 100 };
 

@@ -1,4 +1,4 @@
-/** The process runtime of the tests, in a directory of its own. */
+/** Starts a process runtime for the tests, in a separate directory. */
 import { existsSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A registry on loopback, and what puts images into it. */
+/** Starts a registry on loopback, and puts images into it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';

@@ -11,7 +11,7 @@ import type {
 import type { Container, Runtime } from '../../src/node/runtime/runtime.ts';
 import type { SandboxConfig } from '../../src/node/runtime/sandbox-config.ts';
 
-/** What some runtimes cannot do. */
+/** Ability that some runtimes lack. */
 type Ability =
   /** A network namespace with an address for each pod. */
   | 'pod network'
@@ -34,7 +34,7 @@ type Ability =
 export interface RuntimeUnderTest {
   /** Opens it; again after `close`, on the same files. */
   open(): Promise<Runtime>;
-  /** Ends what is left of it, and removes its files. */
+  /** Ends the rest of it, and removes its files. */
   stop(): Promise<void>;
   /** A folder for volumes, logs and archives. */
   readonly directory: string;
@@ -42,12 +42,12 @@ export interface RuntimeUnderTest {
   readonly idMappings?: readonly IdMapping[];
 }
 
-/** What a runtime cannot do, with the reason. */
+/** Missing abilities of a runtime, with the reason. */
 export type Lacks = Partial<Readonly<Record<Ability, string>>>;
 
-/** What the parts of the contract are about. */
+/** Input of the parts of the contract. */
 export interface Subject {
-  /** There is one once the suite has started. */
+  /** Returns the world, which exists once the suite has started. */
   world(): World;
   readonly lacks: Lacks;
 }
@@ -123,7 +123,7 @@ export const PLAIN_SECURITY: ContainerSecurity = {
   pid: 'container',
 };
 
-/** One runtime with the image, and pods that it makes. */
+/** Runtime with the image, and pods that it makes. */
 export class World {
   readonly #under: RuntimeUnderTest;
   #runtime: Runtime | undefined;
@@ -250,7 +250,7 @@ export class World {
     };
   }
 
-  /** Starts a container that runs a script, in a sandbox of its own unless one is given. */
+  /** Starts a container that runs a script, in a new sandbox unless one is given. */
   async run(script: string, changes: Partial<ContainerConfig> = {}, sandbox = this.sandbox()): Promise<TestContainer> {
     const container = await this.create({ command: ['/bin/sh', '-c', script], ...changes }, sandbox);
     await this.runtime.startContainer(container.id);
@@ -263,7 +263,7 @@ export class World {
     return new TestContainer(this, id, sandboxId);
   }
 
-  /** Resolves with what `check` returns once it is not undefined. It is called again after every change that is reported. */
+  /** Resolves with the result of `check` once it is not undefined. It is called again after every reported change. */
   async until<T>(check: () => Promise<T | undefined>): Promise<T> {
     for (;;) {
       const change = this.#change;
@@ -323,7 +323,7 @@ export class TestContainer {
       .map((line) => line.slice(line.indexOf(' ') + 1));
   }
 
-  /** What it wrote to standard output until its end. */
+  /** Returns everything that it wrote to standard output until its end. */
   async output(): Promise<string> {
     await this.ended();
     return (await this.log())

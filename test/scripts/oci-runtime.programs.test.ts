@@ -1,4 +1,4 @@
-/** What `npm start` does to have an OCI runtime, with an `apt-get` that is a shell script. */
+/** Tests how `npm start` obtains an OCI runtime, with an `apt-get` that is a shell script. */
 import { execFile } from 'node:child_process';
 import {
   chmodSync,
@@ -39,7 +39,7 @@ function program(name: string, script: string): void {
 const calls = () =>
   existsSync(join(directory, 'calls')) ? readFileSync(join(directory, 'calls'), 'utf8').trim().split('\n') : [];
 
-/** What is printed. Rejects when it fails. */
+/** Returns the output. Rejects when it fails. */
 function ensure(options: object = {}): Promise<string> {
   const given = { cache: join(directory, 'cache'), isRoot: true, now: 1, ...options };
   const code = `import { ensureOciRuntime } from ${JSON.stringify(SCRIPT)}; await ensureOciRuntime(${JSON.stringify(given)});`;

@@ -1,16 +1,16 @@
-/** What a connection to a port of a pod does when one of its ends closes, whatever carries it. */
+/** Contract of a connection to a port of a pod when one of its ends closes, whatever carries it. */
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 
-/** What a port of the pod does with every connection. */
+/** Behaviour of a port of the pod towards every connection. */
 export type PortBehaviour =
   /** Writes `bye` and closes, whatever the client does. */
   | 'closes'
   /** Reads to the end, and answers with the number of bytes. */
   | 'counts'
-  /** Sends back what it gets, to the end. */
+  /** Echoes its input, to the end. */
   | 'echoes'
   /** Reads nothing, and resets the connection a moment later. */
   | 'resets';
@@ -19,7 +19,7 @@ export type PortBehaviour =
 export type ConnectTo = (behaviour: PortBehaviour) => Promise<Duplex>;
 
 const MANY_BYTES = 8 * 2 ** 20;
-/** More than all buffers on the way hold. */
+/** Number of bytes that exceeds all buffers on the way. */
 const TOO_MANY_BYTES = 64 * 2 ** 20;
 
 interface ConnectionLacks {
@@ -83,7 +83,7 @@ export function describeConnections(connectTo: ConnectTo, lacks: ConnectionLacks
     connection.on('error', () => undefined);
     let taken = 0;
     const part = Buffer.alloc(64 * 1024);
-    // Nobody reads the answers, so that the pod stops to read, and every buffer on the way is filled.
+    // The answers are not read, so that the pod stops reading, and every buffer on the way is filled.
     for (let unchanged = 0; unchanged < 2000 && taken < TOO_MANY_BYTES; await nextTurn()) {
       unchanged = connection.writableNeedDrain ? unchanged + 1 : 0;
       if (connection.writableNeedDrain) continue;
@@ -95,7 +95,7 @@ export function describeConnections(connectTo: ConnectTo, lacks: ConnectionLacks
   });
 }
 
-/** What is received. The other direction stays as it is. */
+/** Returns the received data. The other direction stays as it is. */
 function untilEnd(connection: Duplex): Promise<string> {
   const chunks: Buffer[] = [];
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** The endpoint of an agent, and the server's connection to it: who may connect, and what happens when something is wrong. */
+/** Tests the endpoint of an agent, and the server's connection to it: who may connect, and the handling of errors. */
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage } from 'node:http';

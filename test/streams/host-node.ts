@@ -8,13 +8,13 @@ import type { ProcessStreams, TerminalSize } from '../../src/base/programs/proce
 import { NO_CONNECTION, type NodeConnection } from '../../src/server/outbound/nodes/connection.ts';
 
 export interface HostNode extends NodeConnection {
-  /** Every process that was started. */
+  /** Processes that were started. */
   readonly children: ChildProcess[];
   readonly resized: TerminalSize[];
   stop(): void;
 }
 
-/** What attach connects to. */
+/** Process that attach connects to. */
 const MAIN_PROCESS = ['sh', '-c', 'echo attached; while read -r line; do echo "got $line"; done; exit 0'];
 
 export function hostNode(): HostNode {
@@ -32,7 +32,7 @@ export function hostNode(): HostNode {
     exit.catch(() => undefined);
     return {
       stdin: streams.stdin ? child.stdin : undefined,
-      // Node discards what nobody has begun to read when a process exits.
+      // Node discards unread output when a process exits.
       stdout: streams.stdout ? child.stdout.pipe(new PassThrough()) : undefined,
       stderr: streams.stderr ? child.stderr.pipe(new PassThrough()) : undefined,
       exit,

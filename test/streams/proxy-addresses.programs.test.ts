@@ -1,4 +1,7 @@
-/** Proxies do not lead to loopback or link-local addresses of the machine, whatever the status of an object says. */
+/**
+ * Requires that proxies do not lead to loopback or link-local addresses of the machine, whatever the status of an
+ * object says.
+ */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { request } from 'node:https';

@@ -15,7 +15,7 @@ import { type StreamServer, startStreamServer } from './server.ts';
 
 let running: StreamServer;
 let program: Server;
-/** What the program does with the next request. */
+/** Handles the next request to the program. */
 let serve: (asked: IncomingMessage, response: ServerResponse) => unknown;
 
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** Programs in pods may answer anything: what HTTP does not allow is reported, and never passed on. */
+/** Tests malformed answers of programs in pods: anything that HTTP does not allow is reported, and never passed on. */
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { request } from 'node:https';
@@ -10,7 +10,7 @@ import { type StreamServer, startStreamServer } from './server.ts';
 
 let running: StreamServer;
 let program: Server;
-/** What the program answers. */
+/** Answer of the program. */
 let answer = '';
 
 beforeAll(async () => {

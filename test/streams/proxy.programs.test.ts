@@ -73,7 +73,7 @@ interface Asked {
 function ask(method: string, path: string, { token = 'admin', body = '', headers: more = {} }: Asked = {}) {
   const { ca } = running;
   return new Promise<{ code: number; body: string; headers: Record<string, unknown> }>((resolve, reject) => {
-    // Node does not frame the body of a DELETE by itself.
+    // Node does not frame the body of a DELETE by default.
     const length = body === '' ? {} : { 'content-length': String(body.length) };
     const headers = { authorization: `Bearer ${token}`, 'x-own': 'client', accept: 'text/x-own', ...length, ...more };
     const call = request(
@@ -322,7 +322,7 @@ describe.skipIf(!address)('a proxied request to a service', () => {
     expect(await status(`${SERVICES}/one/proxy/x`)).toMatchObject({ url: '/x' });
   });
 
-  // Who may write Endpoints could otherwise reach whatever the server or a node reaches.
+  // Users who may write Endpoints could otherwise reach anything that the server or a node reaches.
   it.each([
     ['no pod', undefined],
     ['a pod that does not exist', { ...targetRef, name: 'absent' }],

@@ -24,7 +24,7 @@ export interface StreamServer {
   readonly ca: string;
   /** A kubeconfig whose user may do everything. */
   readonly kubeconfig: string;
-  /** For files of a test; removed at the end. */
+  /** Directory for files of a test; removed at the end. */
   readonly directory: string;
   createPod(name: string, spec?: object, status?: object): Promise<void>;
   stop(): Promise<void>;
@@ -51,7 +51,7 @@ export async function startStreamServer(
     authenticate: createAuthenticator({ clock: systemClock, tokens: [tokenFile(TOKENS)], anonymous: false }),
     ...{ log: silent, clock: systemClock, isReady: () => true },
     version: { major: '1', minor: '36', gitVersion: 'v1.36.0' } as HttpServerOptions['version'],
-    // The sockets are reached through messages, as when they are in a thread of their own.
+    // The sockets are reached through messages, as when they are in a separate thread.
     open: (listening) => {
       const { port1, port2 } = new MessageChannel();
       for (const each of [port1, port2]) each.unref();

@@ -12,11 +12,11 @@ export function admitting(plugins: readonly AdmissionPlugin[], options: Paramete
   return testServer(allKinds, { ...options, admission: [namespaceLifecycle, ...plugins].map(keepingItsPromise) });
 }
 
-/** The same plugin; it fails when it says `keepsDefaults` and has left out a default. */
+/** Wraps a plugin, and fails when it declares `keepsDefaults` and has left out a default. */
 export function keepingItsPromise(plugin: AdmissionPlugin): AdmissionPlugin {
   if (!plugin.admit || !plugin.keepsDefaults) return plugin;
   const check = ({ kind, object }: AdmissionRequest) => {
-    // The bodies of subresources have schemas of their own.
+    // The bodies of subresources have other schemas.
     if (object?.kind !== kind.kind) return;
     const complete = decode(kind.hub.schema, clone(object));
     if (!deepEqual(complete, object)) {
@@ -35,7 +35,7 @@ export function keepingItsPromise(plugin: AdmissionPlugin): AdmissionPlugin {
   };
 }
 
-/** A pod of one container, with what is given put into its spec. */
+/** Returns a pod of one container, with these fields in its spec. */
 export const podNamed = (name: string, spec: Record<string, unknown> = {}) => ({
   metadata: { name },
   spec: { containers: [{ name: 'c', image: 'nginx:1' }], ...spec },
@@ -46,7 +46,7 @@ export async function putStatus(server: TestServer, plural: string, name: string
   return server.patch(plural, name, { status }, { subresource: 'status' });
 }
 
-/** The message of the refusal of what is asked; fails when it is not refused. */
+/** Returns the message of a refusal; fails when the request is not refused. */
 export async function refusal(asked: Promise<unknown>): Promise<string> {
   try {
     await asked;

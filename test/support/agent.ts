@@ -33,11 +33,11 @@ export interface AgentCluster {
   readonly volumes: FakeVolumes;
   readonly complaints: LogFields[];
   readonly agent: Agent;
-  /** What the agent asked the server for: `patch pods/status`. */
+  /** Requests of the agent to the server: `patch pods/status`. */
   readonly calls: readonly string[];
-  /** While it is down, the agent gets no answer from the server; this test does. */
+  /** State of the connection: while it is down, the agent gets no answer from the server; this test does. */
   readonly api: { isDown: boolean };
-  /** Stops the agent, and starts it anew. What runs goes on. */
+  /** Stops the agent, and starts it anew. Pods keep running. */
   restart(between?: () => Promise<void>): Promise<void>;
   run(name: string, fields?: { spec?: object; metadata?: object }): Promise<void>;
   delete(name: string, options?: object): Promise<void>;
@@ -165,7 +165,7 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
       for (let tries = 0; tries < 4_000; tries++) {
         last = await pods.get(name).catch(() => undefined);
         if (condition(last)) return last;
-        // The agent reads termination messages in real time: what it has begun ends before this one does.
+        // The agent reads termination messages in real time: reads that it has begun end before this one does.
         await readFile(volumes.file).catch(() => undefined);
         await clock.advance(tries < 200 ? 20 : 1_000);
       }

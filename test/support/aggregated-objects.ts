@@ -1,4 +1,7 @@
-/** Objects of an aggregated API server, in memory: the verbs that controllers use, as the libraries for such servers have them. */
+/**
+ * Objects of an aggregated API server, in memory: the verbs that controllers use, as the libraries for such servers
+ * offer them.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AggregatedServer, RESOURCES } from './aggregated-server.ts';
 

@@ -3,7 +3,7 @@ import type { Schema } from '../../src/schema/schema.ts';
 
 const WORDS = ['', 'a', 'A', '../x', '/x', 'Always', 'Localhost', 'In', 'linux', 'default', 'example.com/x'];
 
-/** Any value of the right type, with as little sense as that allows. */
+/** Generates any value of the right type, with as little sense as that allows. */
 export function anyValueOf(schema: Schema, depth: number): fc.Arbitrary<unknown> {
   switch (schema.type) {
     case 'string':

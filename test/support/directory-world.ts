@@ -1,4 +1,4 @@
-/** For tests of plans: a world with nodes, where plans are asked for by key. */
+/** World with nodes for tests of plans, which are requested by key. */
 
 import type { KindRef } from '../../src/api/object-types.ts';
 import type { Plan } from '../../src/controllers/loop/plan.ts';

@@ -27,7 +27,7 @@ export class TestEtcd {
     return etcd;
   }
 
-  /** Resolves when it says that it is ready. */
+  /** Resolves when it reports that it is ready. */
   async start(): Promise<void> {
     const child = spawn(
       'etcd',
@@ -138,7 +138,7 @@ export class Wire {
   }
 }
 
-/** etcd wants to be told that it runs on an architecture that its authors do not test. */
+/** Environment in which etcd runs on architectures that its authors do not test. */
 const ENVIRONMENT = { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch };
 
 /** Why tests on etcd cannot run here; undefined: they can. */

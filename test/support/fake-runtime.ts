@@ -24,24 +24,26 @@ export class FakeRuntime implements Runtime {
   supplementalGroupsPolicy: boolean | undefined;
   podNetwork: Runtime['podNetwork'];
   ignoredRequests: Runtime['ignoredRequests'];
-  /** What was called, for example `start web/c/0`. */
+  /** Calls such as `start web/c/0`. */
   readonly calls: string[] = [];
   readonly present = new Set<string>(['nginx:1']);
   /** Names of commands that fail, with their exit code. */
   readonly failing = new Map<string, number>();
   /** Why calls fail, by the start of the call. */
   readonly broken = new Map<string, Error>();
-  /** Whether a call fails: before it has done anything, or after it has done everything. It may take its time. */
+  /**
+   * Reports whether a call fails: before it has done anything, or after it has done everything. It may take its time.
+   */
   fault: ((call: string) => Fault | Promise<Fault>) | undefined;
   /** Containers that were started, for example `web/c/0`. */
   readonly started: string[] = [];
-  /** What no runtime should ever be asked for: two containers of one name that run at the same time. */
+  /** Violations of the contract: two running containers of one name. */
   readonly doubles: string[] = [];
   health_ = { isReady: true, isNetworkReady: true };
   /** Containers of these names ignore the stop signal, and end when they are killed. */
   /** The memory that every container and every pod uses; undefined: not known. */
   workingSet: number | undefined;
-  /** What pods were resized to, by name. */
+  /** Resources that pods were resized to, by name. */
   readonly sizes = new Map<string, NonNullable<Container['resources']>>();
   readonly stubborn = new Set<string>();
   refuses: string | undefined;
@@ -220,7 +222,7 @@ export class FakeRuntime implements Runtime {
       .sort((a, b) => b.attempt - a.attempt)[0];
   }
 
-  /** How many sandboxes and containers there are. */
+  /** Number of sandboxes and containers. */
   get size(): number {
     return this.#sandboxes.size + this.#containers.size;
   }
@@ -238,7 +240,7 @@ export class FakeRuntime implements Runtime {
     this.#changed(undefined);
   }
 
-  /** All pods that it has something of. */
+  /** Names of all pods with a sandbox. */
   get pods(): readonly string[] {
     return [...new Set([...this.#sandboxes.values()].map(({ pod }) => pod.name))];
   }
@@ -267,7 +269,7 @@ export class FakeRuntime implements Runtime {
     return this.#quietly(call, effect);
   }
 
-  /** What is not in `calls`. */
+  /** Runs a call that is not recorded in `calls`. */
   async #quietly<T>(call: string, effect: () => T): Promise<T> {
     const fault = await this.fault?.(call);
     if (fault === 'lost before') return new Promise(() => {});

@@ -13,7 +13,10 @@ export function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** The same with what buffers hold. Another thread frees those after a collection; the next one waits for it. */
+/**
+ * Works like `heapUsed`, with the memory of buffers. Another thread frees those after a collection; the next one waits
+ * for it.
+ */
 export function bytesUsed(): number {
   heapUsed();
   return heapUsed() + process.memoryUsage().arrayBuffers;

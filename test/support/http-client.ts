@@ -26,7 +26,7 @@ function answerOf(code: number, headers: Answer['headers'], body: Buffer): Answe
   return { code, headers, body, text: body.toString('utf8'), json: () => JSON.parse(body.toString('utf8')) };
 }
 
-/** One request over HTTP/1.1. */
+/** Sends one request over HTTP/1.1. */
 export function askHttp1({ body, headers, ...rest }: Asked): Promise<Answer> {
   const framing =
     body === undefined || headers?.['transfer-encoding'] ? {} : { 'content-length': String(Buffer.byteLength(body)) };
@@ -43,7 +43,7 @@ export function askHttp1({ body, headers, ...rest }: Asked): Promise<Answer> {
   });
 }
 
-/** One request over HTTP/2, on a connection of its own or a given one. */
+/** Sends one request over HTTP/2, on a new connection or a given one. */
 export async function askHttp2(asked: Asked, shared?: ClientHttp2Session): Promise<Answer> {
   const { port, ca, key, cert, path, method = 'GET', headers, body } = asked;
   const session = shared ?? connectHttp2(`https://127.0.0.1:${port}`, { ca, ...(key && cert ? { key, cert } : {}) });

@@ -71,7 +71,7 @@ export function smallRegistry(): Registry {
   return new Registry(kinds, allSubresources);
 }
 
-/** Stands in for the core: remembers what was asked, and answers with what the test says, or with the object itself. */
+/** Stands in for the core: records calls, and answers as the test says, or with the object itself. */
 class FakeCore {
   readonly calls: Call[] = [];
   readonly watches: FakeWatch[] = [];
@@ -88,7 +88,7 @@ class FakeCore {
     return call;
   }
 
-  /** What is answered when the test says nothing. */
+  /** Returns the answer that applies unless the test sets one. */
   ordinary(call: Call): Reply {
     switch (call.verb) {
       case 'list':
@@ -182,7 +182,7 @@ export interface RunningServer {
 
 export type StartServer = (options?: Partial<HttpServerOptions>) => Promise<RunningServer>;
 
-/** Like `startServer`, but the sockets are reached through messages, as when they are in a thread of their own. */
+/** Works like `startServer`, but the sockets are reached through messages, as when they are in a separate thread. */
 export const startWithFrontThread: StartServer = (options) =>
   startServer({
     open: (listening) => {

@@ -7,7 +7,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What ends by itself, such as the keeper of containers, may take this long. */
+/** Timeout for processes that end by themselves, such as the keeper of containers. */
 const END_TIMEOUT_SECONDS = 2;
 
 /** Holds the temporary files of this run. Its path is short, because it becomes part of the addresses of unix sockets. */
@@ -24,7 +24,7 @@ export default function setup(): () => void {
   const left = () => [...processes().map(describe), ...mounts(), ...networkParts().filter((part) => !before.has(part))];
   return () => {
     for (const { pid } of processes()) waitForEnd(pid);
-    // What is mounted there is not ours to remove.
+    // Mounts in it are not ours to remove.
     if (mounts().length === 0) rmSync(runDirectory, { recursive: true, force: true });
     const found = left();
     if (found.length === 0) return;
@@ -71,7 +71,10 @@ function mounts(): string[] {
   });
 }
 
-/** Nobody can tell whose they are on a machine that has other clusters, or in a run that a test has started. */
+/**
+ * Returns nothing on a machine that has other clusters, or in a run that a test has started: their parts cannot be told
+ * apart.
+ */
 function networkParts(): string[] {
   if (process.env.CI !== 'true' || process.env[IN_A_TEST]) return [];
   return [
@@ -84,7 +87,10 @@ function networkParts(): string[] {
   ];
 }
 
-/** Nothing where the program is missing, or needs rights that this process does not have: then tests made nothing with it. */
+/**
+ * Returns nothing if the program is missing, or needs rights that this process does not have: then tests made nothing
+ * with it.
+ */
 function linesOf(program: string, args: readonly string[]): string[] {
   try {
     const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin:/sbin` };

@@ -1,4 +1,4 @@
 import { DialGuard } from '../../src/base/dial/dial-guard.ts';
 
-/** For tests whose servers listen on loopback, as an operator may allow it. */
+/** Allows servers of tests on loopback, as an operator may. */
 export const LOOPBACK_GUARD = new DialGuard({ ownAddresses: () => [], allowedRanges: ['127.0.0.0/8', '::1'] });

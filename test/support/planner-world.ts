@@ -7,7 +7,7 @@ import type { Listers } from '../../src/controllers/loop/define.ts';
 import type { Action, Named, Plan } from '../../src/controllers/loop/plan.ts';
 import { applyMergePatch } from '../../src/schema/patch/merge-patch.ts';
 
-/** When what has finalizers was deleted. */
+/** Deletion time of objects with finalizers. */
 const DELETED = '2030-01-01T00:30:00Z';
 
 export class PlannerWorld implements Listers {
@@ -30,7 +30,7 @@ export class PlannerWorld implements Listers {
     return stored;
   }
 
-  /** Performs the actions; what a plan asks of the loop is passed over. */
+  /** Performs the actions; requests of a plan to the loop are ignored. */
   apply(plan: Plan): void {
     for (const action of plan) {
       switch (action.type) {
@@ -63,7 +63,7 @@ export class PlannerWorld implements Listers {
     }
   }
 
-  /** What has finalizers is only marked. */
+  /** Removes an object; one with finalizers is only marked. */
   delete(kind: KindRef, { metadata }: Named): void {
     const old = this.of(kind).get(metadata.name ?? '', metadata.namespace);
     if (!old?.metadata.finalizers?.length) exhaust(this.of(kind).remove(keyOf({ metadata })));
@@ -72,7 +72,7 @@ export class PlannerWorld implements Listers {
     }
   }
 
-  /** Merge patches, and strategic ones as far as they say who owns or holds an object. */
+  /** Applies merge patches, and strategic ones as far as they change owners or finalizers of an object. */
   #patch({ kind, object, patch }: Extract<Action, { type: 'patch' }>): void {
     const { name = '', namespace } = object.metadata;
     const old = this.of(kind).get(name, namespace);

@@ -1,4 +1,4 @@
-/** Pods that run as soon as they are there, where no node makes them: what a test needs to see rollouts end. */
+/** Runs pods as soon as they exist, without a node: tests need this to see rollouts end. */
 
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
@@ -10,7 +10,7 @@ import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 export interface PodLifeOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Which pods become ready. Default: all. */
+  /** Reports whether a pod becomes ready. Default: all do. */
   readonly becomesReady?: (pod: any) => boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A small API in memory for the tests of this room and of the controllers: objects, versions, history, and the things
- * that go wrong on the way (breaks, lost history, refusals). It validates and defaults nothing; what depends on the real
- * server is tested in test/cluster.
+ * Small API in memory for the tests of this room and of the controllers: objects, versions, history, and failures on
+ * the way (breaks, lost history, refusals). It validates and defaults nothing; tests that depend on the real server are
+ * in test/cluster.
  */
 import { ApiError, alreadyExists, conflict, notFound, tooOld } from '../../src/api/errors.ts';
 import type { KindRef } from '../../src/api/object-types.ts';
@@ -52,7 +52,7 @@ export class ScriptedApi implements Transport {
   readonly #watchers = new Set<Watcher>();
   #refuse: ((request: Request) => unknown) | undefined;
   #held: (() => void)[] | undefined;
-  /** A server writes before anybody can ask it for something. */
+  /** Starts at 1: a server writes before it serves the first request. */
   #revision = 1;
   #oldest = 1;
   #uids = 0;
@@ -61,7 +61,7 @@ export class ScriptedApi implements Transport {
     return this.#revision;
   }
 
-  /** What the server has, by `plural/namespace/name`. */
+  /** Objects on the server, by `plural/namespace/name`. */
   get state(): ReadonlyMap<string, TestObject> {
     return this.#objects;
   }
@@ -86,7 +86,7 @@ export class ScriptedApi implements Transport {
     for (const { pipe } of [...this.#watchers]) pipe.end(error);
   }
 
-  /** Ends every watch, and what is on its way is lost. */
+  /** Ends every watch, and loses everything on its way. */
   cut(): void {
     for (const { pipe } of [...this.#watchers]) pipe.close();
   }

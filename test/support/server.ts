@@ -23,7 +23,7 @@ export interface TestServer {
   deleteCollection(plural: string, asked?: Asked): Promise<StatusReply['status']>;
   list(plural: string, asked?: Asked): Promise<ListReply>;
   watch(plural: string, asked?: Asked): Promise<Watched>;
-  /** What is noted beside the reply to a call. */
+  /** Returns the notes beside the reply to a call. */
   notes(verb: Call['verb'], plural: string, asked: Asked): Promise<RequestNotes>;
 }
 

@@ -42,7 +42,7 @@ const children = new Set<ChildProcess>();
 const OPEN = pathToFileURL(join(import.meta.dirname, '../../src/store/embedded/open.ts'));
 const CLOCK = pathToFileURL(join(import.meta.dirname, '../../src/base/time/clock.ts'));
 
-/** Another process that has opened a directory, and writes to it until it is killed. */
+/** Starts another process that opens a directory, and writes to it until it is killed. */
 export async function otherProcess(directory: string): Promise<Holder> {
   const program = `
     const { openEmbeddedStore } = await import('${OPEN}');

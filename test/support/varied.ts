@@ -19,7 +19,7 @@ export function kindOf({ kind, apiVersion }: any): { readonly kind: Kind; readon
   return found && { kind: found, version: found.versions.find((each) => each.apiVersion === apiVersion)! };
 }
 
-/** The tree with fewer fields and items, and other values, as `choose` says. */
+/** Returns the tree with fewer fields and items, and other values, as `choose` decides. */
 export function varied(value: any, choose: () => number): any {
   if (Array.isArray(value)) return value.filter(() => choose() % 4 > 0).map((item) => varied(item, choose));
   if (typeof value !== 'object' || value === null) return choose() % 3 > 0 ? value : otherValue(value);

@@ -1,4 +1,4 @@
-/** For tests of plans: claims, volumes and classes as a server would store them. */
+/** Claims, volumes and classes for tests of plans, as a server would store them. */
 
 import type { Claim, Volume } from '../../src/controllers/storage/persistent-volume/states.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -24,7 +24,7 @@ export function claimNamed(name: string, { metadata, spec, status = {} }: Parts 
   return made(PersistentVolumeClaim, { metadata: identity, spec: { ...usual, ...spec } }, status);
 }
 
-/** Free, unless it says something else. */
+/** Returns a volume, which is available unless its status differs. */
 export function volumeNamed(name: string, { metadata, spec, status = { phase: 'Available' } }: Parts = {}): Volume {
   const source = { nfs: { server: 's', path: '/p' } };
   const usual = { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, ...source };

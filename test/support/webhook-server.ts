@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { testAuthority } from './tls.ts';
 
-/** What a webhook says about a request; undefined: it never answers. */
+/** Answer of a webhook to a request; undefined: it never answers. */
 type Decide = (request: any) => object | string | undefined;
 
 export interface WebhookServer {

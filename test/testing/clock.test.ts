@@ -22,7 +22,7 @@ const exists = (cluster: ClusterType, reference: string) =>
     () => true,
     () => false,
   );
-/** When the value of an object changed, in seconds since the start, and to what. */
+/** Returns the times at which the value of an object changed, in seconds since the start, and the new values. */
 async function changes(cluster: ClusterType, reference: string, value: (object: KubeObject) => unknown) {
   const found: [number, unknown][] = [];
   for (const { object, time } of await cluster.history(reference)) {

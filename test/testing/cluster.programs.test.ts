@@ -243,7 +243,7 @@ data: { key: ${value} }
     await expect(pod.listNamespacedPod({ namespace: 'default' })).rejects.toMatchObject({ code: 401 });
   });
 
-  test('what starts at another time differs only in its times', async () => {
+  test('a cluster that starts at another time differs only in its times', async () => {
     const now = new Date('2040-05-06T07:08:09.123Z');
     const cluster = await start({ seed: 1, now });
     const other = await start({ seed: 1 });

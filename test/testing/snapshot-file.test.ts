@@ -1,4 +1,4 @@
-/** A saved snapshot is text, which people edit: whatever its header says, it is refused with what is wrong, or it works. */
+/** Tests edited snapshots, which are text: whatever its header says, one is refused with the reason, or it works. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const set = (target: Record<string, unknown>, field: string, value: unknown) => 
   else target[field] = value;
 };
 
-/** What is wrong with the file; undefined when a cluster starts from it and works. */
+/** Returns the error in the file; undefined when a cluster starts from it and works. */
 async function complaint(): Promise<string | undefined> {
   const started = await Cluster.start({ from: file }).catch((error: unknown) => error as Error);
   if (started instanceof Error) {

@@ -29,20 +29,20 @@ import {
 } from '../types/type.ts';
 import { typeOf } from '../values/type-of.ts';
 
-/** What an identifier, or a chain of names, means. */
+/** Meaning of an identifier, or of a chain of names. */
 type Reference =
   | { readonly kind: 'variable'; readonly name: string }
   | { readonly kind: 'local'; readonly name: string }
   | { readonly kind: 'type'; readonly type: Type };
 
-/** What the checker found out. Expressions that macros use twice are one object, and are checked once. */
+/** Result of the checker. Expressions that macros use twice are one object, and are checked once. */
 export interface Checked {
   readonly expression: Expression;
   typeOf(expression: Expression): Type;
   referenceOf(expression: Expression): Reference | undefined;
   /** The overloads that a call may mean: several, when the types of its arguments are not known. */
   overloadsOf(call: Call): readonly Overload[];
-  /** Whether a call's target is part of the function's name: `optional.of(x)`. */
+  /** Reports whether a call's target is part of the function's name: `optional.of(x)`. */
   isNamespaced(call: Call): boolean;
   /** The variables of the environment that the expression mentions. */
   readonly variables: ReadonlySet<string>;
@@ -134,7 +134,7 @@ class Checker {
     return this.#report(at, `expected type '${this.#bindings.resolveFully(expected)}' but found '${shown}'`);
   }
 
-  /** What a name means; undefined when nothing has it. */
+  /** Returns the type of a name; undefined when nothing has it. */
   #lookup(at: Expression, name: string): Type | undefined {
     const global = name.startsWith('.') ? name.slice(1) : name;
     const local = global === name ? this.#locals.findLast((variable) => variable.name === name) : undefined;

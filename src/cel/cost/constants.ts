@@ -11,8 +11,9 @@ export const MAP_COST = 30;
 export const OBJECT_COST = 40;
 
 /**
- * What cel-go counts as one unit, whatever its size, is charged by the size beyond this one: deep equality, the concatenation of
- * lists, and the size of strings and maps. Otherwise a loop of cheap steps could keep the process busy for minutes.
+ * Operations that cel-go counts as one unit, whatever their size, are charged by the size beyond this one: deep
+ * equality, the concatenation of lists, and the size of strings and maps. Otherwise a loop of cheap steps could keep
+ * the process busy for minutes.
  */
 const UNCHARGED_STEPS = 1_000;
 const STEPS_PER_UNIT = 100;
@@ -38,12 +39,12 @@ export function growthCost(read: number, made: number): number {
  */
 export const MAX_COMPARED_STEPS = 250_000;
 
-/** Units for at most so many steps of comparisons. */
+/** Returns the units for comparisons that take up to `steps` steps. */
 export function comparisonCost(steps: number): number {
   return steps > MAX_COMPARED_STEPS ? Number.POSITIVE_INFINITY : bulkCost(steps);
 }
 
-/** Units for reading so many characters. */
+/** Returns the units for reading this many characters. */
 export function traversalCost(characters: number): number {
   return Math.ceil(characters * STRING_TRAVERSAL_FACTOR);
 }

@@ -1,4 +1,4 @@
-/** What an expression costs at least and at most, before it runs, as cel-go's checker estimates it. */
+/** Estimates the minimum and maximum cost of an expression before it runs, as cel-go's checker does. */
 import type { Checked } from '../check/checker.ts';
 import type { CallEstimate, CallNode, CostNode, Overload } from '../library.ts';
 import type { Call, Comprehension, Expression, ListLiteral, MapLiteral, Select } from '../syntax/expression.ts';
@@ -40,7 +40,7 @@ interface Local {
 const FREE = exactly(0);
 const SELECT = exactly(SELECT_COST);
 const ONE = exactly(1);
-/** Smaller than every size, to start a union with. */
+/** Size smaller than every other, to start a union with. */
 const NO_SIZE: Range = { min: MAX_COST, max: 0 };
 const NO_PATH: readonly string[] = [];
 
@@ -352,7 +352,7 @@ function writtenSize(expression: Expression): Range | undefined {
   }
 }
 
-/** Whether all values of a type have one size. */
+/** Reports whether all values of a type have one size. */
 function isScalar(type: Type): boolean {
   if (isOptional(type)) return isScalar(type.parameters[0]!);
   return ['bool', 'double', 'duration', 'int', 'timestamp', 'uint', 'opaque'].includes(type.kind);

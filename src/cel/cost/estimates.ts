@@ -10,7 +10,7 @@ function subject({ target, args }: CallNode): CostNode | undefined {
   return target ?? args[0];
 }
 
-/** A function that reads its target so many times, whose result is as long as the target. */
+/** Estimates a function that reads its target `times` times, and whose result is as long as the target. */
 export function readsTarget(times: number): Estimate {
   return (call) => {
     const node = subject(call);
@@ -40,7 +40,7 @@ export const searchesTarget: Estimate = (call) => {
   return { cost: multiplyRanges(haystack, scaleRange(call.sizeOf(needle), STRING_TRAVERSAL_FACTOR)) };
 };
 
-/** The cost of matching texts with regular expressions of such sizes. */
+/** Returns the cost of matching texts with regular expressions of these sizes. */
 export function matchingCost(text: Range, expression: Range): Range {
   const textCost = scaleRange(addRanges(text, exactly(1)), STRING_TRAVERSAL_FACTOR);
   return multiplyRanges(textCost, scaleRange(expression, REGEX_LENGTH_FACTOR));

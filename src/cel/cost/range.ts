@@ -4,7 +4,7 @@ export interface Range {
   readonly max: number;
 }
 
-/** Costs do not grow beyond what cel-go can count. */
+/** Maximum cost that cel-go can count. */
 export const MAX_COST = 2 ** 64;
 
 export const UNKNOWN_RANGE: Range = { min: 0, max: MAX_COST };

@@ -1,4 +1,4 @@
-/** Calls of functions: of one overload directly, where the types are known, and else of the one that the arguments fit. */
+/** Calls functions: a single overload directly if the types are known, and otherwise the one that the arguments fit. */
 import { bulkCost, comparisonCost, traversalCost } from '../cost/constants.ts';
 import type { Overload } from '../library.ts';
 import type { Call, Expression } from '../syntax/expression.ts';
@@ -56,7 +56,7 @@ function compileOverloads(compiler: Compiler, call: Call, args: readonly Express
   return coerce === undefined ? invoke : (frame) => coerce(invoke(frame), frame);
 }
 
-/** Whether a value of the first type needs no test before a function takes it as the second. */
+/** Reports whether a value of the first type needs no test before a function takes it as the second. */
 function isCertainly(type: Type, parameter: Type): boolean {
   if (parameter.kind === 'dyn' || parameter.kind === 'parameter') return true;
   return !isDynamic(type) && type.kind !== 'null';
@@ -124,7 +124,7 @@ function noOverloadMessage(name: string, values: readonly Value[]): string {
   return isOperator ? 'no such overload' : `no such overload: ${name}(${values.map(typeNameOf).join(', ')})`;
 }
 
-/** Whether a value can be the argument of a parameter; what lists and maps contain is not looked at. */
+/** Reports whether a value can be the argument of a parameter; elements of lists and maps are not looked at. */
 function accepts(type: Type, value: Value): boolean {
   if (type.kind === 'dyn' || type.kind === 'parameter') return true;
   const found = typeOf(value);
@@ -162,7 +162,7 @@ function compileEquality(compiler: Compiler, args: readonly Expression[], whenEq
   };
 }
 
-/** Equality that is charged for what it visits. */
+/** Compares values and charges for the visited parts. */
 function metered(frame: Frame, a: Value, b: Value, compare: Operators['equal']): boolean {
   frame.steps = 0;
   try {
@@ -200,7 +200,7 @@ function itemTypeOf(type: Type): Type | undefined {
   return type.kind === 'list' ? type.parameters[0] : undefined;
 }
 
-/** `x.or(y)` and `x.orValue(y)`: y is evaluated only when x is none. cel-go does not charge for them. */
+/** Compiles `x.or(y)` and `x.orValue(y)`: y is evaluated only when x is none. cel-go does not charge for them. */
 function compileOr(compiler: Compiler, args: readonly Expression[], unwrap: boolean): Evaluator {
   const optional = compiler.compile(args[0]!);
   const other = compiler.compile(args[1]!);

@@ -1,6 +1,7 @@
 /**
- * Turns JSON values into what their declared type says, where a schema has more types than JSON: `1` in a field of type number
- * is a double, and a string in a field with the format `date-time` a timestamp. Applied when a value is read from its place.
+ * Converts JSON values to their declared types when a schema has more types than JSON: `1` in a field of type number is
+ * a double, and a string in a field with the format `date-time` a timestamp. Applied when a value is read from its
+ * place.
  */
 import { bulkCost } from '../cost/constants.ts';
 import type { Type } from '../types/type.ts';
@@ -12,7 +13,7 @@ import { charge, type Frame } from './frame.ts';
 
 type Coercion = (value: Value, frame: Frame) => Value;
 
-/** Undefined when values of the type are what JSON has. */
+/** Returns the conversion; undefined when JSON has the values of the type. */
 export function coercionTo(type: Type): Coercion | undefined {
   switch (type.kind) {
     case 'double':

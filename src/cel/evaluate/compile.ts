@@ -15,7 +15,7 @@ import { charge, type Evaluator, type Frame } from './frame.ts';
 
 export interface Compiled {
   readonly evaluate: Evaluator;
-  /** How many local variables a frame needs. */
+  /** Number of local variables in a frame. */
   readonly slots: number;
 }
 
@@ -298,7 +298,7 @@ class ClosureCompiler implements Compiler {
   }
 }
 
-/** What the optional value of an entry with `?` holds. */
+/** Returns the value in the optional value of an entry with `?`. */
 function optionalValue(evaluate: Evaluator, frame: Frame): Value | undefined {
   const value = evaluate(frame);
   return value instanceof Optional ? value.value : noSuchOverload();

@@ -2,7 +2,7 @@ import type { Checked } from '../check/checker.ts';
 import type { Expression } from '../syntax/expression.ts';
 import type { Evaluator } from './frame.ts';
 
-/** What the parts of the compiler need of each other. */
+/** Interface between the parts of the compiler. */
 export interface Compiler {
   readonly checked: Checked;
   compile(expression: Expression): Evaluator;

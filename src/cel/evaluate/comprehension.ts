@@ -1,4 +1,4 @@
-/** Folds over lists and maps: what the macros `all`, `exists`, `map`, `filter` and so on become. */
+/** Compiles folds over lists and maps, into which the macros `all`, `exists`, `map`, `filter` and so on expand. */
 import { LIST_COST, SELECT_COST } from '../cost/constants.ts';
 import type { Call, Comprehension, Expression } from '../syntax/expression.ts';
 import { Failure, fail, noSuchOverload } from '../values/failure.ts';
@@ -9,7 +9,7 @@ import { coercionTo } from './coercion.ts';
 import type { Compiler } from './compiler.ts';
 import { charge, type Evaluator, type Frame } from './frame.ts';
 
-/** What a fold does with the elements that it goes through. `State` is its accumulator, which is changed in place. */
+/** Handling of a fold's elements. `State` is its accumulator, which is changed in place. */
 interface Steps<State> {
   begin(frame: Frame): State;
   /** Takes the element that the variables hold; returns whether to go on. */
@@ -17,7 +17,7 @@ interface Steps<State> {
   end(frame: Frame, state: State): Value;
 }
 
-/** What a fold goes through. */
+/** Values that a fold goes through. */
 interface Range {
   readonly values: Value;
   /** The items of a list, or the keys of a map. */
@@ -188,7 +188,7 @@ function quantify(predicate: Evaluator, deciding: boolean): Steps<{ result: bool
   };
 }
 
-/** What a fold like `map` and `filter` appends to its list, and when. */
+/** Finds the item that a fold like `map` or `filter` appends to its list, and the condition. */
 function appendedBy({
   accumulator,
   initial,
@@ -213,7 +213,7 @@ function appendedBy({
   return filtered === undefined ? undefined : { item: filtered, filter: args[0]! };
 }
 
-/** For each item, cel-go reads the accumulator, makes a list and concatenates the two. */
+/** Cost of appending an item: cel-go reads the accumulator, makes a list and concatenates the two. */
 const APPEND_COST = SELECT_COST + LIST_COST + 1;
 
 function collect(item: Evaluator, filter: Evaluator | undefined): Steps<Value[]> {

@@ -1,6 +1,6 @@
 import type { Expression } from '../syntax/expression.ts';
 
-/** Whether an expression is made of literals only, in lists and maps. */
+/** Reports whether an expression is made of literals only, in lists and maps. */
 export function isConstant(expression: Expression): boolean {
   switch (expression.kind) {
     case 'literal':

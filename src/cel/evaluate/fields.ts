@@ -5,7 +5,7 @@ import { isInt, numericValue } from '../values/numbers.ts';
 import { typeNameOf } from '../values/type-of.ts';
 import { Double, ObjectValue, Optional, Uint, type Value } from '../values/value.ts';
 
-/** The field of an object or the value of a map's key; undefined when there is none. */
+/** Returns the field of an object or the value of a map's key; undefined when there is none. */
 export function fieldOrNone(value: Value, field: string, property: string): Value | undefined {
   if (typeof value !== 'object' || value === null) return noSuchField(value);
   const prototype = Object.getPrototypeOf(value);
@@ -24,7 +24,7 @@ function noSuchField(value: Value): never {
   return fail(value === null ? 'no such overload' : `no such overload: field selection of ${typeNameOf(value)}`);
 }
 
-/** A field of what an optional value holds, as an optional value. */
+/** Returns a field of the value in an optional value, as an optional value. */
 export function optionalField(value: Value, field: string, property: string): Optional {
   const inner = value instanceof Optional ? value.value : value;
   if (inner === undefined) return Optional.NONE;

@@ -2,7 +2,7 @@
 import type { Value } from '../values/value.ts';
 import type { Progress } from './progress.ts';
 
-/** The evaluation has used up what it may cost. Nothing in an expression can absorb it. */
+/** Ends an evaluation that has exceeded its cost limit. Nothing in an expression can absorb it. */
 export class CostExceeded {}
 
 export interface Variables {
@@ -14,7 +14,7 @@ export class Frame {
   /** Variables of comprehensions, by slot; an accumulator may hold a Failure. */
   readonly locals: unknown[];
   readonly limit: number;
-  /** Undefined while the evaluation is not expected to take long. */
+  /** Progress; undefined while the evaluation is not expected to take long. */
   readonly progress: Progress | undefined;
   cost = 0;
   /** Counted by deep equality. */

@@ -1,13 +1,13 @@
 /**
- * What an evaluation has done so far, so that it can be interrupted and go on later. After an interruption the expression is
- * evaluated from its beginning, but its long parts (folds, and functions that read whole values) are not: those that were
- * finished return what is kept of them, and folds go on with the element at which they were interrupted. What is evaluated
- * again is bounded by the length of the expression, not by the size of values.
+ * Keeps the progress of an evaluation, so that it can be interrupted and go on later. After an interruption the
+ * expression is evaluated from its beginning, but its long parts (folds, and functions that read whole values) are not:
+ * finished parts return their kept results, and folds go on with the element at which they were interrupted. The
+ * repeated work is bounded by the length of the expression, not by the size of values.
  */
 import { Failure } from '../values/failure.ts';
 import type { Value } from '../values/value.ts';
 
-/** What the evaluation has cost so far. */
+/** Cost of the evaluation so far. */
 interface Metered {
   cost: number;
 }
@@ -23,21 +23,21 @@ export class Interrupted {}
 /** Units between two looks at the clock. Most take some 50 ns each, conversions of times 2 µs. */
 const COST_BETWEEN_CHECKS = 1_000;
 
-/** A long part of an expression that was begun. Those that its evaluation contains follow it in the list of parts. */
+/** Long part of an expression that has begun. Parts that its evaluation contains follow it in the list of parts. */
 export interface Part {
   readonly index: number;
   /** The cost of the whole evaluation when the part ended or, while it is under way, when its state was kept. */
   cost: number;
   outcome: Value | Failure | undefined;
-  /** Where a fold is; undefined before it has evaluated what it goes through. */
+  /** Position of a fold; undefined before it has evaluated its range. */
   state: unknown;
 }
 
 export class Progress {
   readonly #pace: Pace;
-  /** In the order in which they were begun; those inside a part that has ended are forgotten. */
+  /** Parts in the order in which they began; those inside a part that has ended are forgotten. */
   readonly #parts: Part[] = [];
-  /** Which part comes next in this run. */
+  /** Index of the next part in this run. */
   #next = 0;
   #checkedAt = 0;
 

@@ -34,7 +34,7 @@ export function readsFirst([first]: readonly Value[]): number {
   return traversalCost(costSizeOf(first!));
 }
 
-/** The same for a function that cel-go counts as one unit: only a long text costs more. */
+/** Returns the cost of a function that cel-go counts as one unit: only a long text costs more. */
 export function scansFirst([first]: readonly Value[]): number {
   return 1 + bulkCost((first as string).length);
 }

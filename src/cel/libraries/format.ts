@@ -83,7 +83,7 @@ function wrongType(what: string, value: Value, accepted: string): never {
   );
 }
 
-/** What `%s` shows. */
+/** Formats a value for `%s`. */
 function display(value: Value): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return `[${value.map(nested).join(', ')}]`;
@@ -124,7 +124,7 @@ function decimal(value: Value): string {
   return isInt(value) || value instanceof Uint ? valueText(value) : wrongType('decimal', value, 'integers');
 }
 
-/** The number of a double, or of one of the texts that stand for those which JSON has not. */
+/** Returns the number of a double, or of a text that stands for a number which JSON lacks. */
 function floating(what: string, value: Value): number {
   if (value === 'NaN') return Number.NaN;
   if (value === 'Infinity') return Number.POSITIVE_INFINITY;
@@ -136,7 +136,7 @@ function notFinite(number: number): string {
   return Number.isNaN(number) ? 'NaN' : number > 0 ? '∞' : '-∞';
 }
 
-/** In the locale of cel-go, which is English: thousands are grouped. */
+/** Formats in the locale of cel-go, which is English: thousands are grouped. */
 function fixed(value: Value, precision: number): string {
   const number = floating('fixed-point', value);
   if (!Number.isFinite(number)) return notFinite(number);
@@ -145,7 +145,7 @@ function fixed(value: Value, precision: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** As Go rounds: to the nearest, and to the even digit where the number lies in the middle. */
+/** Rounds as Go does: to the nearest, and to the even digit if the number lies in the middle. */
 function fixedText(number: number, precision: number): string {
   if (Math.abs(number) >= 1e21) return BigInt(number) + (precision === 0 ? '' : `.${'0'.repeat(precision)}`);
   const text = number.toFixed(precision);

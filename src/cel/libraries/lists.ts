@@ -96,7 +96,7 @@ export const LIST_LIBRARY: Library = {
   ],
 };
 
-/** Of a function that makes a list and looks at so many items. */
+/** Cost of a function that makes a list and looks at this many items. */
 function listCost(items: number): number {
   return Math.floor(items) + 1 + LIST_COST;
 }
@@ -113,7 +113,9 @@ function flattenCost(list: readonly Value[], depth: number): number {
   return listCost(list.length * Math.max(0, depth)) + (isBounded ? copyingCost(items) : Number.POSITIVE_INFINITY);
 }
 
-/** Of a function that compares all items of a list with each other. cel-go does not count what they consist of. */
+/**
+ * Cost of a function that compares all items of a list with each other. cel-go does not count the contents of items.
+ */
 function comparingCost(list: readonly Value[]): number {
   const isText = typeof list[0] === 'string' || list[0] instanceof Uint8Array;
   const pairs = list.length * list.length;
@@ -154,7 +156,7 @@ function slice(list: readonly Value[], start: Index, end: Index): Value[] {
   return list.slice(Number(start), Number(end));
 }
 
-/** No list may grow beyond what a budget can pay for. */
+/** Maximum number of items in a list: no list may grow beyond what a budget can pay for. */
 const MAX_ITEMS = 1_000_000;
 
 function flattenTo(list: readonly Value[], depth: Index): Value[] {

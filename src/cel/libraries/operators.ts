@@ -1,4 +1,4 @@
-/** The operators. Those that the evaluator implements itself are declared here for the checker. */
+/** Operators. Those that the evaluator implements itself are declared here for the checker. */
 import { copyingCost, traversalCost } from '../cost/constants.ts';
 import type { FunctionDeclaration, Overload } from '../library.ts';
 import {
@@ -164,7 +164,7 @@ function addToTimestamp(a: Timestamp, b: Duration): Timestamp {
   return timestamp(a.nanoseconds + b.nanoseconds);
 }
 
-/** All ordered types, and numbers of one type with those of another. */
+/** Declares a comparison for all ordered types, and for numbers of different types. */
 function comparison(name: string, id: string, holds: (order: number) => boolean): FunctionDeclaration {
   const numbers = (a: Value, b: Value) => {
     const order = compareNumeric(numericValue(a)!, numericValue(b)!);
@@ -197,7 +197,7 @@ function comparison(name: string, id: string, holds: (order: number) => boolean)
   };
 }
 
-/** By code points, as Go compares UTF-8; JavaScript's `<` compares UTF-16 units. */
+/** Compares by code points, as Go compares UTF-8; JavaScript's `<` compares UTF-16 units. */
 export function compareStrings(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

@@ -23,7 +23,7 @@ type Compare = (a: readonly Value[], b: readonly Value[]) => boolean;
 
 function set(name: string, factor: number, compare: Compare) {
   const costs: Pick<Overload, 'costBefore' | 'estimate'> = {
-    // cel-go does not count what the items consist of.
+    // cel-go does not count the contents of items.
     costBefore: ([a, b]) =>
       1 +
       Math.floor(costSizeOf(a!) * costSizeOf(b!) * factor) +

@@ -153,7 +153,7 @@ function outOfRange(index: Index): never {
   return fail(`index out of range: ${index}`);
 }
 
-/** Whether each character is one UTF-16 unit, so that indexes need no conversion. */
+/** Reports whether each character is one UTF-16 unit, so that indexes need no conversion. */
 function isSimple(text: string): boolean {
   return !/[\ud800-\udfff]/.test(text);
 }
@@ -269,7 +269,7 @@ function estimateReplace(call: CallNode): CallEstimate | undefined {
   };
 }
 
-/** How many replacements a text can have, and how much of it is kept, at one end of the range. */
+/** Returns the number of replacements that a text can have, and how much of it is kept, at one end of the range. */
 function replacedSize(text: number, old: number, isNone: boolean): { count: number; kept: number } {
   if (old === 0) return { count: text + 1, kept: text };
   return isNone ? { count: 0, kept: text } : { count: Math.ceil(text / old), kept: 0 };

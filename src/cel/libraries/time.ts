@@ -74,7 +74,7 @@ function fixedOffsetMs(zone: string, colon: number): number {
 /** Names of IANA time zones; other texts are refused before Intl sees them. */
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/;
 
-/** About what a formatter of Intl takes; making one takes a hundred times as long as using it. */
+/** Approximate memory of a formatter of Intl; creating one takes a hundred times as long as using it. */
 const FORMAT_BYTES = 50_000;
 const MAX_FORMATS = 20;
 

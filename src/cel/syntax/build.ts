@@ -29,7 +29,7 @@ export function builder({ position }: Pick<MacroCall, 'position'>): Builder {
   };
 }
 
-/** The name of an iteration variable, which the argument has to be; or what is wrong with it. */
+/** Returns the name of an iteration variable, which the argument has to be; otherwise the error in it. */
 export function simpleName(
   argument: Expression,
   call: MacroCall,

@@ -13,7 +13,7 @@ export type Expression =
   | Mistake;
 
 interface Node {
-  /** Where it stands in the source, in characters (code points) from the start; that of an operator where it has one. */
+  /** Position in the source, in characters (code points) from the start; that of the operator if there is one. */
   readonly position: number;
 }
 
@@ -24,7 +24,7 @@ interface Literal extends Node {
 
 interface Identifier extends Node {
   readonly kind: 'identifier';
-  /** With a leading dot when the name is looked up in the root container: `.x`. */
+  /** Name, with a leading dot when it is looked up in the root container: `.x`. */
   readonly name: string;
 }
 
@@ -82,7 +82,7 @@ export interface Comprehension extends Node {
   readonly kind: 'comprehension';
   readonly range: Expression;
   readonly variable: string;
-  /** For two-variable comprehensions: `variable` is the index or key, this the item or value. */
+  /** Second variable of a two-variable comprehension: `variable` is the index or key, this the item or value. */
   readonly variable2: string | undefined;
   readonly accumulator: string;
   readonly initial: Expression;

@@ -1,12 +1,12 @@
 /** Mistakes in an expression's text, and how cel-go shows them: with the line and a caret under the position. */
 
 export interface Issue {
-  /** In UTF-16 units from the start of the source; undefined when the mistake is none of a position. */
+  /** Position in UTF-16 units from the start of the source; undefined when the mistake has none. */
   readonly position: number | undefined;
   readonly message: string;
 }
 
-/** Longer lines are left out of messages. */
+/** Limit for lines in messages; longer ones are left out. */
 const MAX_SNIPPET_BYTES = 16_384;
 
 /** An issue with its position, the source line and the caret: `ERROR: <input>:1:5: … \n | source\n | ....^`. */

@@ -9,7 +9,7 @@ export interface Token {
   readonly position: number;
 }
 
-/** As cel-go: after so many, the rest of the text is not looked at. */
+/** Number of errors after which the rest of the text is not looked at, as in cel-go. */
 const MAX_ERRORS = 100;
 
 const SPACE = /(?:[\t\n\f\r ]+|\/\/[^\n]*)+/y;

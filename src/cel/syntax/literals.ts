@@ -6,13 +6,13 @@ const MIN_INT = -(2n ** 63n);
 const MAX_INT = 2n ** 63n - 1n;
 const MAX_UINT = 2n ** 64n - 1n;
 
-/** Undefined when the number is out of range. */
+/** Parses an integer; undefined when it is out of range. */
 export function parseInt64(text: string): Value | undefined {
   const value = text.startsWith('-') ? -BigInt(text.slice(1)) : BigInt(text);
   return value < MIN_INT || value > MAX_INT ? undefined : int(value);
 }
 
-/** Of `123u`. */
+/** Parses a literal such as `123u`. */
 export function parseUint64(text: string): Value | undefined {
   const value = BigInt(text.slice(0, -1));
   return value > MAX_UINT ? undefined : uint(value);
@@ -23,7 +23,7 @@ export function parseDouble(text: string): Value | undefined {
   return Number.isFinite(value) ? double(value) : undefined;
 }
 
-/** Of a literal with its prefix and quotes; an Error says what is wrong with it. */
+/** Parses a literal with its prefix and quotes; throws an Error for an invalid one. */
 export function parseString(token: string): string {
   const { body, raw } = unquote(token);
   if (raw) return body;

@@ -6,9 +6,9 @@ import type { Issue } from './issues.ts';
 import { type Token, tokenize } from './lexer.ts';
 import { parseBytes, parseDouble, parseInt64, parseString, parseUint64 } from './literals.ts';
 
-/** As cel-go: longer expressions are refused before they are read. */
+/** Maximum length of expressions that are read, as in cel-go. */
 const MAX_CODE_POINTS = 100_000;
-/** As cel-go: how deep expressions nest, and how many operators of one level follow each other. */
+/** Maximum nesting of expressions, and maximum number of operators of one level in a row, as in cel-go. */
 const MAX_DEPTH = 250;
 
 const RESERVED = new Set(
@@ -125,7 +125,7 @@ class Parser {
     throw new SyntaxFailure();
   }
 
-  /** Refuses a first element that is none, with what could stand there. */
+  /** Rejects a first element that is not an element, and names the expected one. */
   #expectElement(closing: string, expected: string): void {
     const { kind, text } = this.#token;
     const isOperator = kind === 'operator' || kind === 'end' || text === 'in';
@@ -300,7 +300,7 @@ class Parser {
     }
   }
 
-  /** Up to and including the closing parenthesis. */
+  /** Parses arguments up to and including the closing parenthesis. */
   #arguments(): Expression[] {
     const args: Expression[] = [];
     if (this.#accept(')') !== undefined) return args;

@@ -1,4 +1,4 @@
-/** What the type parameters of an expression stand for: unification, as cel-go's checker does it. */
+/** Binds the type parameters of an expression: unification, as cel-go's checker does it. */
 import { DYN, isDynamic, sameType, Type } from './type.ts';
 
 /** A type made of more types is treated as dyn: those of `x.map(a, {a: a}).map(b, {b: b})…` double with each call. */
@@ -6,7 +6,7 @@ const MAX_TYPE_WEIGHT = 1_000;
 
 export class Bindings {
   readonly #bound = new Map<string, Type>();
-  /** What has to be restored when an attempt fails. */
+  /** Bindings to restore when an attempt fails. */
   readonly #trail: { readonly name: string; readonly previous: Type | undefined }[] = [];
   #fresh = 0;
 
@@ -27,7 +27,10 @@ export class Bindings {
     );
   }
 
-  /** Whether values of the first types can be used where the second ones are expected. Binds nothing when they cannot. */
+  /**
+   * Reports whether values of the first types can be used where the second ones are expected. Binds nothing when they
+   * cannot.
+   */
   assignAll(from: readonly Type[], to: readonly Type[]): boolean {
     if (from.length !== to.length) return false;
     const mark = this.#trail.length;
@@ -45,12 +48,12 @@ export class Bindings {
     return this.assignAll([from], [to]);
   }
 
-  /** The type with what its parameters stand for; those that stand for nothing remain. */
+  /** Replaces the parameters of a type with their bindings; unbound ones remain. */
   resolve(type: Type): Type {
     return this.#resolve(type, (parameter) => parameter, new Map());
   }
 
-  /** The same, with dyn for parameters that stand for nothing. */
+  /** Works like `resolve`, with dyn for unbound parameters. */
   resolveFully(type: Type): Type {
     return this.#resolve(type, () => DYN, new Map());
   }
@@ -98,7 +101,7 @@ export class Bindings {
     }
   }
 
-  /** Whether the parameter can stand for the type, or does already. */
+  /** Reports whether the parameter can stand for the type, or does already. */
   #substitutes(type: Type, parameter: Type): boolean {
     if (sameType(type, parameter)) return true;
     const bound = this.#bound.get(parameter.name);

@@ -1,4 +1,4 @@
-/** The types of CEL: what the checker computes with, and what `type(x)` returns at run time. */
+/** Types of CEL: the checker computes with them, and `type(x)` returns them at run time. */
 
 export type Kind =
   | 'dyn'
@@ -30,11 +30,11 @@ export interface Field {
 export type FieldLookup = (name: string) => Field | undefined;
 
 /**
- * Operators of a type whose values differ from what their JSON says, such as lists that are sets. They take and return values
- * of CEL (`values/value.ts`, which knows types and so cannot be named here).
+ * Operators of a type whose values differ from their JSON, such as lists that are sets. They take and return values of
+ * CEL (`values/value.ts`, which knows types and so cannot be named here).
  */
 export interface Operators {
-  /** `a == b` where `a` has the type; counts what it visits. */
+  /** Evaluates `a == b` where `a` has the type; counts the visited parts. */
   readonly equal: (a: any, b: any, counter: { steps: number }) => boolean;
   /** `a + b` where `a` has the type, which is the type of the sum as well. */
   readonly add?: (a: any, b: any) => any;
@@ -45,11 +45,11 @@ export class Type {
   /** The name that expressions and messages use: `int`, `google.protobuf.Timestamp`, `Object.spec`. */
   readonly name: string;
   readonly parameters: readonly Type[];
-  /** Only for object types. */
+  /** Looks up the fields of object types. */
   readonly fieldOf: FieldLookup | undefined;
-  /** Undefined where the operators are those of the language. */
+  /** Operators of the type; undefined for those of the language. */
   readonly operators: Operators | undefined;
-  /** How many types it is made of. */
+  /** Number of types that it consists of. */
   readonly weight: number;
 
   constructor(
@@ -120,7 +120,7 @@ export function typeType(of: Type): Type {
   return new Type('type', 'type', [of]);
 }
 
-/** A type whose values only functions of its library look into, such as `kubernetes.Quantity`. */
+/** Returns a type whose values only functions of its library look into, such as `kubernetes.Quantity`. */
 export function opaqueType(name: string, parameters: readonly Type[] = []): Type {
   return new Type('opaque', name, parameters);
 }

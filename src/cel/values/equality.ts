@@ -1,4 +1,7 @@
-/** CEL's `==`: numbers are equal by their mathematical value, whatever their types; other values only within their type. */
+/**
+ * Implements CEL's `==`: numbers are equal by their mathematical value, whatever their types; other values only within
+ * their type.
+ */
 import { MAX_COMPARED_STEPS } from '../cost/constants.ts';
 import { sameType, Type } from '../types/type.ts';
 import { fail } from './failure.ts';
@@ -27,7 +30,7 @@ export function equal(a: Value, b: Value, counter: StepCounter = { steps: 0 }): 
   return a instanceof BoxedValue && b instanceof BoxedValue && equalBoxed(a, b, counter);
 }
 
-/** At run time, a type has no parameters: that of every list is `list`. */
+/** Compares types as at run time, where they have no parameters: the type of every list is `list`. */
 function sameRuntimeType(a: Type, b: Type): boolean {
   return sameType(a, b) || (a.kind === b.kind && a.name === b.name);
 }

@@ -8,7 +8,7 @@ type Key = string | boolean | number | bigint;
 export type JsonObject = { readonly [key: string]: Value };
 
 export class MapValue extends BoxedValue {
-  /** By the normalized key: 1, 1u and 1.0 are one. */
+  /** Entries by normalized key: 1, 1u and 1.0 are one. */
   readonly #entries = new Map<Key, { readonly key: Value; readonly value: Value }>();
 
   #keys: readonly Value[] | undefined;
@@ -31,7 +31,7 @@ export class MapValue extends BoxedValue {
     return this.#keys;
   }
 
-  /** Only for the code that makes the map, before anything else sees it. */
+  /** Inserts an entry. Only for the code that makes the map, before anything else sees it. */
   insert(key: Value, value: Value): void {
     const normalized = normalizedKey(key);
     if (normalized === undefined || isDouble(key)) fail('unsupported key type');
@@ -53,7 +53,7 @@ function normalizedKey(key: Value): Key | undefined {
   }
 }
 
-/** Whether a value is a map as JSON has it. */
+/** Reports whether a value is a map as JSON has it. */
 function isJsonObject(value: Value): value is JsonObject {
   return (
     typeof value === 'object' &&
@@ -74,7 +74,10 @@ export function mapGet(map: MapValue | JsonObject, key: Value): Value | undefine
   return typeof key === 'string' && Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
-/** Listing the keys of a large object takes long, and an expression may do so in a loop, at the cost of one step. */
+/**
+ * Number of keys from which the list of keys is kept: listing them takes long, and an expression may do so in a loop,
+ * at the cost of one step.
+ */
 const LARGE = 64;
 let listed: Map<JsonObject, readonly string[]> | undefined;
 

@@ -1,7 +1,9 @@
 import { isMap, mapGet, mapKeys, mapSize } from './map.ts';
 import { ObjectValue, Optional, type Value } from './value.ts';
 
-/** How many characters (code points), bytes, items or entries a value has; undefined when it has no size. */
+/**
+ * Returns the number of characters (code points), bytes, items or entries of a value; undefined when it has no size.
+ */
 export function sizeOf(value: Value): number | undefined {
   if (typeof value === 'string') return codePoints(value);
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length;
@@ -25,7 +27,7 @@ function codePoints(text: string): number {
 /** The largest objects have as many. A value that an expression made may hold another one twice, and that again, to no end. */
 const MAX_VALUES = 250_000;
 
-/** What a value consists of, with everything in it. */
+/** Size of a value with everything in it. */
 export interface DeepSize {
   /** Infinite where there are too many to be counted. */
   readonly values: number;
@@ -38,7 +40,7 @@ export function deepSizeOf(value: Value): DeepSize {
   return counter;
 }
 
-/** How many values there are in the items of a list. */
+/** Counts the values in the items of a list. */
 export function valuesInside(list: Value): number {
   const counter = new ValueCounter();
   counter.addInside(list);

@@ -19,7 +19,7 @@ export function valueText(value: Value): string {
   return fail(`type conversion error from '${typeNameOf(value)}' to 'string'`);
 }
 
-/** As Go's %g: an exponent below -4 or from 21 on is written as such. */
+/** Formats like Go's %g: an exponent below -4 or from 21 on is written as such. */
 export function doubleText(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
@@ -30,7 +30,7 @@ export function doubleText(value: number): string {
   return plainDecimal(value);
 }
 
-/** At least two digits, with a sign: `+06`. */
+/** Formats an exponent with a sign and at least two digits: `+06`. */
 export function exponentText(power: number): string {
   return `${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`;
 }

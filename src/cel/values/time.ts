@@ -22,7 +22,7 @@ export function duration(nanoseconds: bigint): Duration {
 
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9})\d*)?(?:Z|([+-])(\d\d):(\d\d))$/i;
 
-/** Undefined when the text is none, or out of range. */
+/** Returns undefined when the text is not a timestamp, or out of range. */
 export function parseTimestamp(text: string): Timestamp | undefined {
   const found = RFC_3339.exec(text);
   if (found === null) return undefined;
@@ -47,7 +47,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   return new Timestamp(nanoseconds);
 }
 
-/** In UTC, with as many digits of the second as needed. */
+/** Formats in UTC, with as many digits of the second as needed. */
 export function formatTimestamp({ nanoseconds }: Timestamp): string {
   const seconds = floorDivide(nanoseconds, SECOND);
   const fraction = nanoseconds - seconds * SECOND;
@@ -69,7 +69,7 @@ const UNITS: Readonly<Record<string, bigint>> = {
   h: 3600n * SECOND,
 };
 
-/** Text such as `1h30m` or `-1.5s`; undefined when it is no duration, or out of range. */
+/** Parses a text such as `1h30m` or `-1.5s`; undefined when it is not a duration, or out of range. */
 export function parseDuration(text: string): Duration | undefined {
   if (text.length > MAX_DURATION_CHARACTERS) return undefined;
   const found = /^([+-]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/.exec(text);
@@ -85,7 +85,7 @@ export function parseDuration(text: string): Duration | undefined {
   return signed > MAX_DURATION || signed < -MAX_DURATION - 1n ? undefined : new Duration(signed);
 }
 
-/** In seconds, as the function `string` has it: `5400s`, `0.25s`. */
+/** Formats in seconds, as the function `string` does: `5400s`, `0.25s`. */
 export function formatDuration({ nanoseconds }: Duration): string {
   const sign = nanoseconds < 0n ? '-' : '';
   const absolute = nanoseconds < 0n ? -nanoseconds : nanoseconds;

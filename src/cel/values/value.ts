@@ -100,14 +100,14 @@ export class Optional extends BoxedValue {
 
 /** A value of a library's type. */
 export abstract class OpaqueValue extends BoxedValue {
-  /** Whether the other value, which has the same class, is equal to this one. */
+  /** Reports whether the other value, which has the same class, is equal to this one. */
   abstract equals(other: this): boolean;
 }
 
 /** An object that an expression made: `Object.spec{replicas: 3}`. */
 export class ObjectValue extends BoxedValue {
   readonly type: Type;
-  /** By the property of the JSON object, not by the field's name in expressions. */
+  /** Fields by property of the JSON object, not by their names in expressions. */
   readonly fields: { readonly [property: string]: Value };
 
   constructor(type: Type, fields: { readonly [property: string]: Value }) {

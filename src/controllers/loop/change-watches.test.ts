@@ -7,7 +7,7 @@ import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import { ChangeWatches } from './change-watches.ts';
 import { requeueOnChange } from './plan.ts';
 
-it('does not back off for a key that is woken otherwise in between', async () => {
+it('a key that is otherwise woken in between causes no back-off', async () => {
   const api = new ScriptedApi();
   const clock = new ControlledClock();
   const delays: number[] = [];

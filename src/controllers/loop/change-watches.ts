@@ -9,7 +9,7 @@ type Wait = Extract<Action, { type: 'requeueOnChange' }>;
 /** Minimum interval between changes that wake a key, since many changes come together. */
 const MIN_WAKE_INTERVAL_MS = 500;
 
-/** How long after a broken watch the key is planned again. */
+/** Delay before a key is planned again after its watch broke. */
 const RETRY_MS = 5000;
 
 export interface ChangeWatchesOptions {

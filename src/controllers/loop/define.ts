@@ -24,12 +24,12 @@ export interface Snapshot<Observed = undefined> extends Listers {
   readonly observed: Observed;
   /** Errors of the last plan for this object; empty when it succeeded. */
   readonly failures: readonly Failure[];
-  /** For a plan that is divided. */
+  /** Pacing for a plan that is divided into steps. */
   readonly pace: Pace;
 }
 
 export interface Failure {
-  /** Absent when it was not an action that failed. */
+  /** Failed action; absent for other failures. */
   readonly action?: Action;
   readonly error: Error;
 }
@@ -46,17 +46,17 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   readonly watches?: KindRef<T>;
   /** Kinds whose controlling owner is of the watched kind: a change wakes the owner. */
   readonly owns?: readonly KindRef[];
-  /** Of the owned kinds, those whose new objects do not wake the owner: mostly it has created them itself. */
+  /** Owned kinds whose new objects do not wake the owner, usually because the owner created them itself. */
   readonly ignoresNew?: readonly KindRef[];
-  /** Whether an update of an owned object leaves every plan for its owner as it is. Default: none does. */
+  /** Reports whether an update of an owned object is irrelevant to every plan for its owner. Default: none is. */
   ignoresUpdate?(object: any, old: any): boolean;
   /** Other kinds whose changes matter; see `related`. */
   readonly also?: readonly Related[];
-  /** How many keys are processed concurrently. Default: 10. */
+  /** Number of keys processed concurrently. Default: 10. */
   readonly workers?: number;
   /** Wakes keys by other means than the kinds above, until the signal is aborted. */
   feed?(tools: FeedTools): Feed;
-  /** Reads what the caches do not hold, before the plan. Changes nothing. */
+  /** Reads data that the caches do not hold, before the plan. Changes nothing. */
   observe?(
     object: DeepReadonly<T> | undefined,
     world: Pick<Snapshot, 'key' | 'of'>,
@@ -94,9 +94,9 @@ export interface Related {
   readonly selection?: InformerSelection;
   /** `namespace/name`, or the name for a cluster-scoped kind. */
   keysOf(object: any, listers: Listers): readonly string[];
-  /** Whether an update is irrelevant. Default: none is. */
+  /** Reports whether an update is irrelevant. Default: none is. */
   ignores?(object: any, old: any): boolean;
-  /** Whether new objects wake nothing. */
+  /** True when new objects wake no key. */
   readonly ignoresNew?: boolean;
 }
 

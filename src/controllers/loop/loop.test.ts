@@ -71,7 +71,7 @@ const member = (name: string, owner: string) => ({
   },
 });
 
-/** Keeps as many members as the group says. */
+/** Keeps the number of members that the group requests. */
 const planSize = (object: TestObject | undefined, world: { of: any }): Plan => {
   if (!object) return [];
   const present = world.of(Member).list('x') as TestObject[];
@@ -292,7 +292,7 @@ describe('the loop', () => {
     });
     await start(sizes());
     expect(api.list('members')).toHaveLength(3);
-    // 1 and 2 went well, 4 failed; what went well brings one more try.
+    // 1 and 2 succeeded, 4 failed; each success allows one more try.
     expect(creates).toBe(8);
   });
 

@@ -28,8 +28,8 @@ import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface ControllerEnvironment {
   /**
-   * Returns a client that acts as a service account: each controller has its own, and what they share is the controller
-   * manager's.
+   * Returns a client that acts as a service account: each controller has its own; shared requests use that of the
+   * controller manager.
    */
   readonly clientOf: (account: string) => Client;
   /** Shared by all controllers. */
@@ -37,19 +37,19 @@ export interface ControllerEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Is told which controller runs. */
+  /** Monitor that is notified which controller runs. */
   readonly monitor?: WorkMonitor | undefined;
-  /** Without it, nothing is measured. */
+  /** Metrics; absent when nothing is measured. */
   readonly metrics?: QueueMetrics | undefined;
   readonly signal: AbortSignal;
 }
 
 const DEFAULT_WORKERS = 10;
 
-/** How many errors of a plan are kept for the next one, and how many are logged: all others are alike. */
+/** Number of errors that are kept for the next plan, and number that are logged: the rest look alike. */
 const MAX_KEPT_FAILURES = 100;
 const MAX_LOGGED_ERRORS = 10;
-/** A message may quote what a client wrote. */
+/** Limit for a message, which may quote a client's text. */
 const MAX_LOGGED_ERROR_LENGTH = 1000;
 
 /** Runs until the signal is aborted; resolves when the last action has ended. */
@@ -77,7 +77,7 @@ class ControllerLoop {
   readonly #recorder: EventRecorder;
   readonly #failures = new Map<string, readonly Failure[]>();
 
-  /** `budget`: what all controllers together may use of a turn of the event loop. */
+  /** `budget` limits the share of all controllers together in a turn of the event loop. */
   constructor(controller: Controller, environment: ControllerEnvironment, budget: TurnBudget) {
     const { clientOf, clock, random, log, metrics } = environment;
     this.#controller = controller;
@@ -170,7 +170,7 @@ class ControllerLoop {
     const client = this.#client;
     const { watches, observe, plan } = this.#controller;
     const world = { key: splitKey(key), of: this.#listers.of };
-    // Read once: a plan must not combine an object with what was observed for another version of it.
+    // The object is read once: a plan must not combine it with observations of another version.
     const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
     const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
     this.#env.monitor?.begin({ work: 'controller', describe: () => ({ controller: this.#controller.name, key }) });

@@ -6,7 +6,7 @@ import type { Lister } from '../../client/informer/object-cache.ts';
 import type { Write } from './perform.ts';
 import type { Named } from './plan.ts';
 
-/** How long to wait for a cache to show a write. A cache with a selector may never show it. */
+/** Timeout for a cache to show a write. A cache with a selector may never show it. */
 const VISIBILITY_TIMEOUT_MS = 30_000;
 
 /** The writes for one key: the newest version of each kind, and deletions. */

@@ -13,7 +13,7 @@ class Scene {
   inProgress = 0;
   highest = 0;
   calls = 0;
-  /** By turn of the event loop: how many calls began in it. */
+  /** Number of calls that began in each turn of the event loop. */
   readonly begun = new Map<number, number>();
   #turn = 0;
   #time = 0;

@@ -42,7 +42,7 @@ export interface Performer {
   readonly budget: TurnBudget;
 }
 
-/** How many actions of a plan are in progress at a time. */
+/** Number of actions of a plan that run concurrently. */
 const MAX_CONCURRENT_ACTIONS = 256;
 
 /**
@@ -82,7 +82,9 @@ function recordOutcome(
   if (content) record(report.about, content);
 }
 
-/** The server keeps the `managedFields` that it has where none are sent. They would be half of what an update sends. */
+/**
+ * Drops `managedFields` from an update: the server keeps its own if none are sent. They would be half of the update.
+ */
 function withoutManagers(object: Draft<KubeObject>): Draft<KubeObject> {
   const { managedFields, ...metadata } = object.metadata ?? {};
   return managedFields ? { ...object, metadata } : object;
@@ -194,7 +196,7 @@ async function slowStart(actions: readonly ApiAction[], performer: Performer): P
   }
 }
 
-/** Tries all of them, whatever fails. */
+/** Performs every action, even when some fail. */
 async function performEach(actions: readonly ApiAction[], performer: Performer): Promise<void> {
   const errors: unknown[] = [];
   for (let start = 0; start < actions.length; start += MAX_CONCURRENT_ACTIONS) {

@@ -46,7 +46,7 @@ export type Action =
       readonly options?: DeleteOptions;
       readonly report?: EventReport;
     }
-  /** Consecutive ones are all tried, whatever fails. */
+  /** Consecutive collections are all tried, even when some fail. */
   | {
       readonly type: 'deleteCollection';
       readonly kind: KindRef;

@@ -32,7 +32,7 @@ it('measures how long keys wait and are processed', async () => {
   expect(text()).toContain('workqueue_longest_running_processor_seconds{name="jobs"} 0');
 });
 
-it('counts a key again that was added while it was processed, and one that failed', async () => {
+it('a key counts again that was added while it was processed, and one that failed', async () => {
   const { clock, queue, text } = measuredQueue();
   queue.add('a');
   let rounds = 0;
@@ -48,7 +48,7 @@ it('counts a key again that was added while it was processed, and one that faile
   expect(text()).toContain('workqueue_retries_total{name="jobs"} 1');
 });
 
-it('goes on counting when a controller is started again, without the keys of its last queue', () => {
+it('counters continue when a controller is started again, without the keys of its last queue', () => {
   const { clock, queue, metrics, text } = measuredQueue();
   queue.add('a');
   queue.close();

@@ -20,7 +20,7 @@ export class QueueMetrics {
 
   constructor(private readonly clock: Clock) {}
 
-  /** What observes the queue of a controller. A controller that is started again goes on counting. */
+  /** Returns the observer for the queue of a controller. Counters continue when a controller is started again. */
   observe(name: string): WorkQueueObserver {
     const meter = this.#queues.get(name) ?? new QueueMeter(name, this.clock);
     meter.forgetKeys();
@@ -57,7 +57,7 @@ class QueueMeter implements WorkQueueObserver {
   readonly labels: string;
   readonly queued = new Histogram(BUCKETS_SECONDS);
   readonly worked = new Histogram(BUCKETS_SECONDS);
-  /** When each key began to wait, and to be processed. */
+  /** Time at which each key began to wait, and to be processed. */
   readonly #waiting = new Map<string, number>();
   readonly #running = new Map<string, number>();
   adds = 0;
@@ -79,7 +79,7 @@ class QueueMeter implements WorkQueueObserver {
     return [...this.#running.values()].map((since) => (now - since) / 1000);
   }
 
-  /** A queue that is closed does not say what becomes of its keys. */
+  /** Forgets keys: a closed queue does not report what becomes of them. */
   forgetKeys(): void {
     this.#waiting.clear();
     this.#running.clear();

@@ -1,11 +1,11 @@
-/** The resources of aggregated APIs as kinds, for controllers that work on whatever is served. */
+/** Resources of aggregated APIs as kinds, for controllers that work on every served kind. */
 import type { KindRef } from '../../api/object-types.ts';
 import { type Kind, splitApiVersion, type Verb } from '../../kinds/kind.ts';
 
 /** A group and version that another server serves. */
 export interface AggregatedApi {
   readonly apiVersion: string;
-  /** Whether `resources` may be out of date: the other server cannot be reached, or has not been yet. */
+  /** True when `resources` may be out of date because the other server cannot be reached, or has not been yet. */
   readonly isStale?: boolean;
   resources(): readonly AggregatedResource[];
 }
@@ -33,25 +33,25 @@ export interface AggregatedVersion extends Required<Pick<AggregatedApi, 'apiVers
   readonly kinds: readonly AggregatedKind[];
 }
 
-/** What controllers know of anything that is served, here or elsewhere. */
+/** Kind that is served here or by another server, as controllers know it. */
 export type ServedKind = (Kind & { readonly isAggregated?: never }) | AggregatedKind;
 
-/** Whether objects of the kind can be used in all of these ways. */
+/** Reports whether objects of the kind support all these verbs. */
 export function hasVerbs({ verbs }: ServedKind, ...wanted: readonly Verb[]): boolean {
   return !verbs || wanted.every((verb) => (verbs as readonly string[]).includes(verb));
 }
 
-/** The same resource is the same value as long as nothing about it changes. */
+/** Resources of aggregated APIs. A resource is the same value as long as nothing about it changes. */
 export class AggregatedKinds {
   readonly #apis: AggregatedOptions['aggregated'];
-  /** All resources of all versions. */
+  /** Resources in all versions. */
   #known: ReadonlyMap<string, AggregatedKind> = new Map();
 
   constructor({ aggregated }: AggregatedOptions) {
     this.#apis = aggregated;
   }
 
-  /** Every resource once, in the preferred version of those that have it: several show the same objects. */
+  /** Returns every resource once, in the preferred version of those that have it: several show the same objects. */
   all(): readonly AggregatedKind[] {
     const preferred = new Map<string, AggregatedKind>();
     for (const kind of this.ofVersions().flatMap(({ kinds }) => kinds)) {

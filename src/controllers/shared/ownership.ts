@@ -12,7 +12,7 @@ import { type Listers, type Related, related } from '../loop/define.ts';
 import { type Action, type Named, patch } from '../loop/plan.ts';
 import { selectorIndex } from './selector-index.ts';
 
-/** How owners of one kind find their objects of another. */
+/** Describes how owners of one kind find their objects of another kind. */
 export interface Ownership<Owner, T> {
   readonly owner: KindRef<Owner>;
   readonly kind: KindRef<T>;
@@ -27,7 +27,7 @@ export interface Ownership<Owner, T> {
 export interface Claim<T> {
   /** The owner's objects, including those that the actions adopt. */
   readonly mine: readonly DeepReadonly<T>[];
-  /** To be performed before anything that depends on `mine`. */
+  /** Actions to perform before anything that depends on `mine`. */
   readonly actions: readonly Action[];
 }
 
@@ -58,8 +58,8 @@ export function claim<Owner extends KubeObject, T extends KubeObject>(
 }
 
 /**
- * Whether orphans may be adopted: there are some, and the owner, read from the server, is the same and not being deleted.
- * With a lagging cache, a deleted owner would adopt what its deletion has orphaned.
+ * Reports whether orphans may be adopted: there are some, and the owner, read from the server, is the same and not
+ * being deleted. With a lagging cache, a deleted owner would adopt what its deletion has orphaned.
  */
 export async function observeAdoption<Owner extends KubeObject, T extends KubeObject>(
   owner: DeepReadonly<Owner> | undefined,
@@ -78,7 +78,7 @@ export async function observeAdoption<Owner extends KubeObject, T extends KubeOb
   }
 }
 
-/** For a controller's `also`: an orphan wakes every owner that could adopt it. */
+/** Related kind for a controller's `also`: an orphan wakes every owner that could adopt it. */
 export function orphansOf<Owner extends KubeObject, T extends KubeObject>(ownership: Ownership<Owner, T>): Related {
   const { owner, kind, selector } = ownership;
   const ownersOf = selectorIndex(owner, selector);
@@ -99,7 +99,7 @@ export function controllerReference(owner: Named, kind: KindRef) {
 /** Compiles a selector once. */
 export const compiledSelector = once(fromLabelSelector);
 
-/** The same for a map of labels. */
+/** Compiles a map of labels once. */
 export const compiledLabels = once((labels: Readonly<Record<string, string>> | undefined) => fromLabels(labels ?? {}));
 
 /** Objects are immutable, so that the result is cached for each. */

@@ -12,8 +12,8 @@ type Labels = Readonly<Record<string, string>>;
 export type FindByLabels<T> = (labels: Labels | undefined, namespace: string, world: Listers) => DeepReadonly<T>[];
 
 /**
- * `selectorOf` returns undefined for an object that selects nothing. Objects are indexed by one label that their selector
- * requires; those that require none are tried always. Called once for a kind, at the module's level.
+ * Indexes objects by one label that their selector requires; those that require none are always tried. `selectorOf`
+ * returns undefined for an object that selects nothing. Called once for a kind, at the module's level.
  */
 export function selectorIndex<T extends KubeObject>(
   kind: KindRef<T>,
@@ -46,5 +46,5 @@ export function selectorIndex<T extends KubeObject>(
 
 const NONE: readonly string[] = [];
 
-/** No namespace has a slash. */
+/** Returns the key of a label value. No namespace has a slash. */
 const keyOf = (namespace: string, key: string, value: string) => `${namespace}/${key}=${value}`;

@@ -1,4 +1,4 @@
-/** What a migration says in the status of the definition of a custom kind. */
+/** Reports the state of a migration in the status of the custom kind's definition. */
 import type { DeepReadonly } from '../../api/object-types.ts';
 import {
   CustomResourceDefinition,

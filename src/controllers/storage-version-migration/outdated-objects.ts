@@ -1,4 +1,4 @@
-/** Reads what a migration has to write again. */
+/** Finds the objects that a migration has to write again. */
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
@@ -8,13 +8,13 @@ import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Named } from '../loop/plan.ts';
 
 export interface MigratedResource {
-  /** Undefined when no such resource is served. */
+  /** Kind of the resource; undefined when none is served. */
   readonly kind: Kind | undefined;
   /** The version that the resource is at. */
   readonly resourceVersion: string;
   /** The objects that were not written since the migration began. */
   readonly outdated: readonly Named[];
-  /** What defines the kind, as it was before the objects were listed; undefined for a built-in one. */
+  /** Definition of the custom kind as it was before its objects were listed; undefined for a built-in kind. */
   readonly definition: DeepReadonly<KubeObject & { spec: unknown; status: unknown }> | undefined;
 }
 
@@ -25,7 +25,7 @@ export const NO_RESOURCE: MigratedResource = {
   definition: undefined,
 };
 
-/** How many objects are listed at a time. */
+/** Number of objects in one page of a list. */
 const PAGE_OBJECTS = 500;
 
 interface Look {
@@ -36,7 +36,7 @@ interface Look {
 
 const REQUIRED_VERBS = ['update', 'patch', 'list'] as const;
 
-/** Whether the objects of a kind can be written again. */
+/** Reports whether objects of the kind can be written again. */
 export function isMigratable({ verbs }: Kind): boolean {
   return !verbs || REQUIRED_VERBS.every((verb) => verbs.includes(verb));
 }

@@ -10,7 +10,7 @@ import { withConditions } from '../shared/conditions.ts';
 import { beginMigration, endMigration } from './definition-status.ts';
 import { isMigratable, type MigratedResource, NO_RESOURCE, resourceOf } from './outdated-objects.ts';
 
-/** How long a resource may be unknown: its definition may be on its way. */
+/** Time that a resource may stay unknown: its definition may not have arrived yet. */
 const UNKNOWN_RESOURCE_MS = 60_000;
 const RETRY_MS = 5_000;
 
@@ -33,7 +33,7 @@ export function storageVersionMigrationController({ kinds }: StorageVersionMigra
 
 type Migration = DeepReadonly<StorageVersionMigration>;
 
-/** The migrations that may go on when this one has ended. */
+/** Returns the migrations that may proceed when this one has ended. */
 function waitingFor(migration: Migration, { of }: Listers): string[] {
   if (!isEnded(migration)) return [];
   const rivals = of(StorageVersionMigration)
@@ -81,15 +81,18 @@ const RUNNING = { type: 'Running', status: 'True', reason: 'MigrationRunning', m
 const ENDED = { type: 'Running', status: 'False', reason: 'MigrationCompleted', message: 'Migration completed' };
 const SUCCEEDED = { type: 'Succeeded', status: 'True', reason: 'StorageVersionMigrationSucceeded', message: '' };
 
-/** Changes nothing: the server stores the object in its present version. Fails if somebody else has written or deleted it. */
+/**
+ * Writes the object unchanged, so that the server stores it in its present version. Fails if another client has written
+ * or deleted it.
+ */
 function writeAgain(kind: Kind, object: MigratedResource['outdated'][number]): Action {
   const { uid, resourceVersion } = object.metadata;
   return patch(kind, object, { type: 'merge', changes: { metadata: { uid, resourceVersion } } });
 }
 
 /**
- * What another plan deals with: an object that was changed needs no migration, one that was deleted neither, and a server that
- * is busy or stops is asked again.
+ * Reports whether another plan handles the error: a changed or deleted object needs no migration, and a server that is
+ * busy or stops is asked again.
  */
 function isHarmless(error: Error): boolean {
   return isApiError(

@@ -1,13 +1,16 @@
-/** How many replicas of an object can run in a member: pods that have waited long for a node show that there is no room. */
+/**
+ * Estimates the replicas of an object that can run in a member: pods that have waited long for a node show that there
+ * is no room.
+ */
 
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 
 export interface Capacity {
-  /** Undefined: not known to be limited. */
+  /** Number of replicas that can run; undefined when not known to be limited. */
   readonly replicas: number | undefined;
-  /** When pods that wait now will have waited long, in milliseconds from now. */
+  /** Time until pods that are waiting now count as stuck, in milliseconds. */
   readonly lookAgainAfterMs?: number;
 }
 
@@ -15,11 +18,11 @@ interface LookOptions {
   readonly client: Client;
   readonly signal: AbortSignal;
   readonly now: number;
-  /** How long pods wait before there is no room for them. */
+  /** Waiting time of a pod after which there is no room for it. */
   readonly patienceMs: number;
 }
 
-/** `replicas` is what the member should run. Reads pods only while some are not ready. */
+/** Reads pods only while some are not ready. `replicas` is the desired number in the member. */
 export async function capacityOf(
   object: DeepReadonly<AnyObject>,
   replicas: number,
@@ -41,7 +44,7 @@ export async function capacityOf(
   };
 }
 
-/** When the scheduler first found no node for a pod. */
+/** Returns the time at which the scheduler first found no node for a pod. */
 function waitingSince({ metadata, status }: DeepReadonly<Pod>): number[] {
   const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (metadata.deletionTimestamp || condition?.status !== 'False' || condition.reason !== 'Unschedulable') return [];

@@ -35,7 +35,7 @@ it('a cluster that does not answer is offline, since the first failure, and keep
   });
 });
 
-it('is the same object when nothing has changed', () => {
+it('the status is the same object when nothing has changed', () => {
   const ready = clusterStatus({}, { nodes: NODES }, at(0));
   expect(clusterStatus(ready, { nodes: NODES }, at(60))).toBe(ready);
 });

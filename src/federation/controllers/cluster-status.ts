@@ -48,7 +48,7 @@ function dated(condition: Condition, old: readonly Condition[], now: string): Co
   return { ...condition, lastProbeTime: now, lastTransitionTime };
 }
 
-/** All zones; the region is that of the first node that has one. */
+/** Returns all zones, and the region of the first node that has one. */
 function placeOf(nodes: readonly DeepReadonly<Node>[]): Pick<Status, 'zones' | 'region'> {
   const labelOf = (node: DeepReadonly<Node>, names: readonly string[]) =>
     names.map((name) => node.metadata.labels?.[name]).find((value) => value);

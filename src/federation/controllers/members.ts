@@ -1,6 +1,6 @@
 /**
- * The members of the federation: a connection, caches and the health of each. It follows the Cluster objects, checks every
- * cluster regularly, and writes what it finds to their status.
+ * Members of the federation: a connection, caches and the health of each. It follows the Cluster objects, checks every
+ * cluster regularly, and writes the results to their status.
  */
 
 import { isApiError } from '../../api/errors.ts';
@@ -24,20 +24,20 @@ export interface MemberConnection {
 }
 
 export interface MembersOptions {
-  /** Of the federation. */
+  /** Client of the federation. */
   readonly client: Client;
   readonly informers: InformerFactory;
   /** Connects to a cluster with its credentials. Rejects when they cannot be read. */
   readonly connect: (cluster: DeepReadonly<Cluster>, signal: AbortSignal) => Promise<MemberConnection>;
   /** Time between checks of a cluster. */
   readonly periodMs: number;
-  /** How long a check may take. */
+  /** Timeout for a check. */
   readonly timeoutMs: number;
   /** A cluster that has not answered for this long is down: others take over its replicas. */
   readonly downAfterMs: number;
   /** Limits watches of members, so that dead connections are noticed. */
   readonly watchSeconds?: number;
-  /** How much memory the objects of a member may take; default: 512 MiB. One that has more is not ready. */
+  /** Maximum memory for the objects of a member; default: 512 MiB. A member with more is not ready. */
   readonly maxCacheBytes?: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -48,9 +48,9 @@ export interface MembersOptions {
 /** Called when a member came or went, or its health, labels, zones or region have changed. */
 type MemberListener = (member: Member) => void;
 
-/** How many nodes are read to find the zones of a cluster. */
+/** Number of nodes that are read to find the zones of a cluster. */
 const MAX_NODES = 500;
-/** Several times what a large cluster has of the kinds that are propagated. */
+/** Limit for the objects of a member: several times those that a large cluster has of the propagated kinds. */
 const MAX_CACHE_BYTES = 512 * 1024 * 1024;
 
 export class Members {
@@ -67,7 +67,7 @@ export class Members {
     return [...this.#members.values()];
   }
 
-  /** Returns what ends the notifications. */
+  /** Returns a function that ends the notifications. */
   onChange(listener: MemberListener): () => void {
     this.#listeners.add(listener);
     for (const member of this.#members.values()) listener(member);
@@ -114,12 +114,15 @@ export class Members {
   }
 }
 
-/** Whether a connection to the cluster stays as it is. */
+/** Reports whether the connection to a cluster is unchanged. */
 function isSameConnection(a: DeepReadonly<Cluster>, b: DeepReadonly<Cluster>): boolean {
   return a.metadata.uid === b.metadata.uid && JSON.stringify(a.spec) === JSON.stringify(b.spec);
 }
 
-/** Whether labels, zones and region are the same: what decides where objects go, and under which names they are found. */
+/**
+ * Reports whether labels, zones and region are the same: they decide where objects go, and under which names they are
+ * found.
+ */
 function isSamePlace(a: DeepReadonly<Cluster>, b: DeepReadonly<Cluster>): boolean {
   const placeOf = ({ metadata, status }: DeepReadonly<Cluster>) =>
     JSON.stringify([metadata.labels, status?.zones, status?.region]);
@@ -127,7 +130,7 @@ function isSamePlace(a: DeepReadonly<Cluster>, b: DeepReadonly<Cluster>): boolea
 }
 
 export class Member {
-  /** As the federation has it now. */
+  /** Cluster as the federation has it now. */
   cluster: DeepReadonly<Cluster>;
   readonly #options: MembersOptions;
   readonly #changed: () => void;
@@ -152,12 +155,12 @@ export class Member {
     return this.cluster.metadata.name ?? '';
   }
 
-  /** Whether it has left the federation. */
+  /** True when it has left the federation. */
   get isStopped(): boolean {
     return this.#isStopped;
   }
 
-  /** Undefined until there is a connection. */
+  /** Client; undefined until there is a connection. */
   get client(): Client | undefined {
     return this.#connection?.client;
   }
@@ -179,7 +182,7 @@ export class Member {
     return this.#answeredAt === undefined ? 'unknown' : 'away';
   }
 
-  /** When a cluster that does not answer will be down, in milliseconds from now. */
+  /** Time until a cluster that does not answer counts as down, in milliseconds. */
   get downAfterMs(): number {
     const { clock, downAfterMs } = this.#options;
     return Math.max(0, (this.#answeredAt ?? this.#since) + downAfterMs - clock.now());
@@ -214,7 +217,7 @@ export class Member {
       if (!ended.aborted) throw error;
     } finally {
       signal.removeEventListener('abort', stop);
-      // The caches do not outlive the checks, which say whether they can be believed.
+      // The caches do not outlive the checks, which tell if they are valid.
       stop();
       await this.#informers?.stopped();
       this.#connection?.close();

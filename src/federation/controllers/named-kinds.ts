@@ -9,7 +9,7 @@ import { namedKind } from '../plan/named-kind.ts';
 import type { Members } from './members.ts';
 
 export interface NamedKindsOptions {
-  /** Of the federation. */
+  /** Informers of the federation. */
   readonly informers: InformerFactory;
   readonly members: Members;
   readonly log: Logger;
@@ -61,7 +61,7 @@ export class NamedKinds {
     try {
       this.#running.set(name, this.#start(namedKind(type), definition, stopped));
     } catch (error) {
-      // The API server says so in the status of the object.
+      // The API server reports it in the status of the object.
       log.info('a kind cannot be federated', { name, error });
     }
   }

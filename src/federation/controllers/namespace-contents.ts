@@ -10,7 +10,7 @@ import type { Kind } from '../../kinds/kind.ts';
 import { ORPHAN } from '../plan/names.ts';
 
 export interface NamespaceContentsOptions {
-  /** Of the federation. */
+  /** Client of the federation. */
   readonly client: Client;
   readonly informers: InformerFactory;
   /** The kinds that the federation serves now. */
@@ -20,7 +20,7 @@ export interface NamespaceContentsOptions {
   readonly signal: AbortSignal;
 }
 
-/** How soon a namespace whose objects take time to go is looked at again. */
+/** Delay before checking again a namespace whose objects are still being deleted. */
 const LOOK_AGAIN_MS = 200;
 
 /** Runs until the signal is aborted. */

@@ -13,11 +13,11 @@ import { type DnsPublication, ServiceDns } from './service-dns/service-dns.ts';
 import { Sync } from './sync.ts';
 
 export interface FederationOptions extends Omit<MembersOptions, 'informers'> {
-  /** How long pods wait for a node before their replicas go to other clusters. */
+  /** Time that pods wait for a node before their replicas go to other clusters. */
   readonly unschedulableAfterMs: number;
-  /** Which of the kinds that are federated by themselves are propagated; absent: all. */
+  /** Selects the built-in federated kinds to propagate; absent: all. */
   readonly propagates?: (federated: Pick<FederatedKind, 'kind'>) => boolean;
-  /** Undefined: names of services are not published. */
+  /** DNS publication; undefined when names of services are not published. */
   readonly dns?: DnsPublication;
 }
 

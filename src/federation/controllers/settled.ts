@@ -1,6 +1,7 @@
 /**
- * Remembers what was written to members, so that an object that a member reads back differently (with defaults of another
- * release) is not written again and again. Somebody else's edit changes the version of the object, and is put right.
+ * Remembers writes to members, so that an object that a member reads back differently (with defaults of another
+ * release) is not written again and again. An edit by another client changes the version of the object, and is
+ * reverted.
  */
 import { createHash } from 'node:crypto';
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';

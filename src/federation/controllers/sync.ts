@@ -1,4 +1,7 @@
-/** Brings the federated objects of one kind to the members: takes a key, asks for a plan, performs it, retries with back-off. */
+/**
+ * Brings the federated objects of one kind to the members: takes a key, asks for a plan, performs it, and retries with
+ * back-off.
+ */
 
 import { isApiError } from '../../api/errors.ts';
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
@@ -20,14 +23,14 @@ import { Settled } from './settled.ts';
 
 export interface SyncOptions {
   readonly kind: FederatedKind;
-  /** Of the federation. */
+  /** Client of the federation. */
   readonly client: Client;
   readonly informers: InformerFactory;
   readonly members: Members;
   readonly recorder: EventRecorder;
   /** A cluster whose objects cannot be read for this long is down, for this kind. */
   readonly downAfterMs: number;
-  /** How long pods wait for a node before their replicas go elsewhere. */
+  /** Time that pods wait for a node before their replicas go elsewhere. */
   readonly unschedulableAfterMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -37,13 +40,13 @@ export interface SyncOptions {
 
 type FederatedObject = DeepReadonly<AnyObject>;
 
-/** Most of the time, a worker waits for members and for what it wrote to come back. */
+/** Number of workers: most of the time, they wait for members and for their own writes to come back. */
 const WORKERS = 100;
-/** How long a plan waits for a cache to show what it wrote. */
+/** Time that a plan waits for a cache to show its writes. */
 const OWN_WRITE_MS = 5_000;
 /** A request to a member that takes longer has failed: the other members do not wait for it. */
 const MEMBER_TIMEOUT_MS = 10_000;
-/** A member whose objects are not known counts as down after some time, which nobody announces. */
+/** Interval for checking members whose objects are unknown: they count as down after some time, without an event. */
 const UNKNOWN_LOOK_MS = 1_000;
 
 export class Sync {
@@ -83,7 +86,7 @@ export class Sync {
 
   #memberChanged(member: Member): void {
     this.#follow(member);
-    // What no plan depends on needs no new plans.
+    // Changes that no plan depends on need no new plans.
     const { replicas, gather } = this.#options.kind;
     if (replicas || gather || member.isStopped || member.health === 'ready') this.#everything();
   }
@@ -182,7 +185,7 @@ export class Sync {
       if (capacity.lookAgainAfterMs !== undefined) this.#queue.addAfter(key, capacity.lookAgainAfterMs);
       return capacity.replicas;
     } catch (error) {
-      // Its pods say nothing then. The other members do not wait for them.
+      // Its pods are then unknown. The other members do not wait for them.
       const { message: reason } = error as Error;
       log.info('the pods of an object could not be read', { cluster: member.name, key, reason });
       this.#queue.addAfter(key, patienceMs);
@@ -251,7 +254,7 @@ export class Sync {
   async #setFinalizers(object: FederatedObject, finalizers: readonly string[]): Promise<void> {
     const { client, kind, signal } = this.#options;
     const { name = '', namespace, resourceVersion } = object.metadata;
-    // Somebody may have changed them meanwhile; then the next plan sees it.
+    // Another client may have changed them meanwhile; then the next plan sees it.
     const changes = { metadata: { finalizers, resourceVersion } };
     const result = await client.of(kind.kind).in(namespace).patch(name, { type: 'merge', changes }, { signal });
     await this.#shown(this.#federated, result.metadata.resourceVersion);

@@ -1,7 +1,10 @@
 /** IP addresses as text. */
 import { isIPv4, isIPv6 } from 'node:net';
 
-/** The shortest form of an address, in lower case, so that equal addresses are equal texts; undefined when it is none. */
+/**
+ * Returns the shortest form of an address, in lower case, so that equal addresses are equal texts; undefined for other
+ * text.
+ */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (!isIPv6(text) || text.includes('%')) return undefined;

@@ -9,7 +9,7 @@ import type { Random } from '../../base/random.ts';
 /** The types of records that a federation publishes. Record sets of other types are neither listed nor changed. */
 export type RecordType = 'A' | 'AAAA' | 'CNAME';
 
-/** All records of one name and type. A name with a CNAME has no record of another type. */
+/** Records of one name and type. A name with a CNAME has no record of another type. */
 export interface RecordSet {
   readonly name: string;
   readonly type: RecordType;
@@ -22,7 +22,7 @@ export interface RecordSet {
 export const recordKey = ({ name, type }: { readonly name: string; readonly type: string }) => `${type} ${name}`;
 
 export interface RecordChanges {
-  /** Record sets to delete. Those that do not exist are skipped. */
+  /** Record sets to delete. Missing ones are skipped. */
   readonly remove: readonly Pick<RecordSet, 'name' | 'type'>[];
   /** Record sets to create; one of the same name and type is replaced. */
   readonly ensure: readonly RecordSet[];
@@ -31,7 +31,7 @@ export interface RecordChanges {
 export interface DnsZone {
   /** `example.com.` */
   readonly name: string;
-  /** All A, AAAA and CNAME record sets of the zone, in any order. */
+  /** Returns all A, AAAA and CNAME record sets of the zone, in any order. */
   list(signal: AbortSignal): Promise<readonly RecordSet[]>;
   /**
    * Makes the changes: all of them in one transaction where the service has transactions, otherwise removals first. Making the
@@ -45,13 +45,13 @@ export interface DnsProvider {
   zone(name: string, signal: AbortSignal): Promise<DnsZone | undefined>;
 }
 
-/** What a provider is opened with. */
+/** Options for opening a provider. */
 interface ProviderOptions {
   /** Content of the file of `--dns-provider-config`; undefined when none was given. */
   readonly config: string | undefined;
   /**
-   * The zone that will be asked for, when it is known: a configuration that cannot serve it is refused at once, and one that
-   * must name zones and names none means this one.
+   * Zone that will be requested, if known: a configuration that cannot serve it is rejected at once, and one that must
+   * name zones but names none means this one.
    */
   readonly zone?: string;
   /** Milliseconds since 1970, for signatures. */

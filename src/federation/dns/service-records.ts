@@ -11,13 +11,13 @@ export interface Shard {
   /** Zones of the cluster; it is published in the first one. Without zone and region, it is published globally only. */
   readonly zones: readonly string[];
   readonly region: string | undefined;
-  /** Whether the cluster is ready and the service has endpoints there. */
+  /** True when the cluster is ready and the service has endpoints there. */
   readonly healthy: boolean;
   /** IP addresses of its load balancer. */
   readonly addresses: readonly string[];
 }
 
-/** What the names of all services of a federation have in common. */
+/** Common parts of the names of all services of a federation. */
 export interface FederationDomain {
   readonly federation: string;
   /** Domain that the names end with: `example.com.` */
@@ -29,10 +29,10 @@ export interface FederatedServiceName extends FederationDomain {
   readonly namespace: string;
 }
 
-/** As the first federation had it: short enough to move clients away from a cluster that fails. */
+/** TTL of the first federation: short enough to move clients away from a failing cluster. */
 export const RECORD_TTL_SECONDS = 180;
 
-/** All record sets that the service should have, sorted by name and type. */
+/** Returns all record sets that the service should have, sorted by name and type. */
 export function serviceRecords(name: FederatedServiceName, shards: readonly Shard[]): readonly RecordSet[] {
   const prefix = prefixOf(name);
   const global = `${prefix}.${name.domain}`;
@@ -48,7 +48,7 @@ export function serviceRecords(name: FederatedServiceName, shards: readonly Shar
   return records.sort((a, b) => compare(a.name, b.name) || compare(a.type, b.type));
 }
 
-/** What brings the records of the service from those that exist in the zone to those that it should have. */
+/** Returns the changes from the existing records of the service in the zone to the desired ones. */
 export function recordChanges(
   name: FederatedServiceName,
   existing: readonly RecordSet[],
@@ -63,7 +63,7 @@ export function recordChanges(
   };
 }
 
-/** Whether a record name is one of the service's: global, of a region, or of a zone. */
+/** Reports whether a record name is one of the service's: global, of a region, or of a zone. */
 function isOf(name: FederatedServiceName, record: string): boolean {
   const owner = serviceOfRecord(name, record);
   return owner?.service === name.service && owner.namespace === name.namespace;
@@ -83,7 +83,7 @@ function prefixOf({ service, namespace, federation }: Omit<FederatedServiceName,
   return `${service}.${namespace}.${federation}.svc`;
 }
 
-/** The addresses of the healthy shards; when there are none, an alias of the next name up. */
+/** Returns the addresses of the healthy shards; when there are none, an alias of the next name up. */
 function addressesOr(fallback: string, name: string, shards: readonly Shard[]): RecordSet[] {
   const records = addressRecords(name, shards);
   return records.length > 0 ? records : [{ name, type: 'CNAME', ttlSeconds: RECORD_TTL_SECONDS, values: [fallback] }];
@@ -98,7 +98,7 @@ function addressRecords(name: string, shards: readonly Shard[]): RecordSet[] {
     .filter(({ values }) => values.length > 0);
 }
 
-/** Without those that have no key. */
+/** Groups items by key, without those that have none. */
 function groupBy<T>(items: readonly T[], keyOfItem: (item: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {

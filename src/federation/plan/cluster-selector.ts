@@ -1,4 +1,4 @@
-/** Which clusters a federated object goes to: requirements on the labels of clusters. */
+/** Selects the clusters of a federated object: requirements on the labels of clusters. */
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -8,12 +8,12 @@ interface Requirement {
   readonly values: readonly string[];
 }
 
-/** Whether a cluster with these labels is selected. */
+/** Reports whether a cluster with these labels is selected. */
 export type ClusterSelector = (labels: Labels) => boolean;
 
 const EVERY_CLUSTER: ClusterSelector = () => true;
 
-/** Throws an error that says what is wrong with the annotation. Without one, every cluster is selected. */
+/** Throws an error that explains an invalid annotation. Without one, every cluster is selected. */
 export function parseClusterSelector(text: string | undefined): ClusterSelector {
   if (text === undefined || text.trim() === '') return EVERY_CLUSTER;
   const requirements = requirementsIn(text);
@@ -50,7 +50,7 @@ const isNotIn: Test = (value, values) => !isIn(value, values);
 const exists: Test = (value) => value !== undefined;
 const isMissing: Test = (value) => value === undefined;
 
-/** By name in lower case: those of label selectors in objects, and those in texts. */
+/** Operators by name in lower case: those of label selectors in objects, and those in texts. */
 const OPERATORS: Readonly<Record<string, Test>> = {
   in: isIn,
   notin: isNotIn,

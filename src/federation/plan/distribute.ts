@@ -1,6 +1,6 @@
 /**
- * Divides replicas between clusters. Every cluster first gets its minimum, then, unless replicas are rebalanced, what it has
- * already; the rest is divided by weight, up to the maximum and the capacity of each cluster.
+ * Divides replicas between clusters. Every cluster first gets its minimum, then, unless replicas are rebalanced, its
+ * current number; the rest is divided by weight, up to the maximum and the capacity of each cluster.
  */
 import { createHash } from 'node:crypto';
 import { type ClusterPreference, type Preferences, preferenceFor } from './preferences.ts';
@@ -10,7 +10,7 @@ export interface Recipient {
   readonly name: string;
   /** Replicas that it has now. */
   readonly current: number;
-  /** How many can run there; undefined: not known to be limited. */
+  /** Number of replicas that can run there; undefined when not known to be limited. */
   readonly capacity?: number;
 }
 
@@ -30,9 +30,10 @@ interface Share extends Recipient, ClusterPreference {
 }
 
 /**
- * Replicas by cluster. Replicas that fit nowhere are given to the clusters that should have them by weight, where they wait for
- * room; those above all maxima are given to none. When replicas are rebalanced, a cluster without room also keeps those that
- * run elsewhere for want of it: they wait there, in excess, so that they move back when there is room.
+ * Returns replicas by cluster. Replicas that fit nowhere are given to the clusters that should have them by weight,
+ * where they wait for room; those above all maxima are not assigned. When replicas are rebalanced, a cluster without
+ * room also keeps those that run elsewhere for lack of room: they wait there, in excess, so that they move back when
+ * there is room.
  */
 export function distribute(options: DistributeOptions): ReadonlyMap<string, number> {
   const { replicas, preferences, clusters } = options;
@@ -86,7 +87,7 @@ function divide(
   }
 }
 
-/** Starts with what runs, as far as it is allowed and can run, but no minimum is taken away for it. */
+/** Starts with the running replicas, as far as they are allowed and can run, without reducing a minimum for them. */
 function keepCurrent(shares: readonly Share[], replicas: number): void {
   let left = replicas;
   for (const share of shares) {
@@ -101,7 +102,9 @@ function keepCurrent(shares: readonly Share[], replicas: number): void {
   }
 }
 
-/** Gives what is left to clusters that have less than they should, in proportion to what they lack. */
+/**
+ * Distributes the remaining replicas to clusters that have less than they should, in proportion to the missing ones.
+ */
 function fill(shares: readonly Share[], replicas: number, target: 'wanted' | 'fitting'): void {
   let left = replicas - shares.reduce((sum, { total }) => sum + total, 0);
   const inRound = left;

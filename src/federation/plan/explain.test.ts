@@ -21,7 +21,7 @@ const lines = (object: AnyObject, members: readonly MemberState[], kind = 'Deplo
       `${cluster}: ${state}, ${actual}/${desired}, ready ${ready}, overrides ${overrides}: ${why}`,
   );
 
-it('says what each cluster should have and has, and why', () => {
+it('an explanation has the desired and the actual state of each cluster, and the reason', () => {
   const preferences = { clusters: { east: { weight: 2, maxReplicas: 9 }, west: { weight: 1 } } };
   const object = federated({
     [DEPLOYMENT_PREFERENCES]: JSON.stringify(preferences),
@@ -38,7 +38,7 @@ it('says what each cluster should have and has, and why', () => {
   ]);
 });
 
-it('says why an object is not in a cluster', () => {
+it('an explanation has the reason why an object is not in a cluster', () => {
   const selector = JSON.stringify([{ key: 'zone', operator: 'In', values: ['a'] }]);
   const override = JSON.stringify({ north: [{ op: 'remove', path: '/data/none' }] });
   const object = federated({ [CLUSTER_SELECTOR]: selector, [OVERRIDES]: override }, {});

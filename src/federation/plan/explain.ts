@@ -1,4 +1,4 @@
-/** Says where a federated object is and why: what is planned for each member, for people to read. */
+/** Explains for users where a federated object is and why: the plan for each member. */
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { OVERRIDES } from './names.ts';
 import { parseOverrides } from './overrides.ts';
@@ -7,9 +7,9 @@ import { parsePreferences, preferenceFor } from './preferences.ts';
 
 export interface Explanation {
   readonly cluster: string;
-  /** One or two words. */
+  /** State in one or two words. */
   readonly state: string;
-  /** Replicas that it should have; undefined for a kind that has none to divide. */
+  /** Desired replicas; undefined for a kind without replicas to divide. */
   readonly desired: number | undefined;
   /** Replicas that the object in the cluster asks for, and those that are ready there. */
   readonly actual: number | undefined;
@@ -19,7 +19,7 @@ export interface Explanation {
   readonly why: string;
 }
 
-/** Throws an error that says what is wrong with an annotation of the object. */
+/** Throws an error that explains an invalid annotation of the object. */
 export function explain(federated: DeepReadonly<AnyObject>, options: PlanOptions): readonly Explanation[] {
   const overrides = parseOverrides(federated.metadata.annotations?.[OVERRIDES]);
   return placementsOf(federated, options).map((placement) => {
@@ -66,7 +66,7 @@ function whyOf(placement: Placement, federated: DeepReadonly<AnyObject>, { kind,
   return reasons.join(', ');
 }
 
-/** By the names that the kinds have for it; undefined when its status does not say. */
+/** Returns the ready replicas under any of the names that kinds use; undefined when the status has none. */
 function readyIn(object: DeepReadonly<AnyObject> | undefined): number | undefined {
   const { readyReplicas, numberReady, ready, replicas } = object?.status ?? {};
   const found = [readyReplicas, numberReady, ready].find((each) => typeof each === 'number');

@@ -1,4 +1,4 @@
-/** How a federated HorizontalPodAutoscaler is divided: the autoscalers of all members together keep within its bounds. */
+/** Divides a federated HorizontalPodAutoscaler: the autoscalers of all members together keep within its bounds. */
 import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { countIn, type FederatedKind, sums } from './federated-kind.ts';
 import { AUTOSCALER_PREFERENCES } from './names.ts';

@@ -1,4 +1,4 @@
-/** How a federated Job is divided: each cluster gets a part of the parallelism and of the completions, once. */
+/** Divides a federated Job: each cluster gets a part of the parallelism and of the completions, once. */
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { Job } from '../../kinds/groups/batch/job.ts';
 import { countIn, type FederatedKind, sums } from './federated-kind.ts';
@@ -31,7 +31,7 @@ export const federatedJob: FederatedKind = {
   gather: gatherJob,
 };
 
-/** Whether the members have all of the work already: then a cluster that joins gets none of it. */
+/** Reports whether the members have all of the work already: then a cluster that joins gets none of it. */
 function isWorkGivenOut(federated: Seen, members: readonly Seen[]): boolean {
   const workOf = (job: Seen): number => countIn(job.spec?.completions, parallelismOf(job));
   return members.length > 0 && members.reduce((sum, job) => sum + workOf(job), 0) >= workOf(federated);
@@ -87,7 +87,7 @@ const holds = ({ status }: Seen, type: string): boolean =>
 
 const isFinished = (job: Seen) => holds(job, 'Complete') || holds(job, 'Failed');
 
-/** Those of the member, all of these types: a server demands the first of them with the second. */
+/** Returns the conditions of the member for all of these types: a server demands the first of them with the second. */
 function conditionsOf({ status }: Seen, types: readonly string[]): readonly object[] {
   const conditions: readonly AnyObject[] = status?.conditions ?? [];
   const found = (type: string) => conditions.find((each) => each.type === type && each.status === 'True');

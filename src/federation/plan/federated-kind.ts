@@ -1,10 +1,10 @@
-/** What the federation has to know of a kind that it propagates, besides its description. */
+/** Describes how a kind is propagated, besides its definition. */
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import type { Kind } from '../../kinds/kind.ts';
 
-/** What a share depends on besides its size. */
+/** Input of a share besides its size. */
 interface ShareContext {
-  /** What the member has. */
+  /** Object in the member. */
   readonly actual: DeepReadonly<AnyObject> | undefined;
   /** The sum of the shares of the clusters before it, so that parts that are rounded add up to the whole. */
   readonly before: number;
@@ -12,23 +12,23 @@ interface ShareContext {
 
 export interface FederatedKind {
   readonly kind: Kind;
-  /** For kinds whose replicas are divided between clusters. */
+  /** Division of replicas, for kinds that divide them between clusters. */
   readonly replicas?: {
     /** The annotation with the preferences. */
     readonly annotation: string;
     of(object: DeepReadonly<AnyObject>): number;
     set(desired: AnyObject, replicas: number, share: ShareContext): void;
-    /** Whether members that do not have the object yet get none, because the others have all of it. */
+    /** Reports whether members without the object get none, because the others have all of it. */
     isPlaced?(federated: DeepReadonly<AnyObject>, members: readonly DeepReadonly<AnyObject>[]): boolean;
-    /** Whether a cluster without a share does not keep the object. */
+    /** True when a cluster without a share does not keep the object. */
     readonly removesEmpty?: boolean;
   };
   /**
-   * Replaces in `desired`, a copy of the federated object, what each cluster decides by itself with what the member has.
-   * `actual` is undefined when the object is yet to be created.
+   * Replaces in `desired`, a copy of the federated object, the fields that each cluster decides by itself with those of
+   * the member. `actual` is undefined when the object is yet to be created.
    */
   localize?(desired: AnyObject, actual: DeepReadonly<AnyObject> | undefined): void;
-  /** Whether a member keeps most of the spec that the object was created with: then overrides apply when it is created. */
+  /** True when a member keeps most of the spec that the object was created with: overrides then apply on creation. */
   readonly isFixedByCreation?: boolean;
   /** The status of the federated object; `members` are the objects in the clusters that are not down. */
   gather?(members: readonly DeepReadonly<AnyObject>[], federated: DeepReadonly<AnyObject>): object;
@@ -39,7 +39,7 @@ export function countIn(value: unknown, otherwise: number): number {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : otherwise;
 }
 
-/** Adds up numbers of the members' statuses; fields that none of them has are left out. */
+/** Adds up numbers of the members' statuses; fields that no member has are left out. */
 export function sums(
   members: readonly DeepReadonly<AnyObject>[],
   fields: readonly string[],

@@ -16,7 +16,7 @@ import { DEPLOYMENT_PREFERENCES, REPLICA_SET_PREFERENCES } from './names.ts';
 /** Fields of a service that each cluster allocates. */
 const ALLOCATED = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'healthCheckNodePort'] as const;
 
-/** In the order in which they are created: what others need comes first. */
+/** Federated kinds in the order of creation: kinds that others need come first. */
 export const federatedKinds: readonly FederatedKind[] = [
   {
     kind: Namespace,

@@ -26,7 +26,7 @@ it('a condition holds when it holds everywhere, and one that a member does not h
   expect(gathered({ conditions: [ready('True')] }, { conditions: [] })).toEqual({ conditions: [] });
 });
 
-it('what is the same everywhere is taken over, and what differs is left out', () => {
+it('fields that are the same everywhere are taken over, and fields that differ are left out', () => {
   expect(gathered({ phase: 'Up', address: 'a' }, { phase: 'Up', address: 'b' })).toEqual({ phase: 'Up' });
   expect(gathered({ phase: 'Up' }, {})).toEqual({});
 });

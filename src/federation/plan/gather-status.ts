@@ -11,8 +11,8 @@ interface Condition {
 }
 
 /**
- * Numbers are added, conditions hold when they hold everywhere, and what is the same in all members is taken over. Everything else
- * is left out: it means something in one cluster only.
+ * Gathers statuses: numbers are added, conditions hold when they hold everywhere, and values that are the same in all
+ * members are taken over. Everything else is left out: it means something in one cluster only.
  */
 export function gatherStatus(members: readonly DeepReadonly<AnyObject>[], federated: DeepReadonly<AnyObject>): object {
   const statuses = members.flatMap(({ status }) => (isMap(status) ? [status] : []));
@@ -34,7 +34,7 @@ function mergedValue(field: string, values: Values, count: number): unknown {
   return values.length === count && values.every((value) => deepEqual(value, values[0])) ? values[0] : undefined;
 }
 
-/** Of each type, one that does not hold before one that does; one that a member does not have is left out. */
+/** Merges conditions by type: one that does not hold precedes one that does; a type that a member lacks is left out. */
 function mergedConditions(lists: readonly (readonly Condition[])[], count: number): readonly Condition[] {
   const all = lists.flat();
   return [...new Set(all.map(({ type }) => type))].flatMap((type) => {

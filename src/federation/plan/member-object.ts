@@ -1,4 +1,4 @@
-/** What a federated object should look like in a member, and whether it does. */
+/** Builds the desired object of a member from a federated one, and compares it with the actual one. */
 
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { clone, deepEqual } from '../../base/json/tree.ts';
@@ -10,15 +10,15 @@ export const PROPAGATED = 'federation.kubernetes.io/propagated';
 
 export interface MemberObjectOptions {
   readonly kind: Pick<FederatedKind, 'localize' | 'replicas' | 'isFixedByCreation'>;
-  /** What the member has. */
+  /** Object in the member. */
   readonly actual: DeepReadonly<AnyObject> | undefined;
-  /** Of the replicas; undefined for a kind that has none to divide. */
+  /** Share of the replicas; undefined for a kind without replicas to divide. */
   readonly share?: { readonly replicas: number; readonly before: number } | undefined;
-  /** What the cluster has differently. */
+  /** Applies the cluster's differences. */
   readonly override?: (object: AnyObject) => AnyObject;
 }
 
-/** Throws an error that says why the overrides of the cluster cannot be applied. */
+/** Builds the object. Throws an error that explains why the overrides of the cluster cannot be applied. */
 export function memberObject(federated: DeepReadonly<AnyObject>, options: MemberObjectOptions): AnyObject {
   const { kind, actual, share, override = (object) => object } = options;
   const { metadata, status: _, ...rest } = clone(federated) as AnyObject;
@@ -38,7 +38,7 @@ export function memberObject(federated: DeepReadonly<AnyObject>, options: Member
 /** Fields that a member and the federation each have their own of. */
 const OWN_FIELDS = new Set(['apiVersion', 'kind', 'metadata', 'status']);
 
-/** Whether the member has what it should: labels, annotations and everything besides metadata and status. */
+/** Reports whether the member has the desired labels, annotations and everything besides metadata and status. */
 export function isAsDesired(desired: DeepReadonly<AnyObject>, actual: DeepReadonly<AnyObject>): boolean {
   const { labels = {}, annotations = {} } = desired.metadata;
   if (!deepEqual(labels, actual.metadata.labels ?? {})) return false;

@@ -13,7 +13,7 @@ import { REPLICA_PREFERENCES } from './names.ts';
 
 const NEEDED_VERBS = ['get', 'list', 'watch', 'create', 'update', 'delete'] as const;
 
-/** Throws an error that says why the kind cannot be federated. */
+/** Describes the kind. Throws an error that explains why it cannot be federated. */
 export function namedKind({ metadata, spec }: DeepReadonly<FederatedType>): FederatedKind {
   const [plural = '', ...rest] = (metadata.name ?? '').split('.');
   const group = rest.join('.');

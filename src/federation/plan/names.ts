@@ -5,7 +5,7 @@ export const CLUSTER_SELECTOR = 'federation.alpha.kubernetes.io/cluster-selector
 /** JSON patches by cluster: `{"east": [{"op": "replace", "path": "/spec/replicas", "value": 1}]}`. */
 export const OVERRIDES = 'federation.kubernetes.io/overrides';
 export const DEPLOYMENT_PREFERENCES = 'federation.kubernetes.io/deployment-preferences';
-/** Of kinds that FederatedTypes name. */
+/** Preferences for kinds that FederatedTypes name. */
 export const REPLICA_PREFERENCES = 'federation.kubernetes.io/replica-preferences';
 export const REPLICA_SET_PREFERENCES = 'federation.kubernetes.io/replica-set-preferences';
 export const AUTOSCALER_PREFERENCES = 'federation.kubernetes.io/hpa-preferences';
@@ -13,7 +13,10 @@ export const JOB_PREFERENCES = 'federation.kubernetes.io/job-preferences';
 
 /** Keeps a federated object until it is deleted in all members. */
 export const DELETE_FROM_MEMBERS = 'federation.kubernetes.io/delete-from-underlying-clusters';
-/** While it is there, a delete leaves the objects in the members. The server removes it from a cascading delete. */
+/**
+ * Finalizer: while it is there, a delete leaves the objects in the members. The server removes it from a cascading
+ * delete.
+ */
 export const ORPHAN = 'orphan';
 /** Set by a delete with `propagationPolicy=Foreground`. */
 export const FOREGROUND = 'foregroundDeletion';
@@ -23,5 +26,5 @@ export function isFederationAnnotation(name: string): boolean {
   return /^federation\.(?:alpha\.)?kubernetes\.io\//.test(name) || name === LAST_APPLIED;
 }
 
-/** What `kubectl apply` remembers: it describes the federated object. */
+/** Annotation of `kubectl apply`, which describes the federated object. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';

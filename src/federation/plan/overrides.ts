@@ -1,21 +1,24 @@
-/** What a federated object has differently in single clusters: JSON patches by the name of the cluster. */
+/** Differences of a federated object in single clusters: JSON patches by the name of the cluster. */
 import type { AnyObject } from '../../api/object-types.ts';
 import { applyJsonPatch } from '../../schema/patch/json-patch.ts';
 
 type Operations = readonly Readonly<Record<string, unknown>>[];
 
 export interface Overrides {
-  /** How many operations apply to the cluster. */
+  /** Returns the number of operations that apply to the cluster. */
   countFor(cluster: string): number;
-  /** The object as it is in the cluster. Throws an error that says why the patch of the cluster cannot be applied. */
+  /**
+   * Returns the object with the changes for the cluster. Throws an error that explains why the patch of the cluster
+   * cannot be applied.
+   */
   apply(object: AnyObject, cluster: string): AnyObject;
 }
 
-/** For all clusters; those of a named cluster are applied after these. */
+/** Key for all clusters; operations for a named cluster are applied after these. */
 const EVERY_CLUSTER = '*';
 const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test'];
 
-/** Throws an error that says what is wrong with the annotation. */
+/** Throws an error that explains an invalid annotation. */
 export function parseOverrides(text: string | undefined): Overrides {
   const byCluster = text === undefined || text.trim() === '' ? new Map<string, Operations>() : patchesIn(text);
   const patchesFor = (cluster: string) =>

@@ -11,9 +11,9 @@ import { parseOverrides } from './overrides.ts';
 import { parsePreferences } from './preferences.ts';
 
 /**
- * Whether a member answers. Only those that are ready are written to. One that is away has not answered for a short time, and
- * keeps its share; one that is down has not for longer, and others take its share over. Of an unknown one, nothing is known
- * yet: until then, no replicas are divided.
+ * Health of a member. Only ready members are written to. A member that is away has not answered for a short time, and
+ * keeps its share; one that is down has not answered for longer, and others take its share over. Nothing is known of an
+ * unknown one yet: until then, no replicas are divided.
  */
 export type MemberHealth = 'ready' | 'away' | 'down' | 'unknown';
 
@@ -21,11 +21,13 @@ export interface MemberState {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly health: MemberHealth;
-  /** Its last known state in the member. */
+  /** Last known state of the object in the member. */
   readonly object: DeepReadonly<AnyObject> | undefined;
-  /** How many replicas can run there, when some cannot. */
+  /** Number of replicas that can run there, when some cannot. */
   readonly capacity?: number | undefined;
-  /** Whether the object is as it was after the last write of the same content, although it reads differently. */
+  /**
+   * Reports whether the object is as it was after the last write of the same content, although it reads differently.
+   */
   isSettled?(desired: AnyObject): boolean;
 }
 
@@ -46,11 +48,11 @@ export interface ObjectPlan {
 export interface PlanOptions {
   readonly kind: FederatedKind;
   readonly members: readonly MemberState[];
-  /** Whether an autoscaler in each member sets its replicas. */
+  /** True when an autoscaler in each member sets its replicas. */
   readonly isAutoscaled?: boolean;
 }
 
-/** Throws an error that says what is wrong with an annotation of the object. */
+/** Throws an error that explains an invalid annotation of the object. */
 export function planObject(federated: DeepReadonly<AnyObject>, options: PlanOptions): ObjectPlan {
   const { finalizers = [], deletionTimestamp } = federated.metadata;
   if (deletionTimestamp) return planDeletion(federated, options.members);
@@ -73,18 +75,20 @@ export function planObject(federated: DeepReadonly<AnyObject>, options: PlanOpti
   };
 }
 
-/** What is planned for one member. */
+/** Plan for one member. */
 export interface Placement {
   readonly member: MemberState;
-  /** Whether the selector of the object selects it. */
+  /** True when the selector of the object selects the member. */
   readonly isSelected: boolean;
-  /** Its replicas; undefined for a kind that has none to divide, or when they cannot be divided yet. */
+  /** Share of replicas; undefined for a kind without replicas to divide, or when they cannot be divided yet. */
   readonly share?: number | undefined;
   readonly action?: MemberAction | undefined;
   readonly error?: string;
 }
 
-/** In the order of the members. Throws an error that says what is wrong with an annotation of the object. */
+/**
+ * Returns placements in the order of the members. Throws an error that explains an invalid annotation of the object.
+ */
 export function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOptions): readonly Placement[] {
   const { kind, members } = options;
   const { annotations } = federated.metadata;
@@ -128,7 +132,9 @@ export function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOp
   }
 }
 
-/** Replicas by cluster; undefined for a kind that has none to divide. Clusters that are down have no share. */
+/**
+ * Returns replicas by cluster; undefined for a kind without replicas to divide. Clusters that are down have no share.
+ */
 function sharesOf(
   federated: DeepReadonly<AnyObject>,
   { kind: { replicas }, isAutoscaled }: PlanOptions,
@@ -165,7 +171,7 @@ function planDeletion(federated: DeepReadonly<AnyObject>, members: readonly Memb
 
 const OWN_FINALIZERS = new Set([DELETE_FROM_MEMBERS, ORPHAN, FOREGROUND]);
 
-/** Nothing when the object is being deleted already, or was never put there. */
+/** Returns the deletion of the object, unless it is being deleted already or was never put there. */
 function removal(member: MemberState): MemberAction | undefined {
   const { deletionTimestamp, uid } = member.object?.metadata ?? {};
   if (!isReady(member) || !isPropagated(member) || deletionTimestamp) return undefined;
@@ -174,10 +180,10 @@ function removal(member: MemberState): MemberAction | undefined {
 
 const isReady = ({ health }: MemberState) => health === 'ready';
 
-/** Whether the federation put the object there. */
+/** Reports whether the federation put the object there. */
 const isPropagated = ({ object }: MemberState) => object?.metadata.annotations?.[PROPAGATED] !== undefined;
 
-/** Without a status when it stays as it is. */
+/** Returns the gathered status; none when it stays as it is. */
 function gatheredStatus(
   federated: DeepReadonly<AnyObject>,
   { kind, members }: PlanOptions,

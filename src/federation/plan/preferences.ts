@@ -1,28 +1,28 @@
-/** How the replicas of a federated object are to be divided between clusters. */
+/** Preferences for dividing the replicas of a federated object between clusters. */
 
 export interface ClusterPreference {
   readonly minReplicas: number;
-  /** Absent: no limit. */
+  /** Maximum; absent for no limit. */
   readonly maxReplicas?: number;
   readonly weight: number;
 }
 
 export interface Preferences {
-  /** Whether running replicas may be moved to come closer to the weights. */
+  /** True when running replicas may be moved to come closer to the weights. */
   readonly rebalance: boolean;
-  /** By name; `*` is for clusters that are not named. Clusters without a preference get no replicas. */
+  /** Preferences by name; `*` is for clusters that are not named. Clusters without a preference get no replicas. */
   readonly clusters: Readonly<Record<string, ClusterPreference>>;
 }
 
-/** Undefined: the cluster gets no replicas. */
+/** Returns the preference for a cluster; undefined when it gets no replicas. */
 export function preferenceFor({ clusters }: Preferences, name: string): ClusterPreference | undefined {
   return Object.hasOwn(clusters, name) ? clusters[name] : clusters['*'];
 }
 
-/** Without an annotation: the same number everywhere, also after a cluster comes or goes. */
+/** Preferences without an annotation: the same number everywhere, also after a cluster joins or leaves. */
 export const EVENLY: Preferences = { rebalance: true, clusters: { '*': { minReplicas: 0, weight: 1 } } };
 
-/** Throws an error that says what is wrong with the annotation. */
+/** Throws an error that explains an invalid annotation. */
 export function parsePreferences(text: string | undefined): Preferences {
   if (text === undefined || text.trim() === '') return EVENLY;
   let parsed: unknown;

@@ -1,7 +1,7 @@
 /** Arguments of the control plane that the operator overrides: `--a=1,--b=2`. */
 export type Overrides = ReadonlyMap<string, string>;
 
-/** Throws an error that says what is wrong. A value may contain commas: the next argument begins with two dashes. */
+/** Throws an error that explains invalid text. A value may contain commas: the next argument begins with two dashes. */
 export function parseOverrides(text: string): Overrides {
   const overrides = new Map<string, string>();
   for (const part of text.split(/,(?=--)/).filter((each) => each !== '')) {

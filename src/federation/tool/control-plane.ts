@@ -5,13 +5,13 @@ import type { Kind } from '../../kinds/kind.ts';
 import type { Overrides } from './argument-overrides.ts';
 
 export interface ControlPlane {
-  /** Of the federation. */
+  /** Name of the federation. */
   readonly name: string;
-  /** On the host cluster. */
+  /** Namespace on the host cluster. */
   readonly namespace: string;
   readonly dns: {
     readonly provider: string;
-    /** With a trailing dot. */
+    /** Zone with a trailing dot. */
     readonly zone: string;
     /** Content of the provider's configuration. */
     readonly config: string | undefined;
@@ -19,11 +19,11 @@ export interface ControlPlane {
   /** The image that has the program, and how it is run in it. */
   readonly image: string;
   readonly program: readonly string[];
-  /** Undefined: the API server stores objects itself. */
+  /** Image of etcd; undefined when the API server stores objects itself. */
   readonly etcdImage: string | undefined;
   readonly serviceType: 'LoadBalancer' | 'NodePort';
   readonly advertiseAddress: string | undefined;
-  /** Undefined: state does not survive restarts. */
+  /** Storage of the state; undefined when it does not survive restarts. */
   readonly storage: { readonly capacity: string; readonly className: string | undefined } | undefined;
   readonly hasBasicAuth: boolean;
   readonly hasTokenAuth: boolean;
@@ -38,7 +38,7 @@ export interface ObjectToCreate {
 }
 
 export const FEDERATION_NAME = 'federation.alpha.kubernetes.io/federation-name';
-/** On the controller manager: the federation and its domain, as the DNS of members is told. */
+/** Annotation of the controller manager: the federation and its domain, as the DNS of members is told. */
 export const FEDERATIONS = 'federations';
 
 export const serverName = ({ name }: Pick<ControlPlane, 'name'>) => `${name}-apiserver`;

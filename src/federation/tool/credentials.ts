@@ -14,13 +14,13 @@ export interface Credentials {
   readonly server: Identity;
   readonly admin: Identity;
   readonly manager: Identity;
-  /** Of the administrator. */
+  /** Token of the administrator. */
   readonly token: string;
   readonly password: string;
 }
 
 interface CredentialsOptions {
-  /** Of the federation. */
+  /** Name of the federation. */
   readonly name: string;
   /** DNS names and addresses of the API server. */
   readonly names: readonly string[];

@@ -10,7 +10,7 @@ export function withFederation(value: string | undefined, entry: string): string
   return [...entriesOf(value).filter((each) => each.split('=')[0] !== name), entry].join(',');
 }
 
-/** The value without the federation; undefined when none is left. */
+/** Returns the value without the federation; undefined when no other is left. */
 export function withoutFederation(value: string | undefined, name: string): string | undefined {
   return (
     entriesOf(value)
@@ -26,7 +26,9 @@ function entriesOf(value = ''): readonly string[] {
     .filter((each) => each !== '');
 }
 
-/** From these releases of the cluster and of the tool on, the tool manages the DNS configuration of a cluster that joins. */
+/**
+ * Releases of the cluster and of the tool from which the tool manages the DNS configuration of a cluster that joins.
+ */
 const FIRST_CLUSTER = { major: 1, minor: 5 };
 const FIRST_TOOL = { major: 1, minor: 6 };
 
@@ -40,7 +42,7 @@ export function managesDns(cluster: Release, tool: Release): boolean {
   return isSince(cluster, FIRST_CLUSTER) && isSince(tool, FIRST_TOOL);
 }
 
-/** Some clusters report a minor release like `7+`. */
+/** Compares releases. Some clusters report a minor release like `7+`. */
 function isSince({ major, minor }: Release, first: { readonly major: number; readonly minor: number }): boolean {
   const [a, b] = [Number.parseInt(major, 10), Number.parseInt(minor, 10)];
   return a > first.major || (a === first.major && b >= first.minor);

@@ -48,7 +48,7 @@ export function serviceObject(plane: ControlPlane): ObjectToCreate {
   return objectOf(Service, { metadata: metadata(plane, serverName(plane)), spec });
 }
 
-/** None when state is not persistent. */
+/** Returns claims; none when state is not persistent. */
 export function claimObjects(plane: ControlPlane): readonly ObjectToCreate[] {
   if (!plane.storage) return [];
   const { capacity, className } = plane.storage;
@@ -150,7 +150,7 @@ export function managerObjects(plane: ControlPlane, credentials: Credentials): r
   const role = `${plane.namespace}:${MANAGER_MODULE}`;
   const rules = [
     { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
-    // One manager leads at a time, also while a deployment replaces its pod.
+    // Only one manager leads at a time, also while a deployment replaces its pod.
     { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['get', 'create', 'update'] },
   ];
   return [
@@ -216,7 +216,7 @@ interface DeploymentOptions {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly strategy?: object;
   readonly credentials: Credentials;
-  /** Of the pods. */
+  /** Spec of the pods. */
   readonly spec: object;
 }
 

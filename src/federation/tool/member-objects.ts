@@ -1,4 +1,7 @@
-/** What a join creates: an account for the federation in the member, its credentials on the host, and the Cluster. */
+/**
+ * Objects that a join creates: an account for the federation in the member, its credentials on the host, and the
+ * Cluster.
+ */
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Secret } from '../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
@@ -12,9 +15,9 @@ import { FEDERATION_NAME, type ObjectToCreate, objectOf } from './control-plane.
 export interface Membership {
   readonly cluster: string;
   readonly federation: string;
-  /** Of the control plane, on the host and in members. */
+  /** Namespace of the control plane, on the host and in members. */
   readonly namespace: string;
-  /** Of the secret on the host. */
+  /** Name of the secret on the host. */
   readonly secret: string;
 }
 
@@ -30,9 +33,9 @@ const roleName = (membership: Pick<Membership, 'federation' | 'cluster'>) =>
   `federation-controller-manager:${accountName(membership)}`;
 
 /**
- * In the member, in the order of creation: an account that may do with federated kinds what the federation does, and look at
- * nodes, pods and endpoints; `named` are the kinds that FederatedTypes name. The namespace is left when the cluster leaves: it
- * may be that of the control plane.
+ * Returns the objects in the member, in the order of creation: an account that may do with federated kinds what the
+ * federation does, and look at nodes, pods and endpoints; `named` are the kinds that FederatedTypes name. The namespace
+ * is kept when the cluster leaves: it may be that of the control plane.
  */
 export function accountObjects(
   membership: Membership,
@@ -73,7 +76,7 @@ interface MemberAccess {
   readonly token: string;
 }
 
-/** On the host: how the federation reaches the member. */
+/** Returns the secret on the host with which the federation reaches the member. */
 export function credentialsSecret(membership: Membership, { server, ca, token }: MemberAccess): ObjectToCreate {
   const { cluster: name, federation, namespace, secret } = membership;
   const config = {
@@ -90,7 +93,7 @@ export function credentialsSecret(membership: Membership, { server, ca, token }:
   });
 }
 
-/** In the federation. */
+/** Returns the Cluster in the federation. */
 export function clusterObject(
   { cluster, secret }: Membership,
   { server, context }: { readonly server: string; readonly context: string },

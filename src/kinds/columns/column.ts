@@ -1,9 +1,9 @@
 /**
- * The columns of tables. A kind lists its columns; this folder holds those that many kinds have, and what their cells
- * have in common: times, containers, selectors, long lists.
+ * Columns of tables. A kind lists its columns; this folder holds those that many kinds have, and the common parts of
+ * their cells: times, containers, selectors, long lists.
  *
- * Cells read the stored version's shape. Every part of it may be missing (a bookmark of a watch has nothing but metadata),
- * and they take the time from the caller.
+ * Cells read the stored version's shape. Every part of it may be missing (a bookmark of a watch has nothing but
+ * metadata), and they take the time from the caller.
  */
 import type { ObjectMeta } from '../shapes/meta/object-meta.ts';
 import { elapsed } from './elapsed.ts';
@@ -19,7 +19,7 @@ export type Sparse<T> = T extends readonly (infer I)[]
       : { readonly [K in keyof T]?: Sparse<T[K]> }
     : T;
 
-/** What the columns of every kind can read. */
+/** Fields that the columns of every kind can read. */
 interface Named {
   metadata: ObjectMeta;
 }
@@ -30,10 +30,12 @@ export interface Column<T = Named> {
   /** `name` marks the column that identifies the object. */
   readonly format?: string;
   readonly description: string;
-  /** Absent or 0: always shown. From 1 on, only in wide tables (`-o wide`). */
+  /** Priority in wide tables. Absent or 0: always shown. From 1 on, only in wide tables (`-o wide`). */
   readonly priority?: number;
   readonly cell: CellOf<T>;
-  /** Whether the cell of this object changes with time, for cells that depend on the time only for some objects. */
+  /**
+   * Reports whether the cell of this object changes with time, for cells that depend on the time only for some objects.
+   */
   readonly changes?: { changes(object: Sparse<T>): boolean }['changes'];
 }
 
@@ -60,7 +62,7 @@ function flag<T = Named>(name: string, description: string, cell: (object: Spars
   return { name, type: 'boolean', description, cell };
 }
 
-/** Builders of columns that read objects of type `T`: with them, a kind's columns infer what they read. */
+/** Builders of columns that read objects of type `T`: with them, a kind's columns infer the types that they read. */
 interface ColumnBuilders<T> {
   text(name: string, description: string, cell: CellOf<T>): Column<T>;
   integer(name: string, description: string, cell: (object: Sparse<T>) => number | undefined): Column<T>;
@@ -74,7 +76,7 @@ export function columnsOf<T>(list: ColumnList<T>): readonly Column<T>[] {
   return list({ text, integer, flag });
 }
 
-/** The same column, shown only in wide tables. */
+/** Returns the same column, shown only in wide tables. */
 export function wide<T>(column: Column<T>): Column<T> {
   return { ...column, priority: 1 };
 }
@@ -103,7 +105,7 @@ export function nameAndDefault(...annotations: readonly string[]): Column {
 
 export const age: Column = text('Age', CREATED, ({ metadata }, now) => elapsed(metadata?.creationTimestamp, now));
 
-/** The time itself, as Kubernetes shows it for kinds without columns of their own. */
+/** Shows the creation time itself, as Kubernetes does for kinds without their own columns. */
 export const createdAt: Column = {
   name: 'Created At',
   type: 'date',
@@ -114,7 +116,7 @@ export const createdAt: Column = {
 /** The columns of a kind that lists none. */
 export const defaultColumns: readonly Column[] = Object.freeze([name, age]);
 
-/** What cells show for missing values. */
+/** Text of cells for missing values. */
 export const NONE = '<none>';
 export const UNSET = '<unset>';
 export const UNKNOWN = '<unknown>';

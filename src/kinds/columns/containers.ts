@@ -25,7 +25,7 @@ export function containerColumnsOf<T>(templateOf: (object: Sparse<T>) => Templat
 /** The names and images of the containers of `spec.template`. */
 export const containerColumns = containerColumnsOf<Workload>(({ spec }) => spec?.template);
 
-/** What every workload shows in wide tables: containers, images, and the selector of its pods. */
+/** Columns that every workload shows in wide tables: containers, images, and the selector of its pods. */
 export const workloadColumns: readonly Column<Workload>[] = [
   ...containerColumns,
   text<Workload>('Selector', 'Which pods belong to it.', ({ spec }) => labelSelectorText(spec?.selector)),

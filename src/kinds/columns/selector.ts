@@ -15,7 +15,7 @@ export function labelSelectorText(selector: Sparse<Selector>): string {
   return selectorQuery(selector, '<error>') || NONE;
 }
 
-/** The same; '' for an empty selector, and `broken` for an invalid one. */
+/** Returns a selector in the syntax of label selectors; '' for an empty selector, and `broken` for an invalid one. */
 export function selectorQuery(selector: Sparse<Selector>, broken: string): string {
   try {
     return fromLabelSelector(selector as Selector).text;

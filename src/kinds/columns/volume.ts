@@ -1,7 +1,7 @@
 import type { ObjectMeta } from '../shapes/meta/object-meta.ts';
 import type { Sparse } from './column.ts';
 
-/** What a volume and a claim have in common. */
+/** Fields that volumes and claims have in common. */
 interface Storage {
   metadata: ObjectMeta;
   spec: { storageClassName?: string };

@@ -11,12 +11,12 @@ export function wholeNumber(text: string | undefined): number | undefined {
   return Number.isSafeInteger(value) && String(value) === text ? value : undefined;
 }
 
-/** The same object with the annotation set, or without it. */
+/** Returns the same object with the annotation set, or without it. */
 export function withNumberAnnotation<T extends Named>(object: T, key: string, value: number | undefined): T {
   return { ...object, metadata: annotated(object.metadata, key, value === undefined ? undefined : String(value)) };
 }
 
-/** For a write that must not change the annotation: restores it from the old object. */
+/** Restores the annotation from the old object, for a write that must not change it. */
 export function keepAnnotation(object: Named, old: Named, key: string): void {
   object.metadata = annotated(object.metadata, key, old.metadata.annotations?.[key]);
 }

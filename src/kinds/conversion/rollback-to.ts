@@ -14,7 +14,7 @@ export const ROLLBACK_ANNOTATION = 'deprecated.deployment.rollback.to';
 /** Names the annotations that came with the request, as a JSON list: the rollback does not restore their earlier values. */
 export const ROLLBACK_UPDATED_ANNOTATION = 'deprecated.deployment.rollback.updated-annotations';
 
-/** The names in that list; none where it is missing or malformed. */
+/** Returns the names in that list; none if it is missing or malformed. */
 export function rollbackUpdated(annotations: Readonly<Record<string, string>> = {}): readonly string[] {
   try {
     const names: unknown = JSON.parse(annotations[ROLLBACK_UPDATED_ANNOTATION] ?? '[]');

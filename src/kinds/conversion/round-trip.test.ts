@@ -22,7 +22,7 @@ const time = fc.constantFrom('2030-01-01T00:00:00Z', '2017-06-30T12:34:56Z');
 const steps = fc.oneof(int32, fc.constantFrom('0%', '25%', '100%', 'lots'));
 const labels = fc.dictionary(fc.constantFrom('app', 'tier', 'x.y/z', '__proto__'), text, { maxKeys: 3 });
 
-/** What the stored version keeps for the older ones may hold anything that was ever written there. */
+/** Annotations that keep fields of older versions may hold anything that was ever written there. */
 const reserved = fc.oneof(
   int64.map(String),
   fc.constantFrom('0', '-1', '007', '+1', '1.0', '', 'soon', '9223372036854775807'),
@@ -115,7 +115,7 @@ const bodies: Record<string, { spec: fc.Arbitrary<any>; status: fc.Arbitrary<any
   },
 };
 
-/** Decoded objects of one version, as the server has them. */
+/** Generates decoded objects of one version, as the server has them. */
 function objects(kind: Kind, version: Version): fc.Arbitrary<any> {
   const { spec, status } = bodies[kind.kind]!;
   return fc

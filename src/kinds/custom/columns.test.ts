@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { customColumns } from './columns.ts';
 
-it('shows the start of many values, and looks at no others', () => {
+it('a cell shows the first of many values, and does not look at others', () => {
   let looks = 0;
   const value = {
     get a() {

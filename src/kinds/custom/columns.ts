@@ -7,7 +7,7 @@ import { type JsonPath, jsonPath } from './json-path.ts';
 
 type Definition = NonNullable<CustomResourceVersion['additionalPrinterColumns']>[number];
 
-/** How many values all cells of a row may look at, and each cell, however many there are. */
+/** Number of values that all cells of a row may look at, and minimum for each cell, however many there are. */
 const MAX_ROW_LOOKS = 50_000;
 const MIN_CELL_LOOKS = 100;
 
@@ -39,7 +39,7 @@ function dateCell(read: JsonPath | undefined, object: unknown, now: number): str
 
 const MAX_CELL_CHARACTERS = 1024;
 
-/** The value of a cell; null where the object has none, or one of another type. */
+/** Returns the value of a cell; null if the object has none, or one of another type. */
 function cellOf(read: JsonPath | undefined, type: string, object: unknown): string | number | boolean | null {
   const values = read?.(object) ?? [];
   const [value] = values;

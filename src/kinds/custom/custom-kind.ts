@@ -30,7 +30,7 @@ export interface CustomKindOptions {
   readonly names: CustomResourceDefinition['status']['acceptedNames'];
   /** Converts objects between versions; absent: only their apiVersion changes. */
   readonly conversion?: AsyncConversion | undefined;
-  /** Whether no new objects may be created, because the definition is being deleted. */
+  /** True when no new objects may be created because the definition is being deleted. */
   readonly isTerminating?: boolean;
 }
 
@@ -62,7 +62,7 @@ export function customKind(spec: Spec, options: CustomKindOptions): Kind {
     ...(options.isTerminating ? { verbs: VERBS_WHILE_TERMINATING } : {}),
     columns: hub.columns,
     dividedRules: (object: KubeObject, context: DividedRuleContext) => {
-      // What a webhook converts can only be checked in the stored version.
+      // Objects that a webhook converts can only be checked in the stored version.
       const version = options.conversion ? hub : (byName.get(context.apiVersion ?? '') ?? hub);
       return version.validate(object, context);
     },
@@ -73,8 +73,8 @@ export function customKind(spec: Spec, options: CustomKindOptions): Kind {
 }
 
 /**
- * Gives up the schemas of a custom kind that is no longer served, and what was derived from them. Changes of its objects stay in
- * the history for minutes, and name the kind.
+ * Releases the schemas of a custom kind that is no longer served, and everything derived from them. Changes of its
+ * objects stay in the history for minutes, and name the kind.
  */
 export function releaseSchemas({ versions }: Kind): void {
   for (const version of versions) if (version instanceof CustomVersion) version.release();
@@ -121,11 +121,11 @@ interface VersionOptions {
   readonly read: SchemaReader;
   /** The version that users of a deprecated one should use; undefined if there is none. */
   readonly best: string | undefined;
-  /** Absent in the stored version itself. */
+  /** Stored version; absent in the stored version itself. */
   readonly hub?: CustomVersion;
 }
 
-/** One version; its schema is built when it is first asked for. */
+/** Version of a custom kind; its schema is built on first use. */
 class CustomVersion implements Version, ValidatedVersion {
   readonly apiVersion: string;
   readonly group: string;
@@ -175,7 +175,7 @@ class CustomVersion implements Version, ValidatedVersion {
     return this.#schema;
   }
 
-  /** They are read again if somebody asks after all. */
+  /** Drops the schema, which is read again on the next use. */
   release(): void {
     this.#schema = undefined;
     this.#options.read.release();
@@ -250,7 +250,7 @@ function selectableOf({ selectableFields = [] }: CustomResourceVersion): Version
   );
 }
 
-/** How clients learn the fields that objects can be selected by. */
+/** Publishes the fields that objects can be selected by. */
 function publishedFields(selectable: NonNullable<Version['selectable']>) {
   return { 'x-kubernetes-selectable-fields': Object.keys(selectable).map((fieldPath) => ({ fieldPath })) };
 }

@@ -11,17 +11,17 @@ type Step =
 /** A compiled path: the values that it finds in an object, in order. */
 export type JsonPath = (object: unknown) => readonly unknown[];
 
-/** Longer paths find nothing. */
+/** Maximum number of steps; longer paths find nothing. */
 const MAX_STEPS = 64;
-/** More values than these are not looked at. */
+/** Maximum number of values that are looked at. */
 const MAX_LOOKS = 50_000;
 
-/** How many values may still be looked at. */
+/** Number of values that may still be looked at. */
 interface Looks {
   left: number;
 }
 
-/** Compiles a path such as `.status.conditions[?(@.type=="Ready")].status`; undefined where it is none. */
+/** Compiles a path such as `.status.conditions[?(@.type=="Ready")].status`; undefined for an invalid one. */
 export function jsonPath(text: string, maxLooks = MAX_LOOKS): JsonPath | undefined {
   const steps = parse(text);
   if (!steps || steps.length > MAX_STEPS) return undefined;
@@ -110,7 +110,7 @@ function passes({ path, operator, value }: Extract<Step, { type: 'filter' }>, it
   }
 }
 
-/** How each step is written. No alternative of an expression begins like another, so that none backtracks. */
+/** Syntax of each step. No two alternatives of an expression have a common beginning, so that none backtracks. */
 const FORMS: readonly (readonly [form: RegExp, step: (found: RegExpExecArray) => Step | undefined])[] = [
   [/\.\.(?=[^.])/y, () => ({ type: 'descend' })],
   [/\[\s*\*\s*\]|\.\*/y, () => ({ type: 'all' })],

@@ -11,7 +11,7 @@ import type { ScaleDefinition } from '../subresources.ts';
 import { hasRules } from './rules/has-rules.ts';
 import { runRules } from './rules/run-rules.ts';
 
-/** What a version says about valid objects. */
+/** Parts of a version that define valid objects. */
 export interface ValidatedVersion {
   readonly source: JsonSchema;
   readonly scale: ScaleDefinition | undefined;

@@ -29,12 +29,14 @@ export const ANY_ADDRESS = '0.0.0.0';
 
 const NO_PORTS: readonly HostPort[] = Object.freeze([]);
 
-/** Those that it asks for. Init containers have ended before others need theirs, sidecars have not. */
+/**
+ * Returns the host ports that a pod requests. Init containers have ended before others need theirs, sidecars have not.
+ */
 export function hostPortsOf(pod: PodPorts): readonly HostPort[] {
   return portsOf(pod, ({ hostPort }) => hostPort);
 }
 
-/** Those that it takes on a node whose pods share the network of the node: all that it declares. */
+/** Returns the ports that a pod takes on a node whose pods share the network of the node: all that it declares. */
 export function sharedPortsOf(pod: PodPorts): readonly HostPort[] {
   return portsOf(pod, ({ hostPort, containerPort }) => hostPort || containerPort);
 }
@@ -51,7 +53,7 @@ function portsOf({ spec }: PodPorts, numberOf: (port: Port) => number | undefine
   return found.length > 0 ? found : NO_PORTS;
 }
 
-/** Who has which ports of a node. All addresses include each of them. */
+/** Maps ports of a node to their holders. The wildcard address includes each address. */
 export class PortTable<Holder> {
   readonly #byNumber = new Map<string, Holder>();
   readonly #byAddress = new Map<string, Holder>();
@@ -61,7 +63,7 @@ export class PortTable<Holder> {
     this.#byAddress.set(`${protocol} ${port} ${address}`, holder);
   }
 
-  /** Undefined: the port is free. */
+  /** Returns the holder of a port; undefined when it is free. */
   holderOf({ protocol, port, address }: HostPort): Holder | undefined {
     const number = `${protocol} ${port}`;
     if (address === ANY_ADDRESS) return this.#byNumber.get(number);

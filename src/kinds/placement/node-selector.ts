@@ -65,7 +65,7 @@ function valueTest({ operator, values = [] }: Requirement): ValueTest {
   }
 }
 
-/** Longer lists of values are searched by hash: a term may name thousands of nodes. */
+/** Number of values above which they are searched by hash: a term may name thousands of nodes. */
 const MAX_COMPARED_VALUES = 8;
 
 function oneOf(values: readonly string[]): ValueTest {

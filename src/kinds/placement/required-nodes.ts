@@ -9,7 +9,7 @@ interface NodeRequirements {
   };
 }
 
-/** Undefined when the pod does not restrict its nodes. */
+/** Returns the required nodes; undefined when the pod does not restrict them. */
 export function requiredNodes(spec: NodeRequirements): NodeTest | undefined {
   const labels = Object.entries(spec.nodeSelector ?? {});
   const required = requiredAffinity(spec);

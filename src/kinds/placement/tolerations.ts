@@ -33,7 +33,7 @@ export function tolerationOf<T extends Toleration>(taint: Taint, tolerations: re
   return tolerations[first];
 }
 
-/** Longer lists get an index: a node may have as many taints as a pod has tolerations. */
+/** Number of tolerations above which they get an index: a node may have as many taints as a pod has tolerations. */
 const MAX_SCANNED = 16;
 const EXISTS = 'exists';
 
@@ -54,14 +54,14 @@ function indexOf(tolerations: readonly Toleration[]): ReadonlyMap<string, number
 
 const keyOf = (key: string, effect: string, value: string) => `${key}\n${effect}\n${value}`;
 
-/** Whether a toleration matches a taint; what it leaves out matches everything. */
+/** Reports whether a toleration matches a taint; omitted fields match everything. */
 function covers({ key, operator, value = '', effect }: Toleration, taint: Taint): boolean {
   if (effect && effect !== taint.effect) return false;
   if (key && key !== taint.key) return false;
   return operator === 'Exists' || value === (taint.value ?? '');
 }
 
-/** Whether one of the taints repels a pod with these tolerations; `PreferNoSchedule` does not. */
+/** Reports whether one of the taints repels a pod with these tolerations; `PreferNoSchedule` does not. */
 export function isKeptOff(tolerations: Tolerations, taints: readonly Taint[]): boolean {
   for (const taint of taints) {
     if (taint.effect !== 'PreferNoSchedule' && !isTolerated(taint, tolerations)) return true;

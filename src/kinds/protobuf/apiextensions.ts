@@ -1,6 +1,9 @@
 import type { FieldNumbers } from './field-numbers.ts';
 
-/** Shapes that are no messages with fields, such as `JSON`, are read by `src/server/serving/protobuf/json-schemas.ts`. */
+/**
+ * Field numbers of the group. Shapes that are not messages with fields, such as `JSON`, are read by
+ * `src/server/serving/protobuf/json-schemas.ts`.
+ */
 export const apiextensions: FieldNumbers = {
   'apiextensions.k8s.io/v1': {
     CustomResourceColumnDefinition: 'name type format description priority jsonPath',

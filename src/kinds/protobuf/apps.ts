@@ -14,7 +14,7 @@ const deployment: Shapes = {
   RollingUpdateDeployment: 'maxUnavailable? maxSurge?',
 };
 
-/** One that can be told to go back. */
+/** Deployment in versions that support rollback. */
 const rollbackDeployment: Shapes = {
   ...deployment,
   DeploymentRollback: 'name updatedAnnotations rollbackTo',

@@ -1,15 +1,15 @@
 /**
- * By group version, then by shape: its fields in the order of their numbers, which count from 1. `9:paused` continues from
- * nine. The zero value of `replicas?` is distinct from absent. `.VolumeSource` is an embedded message whose fields belong
- * to the shape itself.
+ * Fields by group version, then by shape, in the order of their numbers, which count from 1. `9:paused` continues from
+ * nine. The zero value of `replicas?` is distinct from absent. `.VolumeSource` is an embedded message whose fields
+ * belong to the shape itself.
  */
 export type FieldNumbers = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** One field of a message. */
+/** Field of a message. */
 export interface NumberedField {
   readonly number: number;
   readonly name: string;
-  /** Whether zero, false and the empty string are values; otherwise clients send them for fields that are not set. */
+  /** True when zero, false and the empty string are values; otherwise clients send them for fields that are not set. */
   readonly keepsZero: boolean;
   /** The name is that of an embedded shape, whose fields belong to this one. */
   readonly isInline: boolean;

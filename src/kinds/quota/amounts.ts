@@ -26,7 +26,7 @@ export function addTo(sum: Amounts, more: Amounts): Amounts {
   return sum;
 }
 
-/** By how much each resource has grown; resources that shrank are left out. */
+/** Returns the growth of each resource; resources that shrank are left out. */
 export function growth(now: Amounts, before: Amounts): Amounts {
   const grown: Amounts = new Map();
   for (const [name, amount] of now) {

@@ -1,4 +1,4 @@
-/** How the usage of a kind is computed: by admission when an object is written, and by the quota controller for all. */
+/** Computes the usage of a kind: by admission when an object is written, and by the quota controller for all. */
 import type { Amounts } from '../shapes/pod/pod-resources.ts';
 
 export interface Requirement {
@@ -7,19 +7,22 @@ export interface Requirement {
   readonly values?: readonly string[];
 }
 
-/** Only ever called with objects of its kind, so that evaluators of different kinds fit into one map (see kind.ts). */
+/**
+ * Usage rules of a kind. Callers pass objects of that kind only, so that evaluators of different kinds fit into one map
+ * (see kind.ts).
+ */
 export interface QuotaEvaluator<T = unknown> {
-  /** Whether objects of the kind use this resource of a quota, such as `pods` or `requests.cpu`. */
+  /** Reports whether objects of the kind use this resource of a quota, such as `pods` or `requests.cpu`. */
   counts(resource: string): boolean;
   /** The usage of the object at a time in milliseconds since 1970. */
   usage(object: T, now: number): Amounts;
-  /** Whether a scope includes the object. */
+  /** Reports whether a scope includes the object. */
   isIn(object: T, scope: Requirement): boolean;
-  /** What the object must specify because of quotas on these resources; undefined when nothing is missing. */
+  /** Names what the object must specify because of quotas on these resources; undefined when nothing is missing. */
   missing?(object: T, resources: readonly string[]): string | undefined;
 }
 
-/** Whether a scope selector matches the value that an object has, or its absence. */
+/** Reports whether a scope selector matches the value that an object has, or its absence. */
 export function selects({ operator, values = [] }: Requirement, value: string | undefined): boolean {
   switch (operator) {
     case 'In':

@@ -26,7 +26,7 @@ const uncounted = ['Event'];
 
 const known = new WeakMap<Kind, QuotaEvaluator>();
 
-/** Undefined for kinds that no quota counts. */
+/** Returns the evaluator of a kind; undefined when no quota counts it. */
 export function evaluatorOf(kind: Kind): QuotaEvaluator | undefined {
   if (!isCountable(kind)) return undefined;
   let evaluator = special.get(kind) ?? known.get(kind);
@@ -55,13 +55,15 @@ interface Scoped {
   };
 }
 
-/** The scopes that an object must be in for the quota to count it; none: it counts all. */
+/**
+ * Returns the scopes that an object must be in for the quota to count it; it counts all objects when there are none.
+ */
 function scopesOf({ spec }: Scoped): readonly Requirement[] {
   const plainScopes = (spec.scopes ?? []).map((scopeName): Requirement => ({ scopeName, operator: 'Exists' }));
   return [...plainScopes, ...(spec.scopeSelector?.matchExpressions ?? [])];
 }
 
-/** Most quotas have a few scopes at most, which need not be compared. */
+/** Number of scopes up to which duplicates are not looked for: most quotas have a few at most. */
 const MAX_COMPARED_SCOPES = 8;
 
 /** Leaves out repeated scopes: whether an object is in one may depend on all of its containers. */
@@ -71,7 +73,7 @@ function distinct(scopes: readonly Requirement[]): readonly Requirement[] {
   return [...indexBy(scopes, identity).values()];
 }
 
-/** Whether the quota counts the object. */
+/** Reports whether the quota counts the object. */
 export function covers(quota: Scoped, evaluator: QuotaEvaluator, object: unknown): boolean {
   return distinct(scopesOf(quota)).every((scope) => evaluator.isIn(object, scope));
 }

@@ -69,20 +69,23 @@ function says({ resources }: Container, quotaName: string): boolean {
   return Object.hasOwn((isLimit ? resources.limits : resources.requests) ?? {}, name);
 }
 
-/** Whether the pod counts: not after it has completed, and not after its grace period. */
+/** Reports whether the pod counts: not after it has completed, and not after its grace period. */
 function isCharged({ metadata, status }: Pod, now: number): boolean {
   if (status.phase === 'Failed' || status.phase === 'Succeeded') return false;
   const due = chargedUntil(metadata);
   return due === undefined || now <= due;
 }
 
-/** When a pod that is being deleted stops counting, in milliseconds since 1970; undefined for other pods. */
+/** Returns when a pod that is being deleted stops counting, in milliseconds since 1970; undefined for other pods. */
 export function chargedUntil({ deletionTimestamp, deletionGracePeriodSeconds }: Pod['metadata']): number | undefined {
   if (!deletionTimestamp || deletionGracePeriodSeconds === undefined) return undefined;
   return Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
 }
 
-/** What a pod needs as a whole, with pod-level resources, overhead, and the larger amounts during a resize. */
+/**
+ * Returns the resources of a pod as a whole, with pod-level resources, overhead, and the larger amounts during a
+ * resize.
+ */
 export function podAmounts(pod: Pod, part: 'requests' | 'limits'): Amounts {
   const { spec, status } = pod;
   const statuses = statusesOf(status);
@@ -104,7 +107,7 @@ type ContainerStatuses = NonNullable<Pod['status']['containerStatuses']>;
 
 const NO_STATUSES: ReadonlyMap<string, ContainerStatuses[number]> = new Map();
 
-/** The statuses that tell of a container's resources, by name. A new pod has none. */
+/** Returns statuses with a container's resources, by name. A new pod has none. */
 function statusesOf({ containerStatuses = [], initContainerStatuses = [] }: Pod['status']) {
   if (containerStatuses.length === 0 && initContainerStatuses.length === 0) return NO_STATUSES;
   return indexBy([...containerStatuses, ...initContainerStatuses], ({ name }) => name);
@@ -116,7 +119,7 @@ interface Asked {
   readonly part: 'requests' | 'limits';
 }
 
-/** While a container is being resized, the larger of the desired and the actual amounts. */
+/** Returns the larger of the desired and the actual amounts while a container is being resized. */
 function effective({ conditions = [] }: Pod['status'], { wanted, status, part }: Asked): ResourceList | undefined {
   if (!status?.resources) return wanted;
   const held = [status.resources[part], ...(part === 'requests' ? [status.allocatedResources] : [])];

@@ -8,7 +8,7 @@ import type { QuotaEvaluator } from './evaluator.ts';
 const COUNT = 'count/resourceclaims.resource.k8s.io';
 /** `gpu.deviceclass.resource.k8s.io/devices`: devices of the class `gpu`. */
 const OF_CLASS = '.deviceclass.resource.k8s.io/devices';
-/** What a request for all devices counts as: no claim is allocated more. */
+/** Count for a request for all devices: no claim is allocated more. */
 const MAX_DEVICES = 32;
 
 type Alternative = Pick<NonNullable<DeviceRequest['exactly']>, 'deviceClassName' | 'allocationMode' | 'count'>;

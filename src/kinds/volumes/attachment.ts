@@ -1,4 +1,4 @@
-/** What the attach controller and node agents agree on about volumes of CSI drivers that are attached to nodes. */
+/** Agreement between the attach controller and node agents about volumes of CSI drivers that are attached to nodes. */
 import { createHash } from 'node:crypto';
 
 export interface AttachableVolume {
@@ -11,6 +11,6 @@ export function attachmentName({ driver, volumeHandle }: AttachableVolume, nodeN
   return `csi-${createHash('sha256').update(`${volumeHandle}${driver}${nodeName}`).digest('hex')}`;
 }
 
-/** How the node's status names a volume in `volumesInUse` and `volumesAttached`. */
+/** Returns the name of a volume in the node's `volumesInUse` and `volumesAttached`. */
 export const uniqueVolumeName = ({ driver, volumeHandle }: AttachableVolume): string =>
   `kubernetes.io/csi/${driver}^${volumeHandle}`;

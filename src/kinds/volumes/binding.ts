@@ -1,17 +1,17 @@
 /** The binding of claims and volumes, and the annotations by which Kubernetes tracks it. */
 
-/** On a claim: binding has completed. */
+/** Annotation of a claim: binding has completed. */
 export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
-/** On either: the controller chose the binding, not a user. */
+/** Annotation of claims and volumes: the controller chose the binding, not a user. */
 export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller';
-/** On a volume: the provisioner that created it. */
+/** Annotation of a volume: the provisioner that created it. */
 export const PROVISIONED_BY = 'pv.kubernetes.io/provisioned-by';
-/** On a claim: the provisioner of its volume. The second is the older name of the annotation. */
+/** Annotation of a claim: the provisioner of its volume. The second is the older name of the annotation. */
 export const PROVISIONER = 'volume.kubernetes.io/storage-provisioner';
 export const OLD_PROVISIONER = 'volume.beta.kubernetes.io/storage-provisioner';
-/** On a claim: the node for which its volume is to be provisioned. */
+/** Annotation of a claim: the node for which its volume is to be provisioned. */
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
-/** On either: the storage class, from before there was a field for it. */
+/** Annotation of claims and volumes: the storage class, from before there was a field for it. */
 export const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 type Annotations = Readonly<Record<string, string>>;
@@ -61,12 +61,12 @@ export interface SeenVolume {
   readonly status: { readonly phase?: string };
 }
 
-/** Whether the binding of the claim has completed. */
+/** Reports whether the binding of the claim has completed. */
 export function isBound({ metadata, spec }: SeenClaim): boolean {
   return Boolean(spec.volumeName) && metadata.annotations?.[BIND_COMPLETED] !== undefined;
 }
 
-/** Whether the volume is bound to the claim, or reserved for it by name. */
+/** Reports whether the volume is bound to the claim, or reserved for it by name. */
 export function isFor({ spec: { claimRef } }: SeenVolume, { metadata }: SeenClaim): boolean {
   if (claimRef?.name !== metadata.name || claimRef?.namespace !== metadata.namespace) return false;
   return !claimRef?.uid || claimRef.uid === metadata.uid;
@@ -77,7 +77,9 @@ interface Classed {
   readonly spec: { readonly storageClassName?: string };
 }
 
-/** The requested class; undefined when none is given, as opposed to '', which requests a volume without a class. */
+/**
+ * Returns the requested class; undefined when none is given, as opposed to '', which requests a volume without a class.
+ */
 export function classAskedFor({ metadata, spec }: Classed): string | undefined {
   return metadata.annotations?.[CLASS_ANNOTATION] ?? spec.storageClassName;
 }

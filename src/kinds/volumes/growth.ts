@@ -6,7 +6,7 @@ interface GrowingClaim extends SeenClaim {
   readonly status: { readonly phase?: string; readonly capacity?: Readonly<Record<string, string>> };
 }
 
-/** Whether a bound claim requests more storage than its volume has. */
+/** Reports whether a bound claim requests more storage than its volume has. */
 export function isToGrow(claim: GrowingClaim): boolean {
   const { phase, capacity } = claim.status;
   return phase === 'Bound' && capacity?.storage !== undefined && isMore(requestOf(claim), capacity.storage);

@@ -1,4 +1,4 @@
-/** Which existing volumes match a claim. */
+/** Finds existing volumes that match a claim. */
 import { compareQuantities, parseQuantity } from '../../base/quantity.ts';
 import { fromLabelSelector } from '../../schema/selector/selector.ts';
 import { classNameOf, type SeenClaim, type SeenVolume } from './binding.ts';
@@ -14,7 +14,7 @@ export function misfit(volume: SeenVolume, claim: SeenClaim): string | undefined
   return undefined;
 }
 
-/** Whether a volume that is reserved for the claim can be bound to it. Class and labels do not matter. */
+/** Reports whether a volume that is reserved for the claim can be bound to it. Class and labels do not matter. */
 export function suits(volume: SeenVolume, claim: SeenClaim): boolean {
   return (
     !volume.metadata.deletionTimestamp &&
@@ -38,7 +38,7 @@ export function choice<V extends SeenVolume>(
     .sort(order);
 }
 
-/** Whether both have the same volume mode. */
+/** Reports whether both have the same volume mode. */
 export function hasMode({ spec: volume }: SeenVolume, { spec: claim }: SeenClaim): boolean {
   return (volume.volumeMode ?? 'Filesystem') === (claim.volumeMode ?? 'Filesystem');
 }

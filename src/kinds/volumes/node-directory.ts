@@ -14,7 +14,7 @@ import { PROVISIONED_BY } from './binding.ts';
 /** The provisioner's name in storage classes. */
 export const NODE_DIRECTORY = 'quarterdeck.io/node-directory';
 
-/** On a volume: the name of its node. */
+/** Label of a volume: the name of its node. */
 export const NODE = 'volume.kubernetes.io/node';
 
 /** The finalizer that keeps a volume until its data is removed; provisioners of Kubernetes use the same. */
@@ -38,7 +38,7 @@ export interface NodeDirectory {
   readonly path: string;
 }
 
-/** Undefined for other volumes. */
+/** Returns the directory; undefined for other volumes. */
 export function nodeDirectory({ metadata, spec }: DirectoryVolume): NodeDirectory | undefined {
   const { name, labels, annotations } = metadata;
   const node = labels?.[NODE];
@@ -49,7 +49,7 @@ export function nodeDirectory({ metadata, spec }: DirectoryVolume): NodeDirector
   return isPlain && steps.at(-1) === name ? { node, path } : undefined;
 }
 
-/** Whether the data of the volume is to be removed now. */
+/** Reports whether the data of the volume is to be removed now. */
 export function isToRemove({ metadata, spec, status }: DirectoryVolume): boolean {
   return (
     metadata.deletionTimestamp !== undefined &&

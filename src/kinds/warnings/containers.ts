@@ -35,10 +35,12 @@ export function containerWarnings(found: string[], spec: PodSpec, around: Around
   if (mayHaveDuplicates(ports, similarPort)) addPorts(found, spec, around.head);
 }
 
-/** Longer lists are assumed to have duplicates and are checked with maps. */
+/** Length above which lists are assumed to have duplicates and are checked with maps. */
 const MAX_COMPARED_PAIRWISE = 16;
 
-/** Whether two items may be duplicates. Most lists are short and have none, for which this allocates nothing. */
+/**
+ * Reports whether two items may be duplicates. Most lists are short and have none, for which this allocates nothing.
+ */
 function mayHaveDuplicates<T>(list: readonly T[], alike: (one: T, other: T) => boolean): boolean {
   if (list.length > MAX_COMPARED_PAIRWISE) return true;
   for (let i = 1; i < list.length; i++) {

@@ -14,7 +14,7 @@ export function warnOfFraction(found: string[], path: string, list: ResourceList
   found.push(`${path}[${name}]: fractional byte value ${JSON.stringify(amount)} is invalid, must be an integer`);
 }
 
-/** The same for the storage request of a claim. `path` is that of its spec. */
+/** Returns warnings for the storage request of a claim. `path` is that of its spec. */
 export function claimSpecWarnings(path: string, { resources }: ClaimSpec): string[] {
   const found: string[] = [];
   warnOfFraction(found, `${path}.resources.requests`, resources?.requests, 'storage');

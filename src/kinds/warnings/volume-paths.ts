@@ -8,7 +8,7 @@ type VolumeProjection = NonNullable<NonNullable<Volume['projected']>['sources']>
 interface PlacedFile {
   readonly path: string;
   readonly by: VolumeProjection | undefined;
-  /** Which file of a source that writes several. */
+  /** File of a source that writes several. */
   readonly part?: string;
 }
 
@@ -67,11 +67,11 @@ function place(placed: PlacedFile[], by: VolumeProjection): void {
   }
 }
 
-/** The comparison is quadratic. What is beyond these limits, counted over all volumes of a pod, is not compared. */
+/** Limits for a quadratic comparison, counted over all volumes of a pod; paths beyond them are not compared. */
 const MAX_COMPARED_PATHS = 500;
 const MAX_WARNINGS = 100;
 
-/** What was found, and how many paths may still be compared. */
+/** Findings, and the number of paths that may still be compared. */
 interface Search {
   readonly found: string[];
   pathsLeft: number;

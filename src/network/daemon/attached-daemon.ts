@@ -30,7 +30,7 @@ export class AttachedDaemon {
   #isLeft = false;
   #onRestart = () => {};
 
-  /** Resolves with a session with the daemon of the directory, which is started where there is none. */
+  /** Resolves with a session with the daemon of the directory, which is started if none is running. */
   static async open(options: AttachOptions): Promise<AttachedDaemon> {
     const attached = new AttachedDaemon(options);
     await attached.#begin();
@@ -74,13 +74,13 @@ export class AttachedDaemon {
     await this.#rules.use(config).catch((error) => this.#report('rules', error));
   }
 
-  /** The daemon has everything: what it did for the program before this one, and not for this one, ends. */
+  /** Marks the state as complete: work for the program before that this one does not continue ends. */
   async commit(): Promise<void> {
     this.#isCommitted = true;
     await this.#caller.call('commit', {}).catch((error) => this.#report('commit', error));
   }
 
-  /** The daemon goes on with what it knows. */
+  /** Leaves the daemon, which continues with its state. */
   leave(): void {
     this.#isLeft = true;
     this.#caller.close();
@@ -128,7 +128,7 @@ export class AttachedDaemon {
     if (this.#isCommitted) await this.commit();
   }
 
-  /** What is lost with a daemon is sent again to the next one. */
+  /** Sends changes to the daemon. Changes lost with a daemon are sent again to the next one. */
   #send<M extends 'zone' | 'allow' | 'forward'>(method: M, params: Parameters<DaemonCalls[M]>[0]): void {
     this.#caller.call(method, params as never).catch((error) => this.#report(method, error));
   }

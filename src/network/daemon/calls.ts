@@ -5,7 +5,7 @@ import type { Upstreams } from '../dns/upstream/stub-domains.ts';
 import type { ZoneChange } from '../dns/zone/zone.ts';
 import type { ConfigChange } from '../ingress/changes.ts';
 
-/** Daemons with the same number can give their sockets to each other, whatever else differs. */
+/** Daemons with the same number can hand their sockets to each other, whatever else differs. */
 export const HANDOVER_VERSION = 1;
 
 export const SOCKET = 'daemon.sock';
@@ -26,7 +26,7 @@ export interface Door {
 }
 
 export interface DaemonFacts {
-  /** What distinguishes its code from that of other daemons. */
+  /** Identifies the code of the daemon. */
   readonly release: string;
   readonly handover: number;
   readonly pid: number;
@@ -34,7 +34,7 @@ export interface DaemonFacts {
 
 export interface SessionSettings {
   readonly dns: DnsSettings;
-  /** What backends of Ingresses may be besides what they may be anyway. */
+  /** Ranges that backends of Ingresses may be in besides those that are always allowed. */
   readonly allowedDialRanges: readonly string[];
 }
 
@@ -47,7 +47,10 @@ export interface SentChange {
 
 export interface DaemonCalls {
   facts(params: object): Promise<DaemonFacts>;
-  /** Starts a session; the one before takes no effect any more. What the daemon does stays until the new one replaces it. */
+  /**
+   * Starts a session; the session before has no further effect. The daemon keeps serving its state until the new one
+   * replaces it.
+   */
   begin(params: { settings: SessionSettings }): Promise<void>;
   /**
    * Listens with all kinds on one port, or goes on doing so. Port 0: one that it has for these kinds already, or any. Resolves with the port;
@@ -60,7 +63,7 @@ export interface DaemonCalls {
   forward(params: { upstreams: Upstreams }): Promise<void>;
   /** The rules of Ingresses, which count from the last part on. */
   rules(params: { part: readonly ConfigChange[]; isLast: boolean }): Promise<void>;
-  /** The session is complete: what it does not listen on is closed. An heir takes the sockets over. */
+  /** Completes the session: doors that it does not listen on are closed. An heir takes the sockets over. */
   commit(params: object): Promise<void>;
   /** Starts an heir with this command. Resolves with the name of its socket. */
   replace(params: { command: readonly string[] }): Promise<string>;
@@ -68,7 +71,7 @@ export interface DaemonCalls {
   quit(params: object): Promise<void>;
 }
 
-/** What the daemon tells the program of the session: warnings for its log. */
+/** Warning that the daemon sends to the program of the session, for its log. */
 export interface DaemonEvent {
   readonly level: 'warn' | 'error';
   readonly message: string;

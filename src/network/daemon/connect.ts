@@ -15,13 +15,13 @@ export interface ConnectOptions {
   readonly directory: string;
   /** The command that starts a daemon. */
   readonly command: readonly string[];
-  /** What a daemon says that was started with this command. */
+  /** Release that a daemon reports when it was started with this command. */
   readonly release: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** One that is only slow, on a busy machine, must not be taken for one that hangs. */
+/** Timeout for an answer: a daemon that is only slow, on a busy machine, must not be taken for one that hangs. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const LOG_FILE = 'daemon.log';
 
@@ -42,7 +42,7 @@ export async function connectDaemon(options: ConnectOptions, onClose: () => void
       found.caller.close();
     }
   }
-  // One that does not answer keeps the ports all the same.
+  // A daemon that does not answer keeps the ports all the same.
   const ended = await endDaemons(directory, clock);
   if (ended > 0) log.warn('a network daemon that could not be used was ended', { count: ended });
   await start(options);
@@ -56,7 +56,10 @@ interface Greeted {
   readonly facts: DaemonFacts;
 }
 
-/** Undefined when no daemon answers. `onClose` is not called for one that never answered, or that is left. */
+/**
+ * Connects to a daemon; undefined when none answers. `onClose` is not called for one that never answered, or that is
+ * left.
+ */
 async function greet(
   names: KeyedSocketNames,
   { clock, log }: ConnectOptions,
@@ -69,7 +72,7 @@ async function greet(
   };
   try {
     const caller = new Caller<DaemonCalls>(await connectWithKey(names, {}), onEvent, () => isUsed && onClose());
-    // After what has arrived meanwhile.
+    // Runs after the data that has arrived meanwhile.
     const timer = clock.timer(ANSWER_TIMEOUT_MS, () => setImmediate(() => setImmediate(() => caller.close())));
     try {
       const facts = await caller.call('facts', {});
@@ -83,7 +86,7 @@ async function greet(
   }
 }
 
-/** Resolves when it listens. It is in a session of its own, so that it outlives this process. */
+/** Starts a daemon; resolves when it listens. It runs in its own session, so that it outlives this process. */
 async function start({ directory, command }: ConnectOptions): Promise<void> {
   const file = join(directory, LOG_FILE);
   const log = openSync(file, 'a', 0o600);

@@ -77,7 +77,7 @@ async function resolve(port: number): Promise<string[]> {
 }
 const statusOf = async (port: number) => (await fetch(`http://127.0.0.1:${port}/`)).status;
 
-/** What a program does whose start succeeds. */
+/** Acts as a program whose start succeeds. */
 async function serve(clusterIP: string) {
   const program = await attach();
   const ports = { dns: await program.listen(DNS), http: await program.listen(HTTP) };
@@ -87,7 +87,7 @@ async function serve(clusterIP: string) {
   return { program, ports };
 }
 
-it('goes on without a program, and answers as before until the next one is complete', async () => {
+it('a daemon continues without a program, and answers as before until the next one is complete', async () => {
   const { program, ports } = await serve('10.96.0.1');
   program.leave();
   expect([await resolve(ports.dns), await statusOf(ports.http)]).toEqual([['10.96.0.1'], 200]);
@@ -101,7 +101,7 @@ it('goes on without a program, and answers as before until the next one is compl
   expect([await resolve(ports.dns), await statusOf(ports.http)]).toEqual([['10.96.0.2'], 503]);
 });
 
-it('takes nothing from a program that has gone before it was complete', async () => {
+it('a daemon takes nothing from a program that left before it was complete', async () => {
   const { program, ports } = await serve('10.96.0.1');
   program.leave();
   const failed = await attach();
@@ -126,7 +126,7 @@ it('closes what the next program does not use', async () => {
   expect(await resolve(ports.dns)).toEqual(['10.96.0.1']);
 });
 
-it('follows the program that has come last', async () => {
+it('a daemon follows the program that has come last', async () => {
   const { program, ports } = await serve('10.96.0.1');
   const next = await attach();
   await next.listen(DNS);
@@ -139,7 +139,7 @@ it('follows the program that has come last', async () => {
   expect(await statusOf(ports.http)).toBe(200);
 });
 
-it('says why a port cannot be used, and goes on', async () => {
+it('a daemon reports why a port cannot be used, and continues', async () => {
   const program = await attach();
   const { port } = backend.address() as AddressInfo;
   await expect(program.listen({ ...HTTP, port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
@@ -154,12 +154,12 @@ it('its warnings reach the log of the program', async () => {
   ]);
 });
 
-it('ends with a program that has gone before there was anything to serve', async () => {
+it('a daemon ends with a program that left before there was anything to serve', async () => {
   (await attach()).leave();
   await expect(daemon.ended).resolves.toBeUndefined();
 });
 
-it('ends with its directory', async () => {
+it('a daemon ends with its directory', async () => {
   const { program } = await serve('10.96.0.1');
   program.leave();
   await rm(directory, { recursive: true });
@@ -177,7 +177,7 @@ it('closes connections without the key, and those that send nonsense', async () 
   expect(await resolve(ports.dns)).toEqual(['10.96.0.1']);
 });
 
-it('is not taken for what somebody else has put at its path', async () => {
+it('a daemon is not confused with a socket of another program at its path', async () => {
   const other = createSocketServer((socket) => socket.destroy());
   await listenAt(other, daemonSocket(directory));
   // The command starts nothing: the program asks the other one again, and gives up.

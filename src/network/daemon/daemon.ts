@@ -20,7 +20,7 @@ import { startHeir } from './predecessor.ts';
 import { Session, type SessionTools } from './session.ts';
 
 export interface DaemonOptions extends Pick<SessionTools, 'clock' | 'readResolvConf' | 'guardFor'> {
-  /** Where it has its socket. */
+  /** Directory of its socket. */
   readonly directory: string;
   readonly release: string;
   /** The daemon that this one replaces; undefined: none. */
@@ -35,7 +35,7 @@ const MAX_UNUSED_CHECKS = 60;
 const DNS_PORT = 53;
 const NO_NAMES = { domain: 'cluster.local', ranges: [], serviceAddress: undefined, clients: [], upstream: [] };
 
-/** Resolves when the program can connect, with what resolves when the daemon has ended. */
+/** Resolves when the program can connect, with a promise that resolves when the daemon has ended. */
 export async function startDaemon(
   options: DaemonOptions,
 ): Promise<{ end(reason: string): void; readonly ended: Promise<void> }> {
@@ -53,9 +53,9 @@ class NetworkDaemon {
   #tools!: SessionTools;
   #heir: Heir | undefined;
   #session: { readonly session: Session; readonly socket: Socket; report(event: unknown): void } | undefined;
-  /** Whether what it serves is complete. */
+  /** True when it serves a complete state. */
   #isComplete = false;
-  /** Whether another daemon has replaced it. */
+  /** True when another daemon has replaced it. */
   #isReplaced = false;
   #unusedChecks = 0;
   #end: () => void = () => undefined;
@@ -97,7 +97,7 @@ class NetworkDaemon {
     this.#end();
   }
 
-  /** A directory that is gone, or a file that somebody has removed, ends it. */
+  /** Ends the daemon when its directory is gone or a file was removed. */
   #check(): void {
     this.#options.clock.timer(CHECK_MS, () => {
       const file = join(this.#options.directory, pidFile(process.pid));
@@ -167,7 +167,10 @@ class NetworkDaemon {
     return startHeir({ command, doors: this.#doors, onComplete });
   }
 
-  /** A program that has gone before it was complete changes nothing. A daemon that has served nobody ends with it. */
+  /**
+   * Handles the disconnect of a program. A program that left before it was complete changes nothing. A daemon that has
+   * served nobody ends with it.
+   */
   #left(socket: Socket): void {
     if (this.#session?.socket !== socket) return;
     this.#session.session.abandon();

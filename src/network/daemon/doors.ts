@@ -10,7 +10,7 @@ export type TakeDoor = (door: Door) => Promise<ListenOn>;
 export interface Claim {
   readonly kinds: readonly DoorKind[];
   readonly address: string;
-  /** 0: one that is there for all kinds, or any. */
+  /** Port; 0 for one that is free for all kinds, or any. */
   readonly port: number;
 }
 
@@ -22,7 +22,7 @@ const keyOf = ({ kind, address, port }: Door) => `${kind} ${address} ${port}`;
 export class Doors {
   readonly #open = new Map<string, { readonly door: Door; readonly listening: Listening }>();
   readonly #openDoor: OpenDoor;
-  /** Those of another process, which are listened on there until they are taken. */
+  /** Doors of another process, which are listened on there until they are taken. */
   readonly #others: Map<string, Door>;
 
   constructor(openDoor: OpenDoor, others: readonly Door[] = []) {
@@ -52,7 +52,7 @@ export class Doors {
     }
   }
 
-  /** Takes over what belongs to another process, as far as it is claimed. */
+  /** Takes over the claimed doors of another process. */
   async takeOthers(claimed: ReadonlySet<string>, take: TakeDoor): Promise<void> {
     for (const [key, door] of this.#others) {
       this.#others.delete(key);
@@ -60,7 +60,7 @@ export class Doors {
     }
   }
 
-  /** Removes doors. Resolves with what is still to be released. */
+  /** Removes doors. Resolves with those that are still to be released. */
   remove(isRemoved: (key: string) => boolean): readonly Listening[] {
     const removed = [...this.#open].filter(([key]) => isRemoved(key));
     for (const [key] of removed) this.#open.delete(key);

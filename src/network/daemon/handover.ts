@@ -1,20 +1,21 @@
 /**
- * How a daemon gives its sockets to the one that replaces it. That one, the heir, is a child of it, because Node passes sockets between a
- * process and its children. They talk over Node's channel for that, as releases with the same `HANDOVER_VERSION` understand it.
+ * Hands the sockets of a daemon to its successor, the heir, which is its child because Node passes sockets between a
+ * process and its children. They talk over Node's channel for that, as releases with the same `HANDOVER_VERSION`
+ * understand it.
  */
 import type { ChildProcess } from 'node:child_process';
 import type { ListeningHandle, SendDatagram } from '../../base/listening.ts';
 import type { Door } from './calls.ts';
 
-/** From the heir. */
+/** Message from the heir. */
 export type ToPredecessor =
-  /** It can be reached by the program. */
+  /** The heir can be reached by the program. */
   | { readonly type: 'ready'; readonly socket: string }
   | { readonly type: 'take'; readonly door: Door }
-  /** It is complete: from now on, the other one takes nothing new. */
+  /** The heir is complete: from now on, the predecessor takes nothing new. */
   | { readonly type: 'complete' };
 
-/** To the heir. */
+/** Message to the heir. */
 export type ToHeir =
   | { readonly type: 'doors'; readonly doors: readonly Door[] }
   /** The door comes with it; without one, it is not there any more. */
@@ -27,7 +28,7 @@ export type ToHeir =
       readonly to: { readonly port: number; readonly address: string };
     };
 
-/** Either end: a child process, or this process with its parent. */
+/** Channel to a child process, or of this process to its parent. */
 export interface Channel<Out, In> {
   send(message: Out, handle?: ListeningHandle): void;
   onMessage(listener: (message: In, handle: ListeningHandle | undefined) => void): void;
@@ -43,7 +44,10 @@ export function sendByHeir(channel: Pick<Channel<ToHeir, ToPredecessor>, 'send'>
   };
 }
 
-/** `other`: this process, whose parent is the other end, or a child process. What is sent when the other end is gone is lost. */
+/**
+ * Opens a channel to `other`: this process, whose parent is the other end, or a child process. Messages sent after the
+ * other end is gone are lost.
+ */
 export function channelTo<Out extends object, In>(other: ChildProcess | NodeJS.Process): Channel<Out, In> {
   // The two have the same methods, in types that have nothing in common.
   const end = other as ChildProcess;

@@ -40,7 +40,7 @@ export class Heir {
     });
   }
 
-  /** Sends what the other one has still to say from the sockets that it gave away. */
+  /** Sends the remaining responses of the predecessor from the sockets that it handed over. */
   relay(doors: Doors): void {
     this.#onDatagram = ({ door, data, to }) => {
       const handle = doors.listening(door)?.handle;

@@ -1,4 +1,4 @@
-/** The side of a daemon that is replaced: it starts the other one, gives its sockets away, and finishes what it has begun. */
+/** Side of a daemon that is replaced: it starts the other one, hands its sockets over, and finishes its requests. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Listening } from '../../base/listening.ts';
@@ -9,7 +9,7 @@ import { channelTo, sendByHeir, type ToHeir, type ToPredecessor } from './handov
 interface PredecessorOptions {
   readonly command: readonly string[];
   readonly doors: Doors;
-  /** Called when the heir is complete, with what is to be released. */
+  /** Called when the heir is complete, with a function that releases the rest. */
   readonly onComplete: (release: () => Promise<void>) => void;
 }
 

@@ -1,4 +1,6 @@
-/** The daemons of a directory that run: one, and those that still finish what they had begun when they were replaced. */
+/**
+ * Finds the running daemons of a directory: one, and those that still finish their requests after they were replaced.
+ */
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processIdentity } from '../../base/programs/process-identity.ts';
@@ -17,7 +19,7 @@ export async function runningDaemons(directory: string): Promise<readonly number
   return found.flat();
 }
 
-/** Those of daemons that were killed are among them. */
+/** Returns the pids in the directory, including those of killed daemons. */
 async function pidsIn(directory: string): Promise<readonly number[]> {
   const names = await readdir(directory).catch((): string[] => []);
   return names.map((name) => Number(PID_FILE.exec(name)?.[1])).filter((pid) => pid > 0);

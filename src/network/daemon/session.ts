@@ -1,4 +1,4 @@
-/** One program's use of the daemon: what it sends replaces what the program before has sent, when it is complete. */
+/** Session of one program with the daemon: once complete, its state replaces that of the program before. */
 import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import type { Listening } from '../../base/listening.ts';
 import type { DnsServer } from '../dns/server/dns-server.ts';
@@ -13,9 +13,9 @@ export interface SessionTools extends NamesTools {
   readonly doors: Doors;
   readonly dns: DnsServer;
   readonly ingress: IngressProxy;
-  /** What checks the addresses of backends. */
+  /** Returns the guard that checks the addresses of backends. */
   readonly guardFor: (allowedDialRanges: readonly string[]) => DialGuard;
-  /** Lets what is not served any more end by itself. */
+  /** Lets removed listeners end by themselves. */
   readonly release: (removed: readonly Listening[]) => void;
 }
 
@@ -26,11 +26,11 @@ export class Session {
   readonly #guard: DialGuard;
   /** The doors that it uses. */
   readonly #claimed = new Set<string>();
-  /** Those that were opened for it. */
+  /** Doors that were opened for it. */
   readonly #opened = new Set<string>();
   #isCommitted = false;
 
-  /** `isFirst`: there are no other names that could be answered meanwhile. */
+  /** `isFirst` is true when there are no other names that could be answered meanwhile. */
   constructor(settings: SessionSettings, tools: SessionTools, isFirst: boolean) {
     this.#tools = tools;
     this.#names = new DnsNames(settings.dns, tools);
@@ -71,7 +71,7 @@ export class Session {
     this.#tools.ingress.use(this.#rules.config);
   }
 
-  /** Closes what no session uses any more. */
+  /** Closes everything that no session uses any more. */
   async commit(take: TakeDoor): Promise<void> {
     const { doors, release } = this.#tools;
     await doors.takeOthers(this.#claimed, take);
@@ -79,7 +79,7 @@ export class Session {
     this.#isCommitted = true;
   }
 
-  /** Closes what was opened for it, when it ends before it was complete. */
+  /** Closes doors that were opened for it, when it ends before it was complete. */
   abandon(): void {
     if (this.#isCommitted) return;
     this.#tools.release(this.#tools.doors.remove((key) => this.#opened.has(key)));

@@ -14,7 +14,7 @@ type SecretOf = (namespace: string, name: string) => DeepReadonly<Secret> | unde
 interface CertificateSources {
   readonly rules: RulesByName;
   readonly owners: HostOwners['owners'];
-  /** Those of the plan before: what did not change stays the same object. */
+  /** Certificates of the plan before: unchanged ones stay the same objects. */
   readonly known: readonly IngressCertificate[] | undefined;
 }
 
@@ -43,8 +43,9 @@ export function* certificatesOf(
 const NO_HOSTS: readonly string[] = [];
 
 /**
- * The hosts that a certificate is for, without those of other namespaces; undefined when there are none. One that names no host
- * is for all hosts, or, when those are another namespace's, for the hosts of the Ingress.
+ * Returns the hosts that a certificate is for, without those of other namespaces; undefined when there are none. A
+ * certificate without host names is for all hosts, or, when those belong to another namespace, for the hosts of the
+ * Ingress.
  */
 function certifiedHosts(
   named: readonly string[],
@@ -65,7 +66,7 @@ interface Pair {
   readonly key: string;
 }
 
-/** Many Ingresses may use one Secret: its text is decoded once. */
+/** Decoded pairs by Secret: many Ingresses may use one. */
 const pairs = new WeakMap<DeepReadonly<Secret>, Pair>();
 
 function pairOf(secret: DeepReadonly<Secret> | undefined): Pair | undefined {

@@ -14,7 +14,7 @@ function partsOf(before: IngressConfig, after: IngressConfig, pace = NEVER_SPENT
   }
 }
 
-/** As on the other side of a channel. */
+/** Delivers changes as a channel does. */
 function send(replica: ConfigReplica, parts: readonly (readonly ConfigChange[])[]): void {
   for (const [index, part] of parts.entries()) replica.take(structuredClone(part), index === parts.length - 1);
 }

@@ -1,4 +1,4 @@
-/** What differs between two configs, in parts that are small enough for one message each. Pure. */
+/** Divides the differences between two configs into parts that are small enough for one message each. Pure. */
 import type { Pace } from '../../base/event-loop/in-turns.ts';
 import type { BackendAddress, IngressCertificate, IngressConfig, PathRule } from './config.ts';
 
@@ -12,17 +12,17 @@ export type ConfigChange =
   | { readonly type: 'removeBackend'; readonly key: string }
   | { readonly type: 'defaultBackend'; readonly key: string | undefined }
   | { readonly type: 'removeCertificates' }
-  /** Many certificates may have one pair: it is sent once. */
+  /** Adds a pair. Many certificates may have one pair: it is sent once. */
   | { readonly type: 'pair'; readonly cert: string; readonly key: string }
-  /** For these hosts, the pair with this index. */
+  /** Assigns the pair with this index to these hosts. */
   | { readonly type: 'certificate'; readonly hosts: readonly string[]; readonly pair: number };
 
 /** Rules and addresses of one message: some milliseconds to copy. */
 export const MAX_PART = 1_000;
 
 /**
- * Yields a part when it is full, and what there is, perhaps nothing, when the turn is used up. Returns the last part. Lists that are the
- * same object are not compared.
+ * Yields a part when it is full, and the present part, even an empty one, when the turn is used up. Returns the last
+ * part. Lists that are the same object are not compared.
  */
 export function* changesBetween(
   before: IngressConfig,
@@ -44,7 +44,7 @@ export function* changesBetween(
   return part;
 }
 
-/** Undefined for each item that is the same. */
+/** Yields changes, and undefined for each item that is the same. */
 function* allChanges(before: IngressConfig, after: IngressConfig): Generator<ConfigChange | undefined> {
   // Rules lead to backends: those come first.
   for (const [key, addresses] of differing(before.backends, after.backends)) {
@@ -76,7 +76,7 @@ function* allChanges(before: IngressConfig, after: IngressConfig): Generator<Con
   }
 }
 
-/** The entries of a map, none when it is the other one. */
+/** Returns the entries of a map; none when it is the other one. */
 const differing = <T>(other: ReadonlyMap<string, T>, map: ReadonlyMap<string, T>): Iterable<[string, T]> =>
   other === map ? [] : map;
 
@@ -96,7 +96,7 @@ function* certificateChanges(certificates: readonly IngressCertificate[]): Gener
   }
 }
 
-/** How many objects are copied. A pair is one message: it may be large. */
+/** Returns the number of objects that are copied. A pair is one message: it may be large. */
 function weightOf(change: ConfigChange): number {
   switch (change.type) {
     case 'rules':
@@ -128,7 +128,7 @@ export class ConfigReplica {
     };
   }
 
-  /** Nothing changes before the last part is here. */
+  /** Takes a part. Nothing changes before the last part is here. */
   take(part: readonly ConfigChange[], isLast: boolean): void {
     this.#waiting.push(part);
     if (!isLast) return;

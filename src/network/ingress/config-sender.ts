@@ -1,4 +1,4 @@
-/** Sends the rules to a proxy in another process: part by part, and after the first time only what has changed. */
+/** Sends the rules to a proxy in another process: part by part, and after the first time only changes. */
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { type ConfigChange, changesBetween } from './changes.ts';

@@ -1,4 +1,4 @@
-/** What the ingress proxy needs to know. Plain values: the controller computes them from objects. */
+/** Configuration of the ingress proxy. Plain values: the controller computes them from objects. */
 
 export interface BackendAddress {
   readonly address: string;
@@ -15,18 +15,18 @@ export interface PathRule {
 }
 
 export interface IngressCertificate {
-  /** Empty: for all hosts that have no other one. */
+  /** Hosts of the certificate; empty: all hosts that have no other one. */
   readonly hosts: readonly string[];
   readonly cert: string;
   readonly key: string;
 }
 
 export interface IngressConfig {
-  /** By host, `*.` and one label less, or empty for all hosts. */
+  /** Rules by host, `*.` with one label less, or empty for all hosts. */
   readonly hosts: ReadonlyMap<string, readonly PathRule[]>;
   /** The namespace that owns each host, and so all requests for it. Empty when namespaces share hosts. */
   readonly owners: ReadonlyMap<string, string>;
-  /** For requests that nothing else matches. */
+  /** Backend for requests that nothing else matches. */
   readonly defaultBackend: string | undefined;
   /** Ready addresses by key; none when nothing is ready. */
   readonly backends: ReadonlyMap<string, readonly BackendAddress[]>;

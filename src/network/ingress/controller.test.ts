@@ -31,7 +31,7 @@ const controllerWith = (...movedPorts: readonly MovedPort[]) =>
     movedPorts,
   });
 
-it('says where it listens when something else has the usual port', async () => {
+it('the controller reports its ports when other programs have the usual ones', async () => {
   const networking = { apiVersion: 'networking.k8s.io/v1' };
   const backend = { service: { name: 'web', port: { number: 80 } } };
   const spec = { ingressClassName: 'quarterdeck', defaultBackend: backend };
@@ -51,7 +51,7 @@ it('says where it listens when something else has the usual port', async () => {
     ]);
 });
 
-it('says that only root may listen on the usual port', async () => {
+it('the controller says that only root may listen on the usual port', async () => {
   await controller.stop();
   controller = controllerWith({ usual: 443, used: 34_568, isForbidden: true });
   await controller.start();
@@ -60,7 +60,7 @@ it('says that only root may listen on the usual port', async () => {
     .toContain('PortForbidden');
 });
 
-it('follows Services and their EndpointSlices, also one that goes to another Service', async () => {
+it('the controller follows Services and their EndpointSlices, also one that goes to another Service', async () => {
   const backends = () =>
     Object.fromEntries([...(configs.at(-1)?.backends ?? [])].map(([key, all]) => [key, all.length]));
   const backend = (name: string) => ({ service: { name, port: { number: 80 } } });
@@ -84,7 +84,7 @@ it('follows Services and their EndpointSlices, also one that goes to another Ser
   expect(configs.at(-1)!.hosts.get('')).toBe(rules);
 });
 
-it('says on an Ingress why its host and its backend are not served', async () => {
+it('an event on an Ingress explains why its host and its backend are not served', async () => {
   const networking = { apiVersion: 'networking.k8s.io/v1' };
   const rules = (name: string) => {
     const backend = { service: { name, port: { number: 80 } } };
@@ -113,7 +113,7 @@ it('says on an Ingress why its host and its backend are not served', async () =>
     ['Ingress', 'out', 'HostTaken'],
   ];
   await expect.poll(async () => (await events()).sort()).toEqual(reported);
-  // Once for each state: what else changes, and the same problem of another plan, repeats none.
+  // Events are recorded once for each state: other changes, and the same problem of another plan, repeat none.
   await create('red', 'gone');
   await expect
     .poll(async () => (await events()).sort())

@@ -22,7 +22,7 @@ import { type IngressPlan, type IngressPolicy, planIngress } from './plan.ts';
 import type { IngressProblem } from './problem.ts';
 import type { SeenIngress } from './rules.ts';
 
-/** The name of our class, and what its objects say in `spec.controller`. */
+/** Name of our class, and the value of its objects' `spec.controller`. */
 const CLASS_NAME = 'quarterdeck';
 const CONTROLLER_NAME = 'kubernetes.io/quarterdeck-ingress';
 
@@ -31,7 +31,7 @@ export interface IngressControllerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Where clients reach the proxy. */
+  /** Address at which clients reach the proxy. */
   readonly address: string;
   /** Where it listens instead of the usual ports; empty when it has them. */
   readonly movedPorts: readonly MovedPort[];
@@ -60,7 +60,7 @@ const serviceOf = ({ metadata }: DeepReadonly<EndpointSlice>) =>
   `${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`;
 const byService = (slice: DeepReadonly<EndpointSlice>) => [serviceOf(slice)];
 
-/** What has changed since a plan began. */
+/** Changes since a plan began. */
 class Changes {
   readonly services = new Set<string>();
   ingresses = false;
@@ -76,12 +76,12 @@ export class IngressController {
   readonly #changed = soon(() => void this.#follow());
   #following: Promise<void> | undefined;
   #changes: Changes | undefined;
-  /** Those of our class. */
+  /** Ingresses of our class. */
   #ingresses: readonly SeenIngress[] = [];
   #plan: IngressPlan | undefined;
   readonly #writing = new Set<string>();
   readonly #events: EventRecorder;
-  /** What events were recorded about, as long as it is so. */
+  /** Keys of events that were recorded; kept as long as their reason persists. */
   #reported = new Set<string>();
 
   constructor(options: IngressControllerOptions) {
@@ -167,7 +167,7 @@ export class IngressController {
     }
   }
 
-  /** One plan at a time: what changes meanwhile is in the next one. */
+  /** Runs one plan at a time: changes meanwhile go into the next one. */
   #follow(): Promise<void> {
     this.#following ??= this.#applyAll().finally(() => {
       this.#following = undefined;
@@ -182,7 +182,7 @@ export class IngressController {
       try {
         await this.#apply(changes);
       } catch (error) {
-        // What was computed may lack what has changed.
+        // A failed plan may lack some of the changes.
         this.#plan = undefined;
         if (!signal.aborted) this.#options.log.error('the rules of Ingresses could not be applied', { error });
       }

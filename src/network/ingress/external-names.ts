@@ -1,6 +1,6 @@
 /**
- * Services that stand for a name outside the cluster. The proxy connects from the machine: a name can lead to what only the machine
- * reaches. Pure.
+ * Services that stand for a name outside the cluster. The proxy connects from the machine: a name can lead to addresses
+ * that only the machine reaches. Pure.
  */
 import { isIP } from 'node:net';
 import type { DeepReadonly } from '../../api/object-types.ts';

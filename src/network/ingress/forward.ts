@@ -23,9 +23,9 @@ const MAX_STATUS = 599;
 const CONTROL_CHARACTER = /\p{Cc}/u;
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_IDLE_CONNECTIONS_PER_BACKEND = 32;
-/** How many endpoints a request is sent to before the client is told that none responds. */
+/** Number of endpoints that a request is sent to before the client is told that none responds. */
 const MAX_ATTEMPTS = 3;
-/** May be sent twice without the backend acting twice (RFC 9110, section 9.2.2). */
+/** Methods that may be sent twice without the backend acting twice (RFC 9110, section 9.2.2). */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE', 'TRACE']);
 
 export class Forwarder {
@@ -96,7 +96,7 @@ export class Forwarder {
       else fail(outgoing, 502);
     });
     refuseUpgrade(call);
-    // The client is gone: nobody waits for the response.
+    // The client is gone: the response has no receiver.
     const onGone = () => {
       isGone = true;
       call.destroy();
@@ -149,7 +149,7 @@ export class Forwarder {
     call.end();
   }
 
-  /** The backend's next address, or the status of the response when there is none. */
+  /** Returns the backend's next address, or the status of the response when there is none. */
   #targetOf(incoming: Incoming): BackendAddress | 404 | 503 {
     const [path = '/'] = (incoming.url ?? '/').split('?', 1);
     const key = this.#findBackend(hostOf(incoming), path);
@@ -180,7 +180,7 @@ function onConnected(call: ClientRequest, then: () => void): void {
   });
 }
 
-/** HTTP/2 has the host in a header of its own. */
+/** Returns the host, which HTTP/2 has in a separate header. */
 function hostOf({ headers }: Incoming): string {
   const { ':authority': authority, host } = headers as { ':authority'?: string; host?: string };
   return authority ?? host ?? '';
@@ -203,7 +203,7 @@ function hasBody(incoming: Incoming): boolean {
   return encoding !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Whether Node can send the status of a backend. */
+/** Reports whether Node can send the status of a backend. */
 function hasValidHead({ statusCode = 0, statusMessage = '' }: IncomingMessage): boolean {
   return statusCode >= 200 && statusCode <= MAX_STATUS && !CONTROL_CHARACTER.test(statusMessage);
 }

@@ -15,9 +15,7 @@ export interface Client {
   readonly port: number | undefined;
 }
 
-/**
- * What the client says of itself is replaced: it could say anything. `host` is that of the request.
- */
+/** Replaces headers by which clients describe themselves: they could claim anything. `host` is that of the request. */
 export function forwardedHeaders(
   headers: IncomingHttpHeaders,
   { host, hasBody }: { readonly host: string; readonly hasBody: boolean },
@@ -44,14 +42,17 @@ export function pairs(raw: readonly string[]): [string, string][] {
   return Array.from({ length: raw.length / 2 }, (_, index) => [raw[index * 2]!, raw[index * 2 + 1]!]);
 }
 
-/** In the order and spelling of the backend. */
+/** Returns headers in the order and spelling of the backend. */
 export function responseHeaders(raw: readonly string[]): string[] {
   return pairs(raw)
     .filter(([name]) => !HOP_BY_HOP.has(name.toLowerCase()))
     .flat();
 }
 
-/** For HTTP/2: lower case, with all values of a name together. Node throws for many names that have more than one. */
+/**
+ * Returns headers for HTTP/2: lower case, with all values of a name together. Node throws for many names that have more
+ * than one.
+ */
 export function groupedHeaders(raw: readonly string[]): Record<string, string | string[]> {
   const grouped: Record<string, string | string[]> = Object.create(null);
   const cookies: string[] = [];

@@ -12,7 +12,7 @@ const finder = (rules: readonly PathRule[]) =>
     certificates: [],
   });
 
-/** As the documentation says it, rule by rule. */
+/** Finds the backend rule by rule, as documented. */
 function expected(rules: readonly PathRule[], requested: string): string {
   const fitting = rules.filter(({ path, type }) => {
     const prefix = withoutSlashes(path);
@@ -26,7 +26,7 @@ function expected(rules: readonly PathRule[], requested: string): string {
 const element = fc.constantFrom('a', 'b', 'ab', '', '!', 'a-b', 'é', '.', '%2F');
 const path = fc.array(element, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`);
 
-it('finds the rule with the longest path', () => {
+it('the rule with the longest path is found', () => {
   fc.assert(
     fc.property(
       fc.array(fc.record({ path, type: fc.constantFrom('Exact' as const, 'Prefix' as const) }), { maxLength: 30 }),
@@ -46,7 +46,7 @@ it('finds the rule with the longest path', () => {
   );
 });
 
-it('takes as long for many rules as for few', () => {
+it('a search takes as long for many rules as for few', () => {
   const timeFor = (count: number) => {
     const rules = Array.from({ length: count }, (_, index) => {
       const text = `/${'a/'.repeat(index % 100)}${index}`;

@@ -17,8 +17,9 @@ function indexOf(rules: readonly PathRule[]): PathIndex {
 }
 
 /**
- * Of the rules for a host, the longest path counts; of two equal ones, the exact one. What the rules for a host leave over goes to
- * less specific rules and the default backend, unless those are another namespace's.
+ * Finds the backend of a request. The longest path of a host's rules counts; of two equal ones, the exact one. Requests
+ * that match none of them fall to less specific rules and the default backend, unless those belong to another
+ * namespace.
  */
 export function backendFinder({ hosts, owners, defaultBackend }: IngressConfig): FindBackend {
   return (host, path) => {
@@ -51,7 +52,7 @@ const NONE = -1;
 class PathIndex {
   readonly #exact = new Map<string, string>();
   readonly #prefixes: readonly { readonly key: string; readonly backend: string }[];
-  /** For each prefix the longest one that it begins with. */
+  /** Index of the longest other prefix that each prefix begins with. */
   readonly #parents: Int32Array;
 
   constructor(rules: readonly PathRule[]) {
@@ -77,7 +78,7 @@ class PathIndex {
     return this.#prefixes[found]?.backend;
   }
 
-  /** From a prefix to the longest one that the key begins with. They have as many characters in common as are given. */
+  /** Climbs from a prefix to the longest one that the key begins with. They have `common` characters in common. */
   #climb(start: number, key: string, common: number): number {
     for (let at = start; at !== NONE; at = this.#parents[at]!) {
       const { length } = this.#prefixes[at]!.key;
@@ -110,7 +111,10 @@ function commonLength(a: string, b: string): number {
   return length;
 }
 
-/** Without the slashes at its end. A regular expression would take quadratic time for slashes before that. */
+/**
+ * Returns the path without the slashes at its end. A regular expression would take quadratic time for slashes before
+ * that.
+ */
 export function withoutSlashes(path: string): string {
   let end = path.length;
   while (path[end - 1] === '/') end--;

@@ -122,7 +122,7 @@ it('rules without a host and default backends belong to the namespace that had t
   ]);
 });
 
-it('names few of the hosts that are taken', () => {
+it('a problem names few of the hosts that are taken', () => {
   const hosts = Array.from({ length: 50 }, (_, index) => `h${index}.example`);
   const rules = hosts.map((host) => rule(host, '/', 'x'));
   expect(plan([ingress('a/a', OLD, { rules }), ingress('b/b', YOUNG, { rules })]).problems).toHaveLength(5);

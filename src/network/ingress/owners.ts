@@ -14,7 +14,7 @@ export interface HostOwners {
   readonly problems: readonly IngressProblem[];
 }
 
-/** Of one Ingress: it may name thousands of hosts. */
+/** Limit for one Ingress, which may name thousands of hosts. */
 const MAX_PROBLEMS = 5;
 
 export function* hostOwners(rules: RulesByName, isShared: boolean, pace: Pace): DividedWork<HostOwners> {
@@ -44,7 +44,7 @@ export function* hostOwners(rules: RulesByName, isShared: boolean, pace: Pace): 
   return { owners, problems };
 }
 
-/** Whether rules and certificates of a namespace count for a host. */
+/** Reports whether rules and certificates of a namespace count for a host. */
 export function mayServe(owners: HostOwners['owners'], host: string, namespace: string): boolean {
   const owner = owners.get(host);
   return owner === undefined || owner === namespace;

@@ -182,7 +182,7 @@ it('certificates come from secrets that have both parts', () => {
   ]);
 });
 
-it('takes linear time for many paths, and for a path of many slashes', () => {
+it('a plan takes linear time for many paths, and for a path of many slashes', () => {
   const paths = Array.from({ length: 20_000 }, (_, index) => path(`/${index}`, 'a'));
   const slashes = path(`${'/'.repeat(60_000)}x`, 'b', 'ImplementationSpecific');
   const before = process.cpuUsage();
@@ -334,7 +334,7 @@ it('plans many paths, hosts, backends and certificates in many turns', () => {
   expect(turnsOf(ingress('a', { rules }))).toBeGreaterThan(3 * count);
   expect(turnsOf(ingress('a', { tls: rules.map(({ host }) => ({ hosts: [host] })) }))).toBeGreaterThan(count);
   expect(turnsOf(...numbers.map((index) => ingress(`i${index}`, {})))).toBeGreaterThan(count);
-  // The lists of two Ingresses for one host.
+  // Two Ingresses have rules for one host, which are merged.
   const shared = (name: string) => ingress(name, { rules: [{ http: { paths } }] });
   expect(turnsOf(shared('a'), shared('b'))).toBeGreaterThan(7 * count);
 });

@@ -1,6 +1,6 @@
 /**
- * Computes what the proxy needs from Ingresses, Services, EndpointSlices and Secrets. Pure. There may be hundreds of thousands of
- * paths: a plan goes on from the one before, and what did not change stays the same object.
+ * Computes the configuration of the proxy from Ingresses, Services, EndpointSlices and Secrets. Pure. There may be
+ * hundreds of thousands of paths: a plan continues from the one before, and unchanged parts stay the same objects.
  */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
@@ -25,15 +25,15 @@ import {
   type SeenIngress,
 } from './rules.ts';
 
-/** Of one backend: more would take memory for every port of a Service with many pods. */
+/** Limit for one backend: more would take memory for every port of a Service with many pods. */
 export const MAX_ADDRESSES = 1_000;
 
 export interface IngressWorld {
-  /** Those of our class. The same list as for the plan before when none of them has changed. */
+  /** Ingresses of our class. The list stays the same as in the plan before when none of them has changed. */
   readonly ingresses: readonly SeenIngress[];
-  /** What has changed since the plan before. */
+  /** Changes since the plan before. */
   readonly changes: WorldChanges;
-  /** The same for all plans. */
+  /** Policy, which is the same for all plans. */
   readonly policy: IngressPolicy;
   service(namespace: string, name: string): DeepReadonly<Service> | undefined;
   slices(namespace: string, service: string): readonly DeepReadonly<EndpointSlice>[];
@@ -41,16 +41,16 @@ export interface IngressWorld {
 }
 
 export interface IngressPolicy {
-  /** Whether Ingresses of several namespaces may have rules for one host. */
+  /** True when Ingresses of several namespaces may have rules for one host. */
   readonly sharesHosts: boolean;
-  /** Whether Services of the type ExternalName are served. */
+  /** True when Services of the type ExternalName are served. */
   readonly allowsExternalNames: boolean;
 }
 
 interface WorldChanges {
-  /** As `namespace/name`: those that have changed, or whose EndpointSlices have. */
+  /** Services that have changed, or whose EndpointSlices have, as `namespace/name`. */
   readonly services: ReadonlySet<string>;
-  /** Whether any Secret has changed. */
+  /** True when any Secret has changed. */
   readonly secrets: boolean;
 }
 
@@ -64,9 +64,9 @@ interface WantedBackend {
 
 export interface IngressPlan {
   readonly config: IngressConfig;
-  /** What is not served, and why. */
+  /** Ingresses, hosts and backends that are not served, and why. */
   readonly problems: readonly IngressProblem[];
-  /** What the next plan goes on from. */
+  /** State from which the next plan continues. */
   readonly ingresses: readonly SeenIngress[];
   readonly rules: RulesByName;
   readonly merged: MergedHosts;
@@ -75,7 +75,10 @@ export interface IngressPlan {
   readonly refusals: Refusals;
 }
 
-/** Of two rules for the same host and path, that of the older Ingress counts; hosts belong to the namespace of the oldest one. */
+/**
+ * Plans the configuration. When two rules have the same host and path, that of the older Ingress counts; hosts belong
+ * to the namespace of the oldest one.
+ */
 export function* planIngress(
   world: IngressWorld,
   before: IngressPlan | undefined,
@@ -178,7 +181,7 @@ function* allBackends(
   return old?.size === backends.size && isKept ? old : backends;
 }
 
-/** For the Ingresses of the plan before: most changes of Services concern none of them. */
+/** Returns the changed backends of the plan before: most changes of Services concern none of its Ingresses. */
 function* changedBackends(world: IngressWorld, { wanted, config }: IngressPlan, pace: Pace): DividedWork<Backends> {
   const changed = new Map<string, readonly BackendAddress[]>();
   for (const service of world.changes.services) {

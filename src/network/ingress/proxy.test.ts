@@ -1,4 +1,4 @@
-/** The proxy with real sockets in front of a backend that shows what it gets. */
+/** Tests the proxy with real sockets in front of a backend that shows its requests. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestOptions, request, type Server } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
@@ -16,7 +16,7 @@ import { EMPTY_CONFIG, type IngressConfig } from './config.ts';
 import { IngressProxy } from './proxy.ts';
 
 const authority = await testAuthority();
-/** Its purpose does not matter here. */
+/** Issues a certificate; its purpose does not matter here. */
 const certificateFor = (name: string) => authority.client(name);
 
 let backend: Server;
@@ -160,7 +160,7 @@ it('a request is forwarded before its body has come', async () => {
   call.destroy();
 });
 
-/** A backend that gives the same answer to everything. Resolves with what it got, once that contains `end`. */
+/** Starts a backend that gives the same answer to everything. Resolves with its input, once that contains `end`. */
 async function answering(answer: string) {
   let got = '';
   let onData = () => {};
@@ -313,7 +313,9 @@ describe('HTTPS', () => {
   });
 });
 
-/** Names lead where the resolver says; what listens on loopback stands for what only this machine reaches. */
+/**
+ * Names lead to the addresses of the resolver; listeners on loopback stand for services that only this machine reaches.
+ */
 describe('backends at addresses that are not allowed', () => {
   const guard = new DialGuard({
     ownAddresses: () => ['127.0.0.2'],

@@ -20,13 +20,13 @@ export interface IngressProxyOptions {
 }
 
 /**
- * What clients may take: they share the process with cluster DNS. Bodies have no limit of time, because they are streamed and
- * keep nothing in memory; headers have.
+ * Limits for clients, which share the process with cluster DNS. Bodies have no time limit, because they are streamed
+ * and keep nothing in memory; headers have.
  */
 const LIMITS = { headersTimeout: 20_000, requestTimeout: 0, maxHeaderSize: 16_384 } as const;
 /** Connections of clients to one port. */
 const MAX_CONNECTIONS = 4_096;
-/** Of one HTTP/2 connection, which sends as many at a time and no more. */
+/** Limit for one HTTP/2 connection, which sends as many at a time and no more. */
 const MAX_CONCURRENT_STREAMS = 128;
 /** Headers, streams and unsent data of one HTTP/2 connection, in megabytes. */
 const MAX_SESSION_MEMORY_MB = 4;
@@ -110,7 +110,7 @@ export class IngressProxy {
     this.#forwarder.close();
   }
 
-  /** Without a certificate for the name, the handshake fails. */
+  /** Creates the TLS server. Without a certificate for the name, the handshake fails. */
   #tlsServer(): Http2SecureServer {
     const server = createSecureServer({
       ...{ ...LIMITS, allowHTTP1: true, maxSessionMemory: MAX_SESSION_MEMORY_MB },
@@ -127,7 +127,7 @@ export class IngressProxy {
   }
 }
 
-/** Many Ingresses may use one certificate. */
+/** Returns a cache of contexts: many Ingresses may use one certificate. */
 function createdOnce(): (cert: string, key: string) => SecureContext {
   const known = new Map<string, Map<string, SecureContext>>();
   return (cert, key) => {

@@ -1,4 +1,4 @@
-/** Finds the backends that cannot be served, whatever their pods do, and the Ingresses that lead to them. Pure. */
+/** Finds the backends that can never be served, whatever their pods do, and the Ingresses that lead to them. Pure. */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
@@ -9,7 +9,9 @@ import type { IngressBackend, RulesByName } from './rules.ts';
 
 export type Refusal = Pick<IngressProblem, 'reason' | 'message'>;
 
-/** By the keys of backends, for each Service as `namespace/name`. Services without refusals are left out. */
+/**
+ * Refusals of each Service as `namespace/name`, by the keys of its backends. Services without refusals are left out.
+ */
 export type Refusals = ReadonlyMap<string, ReadonlyMap<string, Refusal>>;
 
 type WantedService = NonNullable<IngressBackend>['service'];
@@ -37,7 +39,7 @@ export function portOf({ spec }: DeepReadonly<Service>, { name, number }: NonNul
   return spec.ports?.find((each) => (name ? each.name === name : each.port === number));
 }
 
-/** Of one Ingress: it may name thousands of Services. */
+/** Limit for one Ingress, which may name thousands of Services. */
 const MAX_PROBLEMS = 5;
 
 export function* backendProblems(

@@ -19,7 +19,7 @@ export interface IngressRules {
   /** Since when it names a host. */
   readonly since: (host: string) => string;
   readonly hosts: ReadonlyMap<string, readonly PathRule[]>;
-  /** All that the rules and the default lead to, by key. */
+  /** Targets of the rules and of the default, by key. */
   readonly backends: ReadonlyMap<string, IngressBackend>;
   readonly defaultBackend: string | undefined;
 }
@@ -27,7 +27,7 @@ export interface IngressRules {
 /** The rules of Ingresses by name, those of the oldest first. */
 export type RulesByName = ReadonlyMap<string, IngressRules>;
 
-/** What each host has in the Ingresses, and that in one list. */
+/** Rules of each host in the Ingresses, and merged into one list. */
 export interface MergedHosts {
   readonly sources: ReadonlyMap<string, readonly (readonly PathRule[])[]>;
   readonly hosts: ReadonlyMap<string, readonly PathRule[]>;
@@ -51,13 +51,13 @@ export function* rulesByAge(
 
 interface MergeOptions {
   readonly before: MergedHosts | undefined;
-  /** Whether rules of a namespace count for a host. */
+  /** Reports whether rules of a namespace count for a host. */
   isServed(host: string, namespace: string): boolean;
 }
 
 /**
- * Of two rules for the same host and path, the first one counts, and none of a namespace that does not own the host. Hosts whose
- * rules are the same keep their list.
+ * Merges the rules of each host. When two have the same path, the first one counts, and none of a namespace that does
+ * not own the host. Hosts whose rules are the same keep their list.
  */
 export function* mergedHosts(
   all: RulesByName,

@@ -10,7 +10,7 @@ const MIN_CONNECTIONS = 131_072;
 
 type Wanted = (current: number, cores: number) => number;
 
-/** By name below /proc/sys. Each is left as it is where it already suits. */
+/** Wanted settings by name below /proc/sys. A setting that already suits is left alone. */
 const SETTINGS: Readonly<Record<string, Wanted>> = {
   [`${FOLDER}/nf_conntrack_tcp_timeout_close_wait`]: () => CLOSE_WAIT_SECONDS,
   [`${FOLDER}/nf_conntrack_tcp_timeout_established`]: (current) => Math.min(current, MAX_ESTABLISHED_SECONDS),
@@ -20,7 +20,7 @@ const SETTINGS: Readonly<Record<string, Wanted>> = {
 
 export const CONNTRACK_SETTINGS: readonly string[] = Object.keys(SETTINGS);
 
-/** Returns what is to be written to a setting with this content; undefined: nothing. */
+/** Returns the text to write to a setting with this content; undefined when it already suits. */
 export function conntrackValue(setting: string, content: string, cores: number): string | undefined {
   const current = Number(content.trim());
   if (content.trim() === '' || !Number.isInteger(current)) return undefined;

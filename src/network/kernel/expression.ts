@@ -1,4 +1,7 @@
-/** The part of nft's language that this program uses. What is no word of it, no name and no value is refused. */
+/**
+ * Subset of nft's language that this program uses. Anything that is not one of its words, a name or a value is
+ * rejected.
+ */
 import { isAddress, isRange } from './values.ts';
 
 const NAME = /^[a-z][a-z0-9._-]{0,120}$/i;

@@ -21,7 +21,10 @@ function destination(text: string): string {
   return `${address(to)},${portNumber(Number(port))}`;
 }
 
-/** Dumps the UDP connections of both families, and deletes those that match a line and are not sent to what may stay. */
+/**
+ * Dumps the UDP connections of both families, and deletes those that match a line and are not sent to an endpoint that
+ * stays.
+ */
 export const FORGET_PROGRAM = `
 use strict; use warnings; use Socket qw(inet_ntop AF_INET AF_INET6 SOCK_RAW);
 my %known;

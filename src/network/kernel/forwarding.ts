@@ -1,4 +1,6 @@
-/** Lets packets of pods pass firewalls of the machine that forward nothing unless a rule says so, as Docker sets them up. */
+/**
+ * Lets packets of pods pass firewalls of the machine that drop forwarded packets by default, as Docker sets them up.
+ */
 import { isIPv6 } from 'node:net';
 import { runProgram } from '../../base/programs/run-program.ts';
 import { isName } from './expression.ts';
@@ -22,7 +24,7 @@ interface ForwardingOptions {
   readonly enter: readonly string[];
 }
 
-/** What `nft -j` prints of chains and rules. */
+/** Output of `nft -j` for chains and rules. */
 interface NftListing {
   readonly nftables: readonly {
     readonly chain?: NftChain;
@@ -92,7 +94,7 @@ export class LocalForwarding implements Forwarding {
     }
   }
 
-  /** The chains of others that forwarded packets pass. Those of iptables are left to that program. */
+  /** Returns the chains of other programs that forwarded packets pass. Chains of iptables are left to that program. */
   async #chains(): Promise<readonly NftChain[]> {
     const { nftables } = await this.#list(['list', 'chains']);
     return nftables
@@ -134,7 +136,7 @@ export class LocalForwarding implements Forwarding {
     }
   }
 
-  /** The lines of the chain; none where the program cannot list it. */
+  /** Returns the lines of the chain; none if the program cannot list it. */
   async #rules(program: string): Promise<readonly string[]> {
     const listed = await this.#run([program, ...WAIT, '-S', 'FORWARD']).catch(() => '');
     return listed.split('\n');

@@ -1,4 +1,4 @@
-/** The contract of what needs rights: one nftables table for each node, its connections, and settings of its network. */
+/** Contract of the privileged part: one nftables table for each node, its connections, and settings of its network. */
 
 import type { Server } from 'node:net';
 
@@ -6,20 +6,20 @@ import type { Server } from 'node:net';
 export interface SetDefinition {
   readonly name: string;
   readonly kind: 'set' | 'map';
-  /** As nft says it: `type ipv4_addr . inet_service : verdict`. */
+  /** Type in the syntax of nft: `type ipv4_addr . inet_service : verdict`. */
   readonly type: string;
   readonly flags?: readonly ('dynamic' | 'timeout' | 'interval')[];
   readonly timeoutSeconds?: number;
 }
 
-/** Where the kernel calls a chain. */
+/** Point at which the kernel calls a chain. */
 export interface Hook {
   readonly type: 'filter' | 'nat';
   readonly hook: 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting';
   readonly priority: number;
 }
 
-/** A change of the table. `replace-table` removes what it had, and comes first if at all. */
+/** Change of the table. `replace-table` removes its content, and comes first if at all. */
 export type Command =
   | { readonly do: 'replace-table' }
   | { readonly do: 'add-set'; readonly set: SetDefinition }
@@ -34,7 +34,7 @@ export type Command =
 /** Connections to forget: those to an address that were sent to another destination than these. */
 export interface StaleConnections {
   readonly protocol: 'udp';
-  /** Undefined: any address of the node, for node ports. */
+  /** Address; undefined: any address of the node, for node ports. */
   readonly address: string | undefined;
   readonly port: number;
   /** The destinations that may stay, as `address port`. */
@@ -42,22 +42,28 @@ export interface StaleConnections {
 }
 
 export interface NetworkSettings {
-  /** Whether packets between the ports of a bridge pass nftables: then replies of pods on one bridge are translated back. */
+  /**
+   * True when packets between the ports of a bridge pass nftables: then replies of pods on one bridge are translated
+   * back.
+   */
   readonly filtersBridges: boolean;
 }
 
 export interface Kernel {
   /** Performs all commands or none. Rejects with nft's message. */
   apply(table: string, commands: readonly Command[]): Promise<void>;
-  /** Removes the table; one that is not there is removed already. */
+  /** Removes the table. A missing table is not an error. */
   remove(table: string): Promise<void>;
   /** Rejects when connections cannot be forgotten on this machine. */
   forget(connections: readonly StaleConnections[]): Promise<void>;
-  /** Turns on what packets to services need: forwarding, and nftables for bridges where the machine has that. */
+  /**
+   * Turns on the prerequisites of packets to services: forwarding, and nftables for bridges if the machine supports
+   * that.
+   */
   prepare(): Promise<NetworkSettings>;
-  /** Gives connection tracking the settings of `conntrack-settings.ts`, those that there are and that can be written. */
+  /** Applies `conntrack-settings.ts` to connection tracking, as far as the settings exist and can be written. */
   setConntrack(): Promise<void>;
-  /** Has the server listen on a port of all addresses of the node. Rejects when it cannot. */
+  /** Makes the server listen on a port of all addresses of the node. Rejects when it cannot. */
   listen(server: Server, port: number): Promise<void>;
   /** Lets the node send packets from its loopback address to pods behind the interface with an address in these ranges. */
   routeLoopback(podRanges: readonly string[]): Promise<void>;

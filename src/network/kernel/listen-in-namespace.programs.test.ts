@@ -43,7 +43,7 @@ describe('a socket of another namespace', () => {
   });
 });
 
-/** Keeps the event loop from what has happened meanwhile. */
+/** Blocks the event loop, which keeps it from noticing events meanwhile. */
 function block(): void {
   const end = Date.now() + BLOCKED_MS;
   while (Date.now() < end);

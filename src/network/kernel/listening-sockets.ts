@@ -13,10 +13,10 @@ export interface ListeningSocket extends NetworkPort {
   readonly inode: number;
 }
 
-/** Below `/proc/net`, in this order. */
+/** Files below `/proc/net`, in this order. */
 export const SOCKET_FILES = ['tcp', 'tcp6', 'udp', 'udp6'] as const;
 
-/** States of sockets that take what anybody sends: TCP's LISTEN, and UDP sockets that are not connected. */
+/** States of sockets that accept data from any sender: TCP's LISTEN, and UDP sockets that are not connected. */
 const OPEN_STATES: Readonly<Record<string, string>> = { tcp: '0A', udp: '07' };
 
 const MAPPED_PREFIX = Buffer.from('00000000000000000000ffff', 'hex');

@@ -20,7 +20,7 @@ export interface LocalKernelOptions {
   readonly enter: readonly string[];
 }
 
-/** What `nft -j` prints of maps whose keys are a protocol and a port. */
+/** Output of `nft -j` for maps whose keys are a protocol and a port. */
 interface PortMapListing {
   readonly nftables: readonly {
     readonly map?: {
@@ -38,7 +38,7 @@ export interface LedPort {
   readonly port: number;
 }
 
-/** What `nft -j` prints of sets. */
+/** Output of `nft -j` for sets. */
 interface SetListing {
   readonly nftables: readonly {
     readonly set?: {
@@ -53,7 +53,7 @@ const TABLE_PREFIX = 'qd-';
 const FORWARDING = ['net/ipv4/ip_forward', 'net/ipv6/conf/all/forwarding'];
 const BRIDGE_FILTERS = ['net/bridge/bridge-nf-call-iptables', 'net/bridge/bridge-nf-call-ip6tables'];
 
-/** Nobody else uses it. */
+/** Table that no other program uses. */
 const PROBE_TABLE = 'qd-probe';
 
 export class LocalKernel implements Kernel {
@@ -63,7 +63,7 @@ export class LocalKernel implements Kernel {
     this.#options = options;
   }
 
-  /** Whether this process may change nftables. */
+  /** Reports whether this process may change nftables. */
   isUsable(): Promise<boolean> {
     return this.#nft(removalText(PROBE_TABLE)).then(
       () => true,
@@ -101,7 +101,7 @@ export class LocalKernel implements Kernel {
       );
   }
 
-  /** Whether there is such a table. */
+  /** Reports whether the table exists. */
   has(table: string): Promise<boolean> {
     const { nft, enter } = this.#options;
     return runProgram([...enter, nft, 'list', 'sets', 'table', 'inet', table]).then(
@@ -126,7 +126,8 @@ export class LocalKernel implements Kernel {
   async setConntrack(): Promise<void> {
     const cores = availableParallelism();
     for (const setting of CONNTRACK_SETTINGS) {
-      // Those of a kernel without connection tracking, or of the whole machine, seen from a network namespace.
+      // Settings are missing in a kernel without connection tracking, and settings of the whole machine in a network
+      // namespace.
       const content = await readIn(this.#options.enter, `/proc/sys/${setting}`).catch(() => '');
       const value = conntrackValue(setting, content, cores);
       if (value !== undefined) await this.#write(setting, value);
@@ -140,7 +141,7 @@ export class LocalKernel implements Kernel {
   }
 
   async routeLoopback(podRanges: readonly string[]): Promise<void> {
-    // In the namespace of a node there is nobody who would use its loopback address.
+    // No program in the namespace of a node would use its loopback address.
     if (this.#options.enter.length > 0) return;
     const ranges = new BlockList();
     for (const range of podRanges) {

@@ -13,7 +13,7 @@ import {
 export interface LocalRouterOptions {
   /** Paths of the programs. */
   readonly ip: string;
-  /** Undefined: there can be no tunnel. */
+  /** Path of the program bridge; undefined when there can be no tunnel. */
   readonly bridge: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export class LocalRouter implements Router {
     const commands = routingCommands(owner, await this.#current(owner), routing);
     await batch([ip], commands.device);
     if (bridge !== undefined) await batch([bridge], commands.bridge);
-    // What can be done is done, also when another machine cannot be reached.
+    // Routes are set as far as possible, even when another machine cannot be reached.
     await batch([ip, '-force'], commands.routes);
   }
 
@@ -87,7 +87,7 @@ async function batch(command: readonly string[], lines: readonly string[]): Prom
   if (lines.length > 0) await runProgram([...command, '-batch', '-'], { input: `${lines.join('\n')}\n` });
 }
 
-/** What a program prints as JSON; nothing is an empty list. */
+/** Parses a program's output as JSON; no output is an empty list. */
 async function list<T>(command: readonly string[]): Promise<readonly T[]> {
   const text = await runProgram(command);
   return text.trim() === '' ? [] : JSON.parse(text);

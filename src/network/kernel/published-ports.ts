@@ -3,7 +3,7 @@
 import { ANY_ADDRESS } from '../../kinds/placement/host-ports.ts';
 import type { NetworkPort } from './listening-sockets.ts';
 
-/** A port that rules take from whatever listens on it. */
+/** Port that rules redirect, whatever listens on it. */
 export interface PublishedPort extends NetworkPort {
   /** The table or the network that the rule belongs to. */
   readonly owner: string;
@@ -19,7 +19,7 @@ interface Statement {
   readonly dnat?: unknown;
 }
 
-/** What `nft -j` prints of a chain or a map. */
+/** Output of `nft -j` for a chain or a map. */
 export interface NftListing {
   readonly nftables: readonly {
     readonly table?: { readonly family: string; readonly name: string };
@@ -59,7 +59,7 @@ export function portsOfMap({ nftables }: NftListing): readonly PublishedPort[] {
 const CHAIN_OF_NETWORK = /^-A CNI-HOSTPORT-DNAT .*"dnat name: \\"([^"\\]+)\\" .* -j (CNI-DN-\w+)$/;
 const DESTINATION = /^-A (\S+) (?:-d (\S+?)(?:\/32)? )?(?:! -i \S+ )?-p (tcp|udp) .*--dport (\d+) .*-j DNAT /;
 
-/** The ports in the output of `iptables-save`. The CNI plugin `portmap` says which network its chains are of. */
+/** Returns the ports in the output of `iptables-save`. The CNI plugin `portmap` names the network of its chains. */
 export function portsOfIptables(text: string): readonly PublishedPort[] {
   const lines = text.split('\n');
   const networks = new Map(

@@ -12,7 +12,7 @@ export interface ReadPublishedPortsOptions {
   readonly enter: readonly string[];
   /** The maps of the tables of services whose keys have ports. */
   readonly maps: readonly string[];
-  /** Whether a table, or a network of CNI, belongs to the node itself. */
+  /** Reports whether a table, or a network of CNI, belongs to the node itself. */
   readonly isOwn: (owner: string) => boolean;
 }
 
@@ -21,7 +21,7 @@ const PODS_TABLE = /^quarterdeck_\w+_pods$/;
 const PODS_CHAIN = 'published';
 const SERVICES_TABLE = /^qd-/;
 
-/** Without rights to read rules, there are none that this process knows of. */
+/** Returns the ports that rules take; none without the rights to read rules. */
 export async function readPublishedPorts(options: ReadPublishedPortsOptions): Promise<readonly PublishedPort[]> {
   const found = await Promise.all([ofNftables(options), ofIptables(options)]);
   const local = new Set([
@@ -36,7 +36,7 @@ export async function readPublishedPorts(options: ReadPublishedPortsOptions): Pr
 async function ofNftables({ nft, enter, maps, isOwn }: ReadPublishedPortsOptions): Promise<readonly PublishedPort[]> {
   if (nft === undefined) return [];
   const list = async (...what: string[]): Promise<NftListing> => {
-    // A table may go while the others are read.
+    // A table may disappear while the others are read.
     const text = await runProgram([...enter, nft, '-j', 'list', ...what]).catch(() => '');
     return text === '' ? { nftables: [] } : (JSON.parse(text) as NftListing);
   };

@@ -1,4 +1,4 @@
-/** The contract of what changes routes and the tunnel to other machines. */
+/** Contract of the part that changes routes and the tunnel to other machines. */
 
 /** An interface of this machine. */
 export interface Link {
@@ -39,6 +39,8 @@ export interface Routing {
 
 export interface Router {
   links(): Promise<readonly Link[]>;
-  /** Makes these the routes of an owner; what it had and is not listed goes. Rejects with what could not be changed. */
+  /**
+   * Makes these the routes of an owner, and removes its other ones. Rejects with the routes that could not be changed.
+   */
   route(owner: string, routing: Routing): Promise<void>;
 }

@@ -1,8 +1,11 @@
-/** Writes what `ip -batch` and `bridge -batch` have to do to get from the routes that an owner has to those that it should have. */
+/**
+ * Writes commands for `ip -batch` and `bridge -batch` that lead from the present routes of an owner to the desired
+ * ones.
+ */
 import type { Routing, Tunnel, TunnelPeer } from './router.ts';
 import { address, range as checkedRange, macAddress, wholeNumber } from './values.ts';
 
-/** What the kernel has of an owner. */
+/** Routing of an owner as the kernel has it. */
 export interface CurrentRouting {
   readonly routes: readonly { readonly range: string; readonly device: string }[];
   readonly device: CurrentDevice | undefined;
@@ -18,7 +21,7 @@ export interface CurrentDevice {
   readonly macs: readonly string[];
 }
 
-/** In this order. */
+/** Commands to run in this order. */
 export interface RoutingCommands {
   readonly device: readonly string[];
   readonly bridge: readonly string[];
@@ -65,7 +68,7 @@ export function routingCommands(owner: string, current: CurrentRouting, wanted: 
     ],
     routes: [
       ...current.routes
-        // Those of the device have gone with it.
+        // Routes of a deleted device are gone with it.
         .filter(({ range, device }) => !ranges.has(range) && !(isDeleted && device === name))
         .map(({ range }) => `route delete ${checkedRange(range)} ${mark}`),
       ...stale(kept?.gateways, peers, 'gateway').map((gateway) => `neigh delete ${address(gateway)} dev ${name}`),

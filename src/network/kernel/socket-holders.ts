@@ -9,7 +9,7 @@ export interface SocketHolder {
 
 const SOCKET = /^socket:\[(\d+)\]$/;
 
-/** By inode. Sockets of processes that this one may not look at are left out. */
+/** Finds holders by inode. Sockets of processes that this one may not look at are left out. */
 export async function socketHolders(inodes: ReadonlySet<number>): Promise<ReadonlyMap<number, SocketHolder>> {
   const found = new Map<number, SocketHolder>();
   if (inodes.size === 0) return found;

@@ -6,9 +6,9 @@ import { wholeNumber } from './values.ts';
 
 const TABLE = /^qd-[a-z0-9][a-z0-9._-]{0,100}$/i;
 const MAX_ELEMENTS_IN_COMMAND = 2_000;
-/** What is written in one turn of the event loop: it takes a few milliseconds. */
+/** Length of text that is written in one turn of the event loop: it takes a few milliseconds. */
 const MAX_LENGTH_IN_TURN = 500_000;
-/** Both families of IP addresses. */
+/** Address family of nftables for both families of IP addresses. */
 const FAMILY = 'inet';
 
 /** Throws when a table, a name or an expression is not one that this program may use. */

@@ -24,7 +24,7 @@ export function macAddress(text: string): string {
   return text;
 }
 
-/** 0 is none. */
+/** Checks a port; 0 means none. */
 export function portNumber(value: number): number {
   if (!Number.isInteger(value) || value < 0 || value > MAX_PORT) throw new Error(`${value} is not a port`);
   return value;

@@ -1,4 +1,4 @@
-/** The fixed part of the table: what packets pass, and the maps and sets that services fill. */
+/** Fixed part of the table: the chains that packets pass, and the maps and sets that services fill. */
 import type { Command, Hook, NetworkSettings, SetDefinition } from '../kernel/kernel.ts';
 import type { IpFamily } from '../rules/addresses.ts';
 
@@ -11,15 +11,15 @@ export const SETS = {
   clusterIPs: 'cluster-ips',
   /** Destination address, protocol and port → chain. */
   services: 'services',
-  /** The same and a random number → endpoint. */
+  /** Destination address, protocol, port and a random number → endpoint. */
   endpoints: 'endpoints',
-  /** For traffic that must stay on this node. */
+  /** Endpoints for traffic that must stay on this node. */
   localEndpoints: 'local-endpoints',
   /** Protocol and port → chain. */
   nodePorts: 'node-ports',
   nodePortEndpoints: 'node-port-endpoints',
   localNodePortEndpoints: 'local-node-port-endpoints',
-  /** Where there is no endpoint → reject or drop. */
+  /** Destinations without an endpoint → reject or drop. */
   unserved: 'unserved',
   unservedNodePorts: 'unserved-node-ports',
   /** Addresses of load balancers with source ranges → chain. */
@@ -45,7 +45,10 @@ const FAMILIES = [4, 6] as const;
 const RAW = -300;
 const DNAT = -100;
 const FILTER = 0;
-/** Before what leaves the sources of pods alone, and before the rules of runtimes: the first translation of a source is the only one. */
+/**
+ * Priority before the chains that leave the sources of pods alone, and before the rules of runtimes: the first
+ * translation of a source is the only one.
+ */
 const BEFORE_SNAT = 90;
 const BEFORE_DNAT = DNAT - 10;
 
@@ -100,7 +103,7 @@ function chains({ filtersBridges }: NetworkSettings): readonly Chain[] {
         ...both(vmap(SETS.unserved)),
         // Ports that no service has.
         ...both((family) => `${ip(family)} daddr @${ofIp(SETS.clusterIPs, family)} goto ${REJECT_CHAIN}`),
-        // A cluster IP that nobody has never leaves the node.
+        // Traffic to a cluster IP that no service has never leaves the node.
         ...both((family) => `${ip(family)} daddr @${ofIp(SETS.serviceRanges, family)} drop`),
       ],
     },
@@ -132,7 +135,7 @@ function chains({ filtersBridges }: NetworkSettings): readonly Chain[] {
     {
       name: 'raw-prerouting',
       hook: { type: 'filter', hook: 'prerouting', priority: RAW },
-      // The node routes packets from its loopback address to pods; nobody else may send any to it.
+      // The node routes packets from its loopback address to pods; other senders may not send any to it.
       rules: ['iif != lo ip daddr 127.0.0.0/8 drop'],
     },
     {

@@ -33,7 +33,7 @@ const STALE_CHAIN_MS = 1_000;
 /** The owner of the parts that belong to no service: no service has this name. */
 const OWN = '';
 
-/** The same for policies. */
+/** Owner of the parts of policies, which no service has as its name. */
 const POLICIES = ' policies';
 
 export class NftablesProxy implements RuleApplier, PolicyApplier {
@@ -42,7 +42,7 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
   readonly #turns: TurnBudget;
   readonly #ports = new Map<string, readonly PortRules[]>();
   #settings: NetworkSettings | undefined;
-  /** Whether the table is what `#parts` says. */
+  /** True when the table matches `#parts`. */
   #isCurrent = false;
   /** Chains that can be deleted, and when. */
   readonly #stale = new Map<string, number>();
@@ -134,7 +134,10 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
     for (const chain of stale) this.#stale.set(chain, clock.now() + STALE_CHAIN_MS);
   }
 
-  /** Without it, clients that keep their UDP socket would wait for endpoints that are gone; rules hold all the same. */
+  /**
+   * Forgets connections. Otherwise, clients that keep their UDP socket would wait for endpoints that are gone; rules
+   * stay in effect if it fails.
+   */
   async #forget(connections: Parameters<Kernel['forget']>[0]): Promise<void> {
     try {
       await this.#options.kernel.forget(connections);

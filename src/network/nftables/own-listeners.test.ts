@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { transactionText } from '../kernel/transaction-text.ts';
 import { ownListenersTable } from './own-listeners.ts';
 
-it('keeps the destinations of connections to sockets, by address, and not of those of queries', async () => {
+it('the destinations of connections to sockets stay, by address, and not those of queries', async () => {
   const text = await transactionText(
     'qd-n-1-listeners',
     ownListenersTable([

@@ -1,5 +1,5 @@
 /**
- * A table that leaves connections to the sockets of this program alone, whatever other rules publish. The first translation of a
+ * Leaves connections to the sockets of this program alone, whatever other rules publish. The first translation of a
  * destination is the only one: one that changes nothing, and comes before the rules of pods, keeps the destination.
  */
 import type { Command, Hook } from '../kernel/kernel.ts';
@@ -7,7 +7,7 @@ import type { NetworkPort } from '../kernel/listening-sockets.ts';
 import { familyOf } from '../rules/addresses.ts';
 import { ip } from './layout.ts';
 
-/** Before the rules of services and of runtimes. */
+/** Priority before the rules of services and of runtimes. */
 const BEFORE_ALL_DNAT = -110;
 const CHAIN = 'own-listeners';
 const HOOKS: readonly (readonly [string, Hook['hook']])[] = [
@@ -15,7 +15,10 @@ const HOOKS: readonly (readonly [string, Hook['hook']])[] = [
   ['nat-output', 'output'],
 ];
 
-/** Sockets of UDP count when the program listens on the port of TCP, too: others are those of its own queries. */
+/**
+ * Returns the table for these sockets. Sockets of UDP count when the program also listens on the port of TCP: others
+ * are those of its own queries.
+ */
 export function ownListenersTable(sockets: readonly NetworkPort[]): readonly Command[] {
   const listening = new Set(sockets.filter(({ protocol }) => protocol === 'tcp').map(({ port }) => port));
   const rules = new Set(sockets.filter(({ port }) => listening.has(port)).flatMap(rulesOf));

@@ -1,4 +1,4 @@
-/** What a table consists of besides its fixed part. Several services may add the same part. */
+/** Parts of a table besides its fixed part. Several services may add the same part. */
 import type { SetDefinition } from '../kernel/kernel.ts';
 
 export type Part = (
@@ -6,11 +6,11 @@ export type Part = (
   | { readonly kind: 'chain'; readonly name: string; readonly rules: readonly string[] }
   | { readonly kind: 'set'; readonly set: SetDefinition }
 ) & {
-  /** Whether several services may add the part: parts with its key are always equal. */
+  /** True when several services may add the part: parts with its key are always equal. */
   readonly isShared?: boolean;
 };
 
-/** Two parts with the same key cannot both be in a table. */
+/** Returns the key of a part. Two parts with the same key cannot both be in a table. */
 export function keyOfPart(part: Part): string {
   switch (part.kind) {
     case 'element':
@@ -22,7 +22,7 @@ export function keyOfPart(part: Part): string {
   }
 }
 
-/** What distinguishes parts with the same key. */
+/** Returns the content that distinguishes parts with the same key. */
 export function contentOfPart(part: Part): string {
   switch (part.kind) {
     case 'element':

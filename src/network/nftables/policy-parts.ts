@@ -1,4 +1,7 @@
-/** What NetworkPolicies add to the table: for each isolated pod an element that leads to the chain of its policies. */
+/**
+ * Parts that NetworkPolicies add to the table: for each isolated pod an element that leads to the chain of its
+ * policies.
+ */
 
 import { addAll } from '../../base/collections/add-all.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
@@ -17,7 +20,7 @@ export function* policyParts(policies: PolicySet, pace: Pace): DividedWork<reado
   return parts;
 }
 
-/** The chain returns what is allowed, and drops the rest. */
+/** Adds a chain that returns allowed packets, and drops the rest. */
 function* addIsolation(
   parts: Part[],
   { direction, policies, pods, allowances }: Isolation,
@@ -72,7 +75,7 @@ function allowanceParts(
   return { rules, parts };
 }
 
-/** One for all numbers of a protocol: there is a rule for each of them and each block of addresses. */
+/** Returns one match for all numbers of a protocol: there is a rule for each match and each block of addresses. */
 function portMatchesOf(
   ports: readonly (AllowedPort | NamedPort)[],
   id: string,

@@ -1,4 +1,4 @@
-/** What one port of a service adds to the table. */
+/** Parts that one port of a service adds to the table. */
 import { range as checkedRange } from '../kernel/values.ts';
 import { familyOf, type IpFamily } from '../rules/addresses.ts';
 import type { Choice, ExternalTraffic, PortRules } from '../rules/rule-set.ts';

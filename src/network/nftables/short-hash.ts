@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A name for something in a table, by what it is about. */
+/** Returns a short name for a part of a table, derived from its subject. */
 export function shortHash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 12);
 }

@@ -1,4 +1,7 @@
-/** Which UDP connections must be forgotten after a change: a client that keeps its socket would stay with an endpoint that is gone. */
+/**
+ * Finds UDP connections that must be forgotten after a change: a client that keeps its socket would stay with an
+ * endpoint that is gone.
+ */
 import type { StaleConnections } from '../kernel/kernel.ts';
 import type { Destination, PortRules } from '../rules/rule-set.ts';
 

@@ -27,14 +27,14 @@ it('gives a key that several services ask for to the first of them, and to the n
   expect(atOnce(table.all(NEVER_SPENT))).toEqual([{ before: undefined, after: element('1', 'b') }]);
 });
 
-it('keeps a shared part as long as one service has it, and empties it then', () => {
+it('a shared part stays as long as one service has it, and is emptied then', () => {
   const table = new TableParts();
   replace(table, { a: [shared('c')], b: [shared('c')] });
   expect(replace(table, { a: [] })).toEqual({ commands: [], stale: [] });
   expect(replace(table, { b: [] })).toEqual({ commands: [{ do: 'flush-chain', chain: 'c' }], stale: ['c'] });
 });
 
-it('looks at the parts of one service only, however many there are', () => {
+it('a change looks at the parts of one service only, however many there are', () => {
   const table = new TableParts();
   let read = 0;
   const counted = () =>

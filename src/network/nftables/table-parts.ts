@@ -13,7 +13,7 @@ const NO_PARTS: readonly Part[] = Object.freeze([]);
 
 export class TableParts {
   readonly #byOwner = new Map<string, readonly Part[]>();
-  /** For each key, the parts by owner. The first owner, in the order of names, has the key. */
+  /** Parts by owner for each key. The first owner, in the order of names, has the key. */
   readonly #byKey = new Map<string, Map<string, Part>>();
 
   /** Replaces the parts of some owners. Returns what changed in the table. It must be done before the next one begins. */
@@ -47,7 +47,7 @@ export class TableParts {
     return differences;
   }
 
-  /** All parts that are in the table, as changes of an empty one. It must be done before the next `replace` begins. */
+  /** Returns all parts of the table, as changes of an empty one. It must be done before the next `replace` begins. */
   *all(pace: Pace): DividedWork<readonly Difference[]> {
     const differences: Difference[] = [];
     for (const key of this.#byKey.keys()) {

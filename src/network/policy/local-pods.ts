@@ -10,7 +10,7 @@ type Pod = DeepReadonly<PodObject>;
 
 interface LocalPod {
   readonly addresses: readonly string[];
-  /** Undefined: the API has shown it before. */
+  /** Pod; undefined when the API has shown it before. */
   readonly pod: Pod | undefined;
 }
 
@@ -52,7 +52,10 @@ export class LocalPods {
   }
 }
 
-/** A pod that has ended in the API may go on for a while: its address is its own until another pod gets it. */
+/**
+ * Adds addresses to a pod. A pod that has ended in the API may go on for a while: it keeps its address until another
+ * pod gets it.
+ */
 function withAddresses(pod: Pod, addresses: readonly string[]): Pod {
   const podIPs = addresses.map((ip) => ({ ip }));
   return { ...pod, status: { ...pod.status, phase: 'Running', podIP: addresses[0] ?? '', podIPs } };

@@ -8,7 +8,10 @@ type Pod = DeepReadonly<PodObject>;
 
 const known = new WeakMap<Pod, readonly string[]>();
 
-/** In their canonical form; text that is no address is left out. Pods on the network of the node have its addresses. */
+/**
+ * Returns addresses in canonical form; text that is not an address is left out. Pods on the network of the node have
+ * its addresses.
+ */
 export function addressesOf(pod: Pod): readonly string[] {
   let addresses = known.get(pod);
   if (!addresses) {
@@ -21,13 +24,13 @@ export function addressesOf(pod: Pod): readonly string[] {
   return addresses;
 }
 
-/** Whether the status shows an address of the node as that of the pod. */
+/** Reports whether the status shows an address of the node as that of the pod. */
 export function hasAddressOfNode({ status }: Pod): boolean {
   const { podIP, hostIP, hostIPs = [] } = status;
   return Boolean(podIP) && (podIP === hostIP || hostIPs.some(({ ip }) => ip === podIP));
 }
 
-/** Text in the place of an address; undefined if there is none. */
+/** Returns text in the place of an address that is not an address; undefined if there is none. */
 export function wrongAddressOf(pod: Pod): string | undefined {
   return textsOf(pod).find((text) => parseIp(text) === undefined);
 }

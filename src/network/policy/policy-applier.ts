@@ -1,4 +1,4 @@
-/** The contract of what enforces policies. */
+/** Contract of the part that enforces policies. */
 import type { PolicySet } from './policy-set.ts';
 
 export interface PolicyApplier {

@@ -1,4 +1,4 @@
-/** Computes which pods of a node are isolated, and from what. */
+/** Computes which pods of a node are isolated, and from which peers. */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { groupBy } from '../../base/collections/group-by.ts';
@@ -83,18 +83,21 @@ function* isolations(
   return found;
 }
 
-/** Without types, a policy is about ingress, and about egress if it has rules for that. The server fills them in. */
+/**
+ * Reports whether a policy is about a direction. Without types, it is about ingress, and about egress if it has rules
+ * for that. The server fills them in.
+ */
 function concerns({ spec }: NetworkPolicy, direction: Direction): boolean {
   const types = spec.policyTypes ?? (spec.egress ? ['Ingress', 'Egress'] : ['Ingress']);
   return types.includes(direction === 'ingress' ? 'Ingress' : 'Egress');
 }
 
-/** Whether a policy is about a pod of its namespace. */
+/** Reports whether a policy selects a pod of its namespace. */
 function selects({ spec }: NetworkPolicy, pod: Pod): boolean {
   return isMatch(spec.podSelector, pod.metadata.labels);
 }
 
-/** Adds what a policy allows. */
+/** Adds the traffic that a policy allows. */
 function* allow(
   allowed: Allowance[],
   policy: NetworkPolicy,
@@ -116,7 +119,7 @@ function* allow(
   }
 }
 
-/** Each pod once, whatever number of peers select it. */
+/** Returns each pod once, however many peers select it. */
 function* podsOfAll(peers: readonly Peer[], policy: NetworkPolicy, world: Peerage): DividedWork<readonly Pod[]> {
   const all = new Set<Pod>();
   for (const peer of peers) {
@@ -202,7 +205,7 @@ function isMatch(
 const EVERYTHING: DeepReadonly<LabelSelector> = Object.freeze({});
 
 type Compiled = ReturnType<typeof fromLabelSelector>;
-/** Of selectors, each of which is compared with many pods. */
+/** Cache by selector, which is compared with many pods. */
 const compiled = new WeakMap<DeepReadonly<LabelSelector>, Compiled>();
 
 function compiledSelector(selector: DeepReadonly<LabelSelector>): Compiled {
@@ -214,7 +217,10 @@ function compiledSelector(selector: DeepReadonly<LabelSelector>): Compiled {
   return known;
 }
 
-/** Pods on the network of the node cannot be told from it, whether they ask for it or the node has no other for them. */
+/**
+ * Reports whether a pod has its own network. Pods on the network of the node cannot be told from it, whether they ask
+ * for it or the node has no other for them.
+ */
 function hasOwnNetwork(pod: Pod): boolean {
   const { spec, status } = pod;
   const isOnNodeNetwork = spec.hostNetwork === true || hasAddressOfNode(pod);

@@ -1,4 +1,4 @@
-/** What NetworkPolicies mean for the pods of one node. */
+/** Effect of NetworkPolicies on the pods of one node. */
 
 export type Direction = 'ingress' | 'egress';
 
@@ -31,9 +31,9 @@ export interface NamedPort {
 export interface Allowance {
   /** Unique: policy, direction and position of the rule. */
   readonly id: string;
-  /** Undefined: everybody. */
+  /** Allowed peers; undefined for everyone. */
   readonly peers: Peers | undefined;
-  /** Undefined: all ports. */
+  /** Allowed ports; undefined for all. */
   readonly ports: readonly (AllowedPort | NamedPort)[] | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Applies what follows from objects of the API: after all of them are known, and again whenever some have changed. One application
- * runs at a time; changes that come meanwhile are applied together afterwards, and a failed one is tried again.
+ * Applies objects of the API: after all of them are known, and again whenever some have changed. One application runs
+ * at a time; changes that come meanwhile are applied together afterwards, and a failed one is tried again.
  */
 
 import { soon } from '../../base/event-loop/soon.ts';
@@ -20,9 +20,9 @@ export interface ApiFollowerOptions {
 }
 
 interface Application {
-  /** What is applied, for messages. */
+  /** Name of the applied rules, for messages. */
   readonly subject: string;
-  /** Applies all changes. `isRepeated`: the last call failed, so what that one had to apply must be applied, too. */
+  /** Applies all changes. `isRepeated`: the last call failed, so its changes must be applied, too. */
   apply(isRepeated: boolean): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export class ApiFollower {
   #applied = 0;
   #running: Promise<void> | undefined;
 
-  /** Its informers end with the follower. */
+  /** Informers that end with the follower. */
   readonly informers: InformerFactory;
 
   constructor(options: ApiFollowerOptions, application: Application) {
@@ -53,7 +53,9 @@ export class ApiFollower {
     return this.#stop.signal;
   }
 
-  /** Resolves when these informers have synced and what they know is applied. Stays pending when it is stopped before. */
+  /**
+   * Resolves when these informers have synced and their objects are applied. Stays pending when it is stopped before.
+   */
   async open(informers: readonly { readonly synced: Promise<void> }[]): Promise<void> {
     await Promise.all(informers.map(({ synced }) => synced));
     this.#isOpen = true;
@@ -74,7 +76,7 @@ export class ApiFollower {
     return new Promise((resolve) => this.#waiting.push({ version, resolve }));
   }
 
-  /** Stops following the API. What is applied stays. */
+  /** Stops following the API. Applied rules stay. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error(`following ${this.#application.subject} stops`));
     await this.#running;

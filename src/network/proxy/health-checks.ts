@@ -11,7 +11,7 @@ interface Open {
 
 export interface HealthChecksOptions {
   readonly log: Logger;
-  /** Has a server listen on a port of the node. Rejects when it cannot. */
+  /** Makes a server listen on a port of the node. Rejects when it cannot. */
   readonly listen: (server: Server, port: number) => Promise<void>;
 }
 

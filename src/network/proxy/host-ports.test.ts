@@ -30,7 +30,7 @@ it('refuses ports that something else listens on, and not those of its own endpo
   expect(await refusedOf(rulesOf([30_001, 30_002, 30_003], [own, ...others]), [30_002, 30_003])).toEqual([30_002]);
 });
 
-it('looks at endpoints once, however many ports there are', async () => {
+it('endpoints are looked at once, however many ports there are', async () => {
   let looks = 0;
   const endpoint = {
     get isLocal() {

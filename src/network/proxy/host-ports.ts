@@ -1,4 +1,4 @@
-/** Keeps services from taking ports of the node that something else listens on. */
+/** Keeps services from taking ports of the node that other programs listen on. */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { groupBy } from '../../base/collections/group-by.ts';
@@ -21,7 +21,7 @@ export interface HostPortsOptions {
   readonly addresses: readonly string[];
 }
 
-/** A service with the rules that it wants. */
+/** Service with the rules that it requests. */
 export interface WantedRules {
   readonly service: DeepReadonly<Service> | undefined;
   readonly rules: ServiceRules;
@@ -29,19 +29,22 @@ export interface WantedRules {
 
 export class HostPorts {
   readonly #options: HostPortsOptions;
-  /** The ports that each service has. Once taken, a port stays with its service, whatever listens later. */
+  /** Ports that each service has. Once taken, a port stays with its service, even if a program listens on it later. */
   readonly #taken = new Map<string, ReadonlySet<string>>();
 
   constructor(options: HostPortsOptions) {
     this.#options = options;
   }
 
-  /** Decides for some services. Reads the listeners of the node only when one wants a port that it has not. */
+  /**
+   * Decides for some services. Reads the listeners of the node only when a service requests a port that it does not
+   * have.
+   */
   async decide(services: ReadonlyMap<string, WantedRules>): Promise<ReadonlyMap<string, HostPortDecision>> {
     const { addresses } = this.#options;
     const wanted = [...services].map(([key, { service, rules }]) => ({
       ...{ key, rules },
-      // Those that a load balancer is not given now count as well: it would be, if they were free.
+      // Ports that a load balancer does not have now count as well: it would get them if they were free.
       ports: [...hostPortsOf(rules), ...balancedPorts(service, addresses)],
     }));
     const wantsMore = wanted.some(({ key, ports }) => ports.some((port) => !this.#has(key, port)));
@@ -70,7 +73,7 @@ export class HostPorts {
   }
 }
 
-/** Whether a listener on the same port has the address, too. */
+/** Reports whether a listener on the same port also has the address. */
 function isTakenBy(listener: NetworkPort, { address }: HostPort, ofNode: readonly string[]): boolean {
   if (address === undefined || listener.address === address) return true;
   if (!ofNode.includes(address)) return false;
@@ -86,6 +89,6 @@ function balancedPorts(service: WantedRules['service'], addresses: readonly stri
   );
 }
 
-/** How a port is named in events and in the annotation of the node: `TCP/22`. */
+/** Formats a port for events and the annotation of the node: `TCP/22`. */
 export const nameOfHostPort = ({ protocol, port }: Pick<HostPort, 'protocol' | 'port'>) =>
   `${protocol.toUpperCase()}/${port}`;

@@ -92,7 +92,7 @@ it('admits at once while there are no policies, and remembers the address for th
   await expect.poll(isolated).toEqual(['10.0.0.5']);
 });
 
-it('does not admit while policies cannot be applied', async () => {
+it('no pod is admitted while policies cannot be applied', async () => {
   await policy();
   const db = await pod('db');
   failures = 1;
@@ -106,7 +106,7 @@ it('does not admit while policies cannot be applied', async () => {
   expect(isolated()).toEqual(['10.0.0.5']);
 });
 
-it('takes an address for that of the pod which starts with it', async () => {
+it('an address belongs to the pod which starts with it', async () => {
   await policy();
   await watch.admit(await pod('db'), ['10.0.0.5']);
   await show('db', '10.0.0.5');
@@ -115,7 +115,7 @@ it('takes an address for that of the pod which starts with it', async () => {
   expect(isolated()).toEqual([]);
 });
 
-it('does not apply anything for a pod that is known', async () => {
+it('a pod that is known causes no changes', async () => {
   await policy();
   const db = await pod('db');
   await watch.admit(db, ['10.0.0.5']);
@@ -127,7 +127,7 @@ it('does not apply anything for a pod that is known', async () => {
   expect(applied.length).toBe(before);
 });
 
-it('takes the address of a pod of this node from its runtime, whatever the status says', async () => {
+it('the address of a pod of this node comes from its runtime, whatever the status says', async () => {
   await policy();
   const db = await pod('db');
   await watch.admit(db, ['10.0.0.5']);

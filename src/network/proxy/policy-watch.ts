@@ -78,7 +78,7 @@ export class PolicyWatch {
     return this.#follower.stop();
   }
 
-  /** Without an answer, the addresses are those that the API shows. */
+  /** Adds running pods. Without an answer, the addresses are those that the API shows. */
   async #addRunning(): Promise<void> {
     const { running, log } = this.#options;
     try {
@@ -88,7 +88,7 @@ export class PolicyWatch {
     }
   }
 
-  /** Text of one pod must not keep policies from the others. */
+  /** Reports an invalid address of one pod, which must not keep policies from the others. */
   #checkAddresses(pod: DeepReadonly<Pod>): void {
     const wrong = pod.spec.nodeName === this.#options.node ? wrongAddressOf(pod) : undefined;
     if (wrong === undefined) return;
@@ -115,7 +115,7 @@ export class PolicyWatch {
   }
 }
 
-/** What policies look at. */
+/** Returns the fields of a pod that policies depend on. */
 function factsOf({ metadata, spec, status }: DeepReadonly<Pod>): unknown {
   return [metadata.labels, spec.nodeName, status.phase, status.podIP, status.podIPs, status.hostIP, status.hostIPs];
 }

@@ -33,7 +33,7 @@ export class RouteWatch {
   readonly #follower: ApiFollower;
   readonly #nodes: Informer<Node>;
   readonly #namespaces: Informer<Namespace>;
-  /** What was applied last. */
+  /** Routes that were applied last. */
   #applied: string | undefined;
   #refused = '';
 
@@ -77,7 +77,7 @@ export class RouteWatch {
   }
 }
 
-/** What routes depend on. */
+/** Returns the fields of a node that routes depend on. */
 function factsOf({ metadata, spec, status }: DeepReadonly<Node>): string {
   return JSON.stringify([metadata.annotations?.[GATEWAY_ANNOTATION], spec.podCIDRs, status?.addresses]);
 }

@@ -26,16 +26,16 @@ export interface ServiceProxyOptions extends ApiFollowerOptions {
   readonly node: string;
   readonly addresses: readonly string[];
   readonly applier: RuleApplier;
-  /** Ports of the node that something else has: sockets, and rules of other nodes and clusters. */
+  /** Returns ports of the node that are in use: by sockets, and by rules of other nodes and clusters. */
   readonly listeners: () => Promise<readonly NetworkPort[]>;
-  /** Has a server listen on a port of the node. Rejects when it cannot. */
+  /** Makes a server listen on a port of the node. Rejects when it cannot. */
   readonly listen: (server: Server, port: number) => Promise<void>;
   /** Tells the cluster which ports services asked for and did not get, as `TCP/22`. */
   readonly reportPortsInUse: (ports: readonly string[]) => Promise<void>;
 }
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
-/** What a busy program needs to accept the connections that wait. */
+/** Time in which a busy program accepts the connections that wait. */
 const SETTLE_MS = 300;
 const ZONE = 'topology.kubernetes.io/zone';
 
@@ -49,7 +49,7 @@ function serviceOf({ metadata }: Slice): readonly string[] {
 
 const addressesIn = ({ endpoints }: Slice) => endpoints.flatMap((each) => each.addresses ?? []);
 
-/** Whether a slice does not know yet that the endpoint ends. */
+/** Reports whether a slice does not show yet that the endpoint is terminating. */
 function isOpenAt({ endpoints }: Slice, address: string): boolean {
   return endpoints.some(
     ({ addresses, conditions }) =>
@@ -68,7 +68,7 @@ export class ServiceProxy {
   readonly #healthChecks: HealthChecks;
   readonly #hostPorts: HostPorts;
   readonly #turns: TurnBudget;
-  /** Ports of the node that services want and something else has, by service. */
+  /** Ports of the node that services request and other programs have, by service. */
   readonly #refused = new Map<string, readonly string[]>();
   /** Services whose rules may have changed. */
   #dirty = new Set<string>();
@@ -116,7 +116,7 @@ export class ServiceProxy {
     await sleep(this.#options.clock, SETTLE_MS, signal);
   }
 
-  /** Stops following the API. What is applied stays, and the applier remains open. */
+  /** Stops following the API. Applied rules stay, and the applier remains open. */
   async stop(): Promise<void> {
     await this.#follower.stop();
     await this.#healthChecks.close();
@@ -134,7 +134,7 @@ export class ServiceProxy {
     if (object.metadata.name === this.#options.node) this.#zoneChanged(object.metadata.labels?.[ZONE]);
   }
 
-  /** Only external IPs depend on the ranges of the cluster. */
+  /** Handles changed ranges of the cluster, on which only external IPs depend. */
   #rangesChanged(): void {
     this.#reservedRanges = undefined;
     const services = this.#services.lister.list().filter(({ spec }) => spec.externalIPs?.length);
@@ -166,7 +166,7 @@ export class ServiceProxy {
     for (const [key, { healthCheck }] of services) await this.#healthChecks.set(key, healthCheck);
   }
 
-  /** Those that are gone are in the set of changes. */
+  /** Returns the keys of all services; those of deleted ones are in the set of changes. */
   #allKeys(): Iterable<string> {
     return new Set([...this.#services.lister.list().map(keyOf), ...this.#dirty]);
   }
@@ -187,7 +187,7 @@ export class ServiceProxy {
     this.#events.event(service, 'Warning', 'PortInUse', message);
   }
 
-  /** Says which ports are in use when the Node says something else. Rules hold all the same when it cannot be said. */
+  /** Reports the ports in use when the Node shows others. Rules stay in effect even when they cannot be reported. */
   async #reportRefused(): Promise<void> {
     const { node, log, reportPortsInUse } = this.#options;
     const ports = [...new Set([...this.#refused.values()].flat())].sort();
@@ -223,7 +223,7 @@ export class ServiceProxy {
     return rules;
   }
 
-  /** Of cluster IPs, and of the pods of all nodes. */
+  /** Ranges of cluster IPs, and of the pods of all nodes. */
   #clusterRanges(): readonly string[] {
     if (!this.#reservedRanges) {
       const ofPods = this.#nodes.lister.list().flatMap(({ spec }) => spec.podCIDRs ?? []);

@@ -21,7 +21,7 @@ export interface UnenforcedPoliciesOptions {
 
 const REASON = 'NetworkPolicyNotEnforced';
 
-/** Returns what stops it. */
+/** Starts reporting; returns a function that stops it. */
 export function reportUnenforcedPolicies(options: UnenforcedPoliciesOptions): () => Promise<void> {
   const { node, log } = options;
   const stop = new AbortController();

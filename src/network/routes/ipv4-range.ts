@@ -5,7 +5,7 @@ export interface Ipv4Range {
   readonly text: string;
   /** The first address. */
   readonly base: string;
-  /** Of the prefix. */
+  /** Length of the prefix. */
   readonly length: number;
 }
 

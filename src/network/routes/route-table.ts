@@ -4,7 +4,7 @@ import type { Routing } from '../kernel/router.ts';
 import { range as checkedRange } from '../kernel/values.ts';
 
 const REMOTE_PODS = 'remote-pods';
-/** Before the rules of the runtimes, which give packets that leave the machine its address. */
+/** Hook before the rules of the runtimes, which give packets that leave the machine its address. */
 const BEFORE_SNAT: Hook = { type: 'nat', hook: 'postrouting', priority: 99 };
 const MANGLE: Hook = { type: 'filter', hook: 'forward', priority: -150 };
 

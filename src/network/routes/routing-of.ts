@@ -22,7 +22,7 @@ export interface RoutingPlan extends Routing {
   readonly refused: readonly { readonly node: string; readonly reason: string }[];
 }
 
-/** The address of the machine that a node without a link of its own is reached through. */
+/** Address of the machine through which a node without its own link is reached. */
 export const GATEWAY_ANNOTATION = 'node.kubernetes.io/gateway';
 
 /** VXLAN as IANA registered it. */
@@ -89,7 +89,7 @@ function peerAt(remote: string, ranges: readonly Ipv4Range[], texts: readonly st
   return { remote, gateway: ranges[0]?.base ?? remote, mac: macOf(remote), ranges: texts };
 }
 
-/** Every machine computes those of the others from their addresses. */
+/** Returns the MAC address for an address: every machine computes those of the others. */
 function macOf(address: string): string {
   const parts = address.split('.').map((part) => Number(part).toString(16).padStart(2, '0'));
   return `0a:58:${parts.join(':')}`;

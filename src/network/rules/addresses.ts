@@ -21,7 +21,7 @@ export function ofFamily(addresses: readonly string[], family: IpFamily): readon
   return [...new Set(known.filter((address) => familyOf(address) === family))];
 }
 
-/** The ranges of a family, canonical: `10.0.0.0/8`. What is no range is left out. */
+/** Returns the ranges of a family, canonical: `10.0.0.0/8`. Text that is not a range is left out. */
 export function rangesOfFamily(ranges: readonly string[], family: IpFamily): readonly string[] {
   return [...new Set(ranges.flatMap((text) => canonicalRange(text.trim()) ?? []))].filter(
     (range) => familyOf(range) === family,

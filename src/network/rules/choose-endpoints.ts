@@ -3,15 +3,15 @@ import type { Endpoint } from './endpoints.ts';
 import type { NodeFacts } from './rule-set.ts';
 
 export interface ChosenEndpoints {
-  /** For the traffic policy Cluster. */
+  /** Endpoints for the traffic policy Cluster. */
   readonly cluster: readonly Endpoint[];
-  /** For the traffic policy Local. */
+  /** Endpoints for the traffic policy Local. */
   readonly local: readonly Endpoint[];
 }
 
 type Facts = Pick<NodeFacts, 'name' | 'zone'>;
 
-/** Ready endpoints are used; when there is none, those that end and still serve. */
+/** Chooses ready endpoints; when there are none, those that are terminating and still serve. */
 export function chooseEndpoints(endpoints: readonly Endpoint[], node: Facts): ChosenEndpoints {
   const isPreferred = topologyOf(endpoints, node);
   const cluster = endpoints.filter((endpoint) => endpoint.isReady && isPreferred(endpoint));
@@ -23,7 +23,7 @@ export function chooseEndpoints(endpoints: readonly Endpoint[], node: Facts): Ch
   };
 }
 
-/** Whether an endpoint can be used by somebody, somewhere in the cluster. */
+/** Reports whether any client in the cluster can use the endpoint. */
 export function isUsable(endpoint: Endpoint): boolean {
   return endpoint.isReady || stillServes(endpoint);
 }
@@ -33,8 +33,8 @@ function stillServes({ isServing, isTerminating }: Endpoint): boolean {
 }
 
 /**
- * Hints count only if all ready endpoints have them and one of them is for this node, or else for its zone. So a node is never
- * left without endpoints.
+ * Returns a test for preferred endpoints. Hints count only if all ready endpoints have them and one of them is for this
+ * node, or else for its zone, so that a node is never left without endpoints.
  */
 function topologyOf(endpoints: readonly Endpoint[], { name, zone }: Facts): (endpoint: Endpoint) => boolean {
   const ready = endpoints.filter(({ isReady }) => isReady);

@@ -4,7 +4,7 @@ import type { ExternalTraffic, PortRules, Protocol, ServiceRules } from './rule-
 /** A port that rules take from the node. */
 export interface HostPort {
   readonly protocol: Protocol;
-  /** Undefined: the port of all addresses of the node, as node ports are. */
+  /** Address; undefined: all addresses of the node, as for node ports. */
   readonly address: string | undefined;
   readonly port: number;
 }
@@ -53,8 +53,8 @@ function withoutKeys(rules: PortRules, keys: ReadonlySet<string>): PortRules {
 }
 
 /**
- * Finds out whether a port leads to an endpoint that is reached there without rules: a pod on the network of the node. A service may have
- * thousands of ports with thousands of endpoints each: they are looked at once, and only when somebody asks.
+ * Returns a test for ports that lead to an endpoint without rules: a pod on the network of the node. A service may have
+ * thousands of ports with thousands of endpoints each: they are looked at once, on first use.
  */
 export function ownEndpoints(
   { ports }: ServiceRules,

@@ -1,20 +1,20 @@
-/** What a node does with the traffic of Services, independent of how it is applied. */
+/** Rules for the traffic of Services on a node, independent of how they are applied. */
 import type { IpFamily } from './addresses.ts';
 
 export type Protocol = 'tcp' | 'udp';
 
-/** Where a connection can end: an address and a port of a pod, mostly. */
+/** End of a connection: usually an address and a port of a pod. */
 export interface Destination {
   readonly address: string;
   readonly port: number;
-  /** Whether it is on this node. */
+  /** True when it is on this node. */
   readonly isLocal: boolean;
 }
 
-/** What happens to traffic when there is no endpoint for it: `reject` answers at once, `drop` does not. */
+/** Handling of traffic without an endpoint: `reject` answers at once, `drop` does not. */
 type NoEndpoint = 'reject' | 'drop';
 
-/** Endpoints among which connections are distributed; when there are none, what happens to the traffic. */
+/** Endpoints among which connections are distributed, and the handling of traffic when there are none. */
 export interface Choice {
   readonly endpoints: readonly Destination[];
   readonly otherwise: NoEndpoint;
@@ -26,7 +26,7 @@ export interface ExternalTraffic {
   readonly addresses: readonly string[];
   /** Addresses of the load balancer, which may have source ranges. */
   readonly loadBalancerAddresses: readonly string[];
-  /** 0: none. */
+  /** Node port; 0 for none. */
   readonly nodePort: number;
   /** Sources that may use the load balancer addresses; undefined: all. */
   readonly allowedSources: readonly string[] | undefined;
@@ -38,7 +38,7 @@ export interface ExternalTraffic {
   readonly inside: readonly Destination[];
 }
 
-/** The rules of one port of a Service, for one IP family. */
+/** Rules of one port of a Service, for one IP family. */
 export interface PortRules {
   /** Unique: `namespace/name:port/protocol/family`. */
   readonly id: string;
@@ -46,12 +46,12 @@ export interface PortRules {
   readonly protocol: Protocol;
   readonly clusterIP: string;
   readonly port: number;
-  /** How long a client stays with its endpoint, in seconds; undefined: every connection is distributed anew. */
+  /** Time that a client stays with its endpoint, in seconds; undefined when every connection is distributed anew. */
   readonly affinitySeconds: number | undefined;
   /** Traffic to the cluster IP. */
   readonly internal: Choice;
   readonly external: ExternalTraffic | undefined;
-  /** All endpoints that may still have connections: those that serve, whatever the policies say. */
+  /** Endpoints that may still have connections: those that serve, whatever the policies say. */
   readonly serving: readonly Destination[];
 }
 
@@ -75,7 +75,7 @@ export interface ServiceRules {
 /** The rules of all services, by `namespace/name`. */
 export type RuleSet = ReadonlyMap<string, ServiceRules>;
 
-/** What the rules depend on besides the API's services. */
+/** Input of the rules besides the API's services. */
 export interface NodeFacts {
   readonly name: string;
   readonly zone: string | undefined;

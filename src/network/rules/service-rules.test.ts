@@ -196,7 +196,7 @@ it('remembers clients for the time that the service asks for', () => {
   expect(first({ sessionAffinity: 'None' }, []).affinitySeconds).toBeUndefined();
 });
 
-it('leaves SCTP out, and says so', () => {
+it('SCTP is left out, with a message', () => {
   const ports = [
     { port: 80, protocol: 'TCP' },
     { port: 99, protocol: 'SCTP' },
@@ -214,7 +214,7 @@ it('makes the rules of many ports in many turns', () => {
   expect(turns).toBeGreaterThan(100);
 });
 
-it('looks at the ports of slices once, and not for each port of the service', () => {
+it('the ports of slices are looked at once, and not for each port of the service', () => {
   let read = 0;
   const counted = (at: number) => ({
     name: `p${at}`,

@@ -1,4 +1,4 @@
-/** The rules of one Service on one node. */
+/** Computes the rules of one Service on one node. */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
@@ -78,7 +78,7 @@ function portRules(
   const hasAny = endpoints.some(isUsable);
   const choice = (policy: string | undefined): Choice => ({
     endpoints: (policy === 'Local' ? local : cluster).map(destination),
-    // Elsewhere in the cluster there is one: another node may be tried.
+    // Another node may be tried when there is an endpoint elsewhere in the cluster.
     otherwise: hasAny ? 'drop' : 'reject',
   });
   const addresses = externalAddresses(service, port, family, node);
@@ -127,12 +127,15 @@ function externalIPs({ externalIPs: texts = [] }: Service['spec']): readonly str
   return texts.length === 0 ? texts : [...ofFamily(texts, 4), ...ofFamily(texts, 6)];
 }
 
-/** Whoever may create a service would get the traffic to pods and services of others. */
+/**
+ * Reports whether an external address is reserved: otherwise anyone who may create a service would get the traffic to
+ * pods and services of others.
+ */
 function isReserved(address: string, { reservedRanges }: NodeFacts): boolean {
   return reservedRanges.some((range) => isInRange(address, range));
 }
 
-/** Whether the load balancer does not serve the port at one of its addresses. */
+/** Reports whether the load balancer does not serve the port at one of its addresses. */
 function hasFailed(
   ports: readonly { readonly port?: number; readonly protocol?: string; readonly error?: string }[] | undefined,
   { port, protocol }: ServicePort,

@@ -1,4 +1,4 @@
-/** What the rules of a port ask this node to listen on. */
+/** Addresses and ports that this node listens on for the rules of a port. */
 import type { Destination, PortRules, Protocol } from '../rules/rule-set.ts';
 
 export interface Front {
@@ -17,7 +17,7 @@ export function keyOfFront({ protocol, host, port }: Front): string {
   return `${protocol} ${host} ${port}`;
 }
 
-/** Where there is no endpoint, nothing listens: clients are refused. */
+/** Returns the fronts of a port. Nothing listens for a port without endpoints: clients are refused. */
 export function frontsOf({
   id,
   family,

@@ -16,7 +16,7 @@ interface Remembered {
 export class Picker {
   readonly #clock: Clock;
   readonly #random: Random;
-  /** In the order of their last connections. */
+  /** Clients in the order of their last connections. */
   readonly #clients = new Map<string, Remembered>();
 
   constructor(clock: Clock, random: Random) {

@@ -1,4 +1,4 @@
-/** Which clients may connect. */
+/** Decides which clients may connect. */
 import { BlockList, isIPv6 } from 'node:net';
 
 export class SourceFilter {

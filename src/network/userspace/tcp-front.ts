@@ -28,7 +28,7 @@ export async function openTcpFront(first: Front, picker: Picker): Promise<OpenFr
       sources = new SourceFilter(front.allowedSources);
     },
     async close() {
-      // It ends when the last connection does, which nobody waits for.
+      // Closing completes when the last connection ends, which is not awaited.
       server.close();
     },
   };
@@ -64,7 +64,7 @@ function connectTo(host: string, port: number): Promise<Socket | undefined> {
   });
 }
 
-/** Each direction ends by itself; an error ends both. */
+/** Joins two sockets. Each direction ends by itself; an error ends both. */
 function join(a: Socket, b: Socket): void {
   const ended = (error: unknown) => {
     if (!error) return;

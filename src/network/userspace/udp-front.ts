@@ -8,7 +8,7 @@ import type { OpenFront } from './open-front.ts';
 import { type Picker, textOf } from './picker.ts';
 import { SourceFilter } from './source-filter.ts';
 
-/** As conntrack forgets a stream of packets. */
+/** Idle timeout after which conntrack forgets a stream of packets, too. */
 const IDLE_MS = 120_000;
 const MAX_FLOWS = 4_096;
 

@@ -1,7 +1,7 @@
 /**
- * Notices what changes in the runtime. Everything is compared with what was seen before: at once after an event or a call of
- * our own, and from time to time, because events can be lost and some runtimes have none. Without sandboxes and listeners,
- * nothing is asked.
+ * Notices changes in the runtime. Everything is compared with its earlier state: at once after an event or a call of
+ * our own, and periodically, because events can be lost and some runtimes have none. Without sandboxes and listeners,
+ * the runtime is not asked.
  */
 
 import type { Logger } from '../../base/log.ts';
@@ -10,7 +10,7 @@ import type { RuntimeError } from '../runtime/errors.ts';
 import type { Connection } from './connection.ts';
 import { followEvents } from './events.ts';
 
-/** The states of what runs, by id. */
+/** States of running sandboxes and containers, by id. */
 export type Snapshot = ReadonlyMap<string, { readonly state: string; readonly sandboxId: string }>;
 
 interface ChangesOptions {
@@ -22,11 +22,11 @@ interface ChangesOptions {
 
 type Listener = (sandboxId: string | undefined) => void;
 
-/** Between two looks where the runtime sends no events. */
+/** Interval between two looks when the runtime sends no events. */
 const RELIST_MS = 1000;
-/** Between two looks where it does. */
+/** Interval between two looks when it does. */
 const RELIST_WITH_EVENTS_MS = 10_000;
-/** After an event: containerd sends them before CRI has noticed, which takes it some milliseconds. */
+/** Delays after an event: containerd sends events before CRI has noticed, which takes it some milliseconds. */
 const LOOKS_AFTER_EVENT_MS: readonly number[] = [5, 30, 80, 200];
 const RECONNECT_MS = 1000;
 
@@ -38,7 +38,7 @@ export class Changes {
   #looks: Timer[] = [];
   #looking: Promise<void> | undefined;
   #isStale = false;
-  /** Aborted when nobody listens any more. */
+  /** Signal that is aborted when the last listener leaves. */
   #subscription = new AbortController();
   #hasEvents = false;
   #retry: Timer | undefined;
@@ -83,7 +83,7 @@ export class Changes {
     this.#before = undefined;
   }
 
-  /** One look at a time; another one follows if it was asked for meanwhile. */
+  /** Runs one comparison at a time, and another one if it was requested meanwhile. */
   #look(): void {
     if (this.#looking) {
       this.#isStale = true;
@@ -114,7 +114,7 @@ export class Changes {
     const before = this.#before;
     this.#before = now;
     if (!before) {
-      // Nobody knows what has changed before the first look.
+      // Changes before the first comparison are unknown.
       this.#notify(undefined);
       return;
     }

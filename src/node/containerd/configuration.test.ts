@@ -20,7 +20,7 @@ const resources = {
 const mappings = [{ hostId: 65_536, containerId: 0, length: 65_536 }];
 const selinux = { user: 'u', role: 'r', type: 't', level: 'l' };
 
-/** Every field has a value that is not the default. */
+/** Sandbox in which every field has a value that is not the default. */
 const sandbox: SandboxConfig = {
   pod: { namespace: 'ns', name: 'name', uid: 'uid' },
   attempt: 3,
@@ -105,7 +105,7 @@ const encodeSandbox = (config: SandboxConfig) =>
 const encodeContainer = (config: ContainerConfig) =>
   ContainerMessage.encode(containerMessage(config, { sandbox, sandboxId: 'id', owner: 'node' }));
 
-/** All values that differ from this one in a single leaf, by the path of that leaf. */
+/** Returns all values that differ from this one in a single leaf, by the path of that leaf. */
 function variants(value: unknown, path = ''): [string, unknown][] {
   if (typeof value === 'string') return [[path, CHOICES[value] ?? `${value}2`]];
   if (typeof value === 'number') return [[path, value + 1]];

@@ -10,13 +10,13 @@ export interface ConnectionOptions {
   /** Path of the unix socket. */
   readonly socket: string;
   readonly clock: Clock;
-  /** Called when nobody listens on the socket, before another attempt: starts what should listen there. */
+  /** Starts the program that should listen on the socket. Called before another attempt when nothing does. */
   readonly revive?: () => Promise<void>;
 }
 
 const CALL_TIMEOUT_MS = 2 * 60_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** As kubelet has it. */
+/** Limit of kubelet. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /** Makes calls to a runtime over one connection, which is opened on demand and again after it has ended. */

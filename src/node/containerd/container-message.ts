@@ -88,7 +88,7 @@ function containerNamespaces(
   return { ...namespacesMessage(namespaces, 'container'), pid: 'target', targetId: pid.containerId };
 }
 
-/** Without a profile, the runtime's default applies where the machine has AppArmor. */
+/** Returns the profile. Without one, the runtime's default applies if the machine has AppArmor. */
 function appArmorMessage(appArmor: AppArmor | undefined): Encodable<typeof SecurityProfile> | undefined {
   if (appArmor?.type === 'localhost') return { type: 'localhost', localhost: appArmor.profile };
   return appArmor && { type: appArmor.type };

@@ -31,7 +31,7 @@ interface ContainersOptions {
   readonly connection: Connection;
   /** The node whose sandboxes these are. */
   readonly owner: string;
-  /** Undefined: the runtime decides where the cgroups of containers are. */
+  /** Cgroups of pods; undefined when the runtime decides where the cgroups of containers are. */
   readonly cgroups: PodCgroups | undefined;
   readonly interfaces: PodInterfaces;
   readonly clock: Clock;
@@ -52,10 +52,10 @@ export class CriContainers implements Containers {
   readonly #interfaces: PodInterfaces;
   readonly #clock: Clock;
   readonly #changed: () => void;
-  /** What is known of sandboxes and containers, which does not change while their state is the same. */
+  /** Known sandboxes and containers, which do not change while their state is the same. */
   #sandboxes = new Map<string, Sandbox>();
   #containers = new Map<string, Container>();
-  /** By sandbox; undefined: one that was made without. */
+  /** Cgroup of each pod by sandbox; undefined for a sandbox made without one. */
   readonly #podCgroups = new Map<string, string | undefined>();
 
   constructor({ connection, owner, cgroups, interfaces, clock, changed }: ContainersOptions) {
@@ -212,7 +212,7 @@ export class CriContainers implements Containers {
     ]);
   }
 
-  /** Of the sandboxes that were listed. */
+  /** Returns the usage of the listed sandboxes. */
   async podUsage(): Promise<readonly ContainerUsage[]> {
     const time = this.#clock.now();
     return [...this.#podCgroups].flatMap(([id, cgroup]): ContainerUsage[] => {
@@ -223,7 +223,7 @@ export class CriContainers implements Containers {
     });
   }
 
-  /** CRI does not tell it. */
+  /** Reads the throttling of a container, which CRI does not report. */
   #throttling(id: string): Pick<ContainerUsage, 'throttling'> {
     const cgroup = this.#podCgroups.get(this.#containers.get(id)?.sandboxId ?? '');
     const throttling = cgroup && this.#cgroups?.usageIn(cgroup, id)?.throttling;
@@ -257,12 +257,12 @@ export class CriContainers implements Containers {
   }
 }
 
-/** What is gone needs not be stopped or removed. */
+/** Ignores that a sandbox or container to stop or remove is gone. */
 function ignoreGone(error: RuntimeError): undefined {
   if (error.code !== 'NotFound') throw error;
 }
 
-/** Some at a time, in the order of the items, without those that are gone. */
+/** Runs some tasks at a time, and returns results in the order of the items, without those that are gone. */
 async function inParallel<T, R>(items: readonly T[], task: (item: T) => Promise<R | undefined>): Promise<R[]> {
   const results: (R | undefined)[] = [];
   const queue = items.entries();

@@ -17,12 +17,15 @@ export interface DetectOptions {
   /** Path of a CRI socket; undefined: that of the machine, or an own containerd. */
   readonly socket: string | undefined;
   readonly isRoot: boolean;
-  /** Where programs are searched, as in PATH. */
+  /** Directories to search for programs, as in PATH. */
   readonly path: string;
   readonly clock: Clock;
 }
 
-/** `found` describes the containerd that would be used; `missing` says why there is none, as part of a sentence. */
+/**
+ * `found` describes the containerd that would be used; `missing` is the reason why there is none, as part of a
+ * sentence.
+ */
 export type Detected = { readonly found: string } | { readonly missing: string };
 
 export async function detectContainerd({ socket, isRoot, path, clock }: DetectOptions): Promise<Detected> {
@@ -48,7 +51,7 @@ export async function detectContainerd({ socket, isRoot, path, clock }: DetectOp
   return { found: 'one that qd runs' };
 }
 
-/** For example the containerd of Docker does not: its CRI is turned off. */
+/** Reports whether CRI is served. The containerd of Docker, for example, turns it off. */
 export async function answersCri(socket: string, clock: Clock): Promise<boolean> {
   const connection = new Connection({ socket, clock });
   try {

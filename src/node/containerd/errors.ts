@@ -1,4 +1,4 @@
-/** What failures of a CRI call mean. */
+/** Maps failures of CRI calls to errors of the runtime contract. */
 import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import { RuntimeError, type RuntimeErrorCode } from '../runtime/errors.ts';
 

@@ -16,8 +16,9 @@ interface EventFollower {
 const TOPICS = ['/tasks/start', '/tasks/exit', '/tasks/oom'].map((topic) => `topic=="${topic}"`);
 
 /**
- * Follows the events of a runtime: those of CRI (containerd 1.7 and newer), or else those of containerd itself. Resolves when
- * they have ended, or when the runtime has none of the two. Rejects with RuntimeError when the runtime cannot be reached.
+ * Follows the events of a runtime: those of CRI (containerd 1.7 and newer), or else those of containerd itself.
+ * Resolves when they have ended, or when the runtime has neither. Rejects with RuntimeError when the runtime cannot be
+ * reached.
  */
 export async function followEvents(connection: Connection, follower: EventFollower): Promise<'ended' | 'unsupported'> {
   const end = await follow(connection, cri.events, {}, follower, () => true);

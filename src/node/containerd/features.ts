@@ -1,10 +1,10 @@
-/** What a runtime can do, as it says itself or as its version tells. */
+/** Features of a runtime, as it reports itself or as its version tells. */
 import type { Decoded } from '../../protocols/protobuf/message.ts';
 import type { RuntimeHandler } from '../runtime/runtime.ts';
 import type { StatusResponse, VersionResponse } from './messages/status.ts';
 
 export interface Features {
-  /** For messages: `containerd 1.6.20`. */
+  /** Name and version for messages: `containerd 1.6.20`. */
   readonly runtime: string;
   readonly userNamespaces: boolean;
   readonly recursiveReadOnly: boolean;
@@ -38,7 +38,7 @@ export function featuresOf(
   };
 }
 
-/** Sorted by name, as kubelet reports them. containerd tells since 2.0. */
+/** Returns handlers sorted by name, as kubelet reports them. containerd reports them since 2.0. */
 export function handlersOf({ handlers }: Decoded<typeof StatusResponse>): RuntimeHandler[] {
   return handlers
     .map(({ name, features }) => ({

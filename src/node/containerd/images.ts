@@ -14,7 +14,7 @@ interface ImagesOptions {
   readonly load: (archive: string) => Promise<readonly string[]>;
 }
 
-/** A pull has no limit of its own: containerd ends one that makes no progress. */
+/** Timeout of a pull, which is hardly ever reached: containerd ends a pull that makes no progress. */
 const PULL_TIMEOUT_MS = 24 * 60 * 60_000;
 
 export class CriImages implements Images {
@@ -44,8 +44,8 @@ export class CriImages implements Images {
   }
 
   /**
-   * containerd removes the names of an image one by one, and follows changes of names at the same time: it may then look for
-   * an image that it has just removed, and fail. Another attempt removes what is left.
+   * Removes an image. containerd removes the names of an image one by one, and follows changes of names at the same
+   * time: it may then look for an image that it has just removed, and fail. Another attempt removes the rest.
    */
   async remove(id: string): Promise<void> {
     const remove = () => this.#options.connection.call(cri.removeImage, { image: { image: id } });

@@ -1,4 +1,4 @@
-/** Marks that the runtime puts on what it creates, and hides from the agent. */
+/** Labels that the runtime puts on its sandboxes and containers, and hides from the agent. */
 
 /** The node that a sandbox or container belongs to; others on the same containerd are not seen. */
 export const OWNER_LABEL = 'quarterdeck.kubernetes.io/node';

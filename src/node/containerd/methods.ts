@@ -75,7 +75,7 @@ export const containerdApi = {
   events: own('events.v1.Events')('Subscribe', containerd.SubscribeRequest, containerd.EventEnvelope),
 };
 
-/** The same method, whose results belong to a lease, so that they are not collected as garbage before it ends. */
+/** Returns the method with results that belong to a lease, so that they are not collected as garbage before it ends. */
 export function underLease<In, Out>(plain: Method<In, Out>, lease: string): Method<In, Out> {
   return { ...plain, metadata: { ...plain.metadata, 'containerd-lease': lease } };
 }

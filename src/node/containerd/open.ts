@@ -184,7 +184,7 @@ async function runningSocket({ directory }: ContainerdOptions): Promise<string |
   return (await findDaemon(paths)) ? paths.socket : undefined;
 }
 
-/** Undefined where systemd manages cgroups, or this process may not write them. */
+/** Returns the cgroups of pods; undefined if systemd manages them, or this process may not write them. */
 function podCgroups(name: string, usesSystemd: boolean | undefined): PodCgroups | undefined {
   const cgroups = usesSystemd === false ? openCgroups() : undefined;
   return cgroups && new PodCgroups(cgroups, name);
@@ -196,7 +196,7 @@ interface Settings {
   readonly usesSystemdCgroups: boolean | undefined;
 }
 
-/** Its configuration, as JSON. */
+/** Configuration of CRI, as JSON. */
 interface CriConfig {
   readonly sandboxImage?: string;
   readonly cni?: { readonly confDir?: string };
@@ -206,7 +206,7 @@ interface CriConfig {
   };
 }
 
-/** What containerd says about its own configuration. Other runtimes say nothing. */
+/** Reads containerd's report on its own configuration. Other runtimes report nothing. */
 function settingsOf({ info }: Decoded<typeof StatusResponse>): Settings {
   try {
     const { sandboxImage, cni, containerd } = JSON.parse(info.config ?? '{}') as CriConfig;

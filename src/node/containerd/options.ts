@@ -1,4 +1,4 @@
-/** What the agent says about the containerd it wants. */
+/** Options by which the agent selects its containerd. */
 
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -7,12 +7,12 @@ import type { Runtime } from '../runtime/runtime.ts';
 
 export interface ContainerdOptions {
   /**
-   * `own`: a containerd that belongs to this node. `auto`: the one of the machine if it serves CRI and this node has none of
-   * its own yet, else an own one. `existing`: the same, for a program beside the agent: an own one that runs is used as it is,
-   * and neither configured nor started again.
+   * `own`: a containerd that belongs to this node. `auto`: the one of the machine if it serves CRI and this node has
+   * none of its own yet, else an own one. `existing`: the same, for a program beside the agent: a running own one is
+   * used as it is, and neither configured nor started again.
    */
   readonly endpoint: 'auto' | 'own' | 'existing' | { readonly socket: string };
-  /** Where an own containerd has its files. Relative paths are not allowed. */
+  /** Directory for the files of an own containerd. Relative paths are not allowed. */
   readonly directory: string;
   /**
    * Identifies the node on this machine, now and after a restart: it names the bridge, and marks the sandboxes, so that
@@ -29,7 +29,7 @@ export interface ContainerdOptions {
   readonly hostName?: string;
   /** The address where an own containerd serves exec, attach and port-forward; default: 127.0.0.1. */
   readonly streamAddress?: string;
-  /** Where programs are searched, as in PATH. */
+  /** Directories to search for programs, as in PATH. */
   readonly path: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -38,7 +38,7 @@ export interface ContainerdOptions {
 export interface ContainerdRuntime extends Runtime {
   /** Path of the socket that is used. */
   readonly socket: string;
-  /** Whether the containerd belongs to this node. */
+  /** True when the containerd belongs to this node. */
   readonly isOwn: boolean;
   /** Configures the pod network if there is no other configuration; takes effect for new sandboxes. */
   configureNetwork(podCIDRs: readonly string[]): Promise<void>;

@@ -7,7 +7,7 @@ import type { Connection } from './connection.ts';
 import { loadArchive } from './load/load.ts';
 import { cri } from './methods.ts';
 
-/** Loads the image that keeps sandboxes alive, under the name that the runtime wants, if it does not have one. */
+/** Loads the image that keeps sandboxes alive, under the name that the runtime expects, if it does not have one. */
 export async function ensurePauseImage(
   name: string | undefined,
   { connection, clock, directory }: { connection: Connection; clock: Clock; directory: string },
@@ -16,7 +16,7 @@ export async function ensurePauseImage(
   const { image } = await connection.call(cri.imageStatus, { image: { image: wanted } });
   if (image) return;
   await makeDirectories(directory);
-  // A directory of its own: `qd image` may open the runtime while the node is starting.
+  // A separate directory: `qd image` may open the runtime while the node is starting.
   const folder = await mkdtemp(join(directory, 'pause-'));
   try {
     const archive = join(folder, 'pause.tar');

@@ -16,7 +16,7 @@ const FOLDERS = { Guaranteed: '', Burstable: '/burstable', BestEffort: '/besteff
 export class PodCgroups {
   readonly #cgroups: Cgroups;
   readonly #root: string;
-  /** Those that could not be removed yet: the kernel may take a moment after the last process has ended. */
+  /** Cgroups that could not be removed yet: the kernel may take a moment after the last process has ended. */
   readonly #left = new Set<string>();
 
   constructor(cgroups: Cgroups, name: string) {
@@ -24,7 +24,10 @@ export class PodCgroups {
     this.#root = nodeCgroup(name);
   }
 
-  /** Every sandbox has its own, so that the removal of an earlier one does not meet a later one. */
+  /**
+   * Returns the path of a sandbox's cgroup. Every sandbox has its own, so that the removal of an earlier one does not
+   * meet a later one.
+   */
   pathOf({ qosClass, pod, attempt }: SandboxConfig): string {
     return `${this.#root}${FOLDERS[qosClass]}/pod${pod.uid}${attempt > 0 ? `-${attempt}` : ''}`;
   }
@@ -50,12 +53,12 @@ export class PodCgroups {
     return this.#cgroups.usage(path);
   }
 
-  /** Of a container or sandbox in the cgroup of a pod: the runtime names its cgroup by its id. */
+  /** Returns the usage of a container or sandbox in the cgroup of a pod: the runtime names its cgroup by its id. */
   usageIn(path: string, id: string): CgroupUsage | undefined {
     return this.#cgroups.usage(`${path}/${id}`);
   }
 
-  /** What the network of a sandbox has carried; undefined where it has none of its own. */
+  /** Returns the traffic of a sandbox; undefined if it has no network of its own. */
   network(path: string, sandboxId: string): InterfaceUsage[] | undefined {
     const pid = this.#cgroups.process(`${path}/${sandboxId}`);
     return pid === undefined ? undefined : networkOf(pid);

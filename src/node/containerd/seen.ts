@@ -1,4 +1,4 @@
-/** What CRI says about sandboxes, containers and images, in the words of the runtime contract. */
+/** Converts sandboxes, containers and images of CRI into the types of the runtime contract. */
 import type { Decoded } from '../../protocols/protobuf/message.ts';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import type { Container, ContainerUsage, Image, Sandbox } from '../runtime/runtime.ts';
@@ -66,7 +66,7 @@ function seenResources(resources: Decoded<typeof Resources>): ContainerResources
   };
 }
 
-/** Undefined for a container that does not run. */
+/** Returns the usage; undefined for a container that is not running. */
 export function seenUsage(stats: Decoded<typeof ListUsageResponse>['stats'][number]): ContainerUsage | undefined {
   const { attributes, cpu, memory, writable } = stats;
   if (!attributes || cpu?.nanoseconds === undefined || memory?.workingSet === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** What an image says about the processes that run in it. */
+/** Settings of an image for the processes that run in it. */
 export interface ImageConfig {
   /** `user`, `user:group`, as names or numbers; undefined: root. */
   readonly user: string | undefined;
@@ -8,9 +8,9 @@ export interface ImageConfig {
   readonly args: readonly string[];
   /** Absolute; undefined: `/`. */
   readonly workingDirectory: string | undefined;
-  /** For example `SIGQUIT` or `3`; undefined: SIGTERM. */
+  /** Name or number, for example `SIGQUIT` or `3`; undefined: SIGTERM. */
   readonly stopSignal: string | undefined;
-  /** Directories that the image wants to be volumes of their own. */
+  /** Directories that the image declares as volumes. */
   readonly volumes: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
 }

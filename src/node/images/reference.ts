@@ -7,7 +7,7 @@ export interface ImageReference {
   readonly registry: string;
   /** The path in the registry: `library/busybox`. */
   readonly repository: string;
-  /** Undefined when there is a digest only. */
+  /** Tag; undefined when there is a digest only. */
   readonly tag: string | undefined;
   readonly digest: string | undefined;
 }
@@ -41,7 +41,7 @@ export function repositoryName({ registry, repository }: ImageReference): string
   return `${registry}/${repository}`;
 }
 
-/** The whole name. With a digest the tag says nothing, and is left out. */
+/** Returns the whole name. With a digest the tag has no meaning, and is left out. */
 export function fullName(reference: ImageReference): string {
   const { tag, digest } = reference;
   return repositoryName(reference) + (digest === undefined ? `:${tag}` : `@${digest}`);

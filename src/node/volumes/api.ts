@@ -1,4 +1,4 @@
-/** What volumes need from the API and from the rest of the agent. The agent brings it; there is no client in here. */
+/** Interface of volumes to the API and to the rest of the agent. The agent provides it; there is no client in here. */
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { ConfigMap } from '../../kinds/groups/core/config-map.ts';
 import type { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -8,7 +8,7 @@ import type { CSIDriver } from '../../kinds/groups/storage/csi-driver.ts';
 import type { VolumeAttachment } from '../../kinds/groups/storage/volume-attachment.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 
-/** Reads return undefined for what does not exist, and reject with the API's error otherwise. */
+/** Access to the API. Reads return undefined for missing objects, and reject with the API's error otherwise. */
 export interface VolumesApi {
   configMap(namespace: string, name: string): Promise<DeepReadonly<ConfigMap> | undefined>;
   secret(namespace: string, name: string): Promise<DeepReadonly<Secret> | undefined>;
@@ -20,7 +20,7 @@ export interface VolumesApi {
   trustBundles(selector: TrustBundleSelector): Promise<readonly string[]>;
   /** Settings of a CSI driver; undefined: its defaults. */
   csiDriver?(name: string): Promise<DeepReadonly<CSIDriver> | undefined>;
-  /** Records a driver of the node with what it says about it. */
+  /** Records a driver of the node with its description of the node. */
   csiDriverAdded?(driver: CsiDriverInfo): Promise<void>;
   csiDriverRemoved?(name: string): Promise<void>;
   volumeAttachment?(name: string): Promise<DeepReadonly<VolumeAttachment> | undefined>;
@@ -34,11 +34,11 @@ export interface VolumesApi {
 
 export interface CsiDriverInfo {
   readonly name: string;
-  /** How the storage system calls the node. */
+  /** Name of the node in the storage system. */
   readonly nodeId: string;
-  /** 0: no limit. */
+  /** Maximum number of volumes; 0 for no limit. */
   readonly maxVolumes: number;
-  /** Labels of the node that say where it is. */
+  /** Labels of the node that describe its location. */
   readonly topology: Readonly<Record<string, string>>;
 }
 

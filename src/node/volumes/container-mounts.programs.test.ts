@@ -1,4 +1,4 @@
-/** What containers mount: whole volumes, parts of them, the hosts file and the termination message. */
+/** Tests the mounts of containers: whole volumes, parts of them, the hosts file and the termination message. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What a container mounts. */
+/** Prepares the mounts of a container. */
 import { dirname, isAbsolute, join } from 'node:path';
 import { TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
 import { chmod, chown, makeDirectory, writeFile } from '../../base/own-files/own-files.ts';
@@ -123,8 +123,8 @@ function plainMount(hostPath: string, containerPath: string, request: MountReque
 }
 
 /**
- * Written in place, because running containers have this very file mounted. They can change what is in it, and its mode, but neither
- * replace nor remove it: its name is in a directory that they do not see.
+ * Writes a file in place, because running containers have this very file mounted. They can change its content and mode,
+ * but neither replace nor remove it: its name is in a directory that they do not see.
  */
 async function writeShared(
   path: string,

@@ -109,7 +109,7 @@ describe('a ConfigMap volume', () => {
     await live.prepare(pod);
     const path = w.path('configmap', 'config');
     const before = await readlink(join(path, '..data'));
-    // It looks again by itself.
+    // The next look needs no request.
     expect(await live.refresh(pod)).toEqual({ nextAt: w.clock.now() + 30_000 });
     expect(await readlink(join(path, '..data'))).toBe(before);
 

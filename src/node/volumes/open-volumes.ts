@@ -48,11 +48,14 @@ export interface VolumesOptions {
   readonly api: VolumesApi;
   /** The node's allocatable resources, which the downward API shows for a container without limits. */
   readonly allocatable: () => Readonly<Record<string, string>>;
-  /** Whether changed ConfigMaps and Secrets reach the volumes of running pods. */
+  /** True when changed ConfigMaps and Secrets reach the volumes of running pods. */
   readonly liveConfigVolumes: boolean;
-  /** Whether the agent may mount, that is, whether it is root. Without, what needs a mount is a VolumeError. */
+  /** True when the agent may mount, that is, when it is root. Otherwise volumes that need a mount are a VolumeError. */
   readonly canMount: boolean;
-  /** What the runtime does about the user namespace of a pod; default: it maps mounts of pods with `hostUsers: false`. */
+  /**
+   * Returns how the runtime handles the user namespace of a pod; default: it maps mounts of pods with `hostUsers:
+   * false`.
+   */
   readonly userNamespaceOf?: ((pod: SeenPod) => UserNamespaceMode) | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -88,7 +91,7 @@ const mappedWhereAsked = ({ spec }: SeenPod): UserNamespaceMode =>
 class NodeVolumes implements Volumes {
   readonly #host: VolumeHost;
   readonly #userNamespaceOf: (pod: SeenPod) => UserNamespaceMode;
-  /** By pod: what is done to the volumes of one pod is done in turn. */
+  /** Serializes work on the volumes of each pod. */
   readonly #turns = new SerialByKey();
   readonly #prepared = new Map<string, PreparedVolumes>();
 
@@ -106,7 +109,7 @@ class NodeVolumes implements Volumes {
       const prepared = await this.#preparedVolumes(pod);
       const { layout, mounter } = this.#host;
       const ids = await this.#hostIds(pod);
-      // Where the owners of files are the node's, mounts are not mapped again.
+      // Mounts are not mapped again when the owners of files are the node's.
       const asked = ids ? { ...request, idMappings: undefined } : request;
       return containerMounts(pod, container, asked, { layout, mounter, prepared, ids });
     });
@@ -183,7 +186,7 @@ class NodeVolumes implements Volumes {
     return csiStats(this.#host, podUid);
   }
 
-  /** Those of the pod's prepared volumes that a CSI driver has published. */
+  /** Returns the pod's prepared volumes that a CSI driver has published. */
   #csiVolumes(pod: SeenPod): readonly PodVolume[] {
     const prepared = this.#prepared.get(uidOf(pod));
     const published = `${csiDirectory(this.#host.layout, uidOf(pod))}/`;
@@ -193,7 +196,7 @@ class NodeVolumes implements Volumes {
     });
   }
 
-  /** Whose files the pod's are on disk; undefined: the ids are those that the pod sees. */
+  /** Returns the owner ids of the pod's files on disk; undefined: they are the ids that the pod sees. */
   async #hostIds(pod: SeenPod): Promise<HostIds | undefined> {
     if (this.#userNamespaceOf(pod) !== 'mapped-owners') return undefined;
     const [range] = (await this.idMappings(pod)) ?? [];
@@ -221,10 +224,10 @@ async function csiSource(setup: VolumeSetup): Promise<CsiSource> {
   return csi ? { type: 'inline', source: csi } : { type: 'persistent', ...(await boundVolume(setup)) };
 }
 
-/** Of a file with variables, which a container has written. */
+/** Limit for a file with variables, which a container has written. */
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** The turn of what looks at all pods; no pod has this UID. */
+/** Key for work on all pods; no pod has this UID. */
 const ALL_PODS = '';
 
 const uidOf = ({ metadata }: SeenPod): string => metadata.uid ?? '';

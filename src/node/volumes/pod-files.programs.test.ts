@@ -1,4 +1,4 @@
-/** Where the files of a pod are, whose they are, and what they count for. */
+/** Tests the location, the owners and the accounting of a pod's files. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Removes what a pod has on the node. It works from what is on disk and what is mounted, without the pod's object. */
+/** Removes a pod's data from the node, according to the disk and the mounts, without the pod's object. */
 import { dirname, join } from 'node:path';
 import { removeTree } from '../../base/files-inside/remove-tree.ts';
 import { stat } from '../../base/own-files/own-files.ts';
@@ -17,7 +17,7 @@ export interface ReleaseContext {
   readonly mounter: Mounter;
   readonly csi: CsiDrivers;
   readonly inUse: VolumesInUse;
-  /** By staging path: a volume is not unstaged while another pod stages it. */
+  /** Serializes work by staging path: a volume is not unstaged while another pod stages it. */
   readonly staging: SerialByKey;
 }
 
@@ -40,7 +40,7 @@ export async function releasePod(uid: string, context: ReleaseContext): Promise<
   await removeTree(directory);
 }
 
-/** Without its driver, a volume can be given up only when it is not mounted. */
+/** Gives a volume up. Without its driver, that is possible only when it is not mounted. */
 async function giveUp(path: string, mounter: Mounter, call: () => Promise<unknown>): Promise<void> {
   try {
     await call();

@@ -29,7 +29,10 @@ interface SubPathMount {
   readonly subPathExpr?: string;
 }
 
-/** Empty when the whole volume is mounted. Variables without a value are an error, because the path would be another one. */
+/**
+ * Returns the subPath; empty when the whole volume is mounted. Variables without a value are an error, because the path
+ * would be another one.
+ */
 export function subPathOf({ subPath = '', subPathExpr = '' }: SubPathMount, env: readonly EnvVariable[]): string {
   const path = subPathExpr ? expanded(subPathExpr, env) : subPath;
   if (path.startsWith('/')) throw new VolumeError(`error SubPath \`${path}\` must not be an absolute path`);
@@ -54,18 +57,19 @@ function expanded(expression: string, env: readonly EnvVariable[]): string {
 export interface SubPathRequest {
   readonly volumePath: string;
   readonly subPath: string;
-  /** Where it is mounted, if the agent can mount. */
+  /** Path at which it is mounted, if the agent can mount. */
   readonly mountPoint: string;
   readonly mounter: Mounter;
   readonly ids: HostIds | undefined;
-  /** For messages. */
+  /** Name for messages. */
   readonly container: string;
   readonly volume: string;
 }
 
 /**
- * Returns a path on the node. With a mounter that is a mount of what was opened, which no later exchange of links can change;
- * without, it is where the path leads at this time. What is missing is created. Messages tell nothing about the node's files.
+ * Returns a path on the node. With a mounter that is a mount of the opened file, which no later exchange of links can
+ * change; without, it is where the path leads at this time. Missing directories are created. Messages reveal nothing
+ * about the node's files.
  */
 export async function prepareSubPath(request: SubPathRequest): Promise<string> {
   const { mountPoint, mounter, container, volume } = request;
@@ -105,7 +109,7 @@ async function openSubPath({ volumePath, subPath, ids, volume, container }: SubP
   }
 }
 
-/** What is mounted already stays: other containers of the name may still use it. */
+/** Mounts the source. An existing mount of it stays: other containers with the same name may still use it. */
 async function mountAt(mounter: Mounter, source: string, mountPoint: string): Promise<void> {
   const wanted = await stat(source);
   const isMounted = (await mounter.entries()).some((entry) => entry.mountPoint === mountPoint);
@@ -121,7 +125,7 @@ async function mountAt(mounter: Mounter, source: string, mountPoint: string): Pr
   await mounter.bind(source, mountPoint);
 }
 
-/** It is empty unless something is still mounted there, whose files must not be removed. */
+/** Removes a mount point, which is empty unless something is still mounted there, whose files must not be removed. */
 async function removeMountPoint(path: string): Promise<void> {
   const stats = await lstat(path).catch(() => undefined);
   if (stats) await (stats.isDirectory() ? rmdir(path) : unlink(path));

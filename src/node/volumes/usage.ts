@@ -1,4 +1,4 @@
-/** What a pod has written on its node outside of its containers' layers. */
+/** Measures a pod's data on its node outside of its containers' layers. */
 import { join } from 'node:path';
 import { TreeTooDeepError } from '../../base/files-inside/errors.ts';
 import { treeBytes } from '../../base/files-inside/tree-bytes.ts';
@@ -24,7 +24,7 @@ export async function podUsage(layout: Layout, uid: string): Promise<PodUsage> {
   return { volumes, shared: await bytesIn(layout.hosts(uid)), containers };
 }
 
-/** A pod that nests directories so deep that they cannot be counted does so to hide what is in them. */
+/** Counts bytes. A pod that nests directories so deep that they cannot be counted does so to hide their content. */
 async function bytesIn(path: string): Promise<number> {
   return treeBytes(path).catch((error: unknown) => {
     if (error instanceof TreeTooDeepError) return Number.MAX_SAFE_INTEGER;

@@ -1,4 +1,4 @@
-/** Ids for the user namespaces of pods: each has a range of its own, so that no pod's root is another's. */
+/** Assigns ids for the user namespaces of pods: each has its own range, so that no pod's root is another's. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
@@ -8,15 +8,15 @@ import type { Layout } from './host/layout.ts';
 import { namesIn } from './host/names-in.ts';
 import { VolumeError } from './volumes.ts';
 
-/** As many ids as a pod usually has; ranges begin at multiples of it. */
+/** Number of ids of a pod, as pods usually have; ranges begin at multiples of it. */
 const IDS_PER_POD = 65_536;
 /**
- * Ids between those that `useradd` gives to the containers of users (up to 600,100,000) and those that systemd warns about (from
- * 0x6fff0000). Others on the machine that choose from the same, such as other nodes, begin elsewhere.
+ * Ids between those that `useradd` gives to the containers of users (up to 600,100,000) and those that systemd warns
+ * about (from 0x6fff0000). Other programs that choose from the same range, such as other nodes, begin elsewhere.
  */
 const FIRST_RANGE = 0x4000;
 const RANGES = 0x6fff - FIRST_RANGE;
-/** As kubelet calls it. It goes with the pod's directory. */
+/** File name of kubelet. It is removed with the pod's directory. */
 const FILE = 'userns';
 
 interface Recorded {
@@ -40,7 +40,7 @@ export async function userNamespaceOf(layout: Layout, uid: string): Promise<read
   return mappings;
 }
 
-/** Nodes of one machine have different directories. */
+/** Returns the start of the search. Nodes of one machine have different directories. */
 function startOf(directory: string): number {
   return createHash('sha256').update(directory).digest().readUInt32BE() % RANGES;
 }

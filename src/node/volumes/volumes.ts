@@ -6,36 +6,45 @@ export interface Volumes {
   /** Makes the volumes of a pod usable. Idempotent; rejects with a VolumeError. */
   prepare(pod: SeenPod): Promise<PreparedVolumes>;
   /**
-   * What a container of a prepared pod mounts: its volumeMounts with their subPaths, the hosts file that the agent manages,
-   * and the file for its termination message, which is created empty. Rejects with a VolumeError, which is the reason
-   * `CreateContainerConfigError` of the container.
+   * Prepares the mounts of a container of a prepared pod: its volumeMounts with their subPaths, the hosts file that the
+   * agent manages, and the file for its termination message, which is created empty. Rejects with a VolumeError, which
+   * is the reason `CreateContainerConfigError` of the container.
    */
   mounts(pod: SeenPod, container: SeenContainer, request: MountRequest): Promise<ContainerMounts>;
   /** Reads a file in a volume of the pod, for `fileKeyRef`. No link leads out of the volume. Undefined if there is none. */
   readFile(pod: SeenPod, file: { readonly volumeName: string; readonly path: string }): Promise<string | undefined>;
   /** The file that holds the termination message of a container, where `mounts` has put it. */
   terminationMessageFile(podUid: string, container: string, attempt: number): string;
-  /** The ids of a pod with a user namespace of its own; undefined for others. They stay until `release`. */
+  /** Returns the ids of a pod with its own user namespace; undefined for others. They stay until `release`. */
   idMappings(pod: SeenPod): Promise<readonly IdMapping[] | undefined>;
-  /** Unmounts them and removes what belongs to the pod alone. Idempotent, and works without the pod's object. */
+  /**
+   * Unmounts the pod's volumes and removes everything that belongs to the pod alone. Idempotent, and works without the
+   * pod's object.
+   */
   release(podUid: string): Promise<void>;
-  /** Pods that have something on this node, so that a new agent finds what was left behind. */
+  /** Returns pods with data on this node, so that a new agent finds leftovers. */
   leftovers(): Promise<readonly string[]>;
-  /** Refreshes what changes while a pod runs: tokens, the downward API, and configuration with `--live-config-volumes`. */
+  /**
+   * Refreshes changing files of a running pod: tokens, the downward API, and configuration with
+   * `--live-config-volumes`.
+   */
   refresh(pod: SeenPod): Promise<RefreshResult>;
-  /** What the pod has written on this node beside the layers and logs of its containers, for eviction and statistics. */
+  /**
+   * Returns the size of the pod's data on this node beside the layers and logs of its containers, for eviction and
+   * statistics.
+   */
   usage(podUid: string): Promise<PodUsage>;
-  /** What CSI drivers say about the use of the pod's volumes. */
+  /** Returns statistics of CSI drivers about the pod's volumes. */
   driverStats(podUid: string): Promise<readonly DriverVolumeStats[]>;
-  /** Unmounts what no pod needs. What pods have stays. */
+  /** Unmounts everything that no pod needs. Volumes of pods stay. */
   close(): Promise<void>;
   /** Registers the CSI drivers of the node as they come and go, until the signal is aborted. */
   followDrivers(signal: AbortSignal): Promise<void>;
 }
 
-/** In bytes. What cannot be measured counts as more than any limit. */
+/** Usage in bytes. Volumes that cannot be measured count as more than any limit. */
 export interface PodUsage {
-  /** By name. */
+  /** Usage of volumes by name. */
   readonly volumes: ReadonlyMap<string, number>;
   /** `/etc/hosts`, which all containers share. */
   readonly shared: number;
@@ -45,7 +54,7 @@ export interface PodUsage {
 
 /** Numbers that the driver does not know are absent. */
 export interface DriverVolumeStats {
-  /** In the pod. */
+  /** Name of the volume in the pod. */
   readonly name: string;
   /** The claim that the volume belongs to. */
   readonly claim?: string;
@@ -60,13 +69,13 @@ export interface DriverVolumeStats {
 export interface MountRequest {
   /** Counts the containers of this name in the pod, from zero. */
   readonly attempt: number;
-  /** For `subPathExpr`: the container's environment. */
+  /** Environment of the container, for `subPathExpr`. */
   readonly env: readonly EnvVariable[];
   /** The contents of `/etc/hosts`; undefined: the image's own file is used. */
   readonly hosts: string | undefined;
   /** Maps the ids of files when the pod has a user namespace. */
   readonly idMappings: readonly IdMapping[] | undefined;
-  /** Whether the runtime can make mounts below a read-only mount read-only, too. */
+  /** True when the runtime can make mounts below a read-only mount read-only, too. */
   readonly supportsRecursiveReadOnly: boolean;
 }
 
@@ -75,12 +84,12 @@ export interface ContainerMounts {
   readonly devices: readonly Device[];
 }
 
-/** When `refresh` wants to be called again, at the latest; undefined: nothing in the pod changes with time. */
+/** Latest time at which `refresh` must be called again; undefined: nothing in the pod changes with time. */
 export interface RefreshResult {
   readonly nextAt: number | undefined;
 }
 
-/** By name of the volume. */
+/** Prepared volumes by name. */
 export type PreparedVolumes = ReadonlyMap<string, PreparedVolume>;
 
 export type PreparedVolume =

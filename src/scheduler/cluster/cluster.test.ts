@@ -13,10 +13,10 @@ const query: PodQuery = {
   matches: ({ labels }) => labels.app === 'web',
 };
 
-/** Eight pods: each is web or not, in one of two namespaces, and keeps away from others or not. */
+/** Eight pods: each is web or not, in one of two namespaces, and excludes others or not. */
 const pods = Array.from({ length: 8 }, (_, index) => podIn(index, 'first'));
 
-/** The same pods, each in four states: with another label, with other requests, or with nothing that counts. */
+/** States of the same pods: with another label, with other requests, or with a change that does not count. */
 const STATES = ['first', 'relabelled', 'resized', 'running'] as const;
 const states = pods.map((_, index) => STATES.map((state) => podIn(index, state)));
 
@@ -47,7 +47,7 @@ const step = fc.oneof(
   fc.record({ type: fc.constant('drop' as const), node: fc.nat(2) }),
 );
 
-it('has the same sums after any changes as when rebuilt', () => {
+it('the cluster has the same sums after any changes as when rebuilt', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const cluster = new Cluster();
@@ -122,7 +122,7 @@ function groupsFor({ antiTerms }: Cluster, labels: Record<string, string>): Term
   return found;
 }
 
-it('finds terms by the label that they require, and others always', () => {
+it('terms are found by the label that they require, and others always', () => {
   const cluster = new Cluster();
   cluster.setNode(nodeObject('n', { labels: { [ZONE]: 'east' } }));
   const selectors = [
@@ -140,7 +140,7 @@ it('finds terms by the label that they require, and others always', () => {
   expect(groupsFor(cluster, { app: 'a7' })).toEqual([]);
 });
 
-it('does not count the terms of a pod that was given its node and has thousands', () => {
+it('the terms of a pod that was bound by a client and has thousands do not count', () => {
   const cluster = new Cluster();
   cluster.setNode(nodeObject('n', { labels: { [ZONE]: 'east' } }));
   const terms = Array.from({ length: 1_000 }, (_, index) => ({

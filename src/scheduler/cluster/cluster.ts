@@ -21,7 +21,7 @@ export class Cluster {
   readonly #nodes = new Map<string, NodeInfo>();
   readonly #placed = new Map<string, Placed>();
   readonly #questions = new Questions();
-  /** How many pods on nodes have each priority. */
+  /** Number of pods on nodes by priority. */
   readonly #priorities = new Map<number, number>();
   #list: readonly NodeInfo[] | undefined;
 
@@ -31,14 +31,17 @@ export class Cluster {
   readonly preferences = new TermIndex();
   /** Pods that wait for victims of preemption to leave their node. */
   readonly nominations = new Nominations();
-  /** On how many nodes each image is. */
+  /** Number of nodes that have each image. */
   readonly images = new Map<string, number>();
-  /** How many pods on nodes use each claim, by `namespace/name`. */
+  /** Number of pods on nodes that use each claim, by `namespace/name`. */
   readonly claims = new Map<string, number>();
-  /** How many nodes have taints of either kind, are cordoned or share their network: filters that cannot reject any node are skipped. */
+  /**
+   * Numbers of nodes that have taints of either kind, are cordoned or share their network: filters that cannot reject
+   * any node are skipped.
+   */
   readonly nodesWith = { taints: 0, preferNoScheduleTaints: 0, cordon: 0, sharedNetwork: 0 };
 
-  /** All nodes, interleaved by zone. The list is replaced, never modified. */
+  /** Nodes interleaved by zone. The list is replaced, never modified. */
   get nodes(): readonly NodeInfo[] {
     this.#list ??= interleaveZones([...this.#nodes.values()].filter(({ node }) => node !== undefined));
     return this.#list;
@@ -77,7 +80,7 @@ export class Cluster {
     this.#dropEmpty(info);
   }
 
-  /** Puts the pod on the node, whatever was known before. */
+  /** Puts the pod on the node, even if it was known to be elsewhere. */
   place(pod: PodInfo, nodeName: string): void {
     this.#put(pod, nodeName, false);
   }
@@ -111,7 +114,7 @@ export class Cluster {
     return this.#placed.get(uid)?.isAssumed ?? false;
   }
 
-  /** Whether any pod on a node has a lower priority. */
+  /** Reports whether any pod on a node has a lower priority. */
   hasLowerPriority(priority: number): boolean {
     for (const each of this.#priorities.keys()) if (each < priority) return true;
     return false;

@@ -10,13 +10,16 @@ const NO_IMAGES: ReadonlyMap<string, number> = new Map();
 
 export class NodeInfo {
   readonly name: string;
-  /** Undefined while pods are on a node that is not known yet. */
+  /** Node; undefined while pods are on a node that is not known yet. */
   node: Node | undefined;
-  /** Without a prototype: pods name the labels that they look up, and `constructor` must be none of every node. */
+  /**
+   * Map without a prototype: pods name the labels that they look up, and `constructor` must not be a label of every
+   * node.
+   */
   labels: Labels = NO_LABELS;
   taints: readonly Taint[] = NO_TAINTS;
   isCordoned = false;
-  /** Whether its pods have its addresses, so that each port can be used by one of them only. */
+  /** True when its pods have its addresses, so that each port can be used by one of them only. */
   sharesNetwork = false;
   allocatable: Allocatable = NOTHING;
   /** Size in bytes by name, of images that are on the node. */
@@ -39,7 +42,7 @@ export class NodeInfo {
   memory = 0;
   storage = 0;
   readonly others = new Map<string, number>();
-  /** How many pods use a port, by protocol and number, then by address. */
+  /** Number of pods that use a port, by protocol and number, then by address. */
   readonly #ports = new Map<string, Map<string, number>>();
 
   constructor(name: string) {
@@ -72,7 +75,7 @@ export class NodeInfo {
     if (this.pods.delete(pod.uid)) this.#count(pod, -1);
   }
 
-  /** Whether another pod has the port. The wildcard address conflicts with every other. */
+  /** Reports whether another pod has the port. The wildcard address conflicts with every other. */
   isTaken({ address, protocol, port }: HostPort): boolean {
     const used = this.#ports.get(`${protocol} ${port}`);
     if (!used) return false;

@@ -1,6 +1,6 @@
 /**
- * Counts matching pods by topology. Pods of one workload repeat the same query, so that counts are computed once and updated
- * with every pod that comes or goes, until the query has not been used for long.
+ * Counts matching pods by topology. Pods of one workload repeat the same query, so that counts are computed once and
+ * updated with every pod that is added or removed, until the query has not been used for long.
  */
 import { bump, type NodeInfo } from './node-info.ts';
 import type { PodInfo } from './pod-info.ts';
@@ -8,7 +8,7 @@ import type { PodInfo } from './pod-info.ts';
 /** A set of pods. Equivalent queries have the same key. */
 export interface PodQuery {
   readonly key: string;
-  /** Undefined: all namespaces. */
+  /** Namespaces; undefined for all. */
   readonly namespaces: ReadonlySet<string> | undefined;
   /** Called only for pods in those namespaces. */
   readonly matches: (pod: PodInfo) => boolean;
@@ -23,7 +23,7 @@ export class PodCounts {
     this.query = query;
   }
 
-  /** By the value of a node label; nodes without it do not count. */
+  /** Counts by the value of a node label; nodes without it do not count. */
   in(topologyKey: string): ReadonlyMap<string, number> {
     let domain = this.#domains.get(topologyKey);
     if (!domain) {
@@ -50,7 +50,7 @@ const MAX_CACHED = 256;
 const MAX_CACHED_KEY_LENGTH = 10_000;
 
 export class Questions {
-  /** In the order of their last use. */
+  /** Counts in the order of their last use. */
   readonly #known = new Map<string, PodCounts>();
 
   /** Returns the counts, which keep following the cluster. */
@@ -65,7 +65,7 @@ export class Questions {
         if (!node.node) continue;
         for (const pod of node.pods.values()) if (concerns(query, pod)) counts.count(node, 1);
       }
-      // The selector in a key is as long as a client likes.
+      // A client may write a selector, and so a key, of any length.
       if (key.length > MAX_CACHED_KEY_LENGTH) return counts;
       if (this.#known.size >= MAX_CACHED) this.#known.delete(this.#known.keys().next().value!);
     }

@@ -1,4 +1,4 @@
-/** A pod with what scheduling needs of it, each computed once, on first use. */
+/** Pod with derived data for scheduling, each computed once, on first use. */
 import { deepEqual } from '../../base/json/tree.ts';
 import { type HostPort, hostPortsOf, sharedPortsOf } from '../../kinds/placement/host-ports.ts';
 import type { NodeTest } from '../../kinds/placement/node-selector.ts';
@@ -35,7 +35,7 @@ export class PodInfo {
   #places: NodeTest | null | undefined;
   #named: ReadonlySet<string> | null | undefined;
 
-  /** The same for every use of an object: an event is compared with all pods that wait. */
+  /** Returns the same value for every use of an object: an event is compared with all waiting pods. */
   static of(pod: Pod): PodInfo {
     const known = infos.get(pod) ?? new PodInfo(pod);
     infos.set(pod, known);
@@ -95,7 +95,10 @@ export class PodInfo {
     return this.pod.metadata.deletionTimestamp !== undefined;
   }
 
-  /** Whether it counts like an earlier state of the same pod on the same node. All else is fixed as soon as it has a node. */
+  /**
+   * Reports whether it counts like an earlier state of the same pod on the same node. Everything else is fixed as soon
+   * as it has a node.
+   */
   countsLike(earlier: PodInfo): boolean {
     return (
       this.isLeaving === earlier.isLeaving &&
@@ -110,7 +113,7 @@ function termsOf(pod: Pod): Terms {
   const { namespace = '' } = metadata;
   const { podAffinity, podAntiAffinity } = spec.affinity ?? {};
   if (!podAffinity && !podAntiAffinity) return NO_TERMS;
-  // A pod that was given its node by a client may have thousands: they count for nobody.
+  // A client may bind a pod with thousands of terms: they are ignored.
   if (selectionOf(pod) > MAX_SELECTION) return NO_TERMS;
   return {
     required: requiredTerms(podAffinity, namespace),

@@ -40,7 +40,7 @@ function podTerm(source: Source, own: string): PodTerm {
   return { key, topologyKey, namespaces: new Set(named), namespaceSelector: further, selector };
 }
 
-/** Whether the term matches a pod with these labels, in a namespace with those. */
+/** Reports whether the term matches a pod with these labels, in a namespace with those. */
 export function matchesTerm(
   { namespaces, namespaceSelector, selector }: PodTerm,
   pod: { readonly namespace: string; readonly labels: Labels },

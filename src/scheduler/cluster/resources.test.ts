@@ -22,11 +22,11 @@ function resized(count: number, onRead = () => {}): Pod {
   } as unknown as Pod;
 }
 
-it('counts what containers have until a resize is done', () => {
+it('resources of containers count until a resize is done', () => {
   expect(requestsOf(resized(3)).cpu).toBe(6_000);
 });
 
-it('looks at each status of many containers a few times', () => {
+it('each status of many containers is looked at a few times', () => {
   const count = 1_000;
   let reads = 0;
   requestsOf(resized(count, () => reads++));

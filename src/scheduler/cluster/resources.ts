@@ -13,7 +13,7 @@ interface Resources {
 }
 
 export interface Requests extends Resources {
-  /** For scores: a container without requests counts with a default. */
+  /** Requests for scores: a container without requests counts with a default. */
   readonly likelyCpu: number;
   readonly likelyKiB: number;
   /** Memory in KiB, rounded up. */
@@ -183,7 +183,7 @@ function ofContainer(
 
 const NOT_RESIZED = () => undefined;
 
-/** Returns what finds the status with the actual resources of a container that may be resized. */
+/** Returns a function that finds the status with the actual resources of a container that may be resized. */
 function resizing(statuses: readonly Status[] | undefined): (container: Container) => Status | undefined {
   if (!statuses?.some(({ resources }) => resources)) return NOT_RESIZED;
   const byName = new Map<string, Status>();
@@ -194,7 +194,7 @@ function resizing(statuses: readonly Status[] | undefined): (container: Containe
   };
 }
 
-/** Until a resize is done the larger amount counts; an infeasible one does not count. */
+/** Adds the larger amount until a resize is done; an infeasible one does not count. */
 function addResized(out: Sum, { status }: Pod, wanted: Amounts, { resources, allocatedResources }: Status): void {
   const impossible = status.conditions?.some(
     (each) => each.type === 'PodResizePending' && each.reason === 'Infeasible',

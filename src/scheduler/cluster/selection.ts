@@ -1,12 +1,12 @@
-/** In how many ways a pod selects other pods and nodes. */
+/** Counts the terms by which a pod selects other pods and nodes. */
 import type { Pod } from '../objects.ts';
 
 /**
- * Of other pods. More than the scheduling rules of real pods have, and quick to count among thousands of pods: a decision is
- * made in one turn of the event loop.
+ * Limit for selecting other pods. More than the scheduling rules of real pods have, and quick to count among thousands
+ * of pods: a decision is made in one turn of the event loop.
  */
 export const MAX_SELECTION = 250;
-/** Of nodes. Each is tested on thousands of them. */
+/** Limit for selecting nodes. Each term is tested on thousands of them. */
 export const MAX_NODE_SELECTION = 500;
 
 type Constraint = NonNullable<Pod['spec']['topologySpreadConstraints']>[number];
@@ -16,7 +16,7 @@ interface Selecting {
   readonly namespaceSelector?: Selector;
 }
 
-/** How many terms and constraints a pod has, and requirements in them. */
+/** Counts the terms and constraints of a pod, and the requirements in them. */
 export function selectionOf({ spec }: Pod): number {
   let sum = 0;
   for (const { labelSelector, namespaceSelector } of selecting(spec)) {
@@ -41,7 +41,10 @@ function requirementsOf(selector: Selector): number {
   return Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions?.length ?? 0);
 }
 
-/** How many terms of node affinity a pod has, and requirements in them. Their values do not count: they are looked up. */
+/**
+ * Counts the terms of node affinity of a pod, and the requirements in them. Their values do not count: they are looked
+ * up.
+ */
 export function nodeSelectionOf({ spec: { affinity } }: Pod): number {
   const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution } =
     affinity?.nodeAffinity ?? {};

@@ -1,4 +1,4 @@
-/** Claims, volumes and storage classes, with what the scheduler has decided and not yet written. */
+/** Claims, volumes and storage classes, with decisions of the scheduler that are not yet written. */
 import { SELECTED_NODE } from '../../kinds/volumes/binding.ts';
 import type {
   Claim,
@@ -25,7 +25,7 @@ export interface StorageObjects {
   attachments(nodeName: string): readonly VolumeAttachment[];
 }
 
-/** What must be done with claims before their pod can be bound. */
+/** Actions on claims that must precede the binding of their pod. */
 export interface VolumePlan {
   /** Existing volumes for claims. */
   readonly bind: readonly { readonly claim: Claim; readonly volume: Volume }[];
@@ -72,7 +72,7 @@ export class Storage {
     return name === undefined ? undefined : this.objects.volume(name);
   }
 
-  /** Whether the volume was assumed for a claim. */
+  /** Reports whether the volume was assumed for a claim. */
   isAssumed({ metadata }: Volume): boolean {
     return this.#promised.has(metadata.name ?? '');
   }

@@ -19,7 +19,7 @@ interface Group extends TermGroup {
 
 export class TermIndex {
   readonly #groups = new Map<string, Group>();
-  /** Those that require a label, by its key and value. */
+  /** Groups that require a label, by its key and value. */
   readonly #byLabel = new Map<string, Map<string, Set<Group>>>();
   readonly #others = new Set<Group>();
 

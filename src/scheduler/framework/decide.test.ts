@@ -90,7 +90,7 @@ describe('nominated pods', () => {
   });
 });
 
-/** What the rules say, worked out anew from the objects alone: slow, and with nothing in common with the plugins. */
+/** Evaluates the rules anew from the objects alone: slow, and sharing no code with the plugins. */
 function mayGo(pod: Pod, node: Node, placed: readonly { pod: Pod; node: Node }[]): boolean {
   const labels = node.metadata.labels ?? {};
   const here = placed.filter((each) => each.node === node).map((each) => each.pod);

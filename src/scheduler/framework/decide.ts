@@ -13,7 +13,7 @@ export type SchedulingDecision =
   /** Preemption continues with the filters, after removing other pods. */
   | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly filters: Filters | undefined };
 
-/** Where the last search ended. The next one starts there, so that all nodes get their turn. */
+/** Position at which the last search ended. The next one starts there, so that all nodes get their turn. */
 interface SearchPosition {
   next: number;
 }

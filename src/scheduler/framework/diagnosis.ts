@@ -15,12 +15,12 @@ export interface Diagnosis {
   readonly plugins: ReadonlySet<string>;
 }
 
-/** How many reasons a message lists: a pod can request as many resources as a client likes. */
+/** Number of reasons that a message lists: a client may let a pod request any number of resources. */
 const MAX_REASONS = 100;
 
 export const NO_NODES = 'no nodes available to schedule pods';
 
-/** For example `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s).` */
+/** Returns a message such as `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s).` */
 export function failureMessage({ total, everywhere, byNode, elsewhere }: Diagnosis): string {
   const start = `0/${total} nodes are available:`;
   if (everywhere) return `${start} ${everywhere.refusal.reasons.join(', ')}.`;

@@ -14,7 +14,7 @@ import type {
 interface Objects {
   /** Pods that are on a node or nominated to one; and every update of the waiting pod itself. */
   readonly Pod: Pod;
-  /** Only when a field changes that scheduling reads. */
+  /** Nodes with a changed field that scheduling reads. */
   readonly Node: Node;
   readonly PersistentVolumeClaim: Claim;
   readonly PersistentVolume: Volume;

@@ -11,7 +11,7 @@ export interface Refused {
 
 interface FilterVerdict {
   readonly plugin: string;
-  /** Undefined: the pod fits. */
+  /** Refusal; undefined when the pod fits. */
   readonly refusal: Refusal | undefined;
   readonly details: readonly string[] | undefined;
 }

@@ -7,7 +7,7 @@ import type { EventOf, Resource } from './events.ts';
 /** Why a pod cannot go to a node, in the words of Kubernetes. */
 export interface Refusal {
   readonly reasons: readonly string[];
-  /** Whether removing other pods from the node could change it. */
+  /** True when removing other pods from the node could change it. */
   readonly isResolvable: boolean;
 }
 
@@ -21,7 +21,7 @@ export type PreFilterResult<F> =
   | { readonly type: 'skip' }
   /** The filter runs with this state, and only on `nodes` if they are given. */
   | { readonly type: 'go'; readonly state: F; readonly nodes?: ReadonlySet<string> | undefined }
-  /** No node can take the pod. */
+  /** The pod fits on no node. */
   | { readonly type: 'refuse'; readonly refusal: Refusal };
 
 export const SKIP: PreFilterResult<never> = Object.freeze({ type: 'skip' });
@@ -29,19 +29,22 @@ export const SKIP: PreFilterResult<never> = Object.freeze({ type: 'skip' });
 /** Queueing hints: whether an event of the resource may help a pod that the plugin rejected. */
 export type QueueingHints = { readonly [R in Resource]?: (event: EventOf<R>, pod: PodInfo, world: World) => boolean };
 
-/** All functions are pure. `F` is the state of its filter, `S` that of its score. */
+/** Contract of a plugin. All functions are pure. `F` is the state of its filter, `S` that of its score. */
 export interface Plugin<F = any, S = any> {
   readonly name: string;
-  /** Whether the pre-filter depends on pods, and must run again when one is added or removed. */
+  /** True when the pre-filter depends on pods, and must run again when one is added or removed. */
   readonly dependsOnPods?: boolean;
   readonly preFilter?: (pod: PodInfo, world: World) => PreFilterResult<F>;
-  /** Undefined: the pod fits. It runs for thousands of nodes, and must not allocate when the pod fits. */
+  /**
+   * Returns why the pod does not fit; undefined when it fits. Runs for thousands of nodes, and must not allocate when
+   * the pod fits.
+   */
   readonly filter?: (pod: PodInfo, node: NodeInfo, state: F) => Refusal | undefined;
-  /** The same in numbers, for people who ask why; called only for a node that the filter has rejected. */
+  /** Returns the same reasons in numbers, for users who ask; called only for a node that the filter has rejected. */
   readonly explain?: (pod: PodInfo, node: NodeInfo, state: F) => readonly string[];
   /** Weight of the score; absent: the plugin does not score. */
   readonly weight?: number;
-  /** Undefined: all nodes score the same. */
+  /** Prepares the scores; undefined when all nodes score the same. */
   readonly preScore?: (pod: PodInfo, world: World, nodes: readonly NodeInfo[]) => S | undefined;
   readonly score?: (pod: PodInfo, node: NodeInfo, state: S) => number;
   /** Normalizes the scores of all nodes to 0..100, in place; absent: they are in that range. */

@@ -8,7 +8,7 @@ import type { Plugin } from './plugin.ts';
 export interface PluginScores {
   readonly plugin: string;
   readonly weight: number;
-  /** One for each node, from 0 to 100. */
+  /** Scores of the nodes, from 0 to 100. */
   readonly scores: readonly number[];
 }
 

@@ -1,4 +1,4 @@
-/** All plugins, in the order in which their filters run: the one list. */
+/** Lists all plugins, in the order in which their filters run. */
 import type { Plugin } from '../framework/plugin.ts';
 import { imageLocality } from './nodes/image-locality.ts';
 import { nodeAffinity } from './nodes/node-affinity.ts';

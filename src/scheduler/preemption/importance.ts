@@ -14,11 +14,11 @@ export interface Candidate {
   readonly nodeName: string;
   /** The most important first. */
   readonly victims: readonly PodInfo[];
-  /** How many of them violate a budget. */
+  /** Number of victims that violate a budget. */
   readonly violations: number;
 }
 
-/** Each one only breaks ties of those before it. */
+/** Costs of a candidate; each one only breaks ties of those before it. */
 const COSTS: readonly ((candidate: Candidate) => number)[] = [
   ({ violations }) => violations,
   ({ victims }) => victims[0]!.priority,

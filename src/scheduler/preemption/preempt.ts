@@ -23,7 +23,7 @@ export interface PreemptOptions {
   readonly budgets: readonly Budget[];
   readonly random: Random;
   readonly diagnosis: Diagnosis;
-  /** Undefined when one plugin rejects all nodes. */
+  /** Filters; undefined when one plugin rejects all nodes. */
   readonly filters: Filters | undefined;
 }
 
@@ -32,7 +32,7 @@ const NO_VICTIMS = refusal('No preemption victims found for incoming pod');
 const NAME = 'DefaultPreemption';
 const NO_VICTIMS_ANYWHERE: Refused = { plugin: NAME, refusal: NO_VICTIMS };
 
-/** Kubernetes first tries to free devices that are claimed and not used; there are none here. */
+/** Message about devices: Kubernetes first tries to free devices that are claimed and not used; there are none here. */
 const NO_DEVICES = 'no new claims to deallocate';
 
 const MIN_CANDIDATES = 100;

@@ -23,9 +23,9 @@ export interface SchedulingQueueOptions {
 }
 
 const BACKOFF_MS = { base: 1_000, max: 10_000, jitter: 0 };
-/** With more unschedulable pods than this, their back-off grows with their number. */
+/** Maximum number of promptly retried pods; with more unschedulable ones, their back-off grows with their number. */
 const MAX_PROMPTLY_RETRIED = 1_000;
-/** A pod is retried after this time, whatever happened, in case a hint is missing. */
+/** Time after which a pod is retried in any case, should a hint be missing. */
 const MAX_UNSCHEDULABLE_MS = 300_000;
 
 /** A heap entry. It is stale once the pod has moved, so that removal does not search the heap. */
@@ -130,7 +130,7 @@ export class SchedulingQueue {
     this.#wake(waiting);
   }
 
-  /** Retries an unschedulable pod, whatever happened. */
+  /** Retries an unschedulable pod in any case. */
   activate(uid: string): void {
     const waiting = this.#pods.get(uid);
     if (waiting?.state === 'unschedulable') this.#wake(waiting);
@@ -184,7 +184,7 @@ export class SchedulingQueue {
     this.#options.onReady();
   }
 
-  /** Every move has a new number, which makes old heap entries stale. */
+  /** Moves a pod to a state, with a new number, which makes old heap entries stale. */
   #move(waiting: WaitingPod, state: WaitingPod['state']): void {
     if (waiting.state === 'unschedulable') this.#leave(waiting);
     waiting.state = state;
@@ -276,7 +276,10 @@ function isGated({ pod }: PodInfo): boolean {
 
 type Pod = PodInfo['pod'];
 
-/** Whether anything but the status changed. Objects of different writes share no parts, so that identity suffices. */
+/**
+ * Reports whether anything but the status changed. Objects of different writes share no parts, so that identity
+ * suffices.
+ */
 function hasChanged(now: Pod, before: Pod): boolean {
   return (
     now.metadata.generation !== before.metadata.generation ||

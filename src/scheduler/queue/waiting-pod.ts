@@ -14,9 +14,9 @@ export class WaitingPod {
   info: PodInfo;
   state: WaitingState = 'tried';
   attempts = 0;
-  /** When the latest attempt began. */
+  /** Time at which the latest attempt began. */
   triedAt = 0;
-  /** When it entered its current state, and its number in that order. */
+  /** Time at which it entered its current state, and its number in that order. */
   since = 0;
   order = 0;
   /** The earliest time of the next attempt. */

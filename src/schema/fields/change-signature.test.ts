@@ -8,7 +8,7 @@ import { sorted } from './field-set.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** What an object becomes, as choices say; undefined when it is not one of its kind any more. */
+/** Varies an object according to choices; returns undefined when the result is no longer of its kind. */
 function variedObject(example: any, choices: readonly number[]): any {
   let next = 0;
   const tree = varied(structuredClone(example), () => choices[next++ % choices.length]!);
@@ -22,7 +22,7 @@ function variedObject(example: any, choices: readonly number[]): any {
 
 const choices = fc.array(fc.nat(11), { minLength: 40, maxLength: 40 });
 
-it('is the same only for writes that change the same fields', () => {
+it('the signature is the same only for writes that change the same fields', () => {
   const signatures = new ChangeSignatures<string>(MAX_BYTES);
   const counts = { different: 0, repeated: 0 };
   const check = (version: any, before: any, after: any) => {
@@ -57,7 +57,7 @@ const pod = (status: object) => ({ kind: 'Pod', apiVersion: 'v1', metadata: { na
 const ready = (status: string, ...ips: string[]) =>
   pod({ podIPs: ips.map((ip) => ({ ip })), conditions: [{ type: 'Ready', status }] });
 
-it('does not depend on values and identifiers', () => {
+it('the signature does not depend on values and identifiers', () => {
   const signatures = new ChangeSignatures<string>(MAX_BYTES);
   const one = signatures.of(Pod, pod({}), ready('True', '10.0.0.1'))!;
   const other = signatures.of(Pod, pod({}), ready('False', '10.0.0.2'))!;
@@ -65,7 +65,7 @@ it('does not depend on values and identifiers', () => {
   expect([one.identifier, other.identifier]).toEqual(['10.0.0.1', '10.0.0.2']);
 });
 
-it('does not depend on which pods of a Job are not counted yet', () => {
+it('the signature does not depend on which pods of a Job are not counted yet', () => {
   const signatures = new ChangeSignatures<string>(MAX_BYTES);
   const Job = kindOf({ kind: 'Job', apiVersion: 'batch/v1' })!.version;
   const job = (uncountedTerminatedPods: object) => ({ metadata: { name: 'a' }, status: { uncountedTerminatedPods } });
@@ -75,7 +75,7 @@ it('does not depend on which pods of a Job are not counted yet', () => {
   expect([one!.identifier, other!.identifier]).toEqual(uids);
 });
 
-it('does not mention identifiers that stay', () => {
+it('the signature does not mention identifiers that stay', () => {
   const signatures = new ChangeSignatures<string>(MAX_BYTES);
   const found = signatures.of(Pod, ready('True', '10.0.0.1'), ready('False', '10.0.0.1'))!;
   expect(found.identifier).toBeUndefined();
@@ -83,7 +83,7 @@ it('does not mention identifiers that stay', () => {
   expect(other.signature).toBe(found.signature);
 });
 
-it('is not made for lists whose items would have to be searched for too long, or cannot be told apart', () => {
+it('the signature is not made for lists whose items would have to be searched for too long, or cannot be told apart', () => {
   const signatures = new ChangeSignatures<string>(MAX_BYTES);
   const conditions = (count: number, status: string) =>
     pod({ conditions: Array.from({ length: count }, (_, index) => ({ type: `t${index}`, status })) });

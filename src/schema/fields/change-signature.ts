@@ -1,6 +1,6 @@
 /**
- * The steps through what a write changed: writes that add, modify and remove the same fields take the same ones, so that
- * what `compareFields` finds is the same, too.
+ * Steps through the changes of a write: writes that add, modify and remove the same fields take the same steps, so that
+ * the result of `compareFields` is also the same.
  */
 import { deepEqual, isTree, type Tree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema } from '../schema.ts';
@@ -25,7 +25,7 @@ const ADDED = Symbol('added');
 const MODIFIED = Symbol('modified');
 const REMOVED = Symbol('removed');
 
-/** Longer lists are not walked: the items of the one are searched in the other. */
+/** Limit for the length of lists that are walked: the items of the one are searched in the other. */
 const MAX_ITEMS = 16;
 
 /** Walks two values that differ, neither of which is undefined. */
@@ -71,7 +71,7 @@ const isSame = (before: unknown, after: unknown) => before === after;
 
 const leaf: Compare = (before, after, at, steps) => (deepEqual(before, after) ? at : steps.to(at, MODIFIED));
 
-/** Where no schema says what values are: maps are walked, everything else is a leaf. */
+/** Compares values without a schema: maps are walked, everything else is a leaf. */
 const deduced: Compare = (before, after, at, steps) => {
   if (isTree(before) && isTree(after)) return deducedMaps(before, after, at, steps);
   return before === null || after === null ? NOWHERE : leaf(before, after, at, steps);
@@ -125,7 +125,7 @@ function listCompare(schema: ListSchema): Compare {
     let here = steps.to(at, LIST);
     for (const item of after) {
       const index = indexOf(before, item);
-      // Without a step: an identifier that did not change is none of the change.
+      // Takes no step: an identifier that did not change is not part of the change.
       if (index >= 0 && deepEqual(before[index], item)) continue;
       here = stepsTo(item, here, steps);
       if (index >= 0) here = compareOf(schema.items)(before[index], item, here, steps);

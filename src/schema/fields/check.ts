@@ -7,14 +7,14 @@ import { goSyntax, goType, goValue } from './go-text.ts';
 /** Further errors are left out. */
 const MAX_ERRORS = 100;
 
-/** What is wrong with a configuration: undeclared fields, values of another type, items that cannot be told apart. */
+/** Checks the fields of a configuration: undeclared ones, values of another type, items that cannot be told apart. */
 export function checkFields(schema: ObjectSchema, tree: unknown): string[] {
   const errors: string[] = [];
   check(schema, tree, '', errors);
   return errors;
 }
 
-/** One error as it is, several as a list. */
+/** Shows a single error as it is, and several as a list. */
 export function errorText(errors: readonly string[]): string {
   return errors.length === 1 ? errors[0]! : ['errors:', ...errors.map((each) => `  ${each}`)].join('\n');
 }

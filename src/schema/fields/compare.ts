@@ -4,7 +4,7 @@ import { type AnySchema, containerOf, itemElement, schemaAt } from './container.
 import { fieldElement } from './element.ts';
 import { type FieldSet, LEAF, NO_FIELDS, SELF, union } from './field-set.ts';
 
-/** How one object differs from another. No field is in two of the sets. */
+/** Differences between two objects. No field is in two of the sets. */
 export interface Comparison {
   readonly added: FieldSet;
   readonly modified: FieldSet;
@@ -28,7 +28,10 @@ const MODIFIED: Difference = Object.freeze({ modified: LEAF });
 const REMOVED: Difference = Object.freeze({ removed: LEAF });
 
 interface Compared {
-  /** Whether the values are whole objects. Most writes change one part of an object, so that others are compared without schema first. */
+  /**
+   * True when the values are whole objects. Most writes change one part of an object, so that others are compared
+   * without schema first.
+   */
   readonly isWhole: boolean;
 }
 

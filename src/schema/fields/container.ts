@@ -1,4 +1,4 @@
-/** What a schema says about a value, as far as fields are concerned: a leaf, a map or a list of items that can be told apart. */
+/** Classifies a value for the purposes of fields: a leaf, a map, or a list of items that can be told apart. */
 import { isTree, type Tree } from '../../base/json/tree.ts';
 import { zeroOf } from '../scalars.ts';
 import type { Fields, ListSchema, Schema } from '../schema.ts';
@@ -9,7 +9,7 @@ export type Container =
   | { readonly type: 'map'; readonly fields: Fields | undefined; readonly others: Schema | typeof DEDUCED | undefined }
   | { readonly type: 'list'; readonly schema: ListSchema };
 
-/** Stands for a schema where none describes the value: maps are walked, everything else is a leaf. */
+/** Stands for a missing schema: maps are walked, everything else is a leaf. */
 export const DEDUCED = Symbol('deduced');
 
 export type AnySchema = Schema | typeof DEDUCED;
@@ -33,7 +33,7 @@ export function containerOf(schema: AnySchema, ...values: readonly unknown[]): C
   return container;
 }
 
-/** Whether a schema says nothing about the values, which may be of any type. */
+/** Reports whether a schema says nothing about the values, which may be of any type. */
 export function isFreeForm(schema: Schema): boolean {
   if (schema.type !== 'object' || !schema.lenient || !schema.preserveUnknown || schema.atomic) return false;
   for (const _ in schema.fields) return false;
@@ -62,7 +62,7 @@ export function isDeclared({ fields }: MapContainer, key: string): boolean {
   return fields !== undefined && Object.hasOwn(fields, key);
 }
 
-/** The schema of a field; undefined where none is declared and none may be. */
+/** Returns the schema of a field; undefined if none is declared and none may be. */
 export function schemaAt(container: MapContainer, key: string): AnySchema | undefined {
   return isDeclared(container, key) ? container.fields![key] : container.others;
 }

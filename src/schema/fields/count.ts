@@ -4,14 +4,14 @@ import { type AnySchema, containerOf, schemaAt } from './container.ts';
 import type { FieldSet } from './field-set.ts';
 
 /**
- * Whether an object has more fields, items and keys that can be owned than a limit. Stops there: unlike what is done with
- * sets of fields, it takes a few milliseconds for the largest object.
+ * Reports whether an object has more fields, items and keys that can be owned than a limit. Stops there: unlike
+ * operations on sets of fields, it takes a few milliseconds for the largest object.
  */
 export function hasMoreFields(schema: ObjectSchema, tree: unknown, limit: number): boolean {
   return afterValue(schema, tree, limit) < 0;
 }
 
-/** What is left of a limit after a value; negative when it was exceeded. */
+/** Returns the rest of a limit after a value; negative when it was exceeded. */
 function afterValue(schema: AnySchema, value: unknown, limit: number): number {
   let left = limit;
   if (typeof value !== 'object' || value === null) return left;
@@ -27,7 +27,10 @@ function afterValue(schema: AnySchema, value: unknown, limit: number): number {
   return left;
 }
 
-/** What is left of a limit after the elements of a set, or of what a client sent as one; negative when it was exceeded. */
+/**
+ * Returns the rest of a limit after the elements of a set, or of a client's input for one; negative when it was
+ * exceeded.
+ */
 export function afterElements(set: FieldSet, limit: number): number {
   let left = limit;
   for (const element in set) {

@@ -15,7 +15,7 @@ export const keyElement = (keys: Tree): string => `k:${rawJson(keys)}`;
 
 const ORDER = 'fkvi';
 
-/** Longer paths are cut where messages show them: each element may be as long as the request. */
+/** Length of paths in messages; longer ones are cut: each element may be as long as the request. */
 const MAX_SHOWN_PATH = 1_000;
 
 export const shownPath = (path: string) =>
@@ -81,7 +81,7 @@ function compareLists<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T)
   return a.length - b.length;
 }
 
-/** Whether a text is an element that sets may have. */
+/** Reports whether a text is an element that sets may have. */
 export function isElement(text: string): boolean {
   if (text[1] !== ':' || text.length < 2) return false;
   switch (text[0]) {

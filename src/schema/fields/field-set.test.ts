@@ -12,7 +12,7 @@ import {
 } from './field-set.ts';
 
 const leaf = {};
-/** A set of paths such as `a.b`; a path with another one below it is a member all the same. */
+/** Returns a set of paths such as `a.b`; a path with another one below it is also a member. */
 const setOf = (...paths: string[]): FieldSet =>
   paths
     .map((path) =>
@@ -48,7 +48,7 @@ describe('sets of fields', () => {
   });
 });
 
-it('are listed in the order of Kubernetes: fields, keys by their values, values by their type', () => {
+it('members are listed in the order of Kubernetes: fields, keys by their values, values by their type', () => {
   const keys = ['v:"b"', 'i:10', 'k:{"port":8080}', 'f:b', 'v:10', 'k:{"port":80}', 'v:9', '.', 'f:a', 'i:9', 'v:true'];
   const set = Object.fromEntries(keys.map((key) => [key, leaf]));
   expect(Object.keys(sorted(set))).toEqual([
@@ -66,7 +66,7 @@ it('are listed in the order of Kubernetes: fields, keys by their values, values 
   ]);
 });
 
-it('are shown as paths', () => {
+it('members are shown as paths', () => {
   const set = { 'f:a': { 'k:{"name":"x","port":80}': { 'f:b': {} }, 'v:"y"': {}, 'i:3': {} } };
   expect(pathsIn(set)).toEqual(['.a[="y"]', '.a[3]', '.a[name="x",port=80].b']);
 });

@@ -20,7 +20,7 @@ export function isEmptySet(set: FieldSet): boolean {
   return true;
 }
 
-/** Whether the path to a node is a member. */
+/** Reports whether the path to a node is a member. */
 function isMember(node: FieldSet): boolean {
   return SELF in node || isEmptySet(node);
 }
@@ -30,14 +30,14 @@ export function withSelf(node: FieldSet | undefined): FieldSet {
   return !node || isMember(node) ? (node ?? LEAF) : { [SELF]: LEAF, ...node };
 }
 
-/** The members below a path, as a set of their own. */
+/** Returns the members below a path as a separate set. */
 function below(node: FieldSet): FieldSet {
   if (!(SELF in node)) return node;
   const { [SELF]: _, ...rest } = node;
   return rest;
 }
 
-/** Undefined for a node without members. */
+/** Returns a node; undefined for one without members. */
 function node(isOwn: boolean, members: FieldSet): FieldSet | undefined {
   if (isEmptySet(members)) return isOwn ? LEAF : undefined;
   return isOwn ? { [SELF]: LEAF, ...members } : members;
@@ -45,7 +45,7 @@ function node(isOwn: boolean, members: FieldSet): FieldSet | undefined {
 
 type MutableFieldSet = Record<string, FieldSet>;
 
-// Of the nodes that they are given, these functions look at the members below them, and not at the node itself.
+// These functions look at the members below the nodes that they are given, and not at the nodes themselves.
 
 export function union(a: FieldSet, b: FieldSet): FieldSet {
   if (a === b || isEmptySet(b)) return below(a);
@@ -61,12 +61,12 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return out;
 }
 
-/** The members of `a` that are no members of `b`. What is below a member of `b` stays. */
+/** Returns the members of `a` that are not members of `b`. Members below a member of `b` stay. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   return select(a, b, (mine, other) => node(isMember(mine) && !isMember(other), difference(mine, other)));
 }
 
-/** The same, but what is below a member of `b` goes with it. */
+/** Works like `difference`, but also removes members below a member of `b`. */
 export function recursiveDifference(a: FieldSet, b: FieldSet): FieldSet {
   return select(a, b, (mine, other) =>
     isMember(other) ? undefined : node(isMember(mine), recursiveDifference(mine, other)),
@@ -112,14 +112,14 @@ export function hasElement(set: FieldSet, element: string): boolean {
   return found !== undefined && isMember(found);
 }
 
-/** The paths of all members as messages show them: those of one level before what is below them. */
+/** Returns the paths of all members as messages show them: those of one level before those below them. */
 export function pathsIn(set: FieldSet, path = ''): string[] {
   const elements = sortElements(Object.keys(set).filter((key) => key !== SELF));
   const own = elements.filter((key) => isMember(set[key]!)).map((key) => path + elementText(key));
   return [...own, ...elements.flatMap((key) => pathsIn(set[key]!, path + elementText(key)))];
 }
 
-/** The same set with its keys in the order of `fieldsV1`. */
+/** Returns the same set with its keys in the order of `fieldsV1`. */
 export function sorted(set: FieldSet): FieldSet {
   const keys = Object.keys(set);
   if (keys.length === 0) return LEAF;

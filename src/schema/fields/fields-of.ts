@@ -9,7 +9,7 @@ export function fieldsOf(schema: ObjectSchema, tree: unknown): FieldSet {
   return below(schema, tree) ?? NO_FIELDS;
 }
 
-/** Undefined when neither the path of the value nor one below it is a member. */
+/** Returns the set of a value; undefined when neither its path nor one below it is a member. */
 function below(schema: AnySchema, value: unknown): FieldSet | undefined {
   const container = containerOf(schema, value);
   switch (container.type) {

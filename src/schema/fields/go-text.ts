@@ -1,7 +1,7 @@
 /** Values in the words of Go programs: messages about configurations quote them so. */
 import { isTree } from '../../base/json/tree.ts';
 
-/** What longer values are cut to. */
+/** Length to which longer values are cut. */
 const MAX_SHOWN_CHARACTERS = 1_000;
 
 /** A value as `%v` prints the pointer to it: `&{x}`, `&{map[a:1]}`. */
@@ -36,7 +36,7 @@ function syntaxOf(value: unknown): string {
   return value === null ? 'interface {}(nil)' : JSON.stringify(value);
 }
 
-/** In the order of the names. */
+/** Returns the entries in the order of their names. */
 function entriesOf(tree: object, text: (entry: [string, unknown]) => string): string[] {
   return Object.entries(tree)
     .sort(([a], [b]) => (a < b ? -1 : 1))

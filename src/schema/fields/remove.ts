@@ -4,7 +4,7 @@ import { type AnySchema, containerOf, isDeclared, itemElement, schemaAt } from '
 import { fieldElement } from './element.ts';
 import { type FieldSet, hasElement, isEmptySet, subset, withSelf } from './field-set.ts';
 
-/** A copy of an object without the fields and items of a set. What is left empty becomes null. */
+/** Returns a copy of an object without the fields and items of a set. Containers that are left empty become null. */
 export function removeFields(schema: ObjectSchema, tree: unknown, fields: FieldSet): unknown {
   return isEmptySet(fields) ? tree : without(schema, tree, fields);
 }
@@ -36,7 +36,10 @@ function without(schema: AnySchema, value: unknown, fields: FieldSet): unknown {
   return isLeft ? out : null;
 }
 
-/** The same set, with the declared fields above its members as members. Keys of maps and items of lists are not declared. */
+/**
+ * Returns the same set, with the declared fields above its members as members. Keys of maps and items of lists are not
+ * declared.
+ */
 export function withNamedFields(schema: AnySchema, fields: FieldSet): FieldSet {
   const container = containerOf(schema, {});
   const out: Record<string, FieldSet> = {};

@@ -12,7 +12,7 @@ import { zeroObject } from './zero.ts';
 const versionOf = (object: any) => kindOf(object)?.version;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-it('is the same only for objects with the same fields', () => {
+it('the signature is the same only for objects with the same fields', () => {
   const signatures = new Signatures<string>(MAX_BYTES);
   let different = 0;
   let repeated = 0;
@@ -61,7 +61,7 @@ const withKeys = (...keys: string[]) => ({
   data: Object.fromEntries(keys.map((key) => [key, ''])),
 });
 
-it('is not confused by names that look like the end of a map', () => {
+it('the signature is not confused by names that look like the end of a map', () => {
   const signatures = new Signatures<string>(MAX_BYTES);
   const all = [[], ['}'], ['a', '}'], ['a}'], ['a', 'b'], ['ab']].map((keys) => withKeys(...keys));
   expect(new Set(all.map((each) => signatures.of(ConfigMap, each)?.signature)).size).toBe(all.length);
@@ -69,7 +69,7 @@ it('is not confused by names that look like the end of a map', () => {
   expect(all.map((each) => signatures.of(ConfigMap, each)?.signature)).not.toContain(list);
 });
 
-it('is forgotten when clients send too many different fields', () => {
+it('the signature is forgotten when clients send too many different fields', () => {
   const maxBytes = 100_000;
   const signatures = new Signatures<string>(maxBytes);
   signatures.of(ConfigMap, withKeys('first'))!.signature.value = 'known';
@@ -81,7 +81,7 @@ it('is forgotten when clients send too many different fields', () => {
   expect(signatures.of(ConfigMap, withKeys('first'))!.signature.value).toBeUndefined();
 });
 
-it('is not kept for an object that would displace all others', () => {
+it('the signature is not kept for an object that would displace all others', () => {
   const maxBytes = 100_000;
   const signatures = new Signatures<string>(maxBytes);
   const large = withKeys(...Array.from({ length: 1_000 }, (_, i) => `key-${i}`));
@@ -94,22 +94,22 @@ const owned = (...uids: string[]) => ({
   metadata: { name: 'a', ownerReferences: uids.map((uid) => ({ apiVersion: 'v1', kind: 'Pod', name: 'a', uid })) },
 });
 
-it('does not depend on an identifier, which is found', () => {
+it('the signature does not depend on an identifier, which is found', () => {
   const signatures = new Signatures<string>(MAX_BYTES);
   const one = signatures.of(ConfigMap, owned('a-1'))!;
   const other = signatures.of(ConfigMap, owned('b-2'))!;
   expect(other.signature).toBe(one.signature);
   expect([one.identifier, other.identifier]).toEqual(['a-1', 'b-2']);
-  // What is no identifier counts like any key.
+  // Keys that are not identifiers count like any other key.
   expect(signatures.of(ConfigMap, owned('a b'))!.identifier).toBeUndefined();
   expect(signatures.of(ConfigMap, owned('a b'))!.signature).not.toBe(one.signature);
 });
 
-it('is not remembered where the order of several identifiers would count', () => {
+it('the signature is not remembered where the order of several identifiers would count', () => {
   expect(new Signatures<string>(MAX_BYTES).of(ConfigMap, owned('a-1', 'b-2'))).toBeUndefined();
 });
 
-it('is not remembered where an identifier is a default, which the set mentions and the object does not', () => {
+it('the signature is not remembered where an identifier is a default, which the set mentions and the object does not', () => {
   const item = s.object('Item', { uid: s.string({ default: 'usual' }), value: s.string() });
   const schema = s.object('Thing', { items: s.list(item, { list: 'map', keys: ['uid'] }) });
   const signatures = new Signatures<string>(MAX_BYTES);

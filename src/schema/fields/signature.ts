@@ -68,18 +68,18 @@ function walkIn(schema: AnySchema): Walk {
 const leaf: Walk = (value, at, steps) => {
   if (typeof value !== 'object') return at;
   if (value === null) return steps.to(at, NULL);
-  // What is empty may be what an object has before anything is set (zero.ts).
+  // An empty value may be one that an object has before anything is set (zero.ts).
   return isHollow(value) ? steps.to(steps.to(at, HOLLOW), JSON.stringify(value)) : at;
 };
 
-/** Whether a value consists of nothing but empty maps, empty lists and nulls. */
+/** Reports whether a value consists of nothing but empty maps, empty lists and nulls. */
 function isHollow(value: unknown): boolean {
   if (typeof value !== 'object') return value === undefined;
   for (const key in value) if (!isHollow((value as Tree)[key])) return false;
   return true;
 }
 
-/** Where no schema says what a value is: see `containerOf`. */
+/** Walks values without a schema: see `containerOf`. */
 const deduced: Walk = (value, at, steps) => {
   if (!isTree(value)) return leaf(value, at, steps);
   let here = steps.to(at, MAP);
@@ -99,7 +99,7 @@ function mapWalk(schema: AnySchema, container: Extract<Container, { type: 'map' 
       const child = value[key];
       if (child === undefined) continue;
       here = steps.to(here, key);
-      // No type of container has anything to say about a scalar.
+      // A scalar is a leaf for every type of container.
       if (typeof child === 'object') here = walkAt(key)(child, here, steps);
       // The rest of a large object need not be looked at.
       if (here === NOWHERE) return NOWHERE;
@@ -108,7 +108,7 @@ function mapWalk(schema: AnySchema, container: Extract<Container, { type: 'map' 
   };
 }
 
-/** What is made for the schema of a field. It is made when an object first has the field: schemas may contain themselves. */
+/** Makes one value for the schema of each field, when an object first has the field: schemas may contain themselves. */
 export function byField<T>(
   schema: AnySchema,
   container: Extract<Container, { type: 'map' }>,

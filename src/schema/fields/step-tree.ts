@@ -1,17 +1,17 @@
 /**
- * Something that is remembered for everything with the same fields, whatever the values are. It is found by a walk along the
- * tree of all walks before it: the names of fields and the keys of list items lead from node to node, so that nothing is
- * copied or hashed where the fields are known. That costs a twentieth of making a set of them.
+ * Remembers a value for all objects with the same fields, whatever the values of the fields are. It is found by a walk
+ * along the tree of all earlier walks: the names of fields and the keys of list items lead from node to node, so that
+ * nothing is copied or hashed where the fields are known. That costs a twentieth of making a set of them.
  */
 import { MAX_SHARE } from '../../base/collections/bounded-map.ts';
 import type { ObjectSchema } from '../schema.ts';
 
-/** A step of a walk. What is no name or key is a symbol, because those may be any text. */
+/** Step of a walk. Steps that are not names or keys are symbols, because names and keys may be any text. */
 export type Token = string | number | symbol;
 
-/** Where walks end that took the same steps. */
+/** Node at which all walks with the same steps end. */
 interface Signature<V> {
-  /** What is remembered; undefined until somebody sets it. */
+  /** Remembered value; undefined until it is set. */
   value: V | undefined;
 }
 
@@ -32,14 +32,14 @@ class Node<V> implements Signature<V> {
 
 export type AnyNode = Node<unknown>;
 
-/** What a walk is given to move with. */
+/** Moves a walk along the tree. */
 export interface Steps {
   to(at: AnyNode, token: Token): AnyNode;
-  /** A step that is the same whatever the identifier is. */
+  /** Takes a step that is the same for every identifier. */
   toIdentifier(at: AnyNode, identifier: string): AnyNode;
 }
 
-/** What has a schema, such as the version of a kind. Nothing is shared between two of them. */
+/** Thing with a schema, such as the version of a kind. Two of them share nothing. */
 export interface Described {
   readonly schema: ObjectSchema;
 }
@@ -47,7 +47,7 @@ export interface Described {
 const START = Symbol('start');
 const IDENTIFIER = Symbol('identifier');
 
-/** Where a walk ends that finds nothing. Nothing leads there, and every step from there leads back. */
+/** End of a walk that finds nothing. No step leads there, and every step from there leads back. */
 export const NOWHERE: AnyNode = new Node<never>(START);
 
 /** Memory of a node with its place among the steps from another one. */
@@ -57,11 +57,11 @@ export class StepTree<V> implements Steps {
   readonly #maxBytes: number;
   #roots = new WeakMap<Described, Node<V>>();
   #bytes = 0;
-  /** Up to which a walk may add nodes: one object does not displace all others. */
+  /** Size up to which a walk may add nodes: one object does not displace all others. */
   #walkLimit = 0;
   #identifier: string | undefined;
 
-  /** When clients send more than `maxBytes` of different fields, everything is forgotten. */
+  /** Forgets everything when clients send more than `maxBytes` of different fields. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }
@@ -71,7 +71,7 @@ export class StepTree<V> implements Steps {
     return this.#bytes;
   }
 
-  /** Where a walk ends; undefined when nothing can be remembered for it. */
+  /** Returns the end of a walk; undefined when nothing can be remembered for it. */
   find(described: Described, walk: (at: AnyNode, steps: Steps) => AnyNode): Found<V> | undefined {
     if (this.#bytes > this.#maxBytes) {
       this.#roots = new WeakMap();
@@ -93,7 +93,7 @@ export class StepTree<V> implements Steps {
     return next !== undefined && next.token === token ? next : this.#other(at as Node<V>, token);
   }
 
-  /** Of several identifiers, the order would count: sets of fields are sorted by them. */
+  /** Gives up on a second identifier: the order of several would count, since sets of fields are sorted by them. */
   toIdentifier(at: AnyNode, identifier: string): AnyNode {
     if (this.#identifier !== undefined) return NOWHERE;
     this.#identifier = identifier;
@@ -116,7 +116,7 @@ export class StepTree<V> implements Steps {
   }
 }
 
-/** The string as V8 keeps names of properties: a copy of its own, which is compared with other names by reference. */
+/** Returns a copy of the string as V8 keeps names of properties, which is compared with other names by reference. */
 function internalized(text: string): string {
   return Object.keys({ [text]: true })[0]!;
 }

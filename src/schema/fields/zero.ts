@@ -2,8 +2,9 @@ import { deepFreeze, type Tree } from '../../base/json/tree.ts';
 import type { ObjectSchema, Schema } from '../schema.ts';
 
 /**
- * What Go programs write for an object in which nothing is set: structs that are no pointers, empty, and null for what is
- * written even when it is absent. A new object is compared with it, and so the parts it has are not owned by themselves.
+ * Returns an object in which nothing is set, as Go programs write it: empty structs that are not pointers, and null for
+ * fields that are written even when absent. A new object is compared with it, so that the parts it has are not owned by
+ * themselves.
  */
 export function zeroObject(schema: ObjectSchema): Tree {
   let zero = zeros.get(schema);
@@ -25,7 +26,7 @@ function zeroFields({ fields }: ObjectSchema): Tree {
   return zero;
 }
 
-/** Undefined for a field that is left out. */
+/** Returns the zero value; undefined for a field that is left out. */
 function zeroValue(field: Schema): unknown {
   if (field.pointer) return undefined;
   switch (field.type) {

@@ -14,17 +14,20 @@ const MAX_OPERATIONS = 10_000;
 /** Listing a key of an object takes as long as shifting this many items of a list. */
 const WORK_PER_KEY = 20;
 
-/** How many operations are performed until the pace is asked. */
+/** Number of operations performed between two checks of the pace. */
 const OPERATIONS_PER_LOOK = 16;
 
 const NEVER_SPENT: Pace = { isSpent: () => false };
 
-/** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
+/**
+ * Applies a patch. Neither argument is changed, and the result shares the parts that the patch does not touch. Throws a
+ * PatchError.
+ */
 export function applyJsonPatch(current: unknown, patch: unknown): unknown {
   return jsonPatchInTurns(current, patch, NEVER_SPENT).next().value;
 }
 
-/** The same, which yields when the pace is spent. */
+/** Works like `applyJsonPatch`, and yields when the pace is spent. */
 export function* jsonPatchInTurns(current: unknown, patch: unknown, pace: Pace): DividedWork<unknown> {
   const operations = operationsOf(patch);
   const document = new Document(current);

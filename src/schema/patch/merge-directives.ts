@@ -20,8 +20,8 @@ export const noMergeKey = (item: Tree, key: string) =>
   );
 
 /**
- * A part of a patch for which the object has no counterpart: without nulls, and without objects that only carry a
- * directive. Undefined when it is such an object itself.
+ * Returns a part of a patch for which the object has no counterpart: without nulls, and without objects that only carry
+ * a directive. Undefined when it is such an object itself.
  */
 export function withoutDirectives(value: unknown, depth: number): unknown {
   checkDepth(depth);

@@ -1,4 +1,4 @@
-/** How a strategic merge patch merges lists, and the order of the result. */
+/** Merges lists as strategic merge patches do, including the order of the result. */
 import { isTree, type Tree } from '../../base/json/tree.ts';
 import { goText, goTypeOf } from '../go-text.ts';
 import { badPatch, noMergeKey, ORDER, PATCH, unknownDirective } from './merge-directives.ts';
@@ -81,7 +81,7 @@ function checkOrder(patch: List, order: List, identify: Identify): void {
   }
 }
 
-/** What identifies an item among others. */
+/** Returns the value that identifies an item among others. */
 type Identify = (item: unknown) => unknown;
 
 const itself: Identify = (item) => item;
@@ -98,7 +98,7 @@ const keyValue = (item: Tree, key: string) => (Object.hasOwn(item, key) ? item[k
 
 const notAMap = (item: unknown) => badPatch(`expected a map[string]interface {}, but received a ${goTypeOf(item)}`);
 
-/** Whether the items of both lists are objects; all must have the same type. */
+/** Reports whether the items of both lists are objects; all must have the same type. */
 function areObjects(...lists: List[]): boolean {
   let first: string | undefined;
   for (const list of lists) {
@@ -142,7 +142,10 @@ function applyDirectives(old: readonly Tree[], patch: readonly Tree[], key: stri
   return { rest: gone.size ? old.filter((item) => !gone.has(keyValue(item, key))) : [...old], items };
 }
 
-/** Whether a list has exactly the items of `order`, in that order, none twice. Patches of a status often name all of them. */
+/**
+ * Reports whether a list has exactly the items of `order`, in that order, none twice. Patches of a status often name
+ * all of them.
+ */
 function isInOrder(list: List, order: List, identify: Identify): boolean {
   if (list.length !== order.length) return false;
   const seen = new Set<unknown>();

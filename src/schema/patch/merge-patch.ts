@@ -4,7 +4,7 @@ import { checkDepth, PatchError } from './patch-error.ts';
 
 /**
  * Applies a JSON merge patch (RFC 7386): objects merge, everything else replaces, null deletes. Neither argument is
- * changed, and the result shares what the patch does not touch. Throws a PatchError.
+ * changed, and the result shares the parts that the patch does not touch. Throws a PatchError.
  */
 export function applyMergePatch(current: unknown, patch: unknown): unknown {
   if (patch === null) throw new PatchError('BadRequest', 'Invalid JSON Patch');

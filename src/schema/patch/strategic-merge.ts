@@ -27,7 +27,10 @@ import { PatchWork } from './patch-work.ts';
 const MAX_WORK = 400_000;
 const WORK_PER_ITEM = 4;
 
-/** Neither argument is changed, and the result shares what the patch does not touch. Throws a PatchError. */
+/**
+ * Applies a patch. Neither argument is changed, and the result shares the parts that the patch does not touch. Throws a
+ * PatchError.
+ */
 export function applyStrategicMergePatch(schema: ObjectSchema, current: unknown, patch: unknown): unknown {
   if (patch === null) return current;
   if (!isTree(patch)) {
@@ -37,7 +40,7 @@ export function applyStrategicMergePatch(schema: ObjectSchema, current: unknown,
   return mergeTrees(schema, isTree(current) ? current : {}, patch, { depth: 0, work });
 }
 
-/** Where in the patch a merge is, and what is left of its work. */
+/** Depth of a merge in the patch, and the rest of its work. */
 interface Progress {
   readonly depth: number;
   readonly work: PatchWork;

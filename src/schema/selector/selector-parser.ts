@@ -57,7 +57,7 @@ interface Token {
 
 const END: Token = { type: 'end', text: '' };
 
-/** The tokens of a selector. Whether `in` is an operator or a name depends on its position. */
+/** Tokens of a selector. The position decides whether `in` is an operator or a name. */
 class Tokens {
   readonly #tokens: Token[] = [];
   #at = 0;

@@ -1,4 +1,4 @@
-/** One requirement of a label selector, and its validation. */
+/** Requirement of a label selector, and its validation. */
 import { type FieldError, invalid } from '../field-error.ts';
 import { labelValue, qualifiedName } from '../names.ts';
 

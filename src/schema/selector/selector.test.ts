@@ -159,7 +159,7 @@ describe('a hostile selector', () => {
   });
 });
 
-it('finds a label among many values', () => {
+it('a label is found among many values', () => {
   const values = Array.from({ length: 1_000 }, (_, i) => `v${i}`);
   const isIn = parseLabelSelector(`a in (${values.join(',')})`);
   const notIn = parseLabelSelector(`a notin (${values.join(',')})`);

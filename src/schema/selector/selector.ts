@@ -12,11 +12,11 @@ type Labels = Readonly<Record<string, string>>;
 
 export interface LabelSelector {
   matches(labels: Labels | undefined): boolean;
-  /** In canonical form: sorted by key. */
+  /** Canonical form: sorted by key. */
   readonly text: string;
   /** Selects everything. */
   readonly empty: boolean;
-  /** A label that everything it selects has, so that selectors can be indexed by it; undefined when it requires none. */
+  /** Label that all selected objects have, so that selectors can be indexed by it; undefined when it requires none. */
   readonly requiredLabel?: readonly [key: string, value: string];
 }
 
@@ -56,7 +56,7 @@ export function fromLabels(labels: Labels): LabelSelector {
   return compile(requirementsOf(labels));
 }
 
-/** Either form as text, as in a Scale's `status.selector`. */
+/** Returns either form as text, as in a Scale's `status.selector`. */
 export function selectorText(selector: LabelSelectorObject | Labels | undefined): string {
   if (!selector) return '';
   const isObject = Object.values(selector).some((value) => typeof value === 'object');
@@ -134,7 +134,7 @@ function testOf({ key, operator, values }: Requirement): Test {
   }
 }
 
-/** From this many values on, a lookup is faster than a comparison with each. */
+/** Number of values from which a lookup is faster than a comparison with each. */
 const MIN_INDEXED_VALUES = 16;
 
 function oneOf(key: string, values: readonly string[]): Test {

@@ -1,4 +1,7 @@
-/** Reviews of access, which every user may ask for: whatever they contain must cost the server little and leave nothing. */
+/**
+ * Attacks with reviews of access, which every user may request: whatever they contain must cost the server little and
+ * leave nothing.
+ */
 import type { Attack } from '../attack.ts';
 import { LARGE_BODY_BYTES } from '../client.ts';
 

@@ -3,7 +3,7 @@ import type { Attack } from '../attack.ts';
 const ROLES = '/apis/rbac.authorization.k8s.io/v1/namespaces/tenant/roles';
 const EACH = 500;
 
-/** The escalation check compares what a role grants with what its author holds. */
+/** Attacks the escalation check, which compares the rights of a role with those of its author. */
 export const bigRole: Attack = {
   name: 'big role',
   async run({ tenant }) {

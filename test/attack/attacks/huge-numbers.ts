@@ -7,7 +7,7 @@ const template = {
 };
 const selector = { matchLabels: { app: 'huge' } };
 
-/** How long controllers get to act on an object. */
+/** Time that controllers get to act on an object. */
 const SETTLE_MS = 2_000;
 
 /** A plan that lists every ordinal would need memory for two thousand million of them. */

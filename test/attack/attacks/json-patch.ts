@@ -3,7 +3,10 @@ import type { Attack } from '../attack.ts';
 const PATH = '/api/v1/namespaces/tenant/configmaps';
 const OPERATIONS = 40_000;
 
-/** Inserting at the front of a list moves everything behind it; copying doubles what is copied. */
+/**
+ * Attacks with JSON patches: inserting at the front of a list moves everything behind it; copying doubles the copied
+ * part.
+ */
 export const insertAtFront: Attack = {
   name: 'json patch',
   async run({ tenant }) {

@@ -1,4 +1,7 @@
-/** One list of a kind made as long as a body allows: nothing quadratic may walk it before its length is checked. */
+/**
+ * Attacks with one list of a kind made as long as a body allows: nothing quadratic may walk it before its length is
+ * checked.
+ */
 import type { Attack } from '../attack.ts';
 import { LARGE_BODY_BYTES } from '../client.ts';
 

@@ -24,7 +24,7 @@ export const longTexts: Attack = {
   },
 };
 
-/** Every duplicate has a path, which can be as long as the body. */
+/** Sends duplicate keys, each of which has a path that can be as long as the body. */
 export const duplicateKeys: Attack = {
   name: 'duplicate keys',
   async run({ nobody }) {

@@ -9,7 +9,7 @@ const COLLECTION = '/api/v1/namespaces/tenant/configmaps';
 const VALUE_BYTES = 900_000;
 const OBJECTS = 8;
 
-/** Large lists, each with a selector of its own, that nobody reads. */
+/** Requests large lists, each with a different selector, without reading them. */
 export const unreadLists: Attack = {
   name: 'unread lists',
   async run(context) {

@@ -8,7 +8,7 @@ const CHANGES = 60;
 const VALUE_BYTES = 900_000;
 const PATH = '/api/v1/namespaces/tenant/configmaps';
 
-/** Watches with a selector each, none of which is read, while a large object changes. */
+/** Opens watches with different selectors without reading them, while a large object changes. */
 export const stalledWatches: Attack = {
   name: 'stalled watches',
   async run(context) {

@@ -51,7 +51,7 @@ export const largestWorkloads: Attack = {
   },
 };
 
-/** What clients tell simulated nodes about a pod: durations and names without end. */
+/** Sends annotations for simulated nodes to a pod: durations and names without end. */
 export const simulationAnnotations: Attack = {
   name: 'simulation annotations',
   async run({ tenant }) {

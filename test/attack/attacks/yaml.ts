@@ -3,18 +3,18 @@ import { LARGE_BODY_BYTES } from '../client.ts';
 
 const COLLECTION = '/api/v1/namespaces/tenant/configmaps';
 const TYPE = 'application/yaml';
-/** What a document may have in the thread that decodes it, with some to spare. */
+/** Number of lexemes that a document may have in the thread that decodes it, with some to spare. */
 const LEXEMES = 249_000;
 const AT_ONCE = 16;
 
 const times = (count: number, each: (i: number) => string) => Array.from({ length: count }, (_, i) => each(i)).join('');
 const pairs = (count: number) => times(count, (i) => `  key-${i}: value ${i}\n`);
 
-/** Many aliases inside a node that is an anchor itself. */
+/** Returns many aliases inside a node that is an anchor itself. */
 const nestedAliases = (anchors: number) =>
   `${times(anchors, (i) => `a${i}: &a${i} x\n`)}b: &b [${times(anchors, (i) => `*a${i} ,`.repeat(20))}x]\nc: *b\n`;
 
-/** By what they take: most memory, most errors, most copies, the deepest stack, or the longest JSON. */
+/** Bodies by their demand: most memory, most errors, most copies, the deepest stack, or the longest JSON. */
 const BODIES: readonly string[] = [
   `metadata:\n  name: yaml\ndata:\n${pairs(7_000)}`,
   `metadata:\n  name: yaml\ndata:\n${pairs(30_000)}`,
@@ -40,7 +40,7 @@ const BODIES: readonly string[] = [
   '#\n'.repeat(LARGE_BODY_BYTES / 2),
 ];
 
-/** What is decoded on the event loop and in a thread, one after the other and many at a time. */
+/** Sends YAML that is decoded on the event loop and in a thread, one after the other and many at a time. */
 export const largeYaml: Attack = {
   name: 'large YAML',
   async run({ tenant }) {

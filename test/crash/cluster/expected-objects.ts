@@ -3,7 +3,7 @@
 export interface ExpectedObject {
   readonly namespace: string;
   readonly name: string;
-  /** Of its pods. */
+  /** Image of its pods. */
   readonly image: string;
 }
 
@@ -15,7 +15,7 @@ export interface Work extends ExpectedObject {
   readonly completions: number;
 }
 
-/** A pod that somebody else manages, though its labels would suit one of the sets. */
+/** Pod that another controller manages, though its labels would suit one of the sets. */
 export interface Bystander {
   readonly namespace: string;
   readonly name: string;

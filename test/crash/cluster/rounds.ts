@@ -8,7 +8,7 @@ import { type Found, verdict } from './verdict.ts';
 export interface RoundsOptions {
   readonly rounds: number;
   readonly seed: number;
-  /** Of each round. */
+  /** Number of kills in each round. */
   readonly kills?: number;
   report?(line: string): void;
 }
@@ -21,10 +21,12 @@ export interface Summary {
 }
 
 const FLAGS = ['--runtime', 'simulated', '--nodes', '5'];
-/** How long a cluster that nobody kills any more may take to become what it should be. */
+/** Timeout for a cluster to reach its desired state once the kills have ended. */
 const SETTLE_TIMEOUT_MS = 90_000;
 
-/** One cluster, round after round: it is killed while it is asked for things, and then has to get everything right. */
+/**
+ * Runs one cluster, round after round: it is killed while requests are under way, and then has to get everything right.
+ */
 export async function clusterRounds({ rounds, seed, kills = 4, report }: RoundsOptions): Promise<Summary> {
   const next = dice(seed);
   const survivor = await Survivor.start(FLAGS);
@@ -61,7 +63,7 @@ export async function clusterRounds({ rounds, seed, kills = 4, report }: RoundsO
   return summary;
 }
 
-/** What is still wrong when everybody had time enough. */
+/** Returns the problems that remain after the settling time. */
 async function settled(survivor: Survivor, expected: ExpectedObjects): Promise<readonly string[]> {
   const latest = Date.now() + SETTLE_TIMEOUT_MS;
   for (;;) {

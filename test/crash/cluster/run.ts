@@ -1,5 +1,5 @@
 /**
- * Kills a cluster while it is asked for things, and checks that it becomes what was asked for:
+ * Kills a cluster during requests, and checks that it reaches the requested state:
  *
  *   npx tsx test/crash/cluster/run.ts [--rounds 10] [--kills 4] [--seed N]
  */

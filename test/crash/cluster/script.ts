@@ -3,7 +3,7 @@ import type { Dice } from '../random.ts';
 import { type ExpectedObject, type ExpectedObjects, keyOf, type Sized } from './expected-objects.ts';
 import type { Survivor } from './survivor.ts';
 
-/** Where what is asked for stays until somebody takes it back. */
+/** Namespace of objects that stay until the script deletes them. */
 const HOME = 'home';
 
 const PATHS = {
@@ -30,7 +30,7 @@ export class Script {
     readonly next: Dice,
   ) {}
 
-  /** What is there from the beginning: a place, a quota that counts, and pods that are nobody's business. */
+  /** Creates the initial objects: a namespace, a quota that counts, and unrelated pods. */
   async prepare(): Promise<void> {
     await this.#namespace(HOME);
     await this.#create('resourcequotas', {
@@ -64,7 +64,7 @@ export class Script {
     }
   }
 
-  /** A set that is new is made; one that is there is given another template or size, or is taken back. */
+  /** Creates a new set; gives an existing one another template or size, or deletes it. */
   async #sized(plural: Plural, expected: Map<string, Sized>, name: string): Promise<void> {
     const known = expected.get(keyOf({ namespace: HOME, name }));
     const wanted = { namespace: HOME, name, image: this.#image(), replicas: this.next(7) };
@@ -150,7 +150,7 @@ export class Script {
     await this.#create(plural, { metadata, spec });
   }
 
-  /** Somebody who had no answer the first time finds it there already. */
+  /** Creates an object. A repeated request may find it there already. */
   async #create(plural: Plural, object: any): Promise<any> {
     const path = pathOf(plural, object.metadata.namespace);
     const { code, body } = await this.survivor.request('POST', path, { body: object });

@@ -32,8 +32,8 @@ export class Survivor {
   }
 
   /**
-   * The answer of whichever life gives one. A request that was cut off may have been carried out or not: what it asks for
-   * must be the same when it is asked for twice.
+   * Returns the answer of the first life that gives one. A request that was cut off may have been carried out or not:
+   * it must have the same effect when it is sent twice.
    */
   async request(method: string, path: string, options?: RequestOptions): Promise<Answer> {
     for (;;) {

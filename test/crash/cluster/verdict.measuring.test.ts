@@ -4,7 +4,7 @@ import { type Found, verdict } from './verdict.ts';
 
 const READY = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
 
-/** A cluster of one node in which everything is as it was asked for. */
+/** Returns a cluster of one node in which everything is as requested. */
 function story(): { expected: ExpectedObjects; found: { -readonly [Kind in keyof Found]: any[] } } {
   const expected = new ExpectedObjects();
   expected.namespaces.add('home');

@@ -1,7 +1,10 @@
-/** Compares what was asked of a cluster with what is there. Every difference is a sentence; none: all is well. */
+/**
+ * Compares the requested state of a cluster with the actual one. Returns every difference as a sentence; none when all
+ * is well.
+ */
 import { type ExpectedObject, type ExpectedObjects, keyOf, type Sized, type Work } from './expected-objects.ts';
 
-/** All objects of these kinds, in all namespaces. */
+/** Objects of these kinds in all namespaces. */
 export interface Found {
   readonly namespaces: readonly any[];
   readonly nodes: readonly any[];
@@ -75,7 +78,7 @@ const isReady = ({ status }: any) =>
   status.phase === 'Running' &&
   status.conditions?.some(({ type, status }: any) => type === 'Ready' && status === 'True');
 
-/** So many pods, all of them ready, of the image, and none on its way out. */
+/** Checks that there are `count` pods, all of them ready, of the image, and none being deleted. */
 function podsOf(
   what: string,
   { pods, count, image }: { pods: readonly any[]; count: number; image: string },
@@ -90,7 +93,7 @@ function podsOf(
   ];
 }
 
-/** What the status says, where it says something else. */
+/** Lists fields of a status that differ from the wanted ones. */
 function status(what: string, object: any, wanted: Readonly<Record<string, unknown>>): string[] {
   const all = { observedGeneration: object.metadata.generation, ...wanted };
   return Object.entries(all)
@@ -159,7 +162,7 @@ function daemonSet(object: any, wanted: ExpectedObject | undefined, { pods, node
   ];
 }
 
-/** It succeeded, and each success was one pod that was counted once. */
+/** Checks that it succeeded, and that each success was one pod that was counted once. */
 function job(object: any, wanted: Work | undefined, { pods }: Found): string[] {
   if (!wanted) return [];
   const what = `job ${at(object)}`;

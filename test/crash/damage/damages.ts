@@ -1,10 +1,10 @@
-/** Ways to damage a data file. Each changes the bytes of a whole file, and says what it did. */
+/** Ways to damage a data file. Each changes the bytes of a whole file, and reports its change. */
 import type { Dice } from '../random.ts';
 
 export interface Original {
   /** The data file of a store that was stopped. */
   readonly bytes: Buffer;
-  /** The same file some writes earlier, for pages whose last write was lost. */
+  /** File some writes earlier, for pages whose last write was lost. */
   readonly earlier: Buffer;
 }
 
@@ -95,7 +95,9 @@ function find(bytes: Buffer, text: string, next: Dice): number {
   return found >= 0 ? found : bytes.indexOf(text);
 }
 
-/** Without the meta pages: one that was lost is the end of a transaction that was never committed. */
+/**
+ * Returns the pages except for the meta pages: one that was lost is the end of a transaction that was never committed.
+ */
 function pagesOf(bytes: Buffer): number[] {
   return Array.from({ length: Math.floor(bytes.length / PAGE) - META_PAGES }, (_, i) => i + META_PAGES);
 }

@@ -1,6 +1,6 @@
 /**
- * The program that opens damaged stores: one for each line of its standard input, which is a directory. It answers each
- * with a line of JSON. It may be killed by a signal, or never answer: that is what the caller wants to know.
+ * Opens damaged stores: one for each line of its standard input, which is a directory. It answers each with a line of
+ * JSON. It may be killed by a signal, or never answer: the caller checks for that.
  */
 import { createInterface } from 'node:readline';
 import { systemClock } from '../../../src/base/time/clock.ts';
@@ -9,7 +9,7 @@ import { type EmbeddedStore, openEmbeddedStore, StoreDamaged } from '../../../sr
 import { oldestChanges } from '../history.ts';
 import { WRITTEN_ROWS } from './written.ts';
 
-/** What was read of a store: all, or what is named as damaged is missing. */
+/** Content read from a store: everything, except for keys that are named as damaged. */
 export interface Reading {
   /** Values by key. */
   readonly rows: Readonly<Record<string, string>>;
@@ -21,13 +21,13 @@ export interface Reading {
 
 interface Readings {
   readonly first: Reading;
-  /** After writes, and after all history was discarded. */
+  /** Reading after writes, and after all history was discarded. */
   readonly second: Reading;
-  /** After the store was opened again. */
+  /** Reading after the store was opened again. */
   readonly third: Reading;
 }
 
-/** What a check of the directory says before it is opened: damaged keys, or that the file is damaged. */
+/** Result of a check of the directory before it is opened: damaged keys, or that the file is damaged. */
 export type Checked = { readonly damaged: readonly string[] } | { readonly refused: string };
 
 export type Answer = (Readings | { readonly refused: string; readonly kind: string }) & { readonly checked: Checked };

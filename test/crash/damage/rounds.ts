@@ -11,7 +11,7 @@ import type { Answer, Reading } from './reader.ts';
 import { problemsOf } from './verdict.ts';
 
 export interface DamageOptions {
-  /** How often each kind of damage is tried. */
+  /** Number of tries of each kind of damage. */
   readonly rounds: number;
   readonly seed: number;
   report?(line: string): void;
@@ -21,17 +21,17 @@ export interface DamageSummary {
   readonly cases: number;
   /** Everything was right, in spite of the damage. */
   readonly harmless: number;
-  /** Some values were refused by their keys. */
+  /** Number of rounds in which some values were refused by their keys. */
   readonly partial: number;
   /** The file was refused. */
   readonly refused: number;
   readonly problems: readonly string[];
 }
 
-/** How long a store of this size may take to be examined. */
+/** Timeout for examining a store of this size. */
 const TIMEOUT_MS = 60_000;
 
-/** Damages copies of a store in all ways, and checks what a process that opens them makes of it. */
+/** Damages copies of a store in all ways, and checks how a process that opens them handles the damage. */
 export async function damageRounds(options: DamageOptions): Promise<DamageSummary> {
   const scratch = await mkdtemp(join(tmpdir(), 'damage-'));
   const reader = new Reader();
@@ -74,7 +74,7 @@ function summarize(answer: Result): string {
   return `${answer.first.damaged.length} keys refused${answer.first.damaged.map((key) => ` ${key}`)}`;
 }
 
-/** What the reader makes of the file before it is damaged. */
+/** Returns the reader's answer for the file before it is damaged. */
 async function expectedOf(reader: Reader, directory: string, { bytes }: Original): Promise<Reading> {
   await place(directory, bytes);
   const answer = await reader.ask(directory);

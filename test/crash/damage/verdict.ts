@@ -1,7 +1,7 @@
 import type { Answer, Checked, Reading } from './reader.ts';
 import { WRITTEN_ROWS } from './written.ts';
 
-/** What is wrong with how a damaged store was handled, given what it held before. */
+/** Lists errors in the handling of a damaged store, given its content before. */
 export function problemsOf(answer: Answer | { readonly died: string }, expected: Reading): string[] {
   if ('died' in answer) return [`the process ${answer.died}`];
   if ('refused' in answer) {
@@ -26,7 +26,7 @@ function checkProblems({ damaged }: Reading, checked: Checked): string[] {
   return isSame ? [] : [`a check found ${checked.damaged} and not ${damaged}`];
 }
 
-/** Every row is as it was, or refused; none is added. */
+/** Checks that every row is unchanged, or refused, and that none is added. */
 function rowProblems(found: Reading, expected: Reading, written: number): string[] {
   const problems: string[] = [];
   for (const [key, value] of Object.entries(found.rows)) {
@@ -42,7 +42,7 @@ function rowProblems(found: Reading, expected: Reading, written: number): string
   return problems;
 }
 
-/** History may be refused, or be shorter; what is delivered must be right and complete from there on. */
+/** Checks history: it may be refused, or be shorter; the delivered part must be right and complete from there on. */
 function historyProblems(found: Reading, expected: Reading): string[] {
   if (!Array.isArray(found.history) || !Array.isArray(expected.history)) return [];
   const tail = expected.history.slice(expected.history.length - found.history.length);

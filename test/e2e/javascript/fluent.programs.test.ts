@@ -1,5 +1,5 @@
 /**
- * A second JavaScript client, `kubernetes-client`. It knows no API of its own: it makes its methods from the OpenAPI
+ * Tests a second JavaScript client, `kubernetes-client`. It has no built-in API: it makes its methods from the OpenAPI
  * document that the server publishes, so that whatever is called here was found there.
  */
 import { createRequire } from 'node:module';
@@ -27,7 +27,7 @@ onEveryStore((server) => {
     },
   };
 
-  test('finds every group and version in the schemas', async () => {
+  test('the schemas have every group and version', async () => {
     const { body } = await client.apis.get();
     expect(body.groups.length).toBeGreaterThan(15);
     for (const { name, versions } of body.groups) {

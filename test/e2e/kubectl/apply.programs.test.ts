@@ -1,11 +1,12 @@
-/** Declaring what is wanted: apply, diff, replace, in old and new versions. */
+/** Tests declarative changes: apply, diff, replace, in old and new versions. */
 import { expect, test } from 'vitest';
 import { configMap, deployment, withEveryKubectl } from './driver.ts';
 
 /** Objects as they were written for a cluster of 1.7. */
 const oldies = (image: string) => {
   const containers = [{ name: 'main', image }];
-  // Each has labels of its own: a Deployment takes a ReplicaSet over that has its labels, and takes it along when it goes.
+  // Each has different labels: a Deployment takes a ReplicaSet over that has its labels, and takes it along when it
+  // goes.
   const template = (kind: string) => ({ metadata: { labels: { app: `old-${kind}` } }, spec: { containers } });
   const pod = { spec: { containers, restartPolicy: 'Never' } };
   const metadata = { name: 'old' };
@@ -165,7 +166,7 @@ withEveryKubectl((kubectl) => {
     ]);
   });
 
-  test('what was written in old versions, and reads in new ones', async () => {
+  test('apply, of objects that were written in old versions and are read in new ones', async () => {
     const file = await kubectl.file('old.json', oldies('nginx:1.7'));
     const apply = async () => (await kubectl.warned('apply', '-f', file)).split('\n').map((line) => line.split(' ')[1]);
     expect(await apply()).toEqual(oldies('').map(() => 'created'));

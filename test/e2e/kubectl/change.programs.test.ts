@@ -1,4 +1,4 @@
-/** What kubectl changes: labels, patches, edits, sizes, images, and how it deletes. */
+/** Tests changes with kubectl: labels, patches, edits, sizes, images, and deletion. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

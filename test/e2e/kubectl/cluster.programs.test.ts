@@ -1,4 +1,4 @@
-/** What people who run a cluster do with kubectl: nodes, certificates, and where a field manager's name goes. */
+/** Tests the work of cluster operators with kubectl: nodes, certificates, and the name of a field manager. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What kubectl can make by itself, from flags: the newest sends it in protobuf, the older one in JSON. */
+/** Tests objects that kubectl creates from flags: the newest sends them in protobuf, the older one in JSON. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ withEveryKubectl((kubectl) => {
     expect((await spec('job/once')).template.spec.containers[0].command).toEqual(['date', '-u']);
     await makeDeprecated('cronjob', 'often', '--image=busybox', '--schedule=*/5 * * * *', '--', 'date');
     expect(await spec('cronjob/often')).toMatchObject({ schedule: '*/5 * * * *', suspend: false });
-    // kubectl 1.20 does not know the version that it is answered in, whoever serves it.
+    // kubectl 1.20 does not know the version of the answer, whichever server sends it.
     if (kubectl.isNewest) await make('job', 'now', '--from=cronjob/often');
     await kubectl.run('run', 'bare', '--image=busybox', '--restart=Never', '--env=A=b', '--labels=app=bare');
     expect(await spec('pod/bare')).toMatchObject({
@@ -92,7 +92,7 @@ withEveryKubectl((kubectl) => {
     expect(await kubectl.run('delete', 'namespace', `${kubectl.namespace}-too`)).toContain('deleted');
   });
 
-  test('from a file, and what it asks about that', async () => {
+  test('create from a file, and its questions about that', async () => {
     const file = await kubectl.file('two.json', [deployment('one'), configMap('two', { a: '1' })]);
     expect(await kubectl.lines('create', '-f', file)).toEqual(['deployment.apps/one created', 'configmap/two created']);
     expect(await kubectl.fails('create', '-f', file)).toContain('configmaps "two" already exists');
@@ -101,7 +101,7 @@ withEveryKubectl((kubectl) => {
     const unknown = await kubectl.file('unknown.json', { ...configMap('three', {}), dat: {} });
     expect(await kubectl.fails('create', '-f', unknown, '--validate=true')).toMatch(/unknown field "?(\.?dat)?/);
     const unchecked = ['create', '-f', unknown, '--validate=false'];
-    // The older one leaves the check to the server without a word, and is warned; the newest asks for none.
+    // The older one leaves the check to the server without saying so, and gets a warning; the newest asks for none.
     const made = kubectl.isNewest ? kubectl.run(...unchecked) : kubectl.warned(...unchecked);
     expect(await made).toBe('configmap/three created');
   });

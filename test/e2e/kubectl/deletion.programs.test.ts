@@ -1,4 +1,4 @@
-/** What becomes of dependents, of the endpoints of services, and of the pods of a node that is drained, as kubectl asks. */
+/** Tests deletion with kubectl: dependents, endpoints of services, and pods of a drained node. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ describe.skipIf(kubectls.length === 0).each(kubectls)('the $name kubectl', (prog
     await kubectl.run('create', '-f', await kubectl.file('web.json', web));
     await kubectl.run('rollout', 'status', 'deployment/web', '--timeout=60s');
   };
-  /** The older kubectl complains when there is nothing left to wait for. */
+  /** Waits until objects are gone. The older kubectl fails when there is nothing left to wait for. */
   const gone = async (...what: string[]) => {
     while ((await kubectl.run('get', ...what, '-o', 'name')) !== '');
   };

@@ -1,6 +1,6 @@
 /**
- * Every test of this folder runs with each kubectl that there is, on the embedded store and on etcd, or in turn on one of them.
- * One file has one server for each store, and each kubectl a namespace of its own.
+ * Runs every test of this folder with each installed kubectl, on the embedded store and on etcd, or in turn on one of
+ * them. One file has one server for each store, and each kubectl a separate namespace.
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** What Kubernetes 1.36 warns of, too, whatever is done with the object. */
+/** Warnings that Kubernetes 1.36 prints, too, whatever is done with the object. */
 const USUAL = /^Warning: v1 Endpoints is deprecated in v1\.33\+.*\n/gm;
 
 /** A kubectl at work in its namespace. */
@@ -55,14 +55,14 @@ export class Driver {
     await writeFile(join(this.#home(), name, 'kubeconfig'), stringify(config));
   }
 
-  /** What it prints. It must succeed, and have nothing to complain or to warn of. */
+  /** Returns its output. It must succeed without errors and warnings. */
   async run(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.outcome(...args);
     if (code !== 0 || stderr !== '') throw new Error(`kubectl ${brief(args)} ended with ${code}: ${stderr}`);
     return stdout.trim();
   }
 
-  /** The same for a command that is warned, and nothing else. */
+  /** Works like `run` for a command that causes a warning, and nothing else. */
   async warned(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.outcome(...args);
     const isWarning =
@@ -75,12 +75,12 @@ export class Driver {
     return stdout.trim();
   }
 
-  /** The same in lines, with one space for each gap. */
+  /** Returns the output in lines, with one space for each gap. */
   async lines(...args: string[]): Promise<string[]> {
     return (await this.run(...args)).split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '));
   }
 
-  /** What it complains of. */
+  /** Returns its error output. */
   async fails(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.outcome(...args);
     if (code === 0) throw new Error(`kubectl ${brief(args)} succeeded: ${stdout}`);
@@ -101,7 +101,7 @@ export class Driver {
     });
   }
 
-  /** Its lines as they come, until somebody has seen enough. */
+  /** Yields its lines as they come, until the caller stops. */
   follow(...args: string[]): { next: () => Promise<string>; stop: () => void } {
     const child = spawn(this.#program, args, { env: this.#env(), stdio: ['ignore', 'pipe', 'pipe'] });
     // A program that inherits an output of this process would keep the whole run from ending while it runs.
@@ -125,7 +125,7 @@ export class Driver {
     return path;
   }
 
-  /** Its cache of discovery goes to a folder of this run. */
+  /** Environment with the discovery cache in a folder of this run. */
   #env(): NodeJS.ProcessEnv {
     const home = join(this.#home(), this.namespace);
     return { ...process.env, HOME: home, KUBECONFIG: join(home, 'kubeconfig') };
@@ -142,7 +142,7 @@ export function withEveryKubectl(tests: (kubectl: Driver) => void): void {
   declare(tests, () => kubectls);
 }
 
-/** The same with each kubectl on one store: for what takes long and is the same for all stores. */
+/** Works like `withEveryKubectl` on one store, for long tests that are the same for all stores. */
 export function withEveryKubectlOnce(tests: (kubectl: Driver) => void): void {
   const stores = durableStores.filter((store) => backendMissing(store) === undefined);
   declare(tests, (store) => kubectls.filter((_, index) => stores[index % stores.length] === store));

@@ -7,7 +7,7 @@ import { type Driver, withEveryKubectlOnce } from './driver.ts';
 const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples', 'kinds');
 const examples = readdirSync(EXAMPLES).map((file) => join(EXAMPLES, file));
 
-/** They are answered and not kept; a component's status and what is measured can only be read. */
+/** Reviews are answered and not stored; a component's status and metrics can only be read. */
 const isAsked = (file: string) => file.endsWith('-review.yaml');
 const OTHERS = new Set(['binding.yaml', 'component-status.yaml', 'node-metrics.yaml', 'pod-metrics.yaml']);
 const isOther = (file: string) => OTHERS.has(basename(file));
@@ -22,13 +22,13 @@ const isQuota = (file: string) => basename(file) === 'resource-quota.yaml';
 const copied = kept.filter(isCopied);
 const notCopied = kept.filter((file) => !isCopied(file));
 
-/** What some of them name is in this namespace. */
+/** Namespace of objects that some of the examples refer to. */
 const HERE = '--namespace=default';
 const from = (files: readonly string[]) => [...files.flatMap((file) => ['-f', file]), HERE];
 
-/** kubectl 1.20 describes these kinds through versions of them that have gone since; a 1.36 server has none of them. */
+/** Kinds that kubectl 1.20 describes through versions which have been removed since; a 1.36 server has none of them. */
 const NOT_DESCRIBED = new Set(['endpoint-slice.yaml']);
-/** And these through versions that are served and deprecated. */
+/** Kinds that it describes through versions that are served and deprecated. */
 const WARNED = new Set(['cron-job.yaml', 'pod-disruption-budget.yaml']);
 
 /** kubectl 1.20 sends ten requests at once and then five a second: several of it get on faster than one. */
@@ -47,7 +47,7 @@ withEveryKubectlOnce((kubectl) => {
   const all = (...command: string[]) => lines(kubectl, kept, command);
 
   test('create, and nothing to be applied then', async () => {
-    // A pod that says nothing of its resources is not created beside a quota of them.
+    // A pod without resources is not created beside a quota of them.
     const before = await lines(
       kubectl,
       kept.filter((file) => !isQuota(file)),
@@ -55,7 +55,7 @@ withEveryKubectlOnce((kubectl) => {
     );
     const created = [...before, ...(await lines(kubectl, kept.filter(isQuota), ['create', '--save-config']))];
     expect(created).toEqual(kept.map(() => expect.stringMatching(/^\S+ created$/)));
-    // "configured" is said of lists that are replaced as a whole and hold defaults.
+    // kubectl prints "configured" for lists that are replaced as a whole and hold defaults.
     expect(await all('apply')).toEqual(kept.map(() => expect.stringMatching(/^\S+ (unchanged|configured)$/)));
   }, 60_000);
 
@@ -90,7 +90,7 @@ withEveryKubectlOnce((kubectl) => {
 
   test('label and annotate', async () => {
     await all('label', 'tier=back');
-    // kubectl does not overwrite an annotation, so nothing may be copied to what has yet to be annotated.
+    // kubectl does not overwrite an annotation, so nothing may be copied to objects that are yet to be annotated.
     for (const files of [notCopied, copied]) await lines(kubectl, files, ['annotate', 'note=here']);
     const columns = 'custom-columns=A:.metadata.labels.tier,B:.metadata.annotations.note';
     expect(await all('get', '--no-headers', '-o', columns)).toEqual(kept.map(() => 'back here'));
@@ -106,12 +106,12 @@ withEveryKubectlOnce((kubectl) => {
   });
 
   test('delete', async () => {
-    // Nobody is there to end it on its node.
+    // No node is there to terminate it.
     await kubectl.outcome('delete', 'pod', 'example', HERE, '--force', '--grace-period=0');
     // kubectl that waits for each object asks five times a second at most.
     const { code, stderr } = await kubectl.outcome('delete', ...from(kept), '--wait=false', '--ignore-not-found');
     expect([code, stderr.trim()]).toEqual([0, expect.stringMatching(/^warning: deleting cluster-scoped resources/i)]);
-    // A namespace goes when it has been emptied, and a volume when nobody uses it.
+    // A namespace is removed once it has been emptied, and a volume once no pod uses it.
     let left: string;
     do left = await kubectl.run('get', ...from(kept), '--ignore-not-found', '-o', 'name');
     while (left !== '');

@@ -1,4 +1,4 @@
-/** How kubectl runs jobs and cron jobs. Nothing runs their pods here: the test says how they end. */
+/** Tests jobs and cron jobs with kubectl. Nothing runs their pods here: the test sets how they end. */
 import { expect, test } from 'vitest';
 import { type Driver, withEveryKubectl } from './driver.ts';
 
@@ -56,7 +56,7 @@ withEveryKubectl((kubectl) => {
   });
 
   test('create job from a cronjob', async () => {
-    // The old one knows no cron jobs of the newest version, and has to say which it means.
+    // The old one does not know cron jobs of the newest version, and has to name the older one.
     const from = kubectl.isNewest ? 'cronjob/tick' : 'cronjob.v1beta1.batch/tick';
     const made = await kubectl.outcome('create', 'job', 'by-hand', `--from=${from}`);
     expect(made.stdout.trim()).toBe('job.batch/by-hand created');
@@ -69,7 +69,7 @@ withEveryKubectl((kubectl) => {
   });
 });
 
-/** Ends the first pod of a job as a node would tell it. */
+/** Ends the first pod of a job as a node would report it. */
 async function endPod({ qd, namespace }: Driver, job: string, phase: 'Succeeded' | 'Failed'): Promise<void> {
   const pods = `/api/v1/namespaces/${namespace}/pods`;
   for await (const { object } of await qd.watch(`${pods}?watch=true&labelSelector=job-name%3D${job}`)) {
@@ -82,7 +82,9 @@ async function endPod({ qd, namespace }: Driver, job: string, phase: 'Succeeded'
   }
 }
 
-/** What is told of a job, once this is among it: events are written after what they tell of. */
+/**
+ * Returns the description of a job once it contains this reason: events are written after the change that they report.
+ */
 async function describedWith(kubectl: Driver, job: string, reason: string): Promise<string> {
   let described = '';
   await until(async () => {

@@ -1,4 +1,4 @@
-/** What kubectl shows: every output form, watches, pages, descriptions, schemas, discovery. */
+/** Tests kubectl's output: every format, watches, pages, descriptions, schemas, discovery. */
 import { expect, test } from 'vitest';
 import { configMap, deployment, withEveryKubectl } from './driver.ts';
 
@@ -94,7 +94,7 @@ withEveryKubectl((kubectl) => {
     expect(await kubectl.run('explain', 'deployment.spec', ...flags)).toMatch(/replicas\t<integer>/);
   });
 
-  test('what there is', async () => {
+  test('resources and versions', async () => {
     const names = (await kubectl.run('api-resources', '-o', 'name')).split('\n');
     expect(names).toEqual(expect.arrayContaining(['pods', 'deployments.apps', 'leases.coordination.k8s.io']));
     const listed = await kubectl.lines('api-resources', '--namespaced=false', '--verbs=list', '--no-headers');

@@ -1,8 +1,14 @@
-/** kubectl compares the bytes of a revision with what it would write itself, and so finds that nothing is to be rolled back. */
+/**
+ * Tests rollbacks to the same revision: kubectl compares the bytes of a revision with those that it would write itself,
+ * and so finds that nothing is to be rolled back.
+ */
 import { expect, test } from 'vitest';
 import { withEveryKubectl } from './driver.ts';
 
-/** With what a Go program writes in its own way: characters of HTML, keys that are numbers, empty and defaulted fields. */
+/**
+ * Template with parts that a Go program writes differently: characters of HTML, keys that are numbers, empty and
+ * defaulted fields.
+ */
 const template = (name: string) => ({
   metadata: {
     labels: { app: name, zone: 'a', 10: 'x', 9: 'y', B: 'z' },

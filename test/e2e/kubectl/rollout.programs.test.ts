@@ -1,4 +1,4 @@
-/** What a rollout looks like with kubectl: status, history, undo, pause, resume, restart. */
+/** Tests a rollout with kubectl: status, history, undo, pause, resume, restart. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/time/clock.ts';
 import { createClient } from '../../../src/client/client.ts';

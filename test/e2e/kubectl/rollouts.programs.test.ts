@@ -1,4 +1,6 @@
-/** How kubectl rolls workloads out and back. Nothing runs their pods here: the test says that they run. */
+/**
+ * Tests rollouts and rollbacks of workloads with kubectl. Nothing runs their pods here: the test marks them as running.
+ */
 import { beforeAll, expect, test } from 'vitest';
 import { type Driver, withEveryKubectl } from './driver.ts';
 
@@ -104,8 +106,8 @@ function workload(kind: 'DaemonSet' | 'StatefulSet', name: string, pod: object =
 }
 
 /**
- * A node of the kubectl's own, and somebody who says of all pods in its namespace that they run, or are gone, as long as
- * the server runs.
+ * Creates a separate node for the kubectl, and marks all pods in its namespace as running, or as gone, as long as the
+ * server runs.
  */
 async function standInForNode({ qd, namespace }: Driver): Promise<void> {
   const patch = { type: 'application/merge-patch+json' };

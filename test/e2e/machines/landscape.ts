@@ -17,7 +17,7 @@ export const ADDRESSES: Readonly<Record<MachineName, string>> = {
 export interface Landscape {
   /** The command that runs another one on a machine. */
   enter(machine: MachineName): readonly string[];
-  /** Runs a command on a machine, and returns what it prints. */
+  /** Runs a command on a machine, and returns its output. */
   run(machine: MachineName, ...command: readonly string[]): string;
   /** Interfaces, routes and nftables tables that a machine did not have at the start. */
   traces(machine: MachineName): readonly string[];
@@ -89,7 +89,7 @@ export function openLandscape(): Landscape {
   };
 }
 
-/** Resolves when the program prints the text; rejects with what it said when it ends before. */
+/** Resolves when the program prints the text; rejects with its output when it ends before. */
 export function untilPrints(child: ChildProcess, text: string): Promise<void> {
   let said = '';
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Pods, services, DNS and policies across machines, and what is left on them. */
+/** Tests pods, services, DNS and policies across machines, and leftovers on them. */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -14,7 +14,7 @@ const skip =
   process.getuid?.() === 0 && isInstalled ? undefined : 'nft or bridge is not installed, or this is not root';
 if (skip) console.log(`skipped: ${skip}`);
 
-/** Another runtime can be tested by hand; with containers, their program comes from the machine. */
+/** Runtime of the tests; another one can be chosen by hand. With containers, their program comes from the machine. */
 const runtime = process.env.QD_TEST_RUNTIME ?? 'process';
 const hasContainers = runtime === 'containerd';
 const image = hasContainers ? 'pods:1' : 'host';
@@ -58,7 +58,7 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
   let nodePort: number;
 
   const dataOf = (machine: MachineName) => join(directory, machine === 'a' ? 'data' : machine);
-  /** What the pod of a machine answers. */
+  /** Returns the answer of a machine's pod. */
   const ask = async (machine: MachineName, path: string) =>
     (await qd.request('GET', `${NAMESPACE}/pods/pod-${machine}:8080/proxy${path}`)).text;
   const get = (machine: MachineName, url: string) => ask(machine, `/get?url=${encodeURIComponent(url)}`);

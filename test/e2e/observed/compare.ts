@@ -1,4 +1,4 @@
-/** Compares an answer with the one that was observed, past what differs from run to run. */
+/** Compares an answer with the recorded one, except for parts that differ from run to run. */
 
 /** Replaces names, ids, times and addresses that no two runs share. */
 export function normalise(value: unknown, namespace: string): unknown {
@@ -23,9 +23,11 @@ function sorted(value: any): any {
   return Array.isArray(value?.items) ? { ...value, items: [...value.items].sort(byName) } : value;
 }
 
-/** Every way in which `ours` is not `theirs`, as lines; `isNewer` says which further fields are expected. */
+/**
+ * Returns every difference between `ours` and `theirs`, as lines; `isNewer` tells which further fields are expected.
+ */
 export function mismatches(theirs: unknown, ours: unknown, isNewer: (path: string) => boolean, path = ''): string[] {
-  // The newer release leaves out what is null.
+  // The newer release leaves out null fields.
   if (theirs === null && ours === undefined) return [];
   if (!isObject(theirs) || !isObject(ours)) {
     return Object.is(theirs, ours) ? [] : [`${path}: ${JSON.stringify(theirs)} ≠ ${JSON.stringify(ours)}`];

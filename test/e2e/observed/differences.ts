@@ -1,4 +1,4 @@
-/** Where our answers differ from those of Kubernetes 1.7, and why. */
+/** Expected differences between our answers and those of Kubernetes 1.7, with the reason. */
 import { expectedDiscovery } from './discovery.ts';
 
 interface Answer {
@@ -11,7 +11,7 @@ interface Difference {
   readonly reason: string;
   readonly code?: number;
   readonly type?: string;
-  /** What we should answer instead, from what was observed; undefined: not compared. */
+  /** Derives the expected answer from the observed one; undefined: not compared. */
   readonly body?: (observed: any, answer: any) => any;
 }
 
@@ -78,7 +78,7 @@ const exported = ({ status: _, ...object }: any) => {
   return { ...object, metadata };
 };
 
-/** What pods and deployments have in common. */
+/** Differences that pods and deployments have in common. */
 function both(prefix: string, kind: string, group: string | undefined): Record<string, Difference> {
   const plural = `${kind.toLowerCase()}s`;
   const named = group === undefined ? {} : { group };
@@ -285,7 +285,7 @@ const differences: Readonly<Record<string, Difference>> = {
   },
 };
 
-/** What we should answer to a case. */
+/** Returns the expected answer to a case. */
 export function expectedOf(name: string, observed: Answer, answer: Answer): Answer {
   const difference = differences[name];
   // The specification: success is 200, for creates too.
@@ -302,7 +302,7 @@ export function expectedOf(name: string, observed: Answer, answer: Answer): Answ
 
 /** Fields that 1.36 has and 1.7 had not. */
 const NEWER = [
-  // Who manages which field is kept and shown for every object since 1.18.
+  // Managers of fields are kept and shown for every object since 1.18.
   /\bmetadata\.managedFields$/,
   // Pods count their changes since 1.33.
   /^Pod.*\bmetadata\.generation$/,

@@ -1,6 +1,8 @@
-/** Discovery documents list all that a server has, and ours has other kinds: what both have must be the same. */
+/**
+ * Compares discovery documents, which list all kinds of a server: the kinds that both servers have must be the same.
+ */
 
-/** In 1.36 and not in 1.7. */
+/** Resources in 1.36 and not in 1.7. */
 const ADDED = [
   'pods/ephemeralcontainers',
   'pods/explain',
@@ -9,7 +11,7 @@ const ADDED = [
   'statefulsets/scale',
 ];
 
-/** In 1.7, of kinds that are gone. */
+/** Resources in 1.7 of kinds that are gone. */
 const NOT_HERE = ['ingresses', 'ingresses/status', 'networkpolicies', 'podsecuritypolicies', 'thirdpartyresources'];
 
 /** Versions of 1.7 that nothing of the specification is in, and that were gone long before 1.36. */
@@ -18,25 +20,25 @@ const GONE = [
   ...['certificates.k8s.io/v1beta1', 'rbac.authorization.k8s.io/v1alpha1', 'storage.k8s.io/v1beta1'],
 ];
 
-/** What 1.36 says otherwise than 1.7 did, by resource. */
+/** Properties of resources that differ between 1.36 and 1.7. */
 const CHANGED: Readonly<Record<string, readonly string[]>> = {
   // `proxy` was a verb once; services can be deleted together, and have a short name.
   nodes: ['verbs'],
   pods: ['verbs'],
   services: ['verbs', 'shortNames'],
-  // What opens a stream is named by its options, and can be asked for in two ways.
+  // Resources that open a stream are named by their options, and can be requested in two ways.
   'pods/attach': ['kind', 'verbs'],
   'pods/exec': ['kind', 'verbs'],
   'pods/portforward': ['kind', 'verbs'],
   'nodes/proxy': ['kind', 'verbs'],
   'pods/proxy': ['kind', 'verbs'],
   'services/proxy': ['kind', 'verbs'],
-  // Kinds of another group say so.
+  // Resources with a kind of another group name that group.
   'pods/eviction': ['group', 'version'],
   'replicationcontrollers/scale': ['group', 'version'],
 };
 
-/** What our document should be: theirs, without what is not here and with what is newer. */
+/** Returns the expected document: theirs, without missing parts and with newer ones. */
 export function expectedDiscovery(theirs: any, ours: any): any {
   if (theirs.resources) return { ...theirs, resources: resources(theirs, ours) };
   if (theirs.groups) return { ...theirs, apiVersion: 'v1', groups: groups(theirs.groups, ours.groups) };
@@ -48,8 +50,8 @@ function resources(theirs: any, ours: any): any[] {
   const kept = theirs.resources
     .filter(({ name }: any) => !NOT_HERE.includes(name) && !isStandIn(theirs, name))
     .map((resource: any) => {
-      // Since 1.14 the stored version is named; since 1.26 the singular is there, and more kinds are in `all`; a kind of two
-      // groups is in it once.
+      // Since 1.14 the stored version is named; since 1.26 the singular is listed, and more kinds are in `all`; a kind
+      // of two groups is in it once.
       const fields = ['storageVersionHash', 'singularName', 'categories', ...(CHANGED[resource.name] ?? [])];
       const { categories: _, ...others } = resource;
       return { ...others, ...pick(own.get(resource.name) ?? {}, fields) };
@@ -70,7 +72,7 @@ function groups(theirs: any[], ours: any[]): any[] {
   });
 }
 
-/** Every version that they had, and ours besides; the preferred one is the newest stable. */
+/** Returns every version that they had, and ours besides; the preferred one is the newest stable. */
 function newer(theirs: any, ours: any): object {
   const has = ({ groupVersion }: any) => ours.versions.some((version: any) => version.groupVersion === groupVersion);
   return {

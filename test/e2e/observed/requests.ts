@@ -1,10 +1,10 @@
 /**
- * The requests behind `observed-1.7.json`, which has only their methods, paths and answers. The bodies are reconstructed
- * from what the answers say about them.
+ * Requests behind `observed-1.7.json`, which has only their methods, paths and answers. The bodies are reconstructed
+ * from the answers.
  */
 import type { RequestOptions } from '../program.ts';
 
-/** What a body may need of the run so far. */
+/** State of the run so far that a body may need. */
 interface World {
   /** The object at the path of this case, as it is now. */
   current(): Promise<any>;
@@ -251,7 +251,7 @@ const others: Record<string, Body> = {
   'secret-badb64': json({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'sb' }, data: { a: '***' } }),
 };
 
-/** By the name of the case; a case without one has no body. */
+/** Bodies by the name of the case; a case without one has no body. */
 export const bodies: Readonly<Record<string, Body>> = {
   ...generic('pod', pod, { message: 'hello' }, { message: 'put' }),
   ...generic('deploy', deployment, { observedGeneration: 3 }, { observedGeneration: 4 }),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 
-/** Resolves with the folder of the program. What Node has compiled of the built one is not to be used with it. */
+/** Resolves with the folder of the program. Node's compile cache of the built one must not be used with it. */
 export async function otherRelease(folder: string): Promise<string> {
   const dist = join(folder, 'dist');
   await cp(join(ROOT, 'dist'), dist, { recursive: true });

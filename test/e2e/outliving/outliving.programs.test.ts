@@ -15,14 +15,14 @@ const isInstalled = existsSync('/usr/sbin/nft');
 if (!isRoot || !isInstalled) console.log('skipped: nft is not installed, or this is not root');
 
 const TIMEOUT_MS = 120_000;
-/** Of each client, after each step. */
+/** Number of answers to each client, after each step. */
 const MORE_ANSWERS = 50;
 const HOST = 'web.test';
 const NAMESPACE = '/api/v1/namespaces/default';
 const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';
 const SLICES = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
 
-/** Answers, and echoes what comes after an upgrade. */
+/** Server that answers requests, and echoes data after an upgrade. */
 const SERVER = `
 const server = require('http').createServer((request, response) => response.end('ok'));
 server.on('upgrade', (_, socket) => {
@@ -127,7 +127,7 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
     for (const each of echoes) each.close();
   });
 
-  /** Lets the clients go on, and fails with what was not answered. */
+  /** Lets the clients continue, and fails with the requests that were not answered. */
   async function allAnswered(): Promise<void> {
     await Promise.all(watches.map((each) => each.more(MORE_ANSWERS)));
     expect(watches.flatMap(({ failures }) => failures)).toEqual([]);
@@ -244,7 +244,7 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
   });
 });
 
-/** Without root, pods have no addresses of their own. */
+/** Tests without root, where pods have no addresses. */
 describe.skipIf(!isRoot)('without root', () => {
   let directory: string;
   const uid = 65_534;

@@ -1,4 +1,4 @@
-/** Asks over and over again, as clients do, and remembers what was not answered. */
+/** Sends requests continuously, as clients do, and records those that were not answered. */
 import { Resolver } from 'node:dns/promises';
 import { EventEmitter, once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -10,7 +10,7 @@ const PAUSE_MS = 10;
 const TIMEOUT_MS = 5_000;
 
 export interface Watch {
-  /** How often it was answered. */
+  /** Number of answers. */
   readonly answers: number;
   readonly failures: readonly string[];
   /** Resolves when it was answered as many times more, or once was not. */
@@ -51,7 +51,7 @@ export function watch(name: string, ask: () => Promise<unknown>): Watch {
   };
 }
 
-/** One query, which is not repeated. */
+/** Sends one query, which is not repeated. */
 export function resolving(name: string, server: { readonly address: string; readonly port: number }) {
   const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: 1 });
   resolver.setServers([`${server.address}:${server.port}`]);
@@ -61,7 +61,7 @@ export function resolving(name: string, server: { readonly address: string; read
   };
 }
 
-/** Requests of which each has a connection of its own, or all the same one. */
+/** Sends requests over a new connection each, or all over the same one. */
 export function getting(port: number, { host, keepAlive }: { readonly host: string; readonly keepAlive: boolean }) {
   const agent = new Agent(keepAlive ? { keepAlive, maxSockets: 1 } : {});
   return async () => {

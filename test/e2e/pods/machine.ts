@@ -1,4 +1,4 @@
-/** What nodes with real pods do with their machine, on any runtime: two nodes, the API from inside, and nothing left. */
+/** Tests nodes with real pods on their machine, for any runtime: two nodes, the API from inside, and no leftovers. */
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ export interface RealMachine {
   readonly runtime: 'containerd' | 'process';
   /** An image with Node. */
   readonly image: string;
-  /** Those of other clusters on this machine are different. */
+  /** Range that no other cluster on this machine has. */
   readonly clusterCidr: string;
   readonly serviceRange: string;
   /** Runs everything as this user. */

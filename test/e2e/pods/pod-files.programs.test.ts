@@ -1,4 +1,4 @@
-/** Where the files of pods are on a node, and what they count for. */
+/** Tests the location of the files of pods on a node, and their accounting. */
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** What kubectl does with a running pod, on a node in the process of the cluster and on one of `qd agent`. */
+/** Tests kubectl with a running pod, on a node in the process of the cluster and on one of `qd agent`. */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const REMOTE = 'remote-node';
 const NODE = ['--runtime', 'process', '--allow-host-image'];
 const TIMEOUT_MS = 120_000;
 
-/** Echoes what comes on its port and on its standard input. */
+/** Program that echoes data on its port and on its standard input. */
 const PROGRAM = `
   require('node:net').createServer((socket) => socket.pipe(socket)).listen(8080);
   require('node:http').createServer((asked, response) => response.end('at ' + asked.url)).listen(8081);

@@ -1,4 +1,4 @@
-/** What people do with real pods, on any runtime: run, watch, break, inspect, delete, and kill the program in between. */
+/** Tests real pods on any runtime: run, watch, break, inspect, delete, and kill the program in between. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

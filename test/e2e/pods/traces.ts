@@ -1,4 +1,4 @@
-/** What nodes of a data directory have on this machine outside of it. */
+/** Finds traces of nodes of a data directory outside of it on this machine. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -6,11 +6,11 @@ interface Question {
   readonly port: number;
   readonly path: string;
   readonly headers?: OutgoingHttpHeaders;
-  /** With a body it is a POST. */
+  /** Body, which makes the request a POST. */
   readonly body?: string | undefined;
 }
 
-/** One request on a connection of its own, to this machine. */
+/** Sends one request on a new connection to this machine. */
 export async function ask({ port, path, headers = {}, body }: Question): Promise<{
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;

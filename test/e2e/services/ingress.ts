@@ -16,7 +16,7 @@ interface Site {
 
 const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/shop/ingresses';
 
-/** Says which path it was asked for, sends a stream in two parts, and echoes what comes after an upgrade. */
+/** Server that reports the requested path, sends a stream in two parts, and echoes data after an upgrade. */
 const ECHO = `
 const server = require('http').createServer((request, response) => {
   if (request.url === '/echo/stream') {

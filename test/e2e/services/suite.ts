@@ -1,4 +1,4 @@
-/** What people do with Services of real pods: reach them from pods and from the host, and watch them follow readiness. */
+/** Tests Services of real pods: they are reached from pods and from the host, and follow readiness. */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
@@ -305,7 +305,7 @@ export function servicesOfRealPods(site: RuntimeWithServices): void {
             const isAbout = ({ involvedObject, reason }: any) => involvedObject.name === name && reason === 'PortInUse';
             await qd.until(`${NAMESPACE}/events`, isAbout);
           }
-          // Each node has a health check port of its own.
+          // Each node has a different health check port.
           for (const address of [first, second]) {
             // The endpoints of a new service come a moment later.
             await vi.waitFor(async () => {
@@ -358,7 +358,7 @@ function untilSlices(qd: Qd, count: number): Promise<unknown> {
   );
 }
 
-/** One after the other: the programs in the pods let only a few connections wait. */
+/** Sends requests one after the other: the programs in the pods let only a few connections wait. */
 async function whoMany(url: string, count: number): Promise<string> {
   let answers = '';
   for (let i = 0; i < count; i++) answers += await who(url);

@@ -86,7 +86,7 @@ test(
     await expect.poll(() => ask(ports.ingress, 'web.test').catch(String), { timeout: 10_000 }).toBe('hello\n');
     for (const path of [`pods/web:${ports.web}`, 'services/web:80'])
       expect((await qd.request('GET', `${NAMESPACE}/${path}/proxy/`)).text).toBe('hello\n');
-    // To the person who runs the tests, cgroups may be delegated.
+    // Cgroups may be delegated to the user who runs the tests.
     if (user.uid === undefined) return;
     const ignored = await qd.until(`${NAMESPACE}/events`, ({ reason }) => reason === 'PodFeatureIgnored');
     expect(ignored.message).toMatch(/^limits are not enforced: memory of container c \(no cgroup is delegated/);

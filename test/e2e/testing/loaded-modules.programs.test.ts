@@ -1,6 +1,6 @@
 /**
- * What a process has loaded when its first test cluster has answered: the network and cryptography cost several milliseconds
- * each, and few tests use them.
+ * Tests which modules a process has loaded when its first test cluster has answered: the network and cryptography cost
+ * several milliseconds each, and few tests use them.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The operator's own tests pass, run as its README says. */
+/** Runs the operator's own tests as its README describes. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,6 +1,6 @@
 /**
- * A program that the tests run inside a network namespace: it serves, and asks other peers, as it is told on its standard input.
- * Every line is a JSON object with an `id`; every answer carries the same one.
+ * Program that the tests run inside a network namespace: it serves, and sends requests to other peers, as it is told on
+ * its standard input. Every line is a JSON object with an `id`; every answer carries the same one.
  */
 import { createSocket } from 'node:dgram';
 import { connect, createServer } from 'node:net';
@@ -11,7 +11,7 @@ const open = new Map();
 const servers = new Map();
 
 const calls = {
-  /** Answers TCP connections and UDP packets with this peer's name and the address of the client; then repeats what it is told. */
+  /** Answers TCP connections and UDP packets with this peer's name and the address of the client; then echoes data. */
   async listen({ port, host = '::' }) {
     const tcp = createServer((socket) => {
       socket.on('error', () => {});
@@ -76,7 +76,7 @@ function tcpTo(address, port, from = {}) {
   return { line: lines.next, send: (text) => socket.write(`${text}\n`), close: () => socket.destroy() };
 }
 
-/** The client asks again until there is an answer: packets may be lost. */
+/** Sends a request until there is an answer: packets may be lost. */
 async function udpTo(address, port, { localPort = 0, localAddress } = {}) {
   const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
   const lines = lineReader();

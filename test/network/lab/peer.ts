@@ -10,7 +10,7 @@ interface Request {
   readonly protocol: Protocol;
   readonly address: string;
   readonly port: number;
-  /** In milliseconds. */
+  /** Timeout in milliseconds. */
   readonly timeout?: number;
   readonly localPort?: number;
   readonly localAddress?: string;

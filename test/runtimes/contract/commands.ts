@@ -82,7 +82,7 @@ export function describeCommands({ world, lacks }: Subject): void {
       return streams.exit;
     };
     const outcome = await exec().catch((error: Error) => error);
-    // Some runtimes say so like a shell.
+    // Some runtimes report it like a shell.
     if (!(outcome instanceof Error)) expect([126, 127]).toContain(outcome.exitCode);
     else expect(outcome.message).toMatch(/no such file|not found/i);
   });
@@ -113,12 +113,12 @@ export function describeCommands({ world, lacks }: Subject): void {
   });
 
   it('attaches to the streams of a container', async () => {
-    // It ends in silence: containerd may lose what a process writes just before its end.
+    // It ends in silence: containerd may lose the output of a process just before its end.
     const script = 'while read line; do [ "$line" = end ] && exit 6; echo "got $line"; echo "err $line" >&2; done';
     const { id, ended } = await attachable(script, { stdin: true });
     const streams = await world().runtime.attach(id, ALL);
     const [stdout, stderr] = [collected(streams.stdout!), collected(streams.stderr!)];
-    // It passes input on before it has connected each output: what is answered at once may reach nobody.
+    // It passes input on before it has connected each output: an immediate answer may get lost.
     const isHeard = () => {
       if (stdout.text() !== '' && stderr.text() !== '') return true;
       streams.stdin?.write('hello\n');
@@ -168,7 +168,7 @@ export function describeCommands({ world, lacks }: Subject): void {
     await expect(attempt).rejects.toThrow();
   });
 
-  /** The container waits until somebody is attached. */
+  /** Starts a container that waits until a client is attached. */
   async function attachable(script: string, changes: { stdin: boolean; stdinOnce?: boolean; tty?: boolean }) {
     const container = await world().run(script, changes);
     return { id: container.id, ended: () => container.ended() };
@@ -187,7 +187,7 @@ async function readAll(stream: Readable | undefined): Promise<string> {
   return stream ? text(stream) : '';
 }
 
-/** What a stream has given so far. */
+/** Collects the output of a stream. */
 function collected(stream: Readable): { text(): string; readonly ended: Promise<unknown> } {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

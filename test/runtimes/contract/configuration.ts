@@ -1,4 +1,4 @@
-/** What a container is made from. */
+/** Tests the configuration of a container. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -323,7 +323,10 @@ async function cgroupsNamed(id: string, folder = '/sys/fs/cgroup'): Promise<read
   return [...folders.filter((each) => basename(each) === id), ...inner.flat()];
 }
 
-/** The names of the folders in a folder; none where it is gone, because cgroups of other pods are removed meanwhile. */
+/**
+ * Returns the names of the folders in a folder; none if it is gone, because cgroups of other pods are removed
+ * meanwhile.
+ */
 async function foldersIn(folder: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
@@ -334,7 +337,7 @@ async function foldersIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** What a file of a pod's cgroup says, which has another name in version 2. */
+/** Reads a file of a pod's cgroup, which has another name in version 2. */
 async function podCgroup(containerId: string, ...files: readonly string[]): Promise<readonly string[]> {
   const found = (await cgroupsNamed(containerId)).flatMap((folder) => files.map((file) => join(folder, '..', file)));
   return found.filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8').trim());

@@ -93,7 +93,7 @@ export function describeLife({ world, lacks }: Subject): void {
     expect(await world().runtime.containers()).toEqual([]);
   });
 
-  it('has nothing against the end of what is gone', async () => {
+  it('accepts stopping and removing a container that is gone', async () => {
     const { runtime } = world();
     const container = await world().run('true');
     await container.ended();
@@ -182,7 +182,7 @@ export function describeLife({ world, lacks }: Subject): void {
     expect(usage[0]?.workingSet).toBeGreaterThan(0);
   });
 
-  /** Its output is not a change of the runtime: the log is read until the line is there. */
+  /** Waits for a line of the log: output is not a change of the runtime. */
   async function logged(container: { log(): Promise<string[]> }, line: string): Promise<void> {
     await expect.poll(() => container.log(), { timeout: 10_000 }).toContain(line);
   }

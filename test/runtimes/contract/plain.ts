@@ -1,4 +1,4 @@
-/** What a runtime does whose pods are plain processes of one user. */
+/** Contract of a runtime whose pods are plain processes of one user. */
 import { mkdtempSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * What leaves and reaches the interface of a pod: packets with its own addresses, and nothing else. The tests act in the network of the
- * pods with all rights, which is more than any pod has.
+ * Tests the packets that leave and reach the interface of a pod: those with its own addresses, and nothing else. The
+ * tests act in the network of the pods with all rights, which is more than any pod has.
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ interface NetworkedPod {
   readonly peer: Peer;
   /** Runs a command in the network of the pod. */
   inside(...command: string[]): string;
-  /** Of its interface. */
+  /** MAC address of its interface. */
   readonly mac: string;
 }
 
@@ -42,7 +42,7 @@ async function startPod(world: World): Promise<NetworkedPod> {
   };
 }
 
-/** From `ip`: the directory /sys belongs to the network of whoever mounted it. */
+/** Reads the address with `ip`: the directory /sys belongs to the network of the process that mounted it. */
 function linkAddress(inside: NetworkedPod['inside']): string {
   const [link] = JSON.parse(inside('ip', '-json', 'link', 'show', 'dev', 'eth0')) as { address: string }[];
   return link!.address;
@@ -89,7 +89,10 @@ my $index = unpack('x16 i', $request);
 defined send($s, pack('H*', $ARGV[1]), 0, pack('S n i S C C x8', 17, 0, $index, 0, 0, 6)) or die "$!";
 `;
 
-/** A UDP packet with the right addresses, and a tag of priority: receivers take such frames for frames without a tag. */
+/**
+ * Builds a UDP packet with the right addresses, and a priority tag: receivers take such frames for frames without a
+ * tag.
+ */
 function taggedFrame(from: NetworkedPod, to: NetworkedPod): Buffer {
   const bytes = (text: string) => Buffer.from(text.replaceAll(/[^0-9a-f]/g, ''), 'hex');
   const ip = (text: string) => Buffer.from(text.split('.').map(Number));

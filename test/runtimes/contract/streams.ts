@@ -10,7 +10,7 @@ import { BUSYBOX, type Lacks, type TestContainer } from '../world.ts';
 
 export interface StreamSubject {
   runtime(): Runtime;
-  /** Starts a container that runs a shell script, in a pod of its own. */
+  /** Starts a container that runs a shell script, in a new pod. */
   run(script: string, changes?: { stdin?: boolean; stdinOnce?: boolean }): Promise<TestContainer>;
   readonly lacks: Pick<Lacks, 'closed streams' | 'half-closed ports'>;
 }
@@ -23,7 +23,7 @@ const PROGRAMS: Readonly<Record<PortBehaviour, string>> = {
   closes: `${BUSYBOX} echo bye`,
   counts: `${BUSYBOX} wc -c`,
   echoes: `${BUSYBOX} cat`,
-  // A socket that is closed with bytes that nobody has read sends a reset.
+  // A socket that is closed with unread bytes sends a reset.
   resets: `${BUSYBOX} sleep 1`,
 };
 
@@ -105,7 +105,7 @@ export function describeStreams({ runtime, run, lacks }: StreamSubject): void {
   }, lacks);
 }
 
-/** What a stream has given so far. */
+/** Collects the output of a stream. */
 function collected(stream: Readable): { text(): string; readonly ended: Promise<unknown> } {
   const chunks: Buffer[] = [];
   stream.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -25,18 +25,18 @@ export const AUTHORITY = '-----BEGIN CERTIFICATE-----\nthe cluster\n-----END CER
 
 export interface Cluster {
   readonly server: Server;
-  /** As the administrator, over a connection that never breaks. */
+  /** Client of the administrator, over a connection that never breaks. */
   readonly client: Client;
   readonly clock: ControlledClock;
   /** The way into the server for a component; denied calls are recorded in `refusals`. */
   readonly directFor: (user: User) => DirectHandle;
   /** Acts as a component; denied calls are recorded in `refusals`. */
   readonly clientFor: (user: User) => Client;
-  /** Between the controllers and the server. */
+  /** Link between the controllers and the server. */
   readonly link: Link;
   /** Denied calls of components. A test that expects some removes them. */
   readonly refusals: string[];
-  /** What the controllers logged as a warning or an error. */
+  /** Warnings and errors that the controllers logged. */
   readonly complaints: LogFields[];
   /** Advances the clock until the condition holds. */
   eventually(condition: () => Promise<boolean>): Promise<void>;
@@ -106,7 +106,10 @@ function anyCertificate(now: number): string {
   return issue({ subject, publicKey, usage: 'client', ...validity }, newIssuer(subject, privateKey), systemRandom);
 }
 
-/** How the authorizer, node restriction, certificate approval, owner references and escalation deny for lack of rights. */
+/**
+ * Messages of the authorizer, node restriction, certificate approval, owner references and escalation for missing
+ * rights.
+ */
 const REFUSAL =
   / User "[^"]*" cannot |: node "[^"]*" |user not permitted to|cannot set blockOwnerDeletion|not currently held/;
 

@@ -5,7 +5,7 @@ import { bringPodsToLife } from '../pod-life.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
 export interface LivingCluster extends Cluster {
-  /** Whether a new pod becomes ready; a test may replace it. By default all do. */
+  /** Reports whether a new pod becomes ready; a test may replace it. By default all do. */
   becomesReady: (pod: any) => boolean;
 }
 

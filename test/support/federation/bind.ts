@@ -12,7 +12,7 @@ interface BindOptions {
   /** `example.com.` */
   readonly zone: string;
   readonly algorithm?: string;
-  /** Where it listens. */
+  /** Address to listen on. */
   readonly address?: string;
 }
 
@@ -117,7 +117,7 @@ export function bindMissing(): string | undefined {
   }
 }
 
-/** What `dig` prints for a name and type: one line for each record, sorted. */
+/** Returns the output of `dig` for a name and type: one line for each record, sorted. */
 export function dig(
   { address, port }: { readonly address: string; readonly port: number },
   name: string,

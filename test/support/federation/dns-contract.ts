@@ -1,4 +1,4 @@
-/** What every DNS provider does. Runs on an empty zone. */
+/** Contract of every DNS provider. Runs on an empty zone. */
 import { describe, expect, it } from 'vitest';
 import type { DnsProvider, RecordSet } from '../../../src/federation/dns/provider.ts';
 

@@ -20,10 +20,10 @@ export class FakeCloudDns {
   #api: ApiServer | undefined;
   /** Requests so far, as `METHOD path`. */
   readonly calls: string[] = [];
-  /** How many it has issued. */
+  /** Number of issued tokens. */
   tokens = 0;
   readonly #valid = new Set<string>();
-  /** Most record sets in a page. */
+  /** Maximum number of record sets in a page. */
   pageSize = 2;
 
   static async start(): Promise<FakeCloudDns> {
@@ -123,7 +123,7 @@ export class FakeCloudDns {
     return json(200, page('rrsets', matching, { query, size: this.pageSize }));
   }
 
-  /** All or nothing: deletions must match exactly, additions must be new. */
+  /** Applies all changes or none: deletions must match exactly, additions must be new. */
   #change({ additions = [], deletions = [] }: { additions?: StoredRecord[]; deletions?: StoredRecord[] }): ApiReply {
     const next = new Map(this.#records);
     for (const [index, record] of deletions.entries()) {

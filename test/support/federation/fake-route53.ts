@@ -21,7 +21,7 @@ export class FakeRoute53 {
   #api: ApiServer | undefined;
   readonly calls: string[] = [];
   readonly now = () => NOW;
-  /** Most record sets in a page. */
+  /** Maximum number of record sets in a page. */
   pageSize = 2;
 
   static async start(): Promise<FakeRoute53> {
@@ -104,7 +104,7 @@ export class FakeRoute53 {
     return xml(200, tag('ListResourceRecordSetsResponse', content));
   }
 
-  /** All or nothing; what is deleted must match exactly. */
+  /** Applies all changes or none; deletions must match exactly. */
   #change(request: XmlElement): ApiReply {
     const next = new Map(this.#records);
     for (const change of all(request, 'ChangeBatch', 'Changes', 'Change')) {
@@ -141,7 +141,7 @@ export class FakeRoute53 {
   }
 }
 
-/** From the given name on, in order. */
+/** Lists zones from the given name on, in order. */
 function zones(from: string): ApiReply {
   const zone = (id: string, isPrivate: boolean) =>
     tag(

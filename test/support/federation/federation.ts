@@ -49,7 +49,10 @@ interface TestFederationOptions extends Pick<FederationOptions, 'dns' | 'maxCach
   readonly extraKinds?: readonly Kind[];
 }
 
-/** With a namespace `x`, which is propagated. Members have `extraKinds`, too; with `dns`, names of services are published. */
+/**
+ * Starts a federation with a namespace `x`, which is propagated. Members have `extraKinds`, too; with `dns`, names of
+ * services are published.
+ */
 export async function startFederation(
   names: readonly string[],
   { extraKinds = [], ...options }: TestFederationOptions = {},

@@ -1,4 +1,4 @@
-/** A DNS provider in memory, for tests of what uses one. */
+/** DNS provider in memory, for tests of its users. */
 import {
   DnsError,
   type DnsProvider,
@@ -31,7 +31,7 @@ export class MemoryZone implements DnsZone {
 
 const key = (name: string, type: RecordType) => `${type} ${name}`;
 
-/** Its configuration is the names of its zones, separated by spaces. */
+/** DNS provider in memory. Its configuration is the names of its zones, separated by spaces. */
 export const memoryDns: ProviderDriver = {
   open({ config = '' }): DnsProvider {
     const zones = new Map(config.split(' ').map((name) => [name, new MemoryZone(name)]));

@@ -1,4 +1,4 @@
-/** What the audit log records of requests. */
+/** Tests the audit log's records of requests. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Call } from '../../../src/api/call.ts';
 import type { RequestNotes } from '../../../src/api/request-notes.ts';
@@ -18,7 +18,7 @@ export function auditLogContract(startServer: StartServer): void {
   let running: RunningServer;
   let lines: string[];
 
-  /** Nobody may delete, or be somebody else than bob, or, for some things only, carol. */
+  /** Forbids deletes, and impersonation of users other than bob, or, for some things only, carol. */
   const authorizer: Authorizer = {
     authorize: (asked) => {
       const isBeing = asked.verb === 'impersonate' || asked.verb === 'impersonate:user-info';

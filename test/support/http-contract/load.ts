@@ -109,7 +109,7 @@ export function loadContract(startServer: StartServer): void {
       const headers = ['Content-Type: application/json', `Content-Length: ${length}`, 'Expect: 100-continue'];
       socket.write(`${head('POST', ...headers)}\r\n{"metadata":`);
       expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 100 /);
-      // What this client has sent was handled before what another one sends afterwards.
+      // This client's data was handled before the requests that another one sends afterwards.
       for (let i = 0; i < 3; i++) await ask(PODS);
       const received = rest(socket);
       await clock.advance(29_999);
@@ -162,7 +162,7 @@ export function loadContract(startServer: StartServer): void {
       const socket = await raw();
       socket.pause();
       socket.write(`${head('GET')}\r\n`);
-      // It gets no more than what the system has buffered for it.
+      // It receives no more than the system has buffered for it.
       await once(socket.resume().pause(), 'readable');
       await clock.advance(1000);
       const openConnections = async () => /^apiserver_open_connections (\d+)$/m.exec((await ask('/metrics')).text)?.[1];
@@ -218,7 +218,8 @@ export function loadContract(startServer: StartServer): void {
   const RESET = Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 8]);
 
   describe('clients that do not read or finish', () => {
-    // More than the kernel takes of what nobody reads: its buffers for one connection grow to four megabytes.
+    // Exceeds what the kernel takes for a client that does not read: its buffers for one connection grow to four
+    // megabytes.
     const SIZE = 8_000_000;
     const large = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'x'.repeat(SIZE) } } as unknown as KubeObject;
 
@@ -236,7 +237,7 @@ export function loadContract(startServer: StartServer): void {
       // A response that is read, after all others.
       expect((await ask(PODS)).code).toBe(200);
       const sizes = await Promise.all(silentClients.map((socket) => bytesReadBy(socket)));
-      // Those that fit into the limit stay: the newest ones.
+      // Clients that fit into the limit stay: the newest ones.
       expect(sizes.filter((size) => size >= SIZE).length).toBeLessThanOrEqual(5);
       expect(sizes.at(-1)).toBeGreaterThanOrEqual(SIZE);
     });

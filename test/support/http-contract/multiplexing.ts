@@ -1,4 +1,4 @@
-/** Many requests at the same time on one HTTP/2 session. */
+/** Tests many requests at the same time on one HTTP/2 session. */
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -58,7 +58,7 @@ export function multiplexingContract(startServer: StartServer): void {
     return go;
   }
 
-  /** Round trips of another client, which give the server time to do what it should not. */
+  /** Makes round trips of another client, which give the server time for wrong actions. */
   async function otherRequests(count: number): Promise<void> {
     const { port, authority } = running;
     for (let i = 0; i < count; i++) await askHttp1({ path: PODS, headers: HEADERS, port, ca: authority.ca });

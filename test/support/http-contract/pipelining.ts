@@ -1,4 +1,6 @@
-/** Several requests on one HTTP/1 connection: each gets its own response, in the order in which they were sent. */
+/**
+ * Tests several requests on one HTTP/1 connection: each gets its own response, in the order in which they were sent.
+ */
 import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -44,7 +46,7 @@ export function pipeliningContract(startServer: StartServer): void {
   const upgrade = (protocol: string) => `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: ${protocol}\r\n`;
   const webSocket = `${upgrade('websocket')}Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n`;
 
-  /** The status codes of the responses, as soon as there are this many. */
+  /** Resolves with the status codes of the responses, as soon as there are this many. */
   async function codes(count: number): Promise<number[]> {
     const found = () => [...received.matchAll(/HTTP\/1\.1 (\d+) .*?\r\n\r\n/gs)].map(([, code]) => Number(code));
     while (found().length < count) await once(socket, 'data');
@@ -67,7 +69,7 @@ export function pipeliningContract(startServer: StartServer): void {
 
   it('an upgrade to an unsupported protocol is an ordinary request, with its body', async () => {
     socket.write(post('{"metadata":{"name":"first"}}', upgrade('h2c')) + get(`${PODS}/missing`));
-    // Node releases that decline upgrades lose what follows, so the client must be told to send it again.
+    // Node releases that decline upgrades lose the following data, so the client must be told to send it again.
     if (UPGRADE_HANDLING === 'replay') expect(await codes(2)).toEqual([200, 404]);
     else {
       await once(socket, 'close');
@@ -189,7 +191,7 @@ export function pipeliningContract(startServer: StartServer): void {
     expect(await codes(202)).toHaveLength(202);
   });
 
-  /** Round trips of another client, which give the server time to do what it should not. */
+  /** Makes round trips of another client, which give the server time for wrong actions. */
   async function otherRequests(count: number): Promise<void> {
     const { port, authority } = running;
     const headers = { authorization: `Bearer ${TOKEN}` };

@@ -18,7 +18,7 @@ export function watchesContract(startServer: StartServer): void {
   const WATCH = '/api/v1/namespaces/default/pods?watch=true';
   const authorization = `Bearer ${TOKEN}`;
 
-  /** A client's side of a watch: what came so far, and a way to wait for more. */
+  /** Client's side of a watch: the data so far, and a way to wait for more. */
   interface Client {
     readonly head: Promise<{ code: number; type: string | undefined }>;
     /** Resolves with everything received once it holds this many lines, or at the end. */

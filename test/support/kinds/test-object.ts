@@ -1,4 +1,4 @@
-/** For tests of kinds: what a server does with an object between decoding and storing it, without the server. */
+/** Treats an object as a server does between decoding and storing it, without the server, for tests of kinds. */
 import { clone, deepFreeze } from '../../../src/base/json/tree.ts';
 import type { HookContext, Kind, KubeObject, ObjectOf, Version } from '../../../src/kinds/kind.ts';
 import type { SubresourceName } from '../../../src/kinds/subresources.ts';
@@ -8,7 +8,7 @@ import { validate } from '../../../src/schema/validate.ts';
 
 const NOW = '2026-01-02T03:04:05Z';
 
-/** How an object is written; without a version, in the stored one. */
+/** Options for writing an object; without a version, it is written in the stored one. */
 interface Request {
   readonly apiVersion?: string;
   readonly subresource?: SubresourceName;
@@ -21,7 +21,7 @@ const context = (kind: Kind, { apiVersion = kind.hub.apiVersion, subresource }: 
   subresource,
 });
 
-/** The object as it would be stored, and what is wrong with it, as `field: message`. */
+/** Object as it would be stored, and its errors as `field: message`. */
 interface Outcome<K extends Kind> {
   readonly object: ObjectOf<K>;
   readonly errors: readonly string[];
@@ -49,7 +49,7 @@ function created<K extends Kind>(kind: K, input: unknown, request: Request): Out
   return { object, errors: faults(kind, object, undefined, request) };
 }
 
-/** A replace of `old`, or a write of one of its subresources. */
+/** Replaces `old`, or writes one of its subresources. */
 export function update<K extends Kind>(kind: K, old: ObjectOf<K>, input: unknown, request: Request = {}): Outcome<K> {
   return withinLimits(input, () => updated(kind, old, input, request));
 }
@@ -68,7 +68,7 @@ function updated<K extends Kind>(kind: K, old: ObjectOf<K>, input: unknown, requ
   return { object, errors: faults(kind, object, old, request) };
 }
 
-/** A body of one version in the stored version's shape: decoded and converted, no more. */
+/** Returns a body of one version in the stored version's shape: decoded and converted, no more. */
 export function received(kind: Kind, input: unknown, apiVersion = kind.hub.apiVersion): any {
   const version = versionOf(kind, apiVersion);
   const object: any = decode(version.schema, input);

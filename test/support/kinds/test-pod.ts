@@ -1,4 +1,4 @@
-/** For tests of the shapes of a pod: what is wrong with a pod that differs from a good one in a few fields. */
+/** Returns the errors of a pod that differs from a good one in a few fields, for tests of the shapes of a pod. */
 import { Pod } from '../../../src/kinds/groups/core/pod/pod.ts';
 import { create } from './test-object.ts';
 

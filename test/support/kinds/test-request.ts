@@ -1,4 +1,4 @@
-/** For tests: requests for certificates, as clients make them. */
+/** Makes requests for certificates for tests, as clients do. */
 import { constants, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
 function element(tag: number, ...content: Buffer[]): Buffer {
@@ -45,7 +45,7 @@ export const signers = {
   },
 } satisfies Record<string, Signer>;
 
-/** The bytes of a request of nobody in particular. */
+/** Returns the bytes of a request with an arbitrary subject. */
 export function testRequest(signer: Signer = signers['ECDSA P-256']): Buffer {
   const { privateKey, publicKey } = signer.keys();
   const version = Buffer.of(0x02, 0x01, 0x00);

@@ -8,7 +8,7 @@ import { DnsNames, type DnsSettings } from '../../../src/network/dns/server/name
 export interface TestDnsServer {
   readonly names: DnsNames;
   readonly counters: DnsCounters;
-  /** With UDP and TCP. */
+  /** Port for UDP and TCP. */
   readonly port: number;
   readonly metricsPort: number;
   use(names: DnsNames): void;

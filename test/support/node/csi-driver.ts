@@ -122,7 +122,7 @@ export interface CsiDriverOptions {
   readonly name: string;
   /** The directory of registration sockets. */
   readonly registry: string;
-  /** What volumes show: it is mounted at the target. */
+  /** Content of volumes: it is mounted at the target. */
   readonly data: string;
   readonly stages: boolean;
   /** Further numbers of NodeServiceCapability.RPC.Type. */

@@ -13,7 +13,7 @@ import { openVolumes, type VolumesOptions } from '../../../src/node/volumes/open
 import type { Volumes } from '../../../src/node/volumes/volumes.ts';
 import { seenPod } from './seen-pod.ts';
 
-/** Whether mounts can be made here. The tests of mounts say so when they are skipped. */
+/** True when mounts can be made here. The tests of mounts say so when they are skipped. */
 export const isRoot = process.getuid?.() === 0;
 
 /** Kinds of volumes that are never on a disk. */
@@ -29,7 +29,7 @@ export class VolumesWorld implements AsyncDisposable {
   readonly persistentVolumes = new Map<string, object>();
   readonly csiDrivers = new Map<string, object>();
   readonly attachments = new Map<string, object>();
-  /** What was recorded about drivers, volumes in use and claims that have grown. */
+  /** Reports about drivers, volumes in use and claims that have grown. */
   readonly reports: unknown[] = [];
   readonly tokenRequests: (TokenRequest & { readonly serviceAccount: string })[] = [];
   readonly bundleRequests: TrustBundleSelector[] = [];

@@ -1,4 +1,4 @@
-/** For tests of scheduling: a world of a few nodes and pods, made of objects as a server would store them. */
+/** World of a few nodes and pods for tests of scheduling, made of objects as a server would store them. */
 import { deepFreeze } from '../../../src/base/json/tree.ts';
 import { Node as NodeKind } from '../../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -36,7 +36,7 @@ interface PodParts {
   readonly metadata?: object;
   readonly spec?: object;
   readonly status?: object;
-  /** Of its one container. */
+  /** Requests of its one container. */
   readonly requests?: Readonly<Record<string, string>>;
 }
 
@@ -163,7 +163,7 @@ export class TestWorld implements World {
     return pods;
   }
 
-  /** By node: why it is refused, or that the pod fits. One text when all are refused together. */
+  /** Returns by node why it is refused, or that the pod fits. One text when all are refused together. */
   verdicts(plugin: Plugin, pod: PodInfo): Record<string, string> | string {
     const filters = Filters.open([plugin], pod, this);
     if (!(filters instanceof Filters)) return filters.refusal.reasons.join(', ');
@@ -175,14 +175,14 @@ export class TestWorld implements World {
     );
   }
 
-  /** By node; empty where the plugin does not tell nodes apart. */
+  /** Returns scores by node; empty if the plugin does not tell nodes apart. */
   scores(plugin: Plugin, pod: PodInfo): Record<string, number> {
     const { nodes } = this.cluster;
     const [found] = scoresOf([plugin], { pod, world: this }, nodes);
     return found ? Object.fromEntries(nodes.map(({ name }, index) => [name, found.scores[index]!])) : {};
   }
 
-  /** Whether the filter is left out for the pod. */
+  /** Reports whether the filter is skipped for the pod. */
   isSkipped(plugin: Plugin, pod: PodInfo): boolean {
     return plugin.preFilter?.(pod, this).type === 'skip';
   }

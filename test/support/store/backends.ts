@@ -1,4 +1,4 @@
-/** What the stores need in tests. To test another store, add what runs it here; suites over all stores derive from it. */
+/** Starts the stores for tests. To test another store, add its program here; suites over all stores derive from it. */
 import { longName, propertyOf } from '../../../src/base/flag.ts';
 import { type StoreName, type StoreSettings, storeDriver, storeDrivers } from '../../../src/store/drivers.ts';
 import { etcdMissing, TestEtcd } from '../etcd.ts';
@@ -9,16 +9,16 @@ interface BackendType {
   start(): Promise<Backend>;
 }
 
-/** What a store keeps its data in, on this machine. */
+/** Storage of a store on this machine. */
 export interface Backend {
   readonly settings: StoreSettings;
-  /** Kills the program that keeps the data, where there is one, and starts it again. */
+  /** Kills the program that keeps the data, if there is one, and starts it again. */
   kill(): Promise<void>;
   restart(): Promise<void>;
   remove(): Promise<void>;
 }
 
-/** For stores that live in the data directory or in the process. */
+/** Backend of stores that live in the data directory or in the process. */
 const nothing: BackendType = {
   missing: () => undefined,
   start: async () => ({ settings: {}, async kill() {}, async restart() {}, async remove() {} }),

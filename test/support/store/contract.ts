@@ -11,7 +11,7 @@ import {
   type Subscription,
 } from '../../../src/store/store.ts';
 
-/** What a store does, whatever it is made of. Called from the test of every implementation. */
+/** Contract of a store. Called from the test of every implementation. */
 export function describeStore(name: string, open: () => Promise<Store>): void {
   describe(`${name}: the store contract`, () => {
     let store: Store;
@@ -437,7 +437,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         const readers = Array.from({ length: 4 }, async () => {
           while (!done) {
             const asked = await store.revision();
-            // What is committed while the list is on its way may be missing from it.
+            // Changes that are committed while the list is on its way may be missing from it.
             const committed = new Map(seen);
             const { rows, revision } = await store.list('/');
             expect(revision).toBeGreaterThanOrEqual(asked);
@@ -536,11 +536,11 @@ export async function contents(store: Store, prefix = '', revision?: number): Pr
   return Object.fromEntries(rows.map((row) => [row.key, String(row.value)]));
 }
 
-/** A watch that keeps what it is told. */
+/** Watch that keeps its changes. */
 export interface Watching extends Subscription {
   readonly changes: Change[];
   readonly batches: (readonly Change[])[];
-  /** Resolves when a change of this revision, or a later one, has been told; rejects when the watch ends before. */
+  /** Resolves when a change of this revision, or a later one, has been received; rejects when the watch ends before. */
   through(revision: number): Promise<void>;
   readonly closed: Promise<Error | undefined>;
   readonly isClosed: boolean;

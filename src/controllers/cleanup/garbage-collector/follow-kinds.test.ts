@@ -9,7 +9,7 @@ import { AggregatedKinds } from '../../shared/aggregated-kinds.ts';
 import { followKinds } from './follow-kinds.ts';
 import { OwnerGraph } from './owner-graph.ts';
 
-it('is ready when all objects of this server are known, whatever other servers do', async () => {
+it('the graph is ready when all objects of this server are known, whatever other servers do', async () => {
   const api = new ScriptedApi();
   api.put('configmaps', { metadata: { name: 'a', namespace: 'x', uid: 'a' } });
   const asked: string[] = [];

@@ -50,7 +50,7 @@ class World {
     this.put({ ...node, finalizers: [...others, ...mark], isDeleted: true });
   }
 
-  /** Plans for every key that is queued, until none is left, and reports each plan before it is performed. */
+  /** Plans for every queued key until the queue is empty, and reports each plan before it is performed. */
   settle(see: (node: GraphNode, plan: Plan) => void = () => {}): void {
     for (let round = 0; this.#woken.size > 0; round++) {
       if (round > 1000) throw new Error('it does not come to an end');
@@ -91,7 +91,7 @@ class World {
 const COUNT = 8;
 const uids = Array.from({ length: COUNT }, (_, index) => `u${index}`);
 const uid = fc.constantFrom(...uids);
-/** Any graph, circles included. */
+/** Generates any graph, including cycles. */
 const edges = fc.uniqueArray(fc.record({ from: uid, to: uid, block: fc.boolean() }), {
   selector: ({ from, to }) => `${from} ${to}`,
   maxLength: 16,

@@ -1,5 +1,5 @@
 /**
- * Deletes objects of any kind whose owners are gone. The server marks deleted objects with what becomes of their dependents
+ * Deletes objects of any kind whose owners are gone. The server marks deleted objects with the fate of their dependents
  * (the finalizers `orphan` and `foregroundDeletion`); this controller carries it out. Its keys are UIDs.
  */
 import type { Kind } from '../../../kinds/kind.ts';

@@ -1,6 +1,6 @@
 /**
- * The graph of owners over all kinds: of every object only what decides when it is deleted. It wakes the objects that a
- * change may affect. An unknown owner is not in the graph, but its dependents are found by its UID.
+ * Graph of owners over all kinds, with only the parts of each object that decide when it is deleted. It wakes the
+ * objects that a change may affect. An unknown owner is not in the graph, but its dependents are found by its UID.
  */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
@@ -23,11 +23,11 @@ export interface GraphNode {
   readonly resourceVersion: string;
   readonly owners: readonly OwnerReference[];
   readonly finalizers: readonly string[];
-  /** Whether its deletion was requested. */
+  /** True once its deletion has been requested. */
   readonly isDeleted: boolean;
 }
 
-/** Whether it is being deleted and waits for its dependents. */
+/** Reports whether the object is being deleted in the foreground and still waits for its dependents. */
 export const isWaiting = (node: Pick<GraphNode, 'isDeleted' | 'finalizers'>) =>
   node.isDeleted && node.finalizers.includes(FOREGROUND);
 
@@ -64,8 +64,8 @@ export class OwnerGraph {
   }
 
   /**
-   * Whether a dependent blocks the deletion of an object that waits. Dependents that wait for it in turn do not, or neither
-   * would go.
+   * Reports whether a dependent blocks the deletion of a waiting object. Dependents that wait for it in turn do not
+   * block it: otherwise neither would be deleted.
    */
   isBlocked(uid: string): boolean {
     let waiting: ReadonlySet<string> | undefined;
@@ -79,7 +79,7 @@ export class OwnerGraph {
     return false;
   }
 
-  /** Whether the owner is known not to exist where the dependent refers to it. */
+  /** Reports whether the owner is known not to exist at the place that the dependent refers to. */
   isGone(identityKey: string): boolean {
     return this.#gone.has(identityKey);
   }
@@ -107,7 +107,7 @@ export class OwnerGraph {
       this.#wakeIfWaiting(owner.uid);
     }
     if (!this.#dependents.has(uid)) return;
-    // What another server has not sent may still exist: it is asked.
+    // Objects of another server may still exist without having been sent: that server is asked.
     if (!node.kind.isAggregated) this.#gone.add(identityKeyOf(node));
     this.#wakeDependents(uid);
   }
@@ -179,26 +179,28 @@ export class OwnerGraph {
   }
 }
 
-/** Whether an object of another server has a UID, and not that of an object of another resource: that server chose it. */
+/**
+ * Reports whether an object of another server has a UID that no object of another resource has: that server chose it.
+ */
 function isItsOwn({ uid, kind }: GraphNode, known: GraphNode | undefined): boolean {
   return uid !== '' && (!known || isSameResource(kind, known.kind));
 }
 
-/** The same resource may have become another value, when its verbs have changed. */
+/** Reports whether both are the same resource, which may have become another value when its verbs changed. */
 export function isSameResource(a: ServedKind, b: ServedKind): boolean {
   return a === b || (a.group === b.group && a.plural === b.plural);
 }
 
-/** By UID; of several references to one object, the first. */
+/** Maps references by UID; the first wins when several refer to one object. */
 function byUid(references: readonly OwnerReference[]): ReadonlyMap<string, OwnerReference> {
   return new Map(references.toReversed().map((reference) => [reference.uid, reference]));
 }
 
-/** Whether the dependent blocks the deletion of the owner. */
+/** Reports whether the dependent blocks the deletion of the owner. */
 const isHolder = ({ owners }: GraphNode, owner: string) =>
   owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion);
 
-/** Whether the reference matches the owner's kind, name and namespace. */
+/** Reports whether the reference matches the owner's kind, name and namespace. */
 export function isNamedBy(
   owner: GraphNode,
   reference: OwnerReference,
@@ -225,7 +227,7 @@ export function identityKeyOf({
 
 const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '');
 
-/** Above this, the oldest are forgotten and would be looked up once more. */
+/** Number above which the oldest are forgotten and would be looked up once more. */
 const MAX_REMEMBERED = 1000;
 const MAX_REMEMBERED_LENGTH = 1000;
 
@@ -238,7 +240,7 @@ class RecentlyGone {
   }
 
   add(identityKey: string): void {
-    // What a reference names may be of any length.
+    // A client may write references of any length.
     if (identityKey.length > MAX_REMEMBERED_LENGTH) return;
     this.#places.add(identityKey);
     if (this.#places.size <= MAX_REMEMBERED) return;

@@ -25,7 +25,9 @@ export interface OwnerStatus {
   readonly state: OwnerState;
   /** The owner exists in another namespace, where it cannot own the object. */
   readonly isElsewhere: boolean;
-  /** Another server has it, and its end may go unnoticed: it is not in the graph, or not yet. */
+  /**
+   * True when the owner lives on another server and its deletion may go unnoticed: it is not in the graph, or not yet.
+   */
   readonly isUnwatched: boolean;
 }
 
@@ -38,7 +40,7 @@ interface OwnerLookup {
 
 const OWNERS_PER_TURN = 100;
 
-/** Owners missing from the graph are read from the server: a lagging cache must not cost anybody a pod. */
+/** Reads owners missing from the graph from the server: a lagging cache must not cost a pod. */
 export async function statusOfOwners(node: GraphNode, lookup: OwnerLookup): Promise<readonly OwnerStatus[]> {
   const out: OwnerStatus[] = [];
   for (const [position, reference] of node.owners.entries()) {
@@ -76,7 +78,10 @@ async function find(reference: OwnerReference, node: GraphNode, lookup: OwnerLoo
   return ABSENT;
 }
 
-/** Another server's word that an object is absent must be about that object: dependents are deleted because of it. */
+/**
+ * Reads an object. An answer of another server that an object is absent must be about that object: dependents are
+ * deleted because of it.
+ */
 async function get(kind: ServedKind, at: { namespace: string; name: string }, { client, signal }: OwnerLookup) {
   const { isAggregated } = kind;
   try {

@@ -1,4 +1,4 @@
-/** Plans what happens to an object because of its owners, and to its dependents because of it. */
+/** Plans the deletion of an object because of its owners, and the changes of its dependents. */
 import type { DeleteOptions } from '../../../client/request-options.ts';
 import { type Action, event, type Named, type Plan, patch, remove, requeueAfter } from '../../loop/plan.ts';
 import { FOREGROUND, type GraphNode, isWaiting, ORPHAN, type OwnerReference } from './owner-graph.ts';
@@ -8,7 +8,7 @@ export interface ObjectRelations {
   readonly node: GraphNode;
   readonly owners: readonly OwnerStatus[];
   readonly dependents: readonly GraphNode[];
-  /** Whether dependents block its deletion. */
+  /** True when dependents block its deletion. */
   readonly isBlocked: boolean;
 }
 
@@ -30,7 +30,7 @@ function planByOwners(node: GraphNode, owners: readonly OwnerStatus[], dependent
   return [deleted(node, isAwaited ? 'Foreground' : policyOf(node))];
 }
 
-/** How often owners are looked up that cannot be watched. */
+/** Interval for looking up owners that cannot be watched. */
 const RECHECK_MS = 30_000;
 
 function recheck(owners: readonly OwnerStatus[]): Action[] {
@@ -51,7 +51,7 @@ function orphaned(node: GraphNode, dependents: readonly GraphNode[]): Plan {
   return [...dependents.map((dependent) => owned(dependent, kept(dependent))), released(node, ORPHAN)];
 }
 
-/** Only in the version that was seen: an object that has changed since may have been adopted. */
+/** Deletes only the version that was seen: an object that has changed since may have been adopted. */
 function deleted(node: GraphNode, propagationPolicy: DeleteOptions['propagationPolicy']): Action {
   const { uid, resourceVersion } = node;
   return remove(node.kind, namedOf(node), { propagationPolicy, preconditions: { uid, resourceVersion } });

@@ -8,7 +8,7 @@ import { type AggregatedKinds, hasVerbs, type ServedKind } from '../../shared/ag
 export interface Content {
   readonly kind: ServedKind;
   readonly objects: readonly Named[];
-  /** The version of the list; empty where another server has none. */
+  /** Version of the list; empty when another server returns none. */
   readonly resourceVersion: string;
 }
 
@@ -68,7 +68,7 @@ function livesInNamespaces(kind: ServedKind): boolean {
 /** Objects in this process are shared, and cost nothing. */
 const metadataOnly = ({ isAggregated }: ServedKind) => (isAggregated ? { metadataOnly: true } : {});
 
-/** As a client of Kubernetes that discovers APIs says it. */
+/** Uses the wording of Kubernetes clients for failed API discovery. */
 function discoveryFailure(stale: readonly string[]): string {
   const failures = stale.map((apiVersion) => `${apiVersion}: stale GroupVersion discovery: ${apiVersion}`).sort();
   const problem = `unable to retrieve the complete list of server APIs: ${failures.join(', ')}`;

@@ -237,7 +237,7 @@ describe('whatever is in a namespace', () => {
               return each.finalizers.length > 0 ? [{ ...each, asked: true }] : [];
             });
           }
-          // Once in a while a holder lets go of one thing that is to go.
+          // Now and then a holder releases one object that is being deleted.
           const held = left.findIndex(({ asked }) => asked);
           if (!actions.some(({ type }) => type === 'delete' || type === 'deleteCollection') && held >= 0)
             left.splice(held, 1);

@@ -23,7 +23,7 @@ import { isDeleted, report } from './report.ts';
 /** Holds a namespace until it is empty. */
 const FINALIZER = 'kubernetes';
 
-/** How long to wait before kinds that could not be listed or watched are looked at again. */
+/** Delay before kinds that could not be listed or watched are checked again. */
 const RETRY_MS = 5000;
 
 export interface NamespaceControllerOptions extends AggregatedOptions {
@@ -61,13 +61,13 @@ export function planNamespace(
     ...deletions,
     ...due.map((content) => requeueFor(content, namespace.metadata.name ?? '')),
     ...(isKnown ? [] : [requeueAfter(RETRY_MS)]),
-    // A new status is a new version of the namespace, which causes the next plan. The namespace is therefore read once more
-    // after a write of ours: whatever was admitted before its deletion has been written by then.
+    // Writing a new status creates a new version of the namespace, which triggers the next plan. The namespace is
+    // therefore read once more after our own write: everything admitted before its deletion has been written by then.
     ...(isEmpty && status.length === 0 ? [finalize(namespace)] : []),
   ];
 }
 
-/** What cannot be watched is looked at again. */
+/** Schedules another look at kinds that cannot be watched. */
 function requeueFor({ kind, resourceVersion }: Content, namespace: string): Action {
   if (!resourceVersion || !hasVerbs(kind, 'watch')) return requeueAfter(RETRY_MS);
   return requeueOnChange(kind, namespace, resourceVersion);
@@ -85,7 +85,8 @@ function nextToDelete(contents: readonly Content[]): readonly Content[] {
 }
 
 /**
- * Each object is deleted in the usual way, a pod with its grace period. Its dependents are deleted with the namespace anyway.
+ * Deletes each object in the usual way, a pod with its grace period. Its dependents are deleted with the namespace
+ * anyway.
  */
 function deletionsOf({ kind, objects }: Content, namespace: string): Action[] {
   const options = { propagationPolicy: 'Background' } as const;

@@ -73,7 +73,7 @@ const good = (type: string, reason: string, message: string): EventReport => ({
 });
 const bad = (type: string, reason: string, message: string): EventReport => ({ type, status: 'True', reason, message });
 
-/** Whether its deletion was requested. */
+/** Reports whether the deletion of the namespace was requested. */
 export function isDeleted({ metadata }: Named): boolean {
   return metadata.deletionTimestamp !== undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Deletes pods that nobody else deletes: pods of nodes that are gone, terminating pods without a node that would confirm it,
- * and the oldest terminated pods when there are too many.
+ * Deletes pods that no other component deletes: pods of missing nodes, terminating pods without a node that would
+ * confirm their end, and the oldest terminated pods when there are too many.
  */
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
@@ -15,13 +15,13 @@ import { podsByNode } from '../../shared/pods/pods-by-node.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** How long a node may be missing before its pods are deleted. */
+/** Grace period before the pods of a missing node are deleted. */
 const NODE_GRACE_MS = 40_000;
 /**
  * The minimum age of a pod to delete, so that a controller that recreates it at once is not in a tight loop with this one.
  */
 const MIN_POD_AGE_MS = 20_000;
-/** How many terminated pods are kept. */
+/** Number of terminated pods that are kept. */
 const MAX_TERMINATED_PODS = 12_500;
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
@@ -118,7 +118,7 @@ export function planStuckPod(_: undefined, { key, of }: Pick<Snapshot, 'key' | '
 const ENDED = 'ended';
 const terminal = (pod: SeenPod): readonly string[] => (isTerminal(pod) ? [ENDED] : []);
 
-/** One key stands for all pods. */
+/** Uses a single key for all pods. */
 export const endedPodsController: Controller = defineController<never>({
   name: 'ended-pods',
   account: 'pod-garbage-collector',

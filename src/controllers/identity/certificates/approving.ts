@@ -1,6 +1,7 @@
 /**
- * Approves certificate requests of nodes: of a machine that is about to join, of a node that renews its client certificate,
- * and serving certificates of a node for its own name. Whether the requester has the right is decided by the server.
+ * Approves certificate requests of nodes: for a machine that is about to join, for a node that renews its client
+ * certificate, and for serving certificates of a node for its own name. The server decides whether the requester has
+ * the right.
  */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
@@ -15,14 +16,14 @@ import { type Plan, requeueAfter, updateSubresource } from '../../loop/plan.ts';
 import { conditionOf, KUBELET_CLIENT, KUBELET_SERVING, pemOf, type Request } from './request-state.ts';
 import { nodeClient, nodeServing } from './signer-rules.ts';
 
-/** What happens to a request, and the message for its condition; undefined when it is not for this controller. */
+/** Verdict on a request with the message for its condition; undefined when the request is not for this controller. */
 export interface ApprovalDecision {
   /** `wait`: it is looked at again later, unless an administrator decides before. */
   readonly verdict: 'approve' | 'deny' | 'wait';
   readonly message: string;
 }
 
-/** When a request without the necessary rights is checked again. */
+/** Delay before a request without the necessary rights is checked again. */
 const RECHECK_MS = 60_000;
 
 const NODE_USER_PREFIX = 'system:node:';
@@ -87,7 +88,7 @@ function parsedOf(request: Request): ParsedRequest | undefined {
   try {
     return parseRequest(pemOf(request));
   } catch (error) {
-    // The signer reports what is wrong with it.
+    // The signer reports the error in it.
     if (error instanceof DerError) return undefined;
     throw error;
   }

@@ -6,7 +6,7 @@ import { type Plan, remove, requeueAfter } from '../../loop/plan.ts';
 import { conditionOf, type Request } from './request-state.ts';
 
 const HOUR_MS = 3_600_000;
-/** How long a request is kept after a decision, and how long an undecided one waits. */
+/** Retention of decided requests, and the time that undecided ones may wait. */
 const KEEP_DECIDED_MS = HOUR_MS;
 const KEEP_UNDECIDED_MS = 24 * HOUR_MS;
 

@@ -13,7 +13,7 @@ export function conditionOf({ status }: Request, type: 'Approved' | 'Denied' | '
   return status.conditions?.find((condition) => condition.type === type);
 }
 
-/** Whether it is approved and neither denied nor failed. */
+/** Reports whether the request is approved and neither denied nor failed. */
 export function isApproved(request: Request): boolean {
   return conditionOf(request, 'Approved') !== undefined && conditionOf(request, 'Denied') === undefined;
 }

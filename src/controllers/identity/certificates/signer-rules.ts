@@ -1,4 +1,4 @@
-/** What each signer accepts: subjects, names and usages. */
+/** Rules of each signer for subjects, names and usages. */
 
 import type { ParsedRequest } from '../../../protocols/x509/request.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
@@ -8,7 +8,7 @@ const PREFIX = 'system:node:';
 
 type Rule = (request: ParsedRequest, usages: readonly string[]) => string | undefined;
 
-/** By signer: returns why a request is not signed; undefined when it is. */
+/** Rules by signer. A rule returns why a request is not signed; undefined when it is. */
 export const signerRules: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   [KUBE_APISERVER_CLIENT, (_, usages) => clientUsages(usages)],
   [KUBELET_CLIENT, nodeClient],
@@ -50,7 +50,7 @@ function nameError({ commonName }: ParsedRequest): string | undefined {
   return `subject common name has no valid name of a node after ${PREFIX}`;
 }
 
-/** All of them and no others; encipherment is optional, for keys that only sign. */
+/** Requires exactly the usages of the purpose; encipherment is optional, for keys that only sign. */
 function usageError(usages: readonly string[], purpose: 'client auth' | 'server auth'): string | undefined {
   const wanted = ['digital signature', 'key encipherment', purpose].sort();
   const given = new Set(usages);

@@ -11,7 +11,7 @@ import { type CertificateUsages, usagesOf } from './usages.ts';
 
 /** The content of a certificate to sign. */
 interface ToSign extends CertificateUsages {
-  /** As DER elements of the request. */
+  /** DER elements copied from the request. */
   readonly subject: Buffer;
   readonly publicKey: Buffer;
   readonly names: readonly Buffer[];
@@ -35,7 +35,7 @@ export function signingController(sign: SignCertificate): Controller {
   });
 }
 
-/** Whether it is approved, and neither signed nor failed. */
+/** Reports whether the request is approved and neither signed nor failed. */
 function isWaiting(request: Request): boolean {
   return (
     signerRules.has(request.spec.signerName) &&

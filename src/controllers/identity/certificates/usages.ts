@@ -34,7 +34,7 @@ export interface CertificateUsages {
   readonly purposes: readonly string[];
 }
 
-/** Without duplicates; the server accepts no other names. */
+/** Returns usages without duplicates; the server accepts no other names. */
 export function usagesOf(words: readonly string[]): CertificateUsages {
   const found = <T>(table: Readonly<Record<string, T>>) => [
     ...new Set(words.flatMap((word) => (Object.hasOwn(table, word) ? [table[word] as T] : []))),

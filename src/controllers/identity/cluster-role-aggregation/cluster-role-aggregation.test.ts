@@ -25,7 +25,7 @@ function build(roles: readonly (typeof role extends fc.Arbitrary<infer T> ? T : 
   return world;
 }
 
-/** Plans for every role, round by round; says whether it came to an end. */
+/** Plans for every role, round by round; returns whether the plans came to an end. */
 function settles(world: PlannerWorld): boolean {
   for (let round = 0; round < 10; round++) {
     const plans = world.of(ClusterRole).list();

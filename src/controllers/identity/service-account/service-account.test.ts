@@ -7,7 +7,7 @@ import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 import { planServiceAccounts } from './service-account.ts';
 import { accountNameOf, belongsTo, hasToken, isTokenSecret } from './token-secret.ts';
 
-/** What the real observation finds when the server has what the world has. */
+/** Observes the world as the controller observes the server. */
 function observe(world: PlannerWorld) {
   const tokens = new Map<string, string>();
   const abandoned = new Set<string>();
@@ -99,7 +99,7 @@ describe('planServiceAccounts', () => {
           for (const each of world.of(Secret).list('x')) {
             if (isTokenSecret(each) && !each.immutable) expect(each.data['ca.crt']).toBe('Q0E=');
           }
-          // What a user lets it list stays.
+          // Secrets that users listed in the account stay.
           for (const { name, secrets: names } of accounts) {
             const kept = world
               .of(ServiceAccount)

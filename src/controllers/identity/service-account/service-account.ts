@@ -31,7 +31,7 @@ export interface ServiceAccountControllerOptions {
   readonly authority: string;
 }
 
-/** It plans for a whole namespace: accounts and their token Secrets depend on each other. */
+/** Plans for a whole namespace: accounts and their token Secrets depend on each other. */
 export function serviceAccountController({ mintToken, authority }: ServiceAccountControllerOptions): Controller {
   return defineController<Namespace, TokenObservation>({
     name: 'service-account',
@@ -85,7 +85,7 @@ function planSecret(secret: DeepReadonly<Secret>, { of, observed }: World, autho
   return deepEqual(wanted, secret) ? [] : [update(Secret, wanted)];
 }
 
-/** Makes the account list a Secret with a token, and none of ours that is gone. */
+/** Lists a Secret with a token in the account, and removes our Secrets that are gone. */
 function planDefaultAccount(
   account: DeepReadonly<ServiceAccount>,
   secrets: readonly DeepReadonly<Secret>[],

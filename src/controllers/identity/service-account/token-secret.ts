@@ -40,7 +40,7 @@ export function newTokenSecret({ metadata }: Account): Draft<Secret> {
   };
 }
 
-/** Whether this controller created it for the account, and not a user. */
+/** Reports whether this controller, not a user, created the secret for the account. */
 export function isOwnTokenSecret(secret: ReadSecret, account: Account): boolean {
   return isOwnName(secret.metadata.name ?? '', account) && belongsTo(secret, account);
 }

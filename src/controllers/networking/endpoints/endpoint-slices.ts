@@ -82,7 +82,10 @@ interface ServicePods {
   readonly world: Listers & { readonly pace: Pace };
 }
 
-/** By the ports of the pods. A service without pods has one empty slice, which shows that it was processed. */
+/**
+ * Groups endpoints by the ports of their pods. A service without pods has one empty slice, which shows that it was
+ * processed.
+ */
 function* groupsOf(service: SeenService, { pods, family, world }: ServicePods): DividedWork<EndpointGroup[]> {
   const portsOf = portMapping(service);
   const groups = new Map<PodPorts, SliceEndpoint[]>();
@@ -108,7 +111,7 @@ function* groupsOf(service: SeenService, { pods, family, world }: ServicePods): 
   );
 }
 
-/** Every slice lists its ports: endpoints beyond what all slices may list together are left out. */
+/** Leaves out endpoints beyond the limit for all slices together: every slice lists its ports. */
 function limited(groups: readonly EndpointGroup[]): EndpointGroup[] {
   let left = MAX_LISTED_PORTS;
   return groups.flatMap((group) => {
@@ -137,7 +140,7 @@ function endpointOf(
   };
 }
 
-/** Returns topology hints, where the service wants traffic to stay close. */
+/** Returns topology hints if the service asks for traffic to stay close. */
 function hintsOf(
   { spec }: SeenService,
   { zone, nodeName }: { readonly zone: string | undefined; readonly nodeName: string | undefined },

@@ -62,7 +62,7 @@ const service = {
   },
 };
 
-/** What a member is: selected, with an address, and not ended. */
+/** Reports whether a pod is an endpoint: selected, with an address, and not terminated. */
 const isMember = (each: Pods[number]) =>
   each.app === 'web' && each.namespace === 'x' && each.hasAddress && ['Pending', 'Running'].includes(each.phase);
 
@@ -112,7 +112,7 @@ describe('the endpoints of a service', () => {
             expect(conditions).toEqual({ ready: ready && !isDeleted, serving: ready, terminating: isDeleted });
           }
         }
-        // What has a selector is not mirrored, too.
+        // Endpoints of a service with a selector are not mirrored.
         expect(planMirroring(world.of(Endpoints).get('web', 'x'), at)).toEqual([]);
       }),
       { numRuns: 60 },

@@ -61,7 +61,7 @@ export function* planEndpoints(
   return written(service, { current, subsets, isCut: isCut || isPackedCut, pods });
 }
 
-/** One subset for all pods with the same ports; they are packed afterwards. */
+/** Builds one subset for all pods with the same ports; they are packed afterwards. */
 function* subsetsOf(service: SeenService, pods: readonly SeenPod[], pace: Pace): DividedWork<Packed> {
   const { ports: servicePorts = [], publishNotReadyAddresses } = service.spec;
   if (servicePorts.length === 0 && !isHeadless(service)) return { subsets: [], isCut: false };
@@ -78,7 +78,7 @@ function* subsetsOf(service: SeenService, pods: readonly SeenPod[], pace: Pace):
     groups.set(found, group);
     (publishNotReadyAddresses || isReady(pod) ? group.addresses : group.notReadyAddresses).push(address);
   }
-  // On pods that have none of its ports, a service with ports has no endpoint.
+  // A service with ports has no endpoint on pods without any of its ports.
   const subsets = [...groups].flatMap(([{ ports }, addresses]) =>
     ports.length > 0 || servicePorts.length === 0 ? [{ ...addresses, ports }] : [],
   );
@@ -94,7 +94,7 @@ function addressOf(service: SeenService, pod: SeenPod): Address | undefined {
 interface EndpointsInput {
   readonly current: SeenEndpoints | undefined;
   readonly subsets: readonly Subset[];
-  /** Whether some were left out. */
+  /** True when some endpoints were left out. */
   readonly isCut: boolean;
   readonly pods: readonly SeenPod[];
 }

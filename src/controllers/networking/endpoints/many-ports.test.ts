@@ -1,4 +1,7 @@
-/** Services with very many ports, named and numbered, in front of many pods: what is published stays within bounds. */
+/**
+ * Tests services with very many ports, named and numbered, in front of many pods: the published objects stay within
+ * bounds.
+ */
 import { describe, expect, it } from 'vitest';
 import { countTurns } from '../../../../test/support/divided-work.ts';
 import { planEndpointSlices, planEndpoints, planMirroring } from '../../../../test/support/endpoint-planners.ts';
@@ -107,7 +110,7 @@ describe('Endpoints that a client wrote', () => {
 
   it('are mirrored in part when subsets that share addresses are too many', () => {
     const ports = listOf(1_000, (at) => ({ ...TCP, name: `p${at}`, port: at + 1 }));
-    // Each port has an address of its own besides the common ones: packed, each would list all of them.
+    // Each port has its own address besides the common ones: when packed, each would list all of them.
     const own = ports.map((port, at) => ({ addresses: [{ ip: `11.0.${at >> 8}.${at & 255}` }], ports: [port] }));
     const slices = mirrored([{ addresses: addresses(5_000), ports }, ...own]);
     expect(slices.length).toBeLessThan(30);
@@ -142,7 +145,7 @@ describe('a plan for many of them', () => {
     }));
     const endpoints = world.put(Endpoints, { metadata: { ...key, uid: 'e' }, subsets });
     const { value, turns } = countTurns(dividedMirroring(endpoints, { ...view, pace }));
-    // Of subsets, their ports and addresses, and of slices.
+    // Turns are taken for subsets, for their ports and addresses, and for slices.
     expect(turns).toBeGreaterThan(700);
     expect(value).toEqual(planMirroring(endpoints, view));
   });

@@ -73,7 +73,7 @@ interface Mirrored {
   readonly beyond: number;
 }
 
-/** One group for each address family, of as many endpoints as a slice takes. */
+/** Returns one group for each address family, with as many endpoints as a slice takes. */
 function mirror({ addresses = [], notReadyAddresses = [], ports = [] }: Subset): Mirrored {
   const all = [
     ...addresses.map((address) => ({ address, ready: true })),
@@ -124,7 +124,7 @@ function sliceFor(endpoints: SeenEndpoints, old: Slice | undefined): Draft<Endpo
   return { metadata: { generateName: `${name}-`, namespace, ...metadata } };
 }
 
-/** Recorded only when something was written: what is omitted stays so until the object changes. */
+/** Returns events about omitted addresses, only when something was written: omissions last until the object changes. */
 function omissionEvents(endpoints: SeenEndpoints, actions: readonly Action[], mirrored: readonly Mirrored[]): Action[] {
   if (actions.length === 0) return [];
   const invalid = mirrored.reduce((total, each) => total + each.invalid, 0);

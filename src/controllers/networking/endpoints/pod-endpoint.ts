@@ -1,4 +1,4 @@
-/** What Endpoints and EndpointSlices publish about one pod. */
+/** Data that Endpoints and EndpointSlices publish about one pod. */
 import type { SeenPod, SeenService } from './service-pods.ts';
 
 type ServicePort = NonNullable<SeenService['spec']['ports']>[number];
@@ -26,7 +26,7 @@ interface EndpointPort {
   readonly appProtocol?: string;
 }
 
-/** How many ports are listed for all different pods of a service together. Pods beyond it are not published. */
+/** Maximum number of listed ports over all pods of a service. Pods beyond the limit are not published. */
 export const MAX_LISTED_PORTS = 50_000;
 
 /**
@@ -67,7 +67,8 @@ function mappingOf(ports: readonly ServicePort[]): PortMapping {
     const listed = find(NO_NUMBERS);
     return () => listed;
   }
-  // A change of one pod asks for all: a thousand pods with a thousand named ports take a second and a half.
+  // A change of one pod requires the ports of all: a thousand pods with a thousand named ports take a second and a
+  // half.
   const byPod = new WeakMap<SeenPod, PodPorts | undefined>();
   return (pod) => {
     if (!byPod.has(pod)) byPod.set(pod, find(numbersOf(pod, names)));

@@ -17,7 +17,7 @@ export type SeenService = DeepReadonly<Service>;
 
 const HEADLESS = 'service.kubernetes.io/headless';
 
-/** Whether its endpoints are managed by others, or by nobody. */
+/** Reports whether the endpoints of the service are managed by others or left unmanaged. */
 export function isManagedByOthers({ spec }: SeenService): boolean {
   return spec.type === 'ExternalName' || !spec.selector || Object.keys(spec.selector).length === 0;
 }
@@ -30,7 +30,7 @@ export function labelsFrom(service: SeenService): Record<string, string> {
   return isHeadless(service) ? { ...labels, [HEADLESS]: '' } : labels;
 }
 
-/** Returns pods that have an address. Whether terminating ones count is up to the caller. */
+/** Returns pods that have an address. The caller chooses whether terminating pods count. */
 export function podsOf({ metadata, spec }: SeenService, world: Listers, withTerminating: boolean): readonly SeenPod[] {
   return podsWith(spec.selector ?? {}, metadata.namespace ?? '', world).filter(
     (pod) =>
@@ -44,7 +44,7 @@ const servicesOf = selectorIndex(Service, (service) =>
   isManagedByOthers(service) ? undefined : compiledLabels(service.spec.selector),
 );
 
-/** For a controller's `also`: a changed pod wakes the services that select it, or did before. */
+/** Related kind for a controller's `also`: a changed pod wakes the services that select it, or did before. */
 export const podsBehindServices: Related = related(
   Pod,
   ({ metadata }, world) => servicesOf(metadata.labels, metadata.namespace ?? '', world).map(keyOf),

@@ -6,7 +6,7 @@ import type { Slice } from './slice-packing.ts';
 export const SERVICE_NAME = 'kubernetes.io/service-name';
 export const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
 
-/** For a controller's `also`: its slices wake their service. */
+/** Related kind for a controller's `also`: slices wake their service. */
 export const slicesManagedBy = (manager: string): Related =>
   related(EndpointSlice, (slice) => (isManagedBy(slice, manager) ? serviceOf(slice) : []));
 
@@ -21,7 +21,7 @@ function isManagedBy({ metadata }: Slice, manager: string): boolean {
   return metadata.labels?.[MANAGED_BY] === manager;
 }
 
-/** Also an index. */
+/** Returns the keys of the slice's service. Also serves as an index. */
 function serviceOf({ metadata }: Slice): readonly string[] {
   const name = metadata.labels?.[SERVICE_NAME];
   return name ? [`${metadata.namespace}/${name}`] : [];

@@ -14,7 +14,7 @@ const pack = (
 const MAX_ENDPOINTS_PER_SLICE = 4;
 const PORTS = [80, 81, 82];
 
-/** Which addresses stand behind which port. */
+/** Addresses behind each port. */
 const wanted = fc.array(fc.record({ address: fc.nat(30), port: fc.constantFrom(...PORTS), ready: fc.boolean() }), {
   maxLength: 25,
 });
@@ -46,7 +46,7 @@ describe('packing', () => {
         for (const state of states) {
           const groups = groupsOf(state);
           const plan = pack(groups, slices(), { limit: MAX_ENDPOINTS_PER_SLICE, sliceFor });
-          // What is updated or removed is there, and nothing is touched twice.
+          // Updated and removed slices exist, and no slice is touched twice.
           const touched = plan
             .map((action) => ('object' in action ? action.object.metadata?.name : undefined))
             .filter(Boolean);

@@ -15,7 +15,7 @@ export type Slice = DeepReadonly<EndpointSlice>;
 export type SliceEndpoint = Slice['endpoints'][number];
 export type SlicePort = Slice['ports'][number];
 
-/** In a slice, every port has a name, possibly an empty one. */
+/** Names every port of a slice; the name may be empty. */
 export const slicePorts = (
   ports: readonly (Omit<SlicePort, 'name'> & { readonly name?: string })[],
 ): readonly SlicePort[] => {
@@ -50,7 +50,10 @@ interface PlannedSlice {
   isChanged: boolean;
 }
 
-/** `slices`: all existing ones. Those that match no group are deleted, unless they can be reused. */
+/**
+ * Packs groups into slices. `slices` has all existing ones; those that match no group are deleted unless they can be
+ * reused.
+ */
 export function* pack(
   groups: readonly EndpointGroup[],
   slices: readonly Slice[],

@@ -20,7 +20,7 @@ const many = (length: number, from = 0) =>
 const counts = (list: readonly Subset[]) =>
   list.map(({ addresses = [], notReadyAddresses = [] }) => [addresses.length, notReadyAddresses.length]);
 
-/** What is behind each port, and whether all places agree that it is ready. */
+/** Lists the addresses behind each port, and whether all subsets agree that they are ready. */
 function behind(list: readonly Subset[]): string[] {
   const out = new Map<string, boolean>();
   for (const { addresses = [], notReadyAddresses = [], ports = [] } of list) {

@@ -11,7 +11,7 @@ type Port = NonNullable<Subset['ports']>[number];
 /** The maximum number of addresses in an Endpoints object. */
 export const MAX_ADDRESSES = 1000;
 
-/** How many addresses all subsets have together, at most: of subsets that share addresses, each lists them. */
+/** Maximum number of addresses in all subsets together; subsets that share addresses each list them. */
 const MAX_PACKED_ADDRESSES = 100_000;
 
 interface Entry {
@@ -24,7 +24,7 @@ type Entries = ReadonlyMap<string, Entry>;
 
 export interface Packed {
   readonly subsets: readonly Subset[];
-  /** Whether subsets were left out because they have too many addresses together. */
+  /** True when subsets were left out because all subsets together have too many addresses. */
   readonly isCut: boolean;
 }
 
@@ -71,7 +71,7 @@ interface KeyedPort {
   readonly port: Port | undefined;
 }
 
-/** All ports, sorted, each with the positions of the subsets that have it. */
+/** Returns all ports, sorted, each with the positions of the subsets that have it. */
 function* portsIn(
   subsets: readonly Subset[],
   pace: Pace,

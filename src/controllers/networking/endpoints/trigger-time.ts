@@ -5,7 +5,8 @@ import type { SeenPod } from './service-pods.ts';
 export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
 
 /**
- * Compares what was published about each pod, by UID, with what is now: returns the earliest time that explains a difference.
+ * Compares the published state of each pod, by UID, with the present one: returns the earliest time that explains a
+ * difference.
  */
 export function triggerTime(
   before: ReadonlyMap<string, unknown>,

@@ -42,7 +42,7 @@ it('announces the addresses of all nodes, once', () => {
   expect(plan(worldWith('a', 'b'), {}, ['192.0.2.2', '192.0.2.1'])).toEqual([]);
 });
 
-it('leaves services of another class alone, and simulated clusters', () => {
+it('services of another class and simulated clusters are left alone', () => {
   expect(plan(worldWith('a'), { loadBalancerClass: 'example.com/x' })).toEqual([]);
   const world = new PlannerWorld();
   world.put(Node, {
@@ -56,7 +56,7 @@ it('leaves services of another class alone, and simulated clusters', () => {
   expect(plan(world, {}, ['203.0.113.1'])).toEqual([]);
 });
 
-it('takes back what it has announced when the service is no load balancer any more, and nothing else', () => {
+it('an announcement, and nothing else, is withdrawn when the service is no load balancer any more', () => {
   expect(patches(plan(worldWith('a'), { type: 'ClusterIP' }, ['192.0.2.1']))).toEqual([
     expect.objectContaining(status()),
   ]);
@@ -79,7 +79,7 @@ it('announces nodes with endpoints when traffic stays on the node', () => {
   ]);
 });
 
-it('does not take the port of the API server', () => {
+it('the port of the API server is not announced', () => {
   const actions = plan(worldWith('a'), { ports: [{ port: SERVER_PORT, protocol: 'TCP' }] });
   expect(actions.map(({ type }) => type)).toEqual(['event']);
 });

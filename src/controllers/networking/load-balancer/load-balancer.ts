@@ -1,6 +1,6 @@
 /**
- * Announces the addresses of nodes for Services of type LoadBalancer, and says of services which of their ports nodes do not
- * serve because something else listens there.
+ * Announces the addresses of nodes for Services of type LoadBalancer, and reports ports of services that nodes do not
+ * serve because other programs listen there.
  */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -87,7 +87,7 @@ function isBalanced({ spec }: SeenService): boolean {
   return spec.type === 'LoadBalancer' && spec.loadBalancerClass === undefined;
 }
 
-/** What changes in the status; nothing where another load balancer is responsible. */
+/** Returns the status change to announce; none when another load balancer is responsible. */
 function announcement(
   { spec, status }: SeenService,
   nodes: readonly SeenNode[],
@@ -95,7 +95,7 @@ function announcement(
 ): object {
   if (spec.loadBalancerClass !== undefined) return {};
   const announced = status.loadBalancer?.ingress ?? [];
-  // It was one before, unless something else has written the addresses.
+  // Other addresses were written by another program, and not because the service was a load balancer before.
   const known = new Set(nodes.flatMap(addressesOf));
   if (spec.type !== 'LoadBalancer' && !announced.every(({ ip }) => known.has(ip ?? ''))) return {};
   return textOf(announced.map(entryText)) === textOf(ingress.map(entryText)) ? {} : { loadBalancer: { ingress } };
@@ -104,7 +104,7 @@ function announcement(
 const entryText = ({ ip, ports = [] }: IngressEntry) =>
   `${ip}:${ports.map(({ port, error = '' }) => `${port} ${error}`).join()}`;
 
-/** The condition that names ports which nodes do not serve. It is there as long as there are any. */
+/** Condition that names ports which nodes do not serve; present only while there are any. */
 function conditionsOf(service: SeenService, nodes: readonly SeenNode[], now: Date): object {
   const { spec, status } = service;
   const present = (status.conditions ?? []) as readonly Condition[];
@@ -145,7 +145,7 @@ function entriesFor(service: SeenService, nodes: readonly SeenNode[], of: Snapsh
 
 type ServicePorts = NonNullable<SeenService['spec']['ports']>;
 
-/** What becomes of each port, where the node does not serve all of them. */
+/** Returns the status of each port when the node does not serve all of them. */
 function portsAt(node: SeenNode, ports: ServicePorts) {
   const inUse = new Set(portsInUse(node));
   const isInUse = ({ port, protocol }: ServicePorts[number]) => inUse.has(`${protocol}/${port}`);
@@ -168,7 +168,7 @@ function isReal({ status }: SeenNode): boolean {
   return !status.nodeInfo?.containerRuntimeVersion?.startsWith(SIMULATED);
 }
 
-/** External addresses, where a node has any. Nodes that are not ready, simulated or excluded have none. */
+/** Returns external addresses if the node has any. Nodes that are not ready, simulated or excluded have none. */
 function addressesOf(node: SeenNode): readonly string[] {
   const { metadata, status } = node;
   const isReady = status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True');
@@ -179,7 +179,7 @@ function addressesOf(node: SeenNode): readonly string[] {
   return external.length > 0 ? external : ofType('InternalIP');
 }
 
-/** What plans look at. */
+/** Summary of the node's fields that plans depend on. */
 const factsOf = (node: SeenNode) => `${textOf(addressesOf(node))} ${portsInUse(node).join()}`;
 
 const textOf = (addresses: readonly string[]) => [...addresses].sort().join(' ');

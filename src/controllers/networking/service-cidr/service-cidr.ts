@@ -8,7 +8,7 @@ import { type Plan, patch, patchStatus, requeueAfter, update } from '../../loop/
 import { type Condition, withConditions } from '../../shared/conditions.ts';
 
 const FINALIZER = 'networking.k8s.io/service-cidr-finalizer';
-/** Until then every server knows that it must not allocate from the ranges any more. */
+/** Delay after which every server knows that it must not allocate from the ranges any more. */
 const DELETION_DELAY_MS = 10_000;
 
 type Range = DeepReadonly<ServiceCIDR>;
@@ -60,7 +60,7 @@ function planDeletion(range: Range, { world, deletedAt, now }: Deletion): Plan {
   return [update<ServiceCIDR>(ServiceCIDR, { ...range, metadata: { ...range.metadata, finalizers: others } })];
 }
 
-/** Whether an address that a service has is in no other ServiceCIDR that stays. */
+/** Reports whether a service has an address that no other remaining ServiceCIDR contains. */
 function isNeeded(range: Range, { of }: Listers): boolean {
   const others = of(ServiceCIDR)
     .list()

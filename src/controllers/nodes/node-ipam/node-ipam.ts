@@ -14,16 +14,19 @@ interface Range {
 }
 
 export interface NodeIpamOptions {
-  /** The CIDR to divide, such as `10.244.0.0/16`; absent: nodes bring their own. */
+  /** CIDR to divide, such as `10.244.0.0/16`; absent: nodes bring their own. */
   readonly podRange?: string | undefined;
 }
 
 /** Addresses for each node. */
 const ADDRESSES_PER_NODE = 256;
-/** When to look for a free CIDR again. */
+/** Delay before looking for a free CIDR again. */
 const RETRY_MS = 60_000;
 
-/** One node at a time, so that no two get the same. Assignments that the cache does not show yet are remembered. */
+/**
+ * Assigns one CIDR at a time, so that no two nodes get the same. Assignments that the cache does not show yet are
+ * remembered.
+ */
 export function nodeIpamController(podRange: string): Controller {
   const given = new Map<string, string>();
   return defineController<Node, ReadonlyMap<string, string>>({
@@ -72,7 +75,7 @@ export function freeRange(
     .flatMap(({ spec }) => spec.podCIDRs ?? []);
   const taken = new Set<number>();
   for (const { first, size: length } of [...nodes, ...others].filter((range) => !range.includes(':')).map(parseRange)) {
-    // Clients can write any CIDR: only what is ours of it is enumerated.
+    // Clients can write any CIDR: only its overlap with ours is enumerated.
     const end = Math.min(first + length, whole.first + whole.size);
     for (let at = Math.max(first - (first % size), whole.first); at < end; at += size) taken.add(at);
   }

@@ -1,4 +1,4 @@
-/** When a node last gave a sign of life, by the clock of this process. */
+/** Time of a node's last heartbeat, by the clock of this process. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -6,16 +6,16 @@ import type { Node } from '../../../kinds/groups/core/node/node.ts';
 type SeenNode = DeepReadonly<Node>;
 type SeenLease = DeepReadonly<Lease>;
 
-/** How long a node may be silent. */
+/** Grace period for a node without a heartbeat. */
 const GRACE_MS = 50_000;
-/** How long a new node may take until its first sign of life. */
+/** Grace period until the first heartbeat of a new node. */
 const STARTUP_GRACE_MS = 60_000;
 
 /** Times in milliseconds. */
 export interface Heartbeat {
   /** The time that the node reported; 0 before its first report. */
   readonly reportedAt: number;
-  /** When that was, by this clock. */
+  /** Time of the observation, by this clock. */
   readonly observedAt: number;
 }
 
@@ -24,8 +24,9 @@ export function readyCondition({ status }: SeenNode) {
 }
 
 /**
- * Clocks of machines differ, so that only their pace is trusted: the time between two reports is what the node says. A node
- * that was never seen before, and one whose clock went back, count from now: after a restart no node is missed at once.
+ * Records a heartbeat. Clocks of machines differ, so that only their pace is trusted: the time between two reports is
+ * that on the node's clock. A node that was never seen before, and one whose clock went back, count from now: no node
+ * is missed directly after a restart.
  */
 export function recordHeartbeat(
   before: Heartbeat | undefined,

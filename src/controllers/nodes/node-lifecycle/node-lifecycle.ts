@@ -19,12 +19,12 @@ import { EvictionRateLimiter, surveyZones, type Zones, zoneOf } from './zones.ts
 
 const LEASES = 'kube-node-lease';
 
-/** How often unhealthy nodes are checked. */
+/** Interval for checking unhealthy nodes. */
 const CHECK_INTERVAL_MS = 5000;
 
 type SeenNode = DeepReadonly<Node>;
 
-/** What was observed of a node. */
+/** Observed state of a node. */
 interface NodeObservation {
   readonly heartbeat: Heartbeat;
   readonly isNew: boolean;
@@ -99,7 +99,7 @@ class NodeMemory {
     return left > 0 ? left : this.#pace.waitTime(zoneOf(node), zones, now);
   }
 
-  /** Once a second suffices for thousands of nodes that are lost together. */
+  /** Surveys zones at most once a second, which suffices for thousands of nodes that are lost together. */
   #survey({ of }: Listers, now: number): Zones {
     if (!this.#zones || now - this.#zones.at >= 1000 || now < this.#zones.at) {
       this.#zones = { at: now, zones: surveyZones(of(Node).list()) };
@@ -128,7 +128,7 @@ function planNode(
     ...updateTaints(node, observed, now),
     ...(isUnhealthy(node) ? podsNotReady(node, world, now) : []),
     ...(lostIn > 0 ? [requeueAfter(lostIn)] : []),
-    // What happens to an unhealthy node depends on the others.
+    // The handling of an unhealthy node depends on the other nodes.
     ...(isUnhealthy(node) ? [requeueAfter(Math.min(evictionIn || CHECK_INTERVAL_MS, CHECK_INTERVAL_MS))] : []),
   ];
 }

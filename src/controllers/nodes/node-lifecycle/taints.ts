@@ -28,7 +28,7 @@ export function evictingTaint(node: SeenNode): string | undefined {
   return ready && keyOf(ready);
 }
 
-/** Whether the node has either of the NoExecute taints. */
+/** Reports whether the node has either of the NoExecute taints. */
 export function isEvicting({ spec }: SeenNode): boolean {
   return spec.taints?.some(isOwnNoExecute) ?? false;
 }

@@ -23,7 +23,7 @@ export function zoneOf({ metadata }: SeenNode): string {
 export interface Zones {
   readonly sizes: ReadonlyMap<string, number>;
   readonly states: ReadonlyMap<string, ZoneState>;
-  /** Whether no node of any zone is healthy. */
+  /** True when no node of any zone is healthy. */
   readonly isAllLost: boolean;
 }
 
@@ -66,7 +66,7 @@ export class EvictionRateLimiter {
   }
 }
 
-/** Undefined: no evictions. */
+/** Returns the interval between evictions; undefined for none. */
 function evictionInterval(state: ZoneState | undefined, size: number): number | undefined {
   if (state !== 'partlyDisrupted') return EVICTION_INTERVAL_MS;
   return size > LARGE_ZONE_NODES ? SLOW_EVICTION_INTERVAL_MS : undefined;

@@ -67,7 +67,7 @@ describe('a disruption budget', () => {
         expect(status.observedGeneration).toBe(3);
         const [condition] = status.conditions;
         expect(condition.status).toBe(status.disruptionsAllowed > 0 ? 'True' : 'False');
-        // As many as allowed may go, and what must be healthy still is.
+        // Evicting all allowed pods leaves the required number healthy.
         expect(healthy - status.disruptionsAllowed).toBeGreaterThanOrEqual(Math.min(healthy, status.desiredHealthy));
       }),
     );

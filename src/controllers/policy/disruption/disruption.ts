@@ -28,7 +28,7 @@ import { expectedPods, type OtherScales, observeOthers, SCALED } from './expecte
 type Budget = DeepReadonly<PodDisruptionBudget>;
 type SeenPod = DeepReadonly<Pod>;
 
-/** How long an evicted pod may take to be deleted. */
+/** Timeout for the deletion of an evicted pod. */
 const DELETION_TIMEOUT_MS = 120_000;
 
 export interface DisruptionControllerOptions {
@@ -116,7 +116,7 @@ interface PodCounts {
 
 type Requirement = PodCounts | { readonly problem: string };
 
-/** How many pods are expected, and how many must be healthy. */
+/** Returns the expected number of pods and the number that must be healthy. */
 function requirementOf(
   { spec }: Budget,
   pods: readonly SeenPod[],
@@ -146,7 +146,7 @@ interface Disrupted {
   readonly pending: Readonly<Record<string, string>>;
   /** Pods whose deletion takes too long. */
   readonly late: readonly SeenPod[];
-  /** When the next one is late. */
+  /** Time at which the next evicted pod is overdue. */
   readonly next: number | undefined;
 }
 
@@ -198,7 +198,7 @@ function counted(
   };
 }
 
-/** When counting fails, no disruption is allowed. */
+/** Allows no disruption when counting fails. */
 function failed({ status }: Budget, problem: string, now: Date): PodDisruptionBudget['status'] {
   const { observedGeneration: generation } = status;
   const conditions = conditionsOf(

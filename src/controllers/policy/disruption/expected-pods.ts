@@ -1,4 +1,4 @@
-/** How many pods are expected: the sum of the sizes of the controllers of a budget's pods. */
+/** Counts expected pods: the sum of the sizes of the controllers of a budget's pods. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DeepReadonly, KindRef } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
@@ -48,7 +48,10 @@ export function expectedPods(pods: readonly SeenPod[], others: OtherScales, worl
   return { count: Math.min(count, MAX_INT32), unmanaged };
 }
 
-/** For a ReplicaSet that a Deployment manages, the Deployment's size counts: its sets change during a rollout. */
+/**
+ * Returns the size of the pod's controller. For a ReplicaSet that a Deployment manages, the Deployment's size counts:
+ * its sets change during a rollout.
+ */
 function scaleOf(owner: Owner, pod: SeenPod, { of }: Listers): { uid: string; count: number } | undefined {
   const kind = SCALED.find((each) => each !== Deployment && isOf(owner, each));
   const found = kind && of(kind).get(owner.name, pod.metadata.namespace);

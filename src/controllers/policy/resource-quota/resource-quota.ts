@@ -14,10 +14,10 @@ import type { Amounts } from '../../../kinds/shapes/pod/pod-resources.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
 import { type Action, type Plan, requeueAfter, requeueOnChange, updateStatus } from '../../loop/plan.ts';
 
-/** When a write that may fail is retried. */
+/** Delay before a failed write is retried. */
 const RETRY_MS = 1000;
 
-/** All objects of a kind that a quota counts. */
+/** Objects of a kind that a quota counts. */
 export interface KindObjects {
   readonly kind: Kind;
   readonly objects: readonly DeepReadonly<KubeObject>[];
@@ -79,8 +79,8 @@ export function* planResourceQuota(
 }
 
 /**
- * While many objects are created the write conflicts again and again, and the loop backs off; released quota must not wait
- * that long.
+ * Writes the status and retries: while many objects are created the write conflicts again and again, and the loop backs
+ * off; released quota must not wait that long.
  */
 function written(quota: ResourceQuota): Action[] {
   return [updateStatus(ResourceQuota, quota), requeueAfter(RETRY_MS)];

@@ -1,4 +1,4 @@
-/** Writes what type checking finds in a ValidatingAdmissionPolicy into its status, once for each generation. */
+/** Writes the result of type checking a ValidatingAdmissionPolicy into its status, once for each generation. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import {

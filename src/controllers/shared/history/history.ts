@@ -31,7 +31,7 @@ interface HistoryOwner extends Named {
 
 export interface HistoryInput {
   readonly kind: KindRef;
-  /** Those that the set owns. */
+  /** Revisions that the set owns. */
   readonly revisions: readonly SeenRevision[];
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly world: Listers;
@@ -39,7 +39,7 @@ export interface HistoryInput {
   readonly hashLabel: string;
   /** The value of the pods' revision label. */
   markOf(revision: SeenRevision): string;
-  /** How many names were taken before; undefined for none. */
+  /** Number of name collisions so far; undefined when there were none. */
   readonly collisions: number | undefined;
   /** The hash in the name of a revision with this content. */
   hashOf(template: Template, data: object, collisions: number | undefined): string;
@@ -88,7 +88,9 @@ export function templateOf({ data }: SeenRevision): Template | undefined {
   return Object.keys(template).length > 0 ? (template as Template) : undefined;
 }
 
-/** Whether it is the content of the template's revision, in any order of keys. Every plan asks it of all revisions. */
+/**
+ * Reports whether the data equals the template's revision, in any order of keys. Every plan asks this of all revisions.
+ */
 const isDataOf = memoizedPair((data: object, template: Template) =>
   deepEqual(data, { spec: { template: { ...template, $patch: 'replace' } } }),
 );

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { rawJson } from '../../../base/json/raw-json.ts';
 import { revisionData, revisionHash } from './revision-data.ts';
 
-it('is a patch that replaces the template, with sorted keys', () => {
+it('the data is a patch that replaces the template, with sorted keys', () => {
   const template = {
     spec: { containers: [{ name: 'c', image: 'x', args: ['a && b'], resources: {} }], restartPolicy: 'Always' },
     metadata: { labels: { b: '1', a: '2', 10: '3', 9: '4' } },
@@ -14,7 +14,7 @@ it('is a patch that replaces the template, with sorted keys', () => {
   );
 });
 
-it('has the hash that Kubernetes would give it', () => {
+it('the data has the hash of Kubernetes', () => {
   expect(revisionHash({}, 0)).toBe(expectedName('{}0'));
   expect(revisionHash({ a: '<' }, 12)).toBe(expectedName('{"a":"\\u003c"}12'));
 });

@@ -7,7 +7,7 @@ import { encodedHash } from '../pods/template-hash.ts';
 
 type Template = DeepReadonly<PodTemplateSpec>;
 
-/** Of templates and of contents: several plans ask for the same, which may have megabytes. */
+/** Cache by template and by content: several plans ask for the same ones, which may have megabytes. */
 const contents = new WeakMap<Template, object>();
 const hashes = new WeakMap<object, number>();
 
@@ -36,7 +36,7 @@ const FNV_OFFSET = 0x811c9dc5;
 /** A function that is called often is compiled earlier than a long loop is: that of the first large content would be slow. */
 const PIECE_BYTES = 2_048;
 
-/** Goes on from the hash of what is before the text. */
+/** Continues from the hash of the preceding text. */
 function fnv1(text: string, before: number): number {
   const bytes = Buffer.from(text);
   let hash = before;

@@ -1,6 +1,6 @@
 /**
- * Which pods are available, and when that changes with time. It is called for thousands of pods in a plan: timestamps are
- * compared as strings, whose order is that of the times.
+ * Availability of pods, and when it changes with time. Plans ask for thousands of pods: timestamps are compared as
+ * strings, which sort by time.
  */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
@@ -11,7 +11,10 @@ import { readyTime } from './pod-life.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** Whether it has been ready for so many seconds. With an unknown time, only 0 seconds have passed for sure. */
+/**
+ * Reports whether the pod has been ready for `minReadySeconds`. When the time is unknown, only 0 seconds have certainly
+ * passed.
+ */
 export function isAvailable(pod: SeenPod, minReadySeconds: number, now: number): boolean {
   const since = readyTime(pod);
   if (since === undefined) return false;

@@ -16,7 +16,7 @@ const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image
 const key = { namespace: 'x', name: 'o' };
 const common = { selector: { matchLabels: labels }, template };
 
-/** A world with so many pods that wait for a node, and as many that do not. */
+/** World with `waiting` pods that wait for a node, and as many that do not. */
 function crowd(waiting: number): PlannerWorld {
   const world = new PlannerWorld();
   for (let at = 0; at < waiting; at++) {
@@ -69,7 +69,7 @@ describe.each(Object.entries(PLANS))('a %s of the largest size', (_, plan) => {
   });
 });
 
-it('there is less room for pods of a large template, and room for one of any size', () => {
+it('pods of a large template have less room, and one of any size has room', () => {
   const large = { spec: { containers: [{ args: ['x'.repeat(1024 * 1024)] }] } };
   expect(roomForPods(large, 'x', new PlannerWorld())).toBe(64);
   const huge = { spec: { containers: [{ args: ['x'.repeat(300 * 1024 * 1024)] }] } };

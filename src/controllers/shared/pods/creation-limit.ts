@@ -1,17 +1,18 @@
 /**
- * Limits how many pods controllers create while others of the namespace wait for a node: the size of a workload is whatever
- * a client wrote, and pods that no node has room for fill the store and the memory of every process that follows them.
+ * Limits the number of pods that controllers create while others of the namespace wait for a node: clients choose the
+ * size of a workload, and pods that no node has room for fill the store and the memory of every process that watches
+ * them.
  */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, requeueAfter } from '../../loop/plan.ts';
 
-/** How many pods without a node a namespace may have, and how many characters their templates may have together. */
+/** Maximum number of pods without a node in a namespace, and of characters in all their templates. */
 export const MAX_WAITING_PODS = 5_000;
 const MAX_WAITING_CHARACTERS = 64 * 1024 * 1024;
 
-/** When to look again whether there is room. */
+/** Delay before checking again whether there is room. */
 export const ROOM_CHECK_MS = 1_000;
 
 const NONE: readonly string[] = [];
@@ -27,7 +28,7 @@ export function roomForPods(template: object, namespace: string | undefined, { o
   return Math.max(0, most - waiting);
 }
 
-/** Looks again later, when there was no room for all. */
+/** Requeues the key when there was no room for all pods. */
 export const checkRoomLater = (room: number, wanted: number): readonly Action[] =>
   room < wanted ? [requeueAfter(ROOM_CHECK_MS)] : [];
 

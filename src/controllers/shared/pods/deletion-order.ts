@@ -1,4 +1,4 @@
-/** Which pods of a set that is too large are deleted first: those whose loss costs least. */
+/** Deletion order of surplus pods: those whose loss costs least go first. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
@@ -83,7 +83,7 @@ function compareAges(
   return (a.pod.metadata.uid ?? '') < (b.pod.metadata.uid ?? '') ? -1 : 1;
 }
 
-/** In nanoseconds, so that one second and none differ. */
+/** Computes in nanoseconds, so that one second and none differ. */
 const magnitude = (age: number) => (age > 0 ? Math.floor(Math.log2(age * 1e6)) : -1);
 
 /** The maximum of any container; then of any sidecar. */

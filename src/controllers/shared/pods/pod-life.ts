@@ -4,17 +4,17 @@ import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** Whether it has ended for good. */
+/** Reports whether the pod has terminated for good. */
 export function isTerminal({ status }: SeenPod): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }
 
-/** Whether it runs or will run, and is not being deleted. */
+/** Reports whether the pod is running or will run, and is not being deleted. */
 export function isActive(pod: SeenPod): boolean {
   return !isTerminal(pod) && !pod.metadata.deletionTimestamp;
 }
 
-/** Whether it is being deleted. */
+/** Reports whether the pod is being deleted. */
 export function isTerminating(pod: SeenPod): boolean {
   return !isTerminal(pod) && pod.metadata.deletionTimestamp !== undefined;
 }
@@ -29,7 +29,7 @@ export function readySince(pod: SeenPod): number | undefined {
   return time ? Date.parse(time) : time === '' ? 0 : undefined;
 }
 
-/** The same as a timestamp; empty when it is unknown. */
+/** Returns the time since which it has been ready as a timestamp; empty when it is unknown. */
 export function readyTime({ status }: SeenPod): string | undefined {
   // Called for thousands of pods in a plan, and more than once: a plain loop.
   for (const { type, status: holds, lastTransitionTime } of status.conditions ?? NONE) {

@@ -4,10 +4,10 @@ import type { DeepReadonly } from '../../../api/object-types.ts';
 import { canonicalJson } from '../../../base/json/canonical.ts';
 import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';
 
-/** No vowels and look-alikes, so that a hash spells no words. */
+/** Alphabet without vowels and look-alikes, so that a hash spells no words. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Of templates: each is hashed in several plans, and may have megabytes. */
+/** Hashes by template: several plans hash the same ones, which may have megabytes. */
 const hashes = new WeakMap<DeepReadonly<PodTemplateSpec>, string>();
 
 /** Independent of the order of fields; different after every collision. */
@@ -25,7 +25,7 @@ export function encodedHash(hash: number): string {
   return [...String(hash)].map((digit) => ALPHABET[digit.charCodeAt(0) % ALPHABET.length]).join('');
 }
 
-/** As short as the names of Kubernetes. */
+/** Hashes to 32 bits, so that names are as short as those of Kubernetes. */
 function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);

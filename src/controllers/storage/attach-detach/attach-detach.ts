@@ -64,7 +64,7 @@ function nodesOfVolume({ spec }: Volume, listers: Listers): readonly string[] {
   return spec.csi && name ? nodesOfClaim(`${namespace}/${name}`, listers) : [];
 }
 
-/** Another node may wait for the volume. */
+/** Returns the nodes of an attachment: its own, and those that may wait for the volume. */
 function nodesOfAttachment({ spec }: Attachment, listers: Listers): readonly string[] {
   const volume = listers.of(PersistentVolume).get(spec.source.persistentVolumeName ?? '');
   return [...new Set([spec.nodeName, ...(volume ? nodesOfVolume(volume, listers) : [])])];

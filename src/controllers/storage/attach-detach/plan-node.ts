@@ -1,4 +1,4 @@
-/** Attaches to a node what its pods need, and detaches what they do not need any more. */
+/** Attaches volumes to a node that its pods need, and detaches the others. */
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -18,11 +18,13 @@ import {
 type SeenNode = DeepReadonly<Node>;
 
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
-/** A node that has not been ready for as long is taken for dead: what it has reported to be in use is detached. */
+/**
+ * Time after which a node that is not ready is considered dead: volumes that it has reported to be in use are detached.
+ */
 const MAX_UNMOUNT_WAIT_MS = 6 * 60_000;
 /** A volume that another node has is looked at again after that, at the latest. */
 const MULTI_ATTACH_RETRY_MS = 60_000;
-/** Attachments that a controller has made have such names. */
+/** Names of attachments that a controller has created. */
 const OWN_NAME = /^csi-[0-9a-f]{64}$/;
 
 export function planNode(nodeName: string, world: Listers, now: Date): Plan {
@@ -64,7 +66,7 @@ function attach({ name, volume, csi, pods }: WantedAttachment, nodeName: string,
   return [create(VolumeAttachment, attachment as Draft<VolumeAttachment>)];
 }
 
-/** Whether only one node may have the volume at a time. */
+/** Reports whether only one node may use the volume at a time. */
 const isExclusive = ({ spec }: Volume): boolean =>
   !spec.accessModes?.some((mode) => mode === 'ReadWriteMany' || mode === 'ReadOnlyMany');
 
@@ -90,7 +92,7 @@ function detach(attachment: Attachment, node: SeenNode | undefined, world: Liste
 const isOutOfService = ({ spec }: SeenNode): boolean =>
   spec?.taints?.some(({ key, effect }) => key === OUT_OF_SERVICE && effect === 'NoExecute') ?? false;
 
-/** How the node's status names the volume; undefined when it is not known any more. */
+/** Returns the volume's name in the node's status; undefined when it is no longer known. */
 function volumeName({ spec }: Attachment, { of }: Listers): string | undefined {
   const csi = of(PersistentVolume).get(spec.source.persistentVolumeName ?? '')?.spec.csi;
   return csi && uniqueVolumeName(csi);

@@ -1,4 +1,4 @@
-/** Which volumes of CSI drivers must be attached to a node for its pods. */
+/** Lists the CSI volumes that must be attached to a node for its pods. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -19,11 +19,11 @@ export interface WantedAttachment {
   readonly name: string;
   readonly volume: Volume;
   readonly csi: CsiSource;
-  /** Those that wait for it or use it. */
+  /** Pods that wait for the volume or use it. */
   readonly pods: readonly SeenPod[];
 }
 
-/** By the name of the VolumeAttachment. */
+/** Returns wanted attachments by the name of the VolumeAttachment. */
 export function wantedAttachments(nodeName: string, { of }: Listers): Map<string, WantedAttachment> {
   const wanted = new Map<string, WantedAttachment>();
   for (const pod of of(Pod).by(podsByNode, nodeName)) {
@@ -47,7 +47,7 @@ function volumeOf(key: string, { of }: Listers): Volume | undefined {
   return volume?.spec.claimRef?.uid === claim?.metadata.uid ? volume : undefined;
 }
 
-/** Without a CSIDriver, volumes are attached. */
+/** Reports whether volumes are attached, which is the default without a CSIDriver. */
 const isAttachable = ({ driver }: CsiSource, { of }: Listers): boolean =>
   of(CSIDriver).get(driver)?.spec.attachRequired !== false;
 

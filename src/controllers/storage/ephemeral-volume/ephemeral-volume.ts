@@ -27,7 +27,7 @@ function keysOfPod(pod: SeenPod): readonly string[] {
   return hasOwn(pod) ? [`${pod.metadata.namespace}/${pod.metadata.name}`] : [];
 }
 
-/** When a claim is deleted, its pod gets another. */
+/** Wakes the pods of a claim, so that they get another one when it is deleted. */
 function keysOfClaim({ metadata }: DeepReadonly<PersistentVolumeClaim>, { of }: Listers): readonly string[] {
   return of(Pod).by(podsByClaim, `${metadata.namespace}/${metadata.name}`).flatMap(keysOfPod);
 }

@@ -1,6 +1,6 @@
 /**
- * Creates the first StorageClass of a new cluster, once. An annotation of the namespace `kube-system` records it: a class
- * that was deleted or changed later stays so, and a cluster that has classes gets none.
+ * Creates the first StorageClass of a new cluster, once. An annotation of the namespace `kube-system` records it: a
+ * class that is deleted or changed later stays so, and a cluster with other classes gets none.
  */
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
@@ -11,7 +11,10 @@ import { type Controller, defineController, type Listers, related } from '../../
 import { create, type Plan, patch } from '../../loop/plan.ts';
 
 const NAMESPACE = 'kube-system';
-/** When the annotation is removed, the class is created again if there is none. */
+/**
+ * Marks that the default class was created. When the annotation is removed, the class is created again if there is
+ * none.
+ */
 const CREATED_ANNOTATION = 'storageclass.kubernetes.io/default-was-made';
 
 export const defaultClassController: Controller = defineController({

@@ -1,4 +1,4 @@
-/** Where a volume can be provisioned. */
+/** Finds nodes on which a volume can be provisioned. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -14,7 +14,7 @@ export interface World extends Listers {
   nodeNamed(name: string): SeenNode | undefined;
 }
 
-/** Whether new volumes may be placed there. */
+/** Reports whether new volumes may be placed on the node. */
 export function isHealthy({ spec, status }: SeenNode): boolean {
   return !spec.unschedulable && (status.conditions?.some(isReady) ?? false);
 }
@@ -28,7 +28,7 @@ export const directoriesByNode = ({ metadata }: DeepReadonly<PersistentVolume>):
   return node ? [node] : [];
 };
 
-/** For a claim with immediate binding: the healthy node with the fewest volumes. */
+/** Returns the healthy node with the fewest volumes, for a claim with immediate binding. */
 export function anyNode({ of }: World, { allowedTopologies }: DeepReadonly<StorageClass>): SeenNode | undefined {
   let best: { readonly node: SeenNode; readonly volumes: number } | undefined;
   for (const node of of(Node).list()) {

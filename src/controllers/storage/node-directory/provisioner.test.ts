@@ -83,7 +83,7 @@ class Cluster extends World {
     this.check();
   }
 
-  /** Both controllers' plans for the key; whether there was anything to do. */
+  /** Performs both controllers' plans for the key; returns whether there was anything to do. */
   run(key: string): boolean {
     const [first = '', second] = key.split('/');
     const name = second === undefined ? { namespace: undefined, name: first } : { namespace: first, name: second };
@@ -111,7 +111,7 @@ class Cluster extends World {
     expect(new Set(owners).size, 'a claim has one volume').toBe(owners.length);
   }
 
-  /** What agents do: they remove the data and let go. */
+  /** Acts for the agents: removes data and finalizers. */
   #serve(): void {
     for (const volume of this.volumes()) {
       if (!isToRemove(volume) || !this.of(Node).get(nodeDirectory(volume)?.node ?? '')) continue;
@@ -120,7 +120,7 @@ class Cluster extends World {
     }
   }
 
-  /** What is deleted and held by nobody is gone. */
+  /** Removes deleted objects that have no finalizers left. */
   #clear(): void {
     for (const volume of this.volumes()) {
       const { deletionTimestamp, finalizers = [] } = volume.metadata;
@@ -129,7 +129,7 @@ class Cluster extends World {
   }
 }
 
-it('there is never more than one volume for a claim, and none is left when all claims are gone', () => {
+it('a claim never has more than one volume, and no volume is left when all claims are gone', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const cluster = new Cluster();

@@ -11,7 +11,7 @@ import { withConditions, withoutCondition } from '../../shared/conditions.ts';
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 
-/** In two steps, as watchers expect: first in progress, then done. */
+/** Resizes in two steps, as watchers expect: first in progress, then done. */
 export function planResize(claim: Claim, { of }: Listers, now: Date): Plan {
   const volume = of(PersistentVolume).get(claim.spec.volumeName ?? '');
   if (!volume || !isToGrow(claim) || !nodeDirectory(volume)) return [];

@@ -1,4 +1,4 @@
-/** Plans for many claims and volumes, from states that others have changed since: what must hold whatever happens. */
+/** Runs plans for many claims and volumes, from states that others have changed since, and checks invariants. */
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
@@ -54,7 +54,7 @@ const volume = (name: string) =>
       }),
     );
 
-/** Several plans are made from one state and performed one after the other; then perhaps somebody deletes something. */
+/** Makes several plans from one state and performs them one after the other; then an object may be deleted. */
 const step = fc.record({
   keys: fc.array(fc.constantFrom('x/a', 'x/b', 'x/c', 'x/d', 'v0', 'v1', 'v2', 'v3'), { minLength: 1, maxLength: 4 }),
   deletes: fc.option(fc.constantFrom('x/a', 'x/b', 'v0', 'v1'), { nil: undefined, freq: 6 }),
@@ -124,7 +124,7 @@ function checkPairs(world: Cluster, before: ReadonlyMap<string, string>): void {
   }
 }
 
-it('never gives one volume to two claims, never takes one away, and comes to an end', () => {
+it('the binder never gives one volume to two claims, never takes one away, and comes to an end', () => {
   fc.assert(
     fc.property(story, ({ claims, volumes, steps }) => {
       const world = new Cluster(claims, volumes);
@@ -156,7 +156,7 @@ function settleAll(world: Cluster): void {
   throw new Error('the plans do not come to an end');
 }
 
-/** Every claim has what it could have, and the status shows it. */
+/** Checks that every claim has a volume if possible, and that the status shows it. */
 function checkEnd(world: Cluster): void {
   for (const each of world.claims()) {
     const volume = world.of(PersistentVolume).get(each.spec.volumeName ?? '') as Volume | undefined;

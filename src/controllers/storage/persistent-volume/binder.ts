@@ -36,7 +36,7 @@ export function planKey(world: World & Pick<Snapshot, 'key'>): Plan {
   return planClaim(world.of(PersistentVolumeClaim).get(name, namespace), world);
 }
 
-/** Two caches are not in step: before a volume counts as lost or released, the server is asked. */
+/** Asks the server before a volume counts as lost or released: two caches are not in step. */
 async function observe({ key, of }: Pick<Snapshot, 'key' | 'of'>, client: Client): Promise<Counterpart> {
   if (key.namespace !== undefined) {
     const name = of(PersistentVolumeClaim).get(key.name, key.namespace)?.spec.volumeName;

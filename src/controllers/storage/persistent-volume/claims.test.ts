@@ -26,7 +26,7 @@ function worldOf({ volumes = [], classes = [], pods = [] }: Things): PlannerWorl
 const isEvent = (action: Action) => action.type === 'event';
 const said = (plan: Plan) => plan.filter(isEvent).map((action: any) => `${action.reason}: ${action.message}`);
 
-/** What the claim says and which volume is whose, when nothing is left to do. */
+/** Returns the claim's status and the owner of each volume once nothing is left to do. */
 async function outcome(claim: Claim, things: Things = {}) {
   const world = worldOf(things);
   world.put(PersistentVolumeClaim, claim);

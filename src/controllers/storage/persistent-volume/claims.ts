@@ -31,7 +31,7 @@ export function planClaim(claim: Claim | undefined, world: World): Plan {
   return claim.spec.volumeName ? planNamed(claim, world) : planSearch(claim, world);
 }
 
-/** It was bound before: its volume exists and is its own, or the data is lost. */
+/** Plans for a claim that was bound before: its volume exists and is its own, or the data is lost. */
 function planBound(claim: Claim, world: World): Plan {
   const { volumeName } = claim.spec;
   if (!volumeName) return lost(claim, 'ClaimLost', 'Bound claim has lost reference to PersistentVolume');
@@ -52,7 +52,7 @@ function markLost(claim: Claim, reason: string, message: string): Plan {
   return [...unboundStatus(claim, 'Lost'), event(claim, 'Warning', reason, message)];
 }
 
-/** It names one volume. */
+/** Plans for a claim that names one volume. */
 function planNamed(claim: Claim, world: World): Plan {
   const volume = volumeNamed(claim.spec.volumeName ?? '', world);
   if (!volume) return unboundStatus(claim, 'Pending');
@@ -70,7 +70,7 @@ function planNamed(claim: Claim, world: World): Plan {
   return isOurs ? [said] : [said, ...unboundStatus(claim, 'Pending')];
 }
 
-/** It takes any matching volume, or gets one provisioned. */
+/** Plans for a claim that takes any matching volume, or gets one provisioned. */
 function planSearch(claim: Claim, world: World): Plan {
   const storageClass = world.of(StorageClass).get(classNameOf(claim));
   const isPatient = waitsForPod(storageClass);

@@ -20,7 +20,10 @@ export function reclaim(volume: Volume, world: World): Plan {
   }
 }
 
-/** The provisioner deletes its volumes. Of manually created ones, only one type can be deleted here. */
+/**
+ * Deletes a released volume. The provisioner deletes its own volumes; of manually created ones, only one type can be
+ * deleted here.
+ */
 function planDeletion(volume: Volume): Plan {
   if (volume.metadata.deletionTimestamp) return [];
   const { name } = volume.metadata;

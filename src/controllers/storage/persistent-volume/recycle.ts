@@ -15,7 +15,7 @@ const IMAGE = 'registry.k8s.io/build-image/debian-base:bookworm-v1.0.6';
 const EMPTY = 'test -e /scrub && find /scrub -mindepth 1 -delete && test -z "$(ls -A /scrub)" || exit 1';
 /** The deadline of the pod. */
 const DEADLINE_SECONDS = 300;
-/** When to check a volume again that pods still use. */
+/** Delay before checking again a volume that pods still use. */
 const RETRY_MS = 15_000;
 
 /** A volume that failed is not tried again: an administrator has to look at it. */

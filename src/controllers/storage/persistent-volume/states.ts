@@ -21,12 +21,12 @@ export interface World extends Listers {
   readonly observed?: Counterpart | undefined;
 }
 
-/** Whether it has never been bound. */
+/** Reports whether the claim has never been bound. */
 export function isUnbound({ metadata }: Claim): boolean {
   return metadata.annotations?.[BIND_COMPLETED] === undefined;
 }
 
-/** Whether the pod has ended, so that it uses no volumes. */
+/** Reports whether the pod has terminated, so that it uses no volumes. */
 export function isDone({ status }: SeenPod): boolean {
   return status.phase === 'Succeeded' || status.phase === 'Failed';
 }

@@ -12,14 +12,14 @@ import { planVolume } from './volumes.ts';
 const isEvent = (action: Action) => action.type === 'event';
 const said = (plan: Plan) => plan.filter(isEvent).map((action: any) => `${action.reason}: ${action.message}`);
 
-/** What is created has a spec and a status, as with a server. */
+/** Creates objects with a spec and a status, as a server does. */
 class World extends PlannerWorld {
   override put(kind: KindRef, object: object): any {
     return super.put(kind, { spec: {}, status: {}, ...object });
   }
 }
 
-/** The volume when nothing is left to do; undefined when it is gone; and all that was said. */
+/** Returns the volume when nothing is left to do, undefined when it is gone, and all events. */
 async function outcome(volume: Volume, claims: readonly Claim[] = [], pods: readonly object[] = []) {
   const world = new World();
   world.put(PersistentVolume, volume);

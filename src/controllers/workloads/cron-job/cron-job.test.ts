@@ -14,7 +14,7 @@ const begin = Date.parse('2030-01-01T00:00:00Z');
 class World extends PlannerWorld {
   failures: any[] = [];
   now = begin;
-  /** How often a job was created, by its name. */
+  /** Number of times each Job was created, by name. */
   readonly starts = new Map<string, number>();
 
   override put(kind: KindRef, object: any): any {

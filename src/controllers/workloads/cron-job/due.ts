@@ -6,9 +6,9 @@ type NextRun = (after: number) => number | undefined;
 export interface Due {
   /** The latest run that was due and not started. */
   readonly run: number | undefined;
-  /** About how many other runs were missed within the deadline; they are not started. */
+  /** Approximate number of other runs that were missed within the deadline; they are not started. */
   readonly missed: number;
-  /** When the next run is due. */
+  /** Time of the next run. */
   readonly next: number;
 }
 
@@ -20,7 +20,7 @@ interface Window {
   readonly now: number;
 }
 
-/** Undefined when the schedule has no further run. */
+/** Returns the due run; undefined when the schedule has no further one. */
 export function dueRun(next: NextRun, { since, deadline, now }: Window): Due | undefined {
   const first = next(since);
   if (first === undefined) return undefined;
@@ -39,7 +39,10 @@ export function dueRun(next: NextRun, { since, deadline, now }: Window): Due | u
   }
 }
 
-/** So many runs are enumerated before the time is halved. Runs of an interval depend on the run before: they are fewer. */
+/**
+ * Number of runs that are enumerated before the time is halved. Runs of an interval depend on the run before: they are
+ * fewer.
+ */
 const MAX_ENUMERATED_RUNS = 100;
 
 /** Returns the last run after a time and up to now. A calendar may have one every minute, for years. */
@@ -55,7 +58,7 @@ function lastUntil(now: number, after: number, next: NextRun): number | undefine
     found = run;
   }
   if (found === undefined) return undefined;
-  /** No run is later than this. */
+  /** Upper bound of the search: no run is later. */
   let end = now;
   while (found < end) {
     const middle: number = Math.floor((found + end) / 2);

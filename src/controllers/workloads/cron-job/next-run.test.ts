@@ -143,7 +143,7 @@ describe('the next run', () => {
   });
 });
 
-it('takes every spelling of a time zone for the same one', () => {
+it('all spellings of a time zone are the same', () => {
   expect(zoneOf('europe/BERLIN')).toBe(zoneOf('Europe/Berlin'));
   expect(zoneOf('utc')).toBe(zoneOf('UTC'));
 });

@@ -6,7 +6,7 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60_000;
 const MINUTES_PER_HOUR = 60;
 
-/** A date that does not occur within so many years never does. */
+/** Number of years after which a date that has not occurred never does. */
 const MAX_YEARS = 5;
 
 /**

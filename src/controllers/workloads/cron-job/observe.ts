@@ -1,4 +1,4 @@
-/** Reads what a plan for a CronJob needs and no cache holds. */
+/** Reads data for the plan of a CronJob that no cache holds. */
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';

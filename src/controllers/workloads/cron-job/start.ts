@@ -22,7 +22,7 @@ import { nextRun } from './next-run.ts';
 type SeenCronJob = DeepReadonly<CronJob>;
 type Status = SeenCronJob['status'];
 
-/** From this number on, missed runs are reported. */
+/** Number of missed runs from which they are reported. */
 const MAX_SILENT_MISSES = 100;
 
 export interface StartOptions {
@@ -30,7 +30,7 @@ export interface StartOptions {
   /** Runs before this time are not started, in milliseconds. */
   readonly since: number;
   readonly now: number;
-  /** Whether the Job that is started is recorded at once, in the status of the CronJob as it is now. */
+  /** True to record the started Job at once, in the status of the CronJob as it is now. */
   readonly isRecorded: boolean;
 }
 

@@ -4,10 +4,10 @@ import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 /** A local date and time. */
 export interface WallTime {
   readonly year: number;
-  /** 1 is January. */
+  /** Month; 1 is January. */
   readonly month: number;
   readonly day: number;
-  /** 0 is Sunday. */
+  /** Day of the week; 0 is Sunday. */
   readonly weekday: number;
   readonly hour: number;
   readonly minute: number;

@@ -17,7 +17,7 @@ export interface DaemonNodes {
   readonly nodes: readonly DaemonNode[];
   /** Pods that wait for a node that is gone. */
   readonly strandedPods: readonly SeenPod[];
-  /** How many nodes should have a pod. */
+  /** Number of nodes that should have a pod. */
   readonly desired: number;
 }
 
@@ -34,7 +34,7 @@ export function daemonNodesOf(daemonSet: SeenDaemonSet, pods: readonly SeenPod[]
     if (shouldRun) desired++;
     if (shouldRun || found) nodes.push({ node: name, shouldRun, mayStay, pods: found ? sorted(found) : NO_PODS });
   }
-  // Those that ran there are left to the pod garbage collector.
+  // Pods that ran on missing nodes are left to the pod garbage collector.
   const strandedPods = [...byNode.values()]
     .flat()
     .filter(({ metadata, spec }) => !spec.nodeName && !metadata.deletionTimestamp);

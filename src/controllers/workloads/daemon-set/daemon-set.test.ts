@@ -19,7 +19,7 @@ const DOWN = { phase: 'Running', conditions: [{ ...READY, status: 'False' }] };
 const node = fc.record({
   zone: fc.constantFrom('a', 'b'),
   taint: fc.constantFrom(undefined, undefined, undefined, 'NoSchedule', 'NoExecute', 'PreferNoSchedule'),
-  /** What is there already: nothing, or a pod of an older template. */
+  /** Pods that exist before: none, or one with an older template. */
   before: fc.constantFrom(undefined, 'up', 'up', 'up', 'down', 'failed', 'crowd'),
 });
 const strategy = fc.oneof(
@@ -30,7 +30,7 @@ const cases = fc.record({
   nodes: fc.array(node, { minLength: 1, maxLength: 12 }),
   strategy,
   zone: fc.constantFrom(undefined, 'a'),
-  /** Which pods become ready, round by round. */
+  /** Pods that become ready, round by round. */
   luck: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
 });
 
@@ -101,7 +101,7 @@ class Scene {
     return plan;
   }
 
-  /** What the plan does, without what it asks of the loop. */
+  /** Performs the API actions of the plan, without its requests to the loop. */
   perform(plan: Plan): void {
     this.world.apply(plan);
     for (const pod of this.pods) {

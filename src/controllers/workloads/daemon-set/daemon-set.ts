@@ -37,7 +37,7 @@ import { type Changes, planNodes } from './plan-nodes.ts';
 import { roll } from './rolling-update.ts';
 import { statusOf } from './status.ts';
 
-/** Whether orphans may be adopted. */
+/** Adoption of orphans that the server allows. */
 interface Adoption {
   readonly pods: boolean;
   readonly revisions: boolean;
@@ -45,7 +45,7 @@ interface Adoption {
 
 type World = Pick<Snapshot<Adoption>, 'of' | 'observed' | 'failures'>;
 
-/** How many pods are created, and how many deleted, in one plan. */
+/** Number of pods that one plan creates, and number that it deletes. */
 const MAX_PODS_PER_PLAN = 250;
 
 const selector = ({ spec }: SeenDaemonSet) => compiledSelector(spec.selector);
@@ -75,7 +75,10 @@ export function daemonSetController(): Controller {
   });
 }
 
-/** Nodes are updated often; only those that should have a pod and have none, or the other way round, matter. */
+/**
+ * Returns the sets whose pods a node update affects. Nodes are updated often: only nodes that should have a pod and
+ * have none, or the reverse, matter.
+ */
 function concerned(node: SeenNode, { of }: Listers): readonly string[] {
   const { name = '' } = node.metadata;
   const isGone = of(Node).get(name) === undefined;

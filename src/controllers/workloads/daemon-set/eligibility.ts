@@ -1,4 +1,4 @@
-/** Which nodes a DaemonSet runs on. */
+/** Selects the nodes that a DaemonSet runs on. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { requiredNodes } from '../../../kinds/placement/required-nodes.ts';
@@ -8,9 +8,9 @@ import { type SeenDaemonSet, tolerationsOf } from './daemon-pod.ts';
 export type SeenNode = DeepReadonly<Node>;
 
 export interface Eligibility {
-  /** Whether a pod should run there. */
+  /** True when a pod should run on the node. */
   readonly shouldRun: boolean;
-  /** Whether an existing pod may stay. */
+  /** True when an existing pod may stay. */
   readonly mayStay: boolean;
 }
 

@@ -1,7 +1,7 @@
 /** Back-off before a failed pod is replaced, for each node. */
 const INITIAL_DELAY_MS = 1000;
 const MAX_DELAY_MS = 15 * 60_000;
-/** After this long without a failure, the back-off is reset. */
+/** Time without a failure after which the back-off is reset. */
 const RESET_AFTER_MS = 2 * MAX_DELAY_MS;
 
 /** The back-off as a plan reads it. */
@@ -16,7 +16,7 @@ interface Failures {
 }
 
 export class FailedPods implements FailureBackoff {
-  /** By age: the most recent is last. */
+  /** Failures by age: the most recent is last. */
   readonly #failures = new Map<string, Failures>();
 
   wait(key: string, now: number): number {

@@ -1,4 +1,4 @@
-/** Plans one pod on every node that should have one, and none elsewhere, whatever its template. */
+/** Plans one pod of any template on every node that should have one, and none elsewhere. */
 import { type Action, event, requeueAfter } from '../../loop/plan.ts';
 import { isAvailable } from '../../shared/pods/availability.ts';
 import { isActive, isReady } from '../../shared/pods/pod-life.ts';
@@ -15,7 +15,7 @@ export interface Changes {
 }
 
 export interface NodePlan extends Changes {
-  /** Where failed pods are replaced, which lengthens the back-off. */
+  /** Nodes whose failed pods are replaced, which lengthens their back-off. */
   readonly failed: readonly string[];
   /** Events, and when to plan again. */
   readonly actions: readonly Action[];

@@ -10,7 +10,7 @@ export interface UpdateInput {
   readonly now: number;
 }
 
-/** Only where each node has its pod and no other change is in progress. */
+/** Plans a rolling update. Requires that each node has its pod and no other change is in progress. */
 export function roll(
   daemonSet: SeenDaemonSet,
   { nodes, desired }: DaemonNodes,
@@ -66,7 +66,7 @@ interface Pair {
   readonly daemonNode: DaemonNode;
   readonly fresh: SeenPod | undefined;
   readonly old: SeenPod | undefined;
-  /** Whether there are more, which are removed first. */
+  /** True when the node has more pods, which are removed first. */
   readonly isCrowded: boolean;
 }
 

@@ -3,9 +3,9 @@ import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-
 import type { SeenDaemonSet } from './daemon-pod.ts';
 
 export interface UpdateLimits {
-  /** How many nodes may have an old and a new pod. */
+  /** Number of nodes that may have both an old and a new pod. */
   readonly maxSurge: number;
-  /** How many nodes may be without an available pod. */
+  /** Number of nodes that may be without an available pod. */
   readonly maxUnavailable: number;
 }
 

@@ -31,7 +31,7 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
 /** A revision has 64 bits, and clients may set any. */
 const MAX_REVISION = 2n ** 63n - 1n;
 
-/** 0 when it has none. */
+/** Returns the revision in the annotations; 0 without one. */
 export function revisionOf({ metadata }: Named): bigint {
   return revision(metadata.annotations?.[REVISION]) ?? 0n;
 }
@@ -65,7 +65,10 @@ export function presentAnnotations(set: Annotations = {}, deployment: Annotation
   return { ...all, [REVISION]: String(next), ...(before ? { [HISTORY]: history(set[HISTORY], before) } : {}) };
 }
 
-/** The annotations of a Deployment that is rolled back to the template of a ReplicaSet. Those of the request stay. */
+/**
+ * Returns the annotations of a Deployment that is rolled back to the template of a ReplicaSet. Annotations of the
+ * request stay.
+ */
 export function earlierAnnotations(deployment: Annotations = {}, set: Annotations = {}): Annotations {
   const own = Object.entries(deployment).filter(([key]) => NOT_COPIED.has(key));
   const updated = new Set(rollbackUpdated(deployment));

@@ -15,7 +15,7 @@ const START = Date.parse('2030-01-01T00:00:00Z');
 const labels = { app: 'web' };
 const template = (image: string) => ({ metadata: { labels }, spec: { containers: [{ name: 'c', image }] } }) as any;
 
-/** The pods of a set: counts stand for them. Those that are available are among those that are ready. */
+/** Pods of a set as counts. Available pods are among the ready ones. */
 interface Pods {
   readonly pods: number;
   readonly ready: number;
@@ -24,7 +24,9 @@ interface Pods {
 
 const NO_PODS: Pods = { pods: 0, ready: 0, available: 0 };
 
-/** What the set's controller leaves: those that are not ready go first, of the others those that would be missed most. */
+/**
+ * Returns the pods that the ReplicaSet controller leaves: unready ones go first, then those that would be missed most.
+ */
 function resized({ pods, ready, available }: Pods, size: number): Pods {
   const lost = Math.max(0, Math.min(pods, ready) - size);
   return { pods: size, ready: ready - lost, available: Math.max(0, available - lost) };
@@ -35,12 +37,12 @@ class World extends PlannerWorld {
   observed = false;
   failures: any[] = [];
 
-  /** As the server has it: with a status from the beginning. */
+  /** Stores sets as the server does: with a status from the beginning. */
   override put(kind: KindRef, object: any): any {
     return super.put(kind, { status: {}, ...object });
   }
   now = START;
-  /** What is really there; the status of a set may lag behind it. */
+  /** Real pods of each set; the status of a set may lag behind them. */
   readonly real = new Map<string, Pods>();
 
   deployment(spec: object = {}, metadata: object = {}): any {
@@ -89,7 +91,7 @@ class World extends PlannerWorld {
     return plan;
   }
 
-  /** As the server has them: with the time of creation, and with a generation that counts changes of the spec. */
+  /** Stamps sets as the server does: with the time of creation, and a generation that counts changes of the spec. */
   #stamped(action: any): any {
     if (action.type !== 'create' && !(action.type === 'update' && action.kind === ReplicaSet)) return action;
     const { metadata, spec } = action.object;
@@ -139,7 +141,7 @@ class World extends PlannerWorld {
     this.put(ReplicaSet, { ...set, status });
   }
 
-  /** How many are available once the sets have the size that they are told. */
+  /** Number of available pods once the sets have reached their requested size. */
   get left(): number {
     return this.sets.reduce((sum, set) => sum + resized(this.podsOf(set), set.spec.replicas).available, 0);
   }
@@ -172,13 +174,13 @@ const amount = fc.oneof(
   fc.nat({ max: 2 }),
   fc.nat({ max: 100 }).map((share) => `${share}%`),
 );
-/** For each of the first sets. */
+/** Generates one value for each of the first sets. */
 const each = <T>(arbitrary: fc.Arbitrary<T>) => fc.array(arbitrary, { minLength: 3, maxLength: 3 });
 /** Often nothing, often all. */
 const some = fc.constantFrom(0, 0, 1, 100);
 /**
- * What may happen between two plans. The status of a set may lag behind its size for as long as it likes, and behind its
- * pods while none is missed; when pods fail, or some are missing, it says at once how they are.
+ * Events between two plans. The status of a set may lag behind its size indefinitely, and behind its pods while none is
+ * missed; when pods fail or are missing, it is updated at once.
  */
 const happening = fc.oneof(
   {
@@ -205,9 +207,9 @@ const happening = fc.oneof(
 );
 type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never;
 
-/** Judged by the pods themselves, and not by what the planner is told of them. */
+/** Judges plans by the pods themselves, not by the planner's view of them. */
 class Judge {
-  /** Whether there has never been another reason to have too few or too many pods. */
+  /** True as long as nothing else has caused too few or too many pods. */
   #isUndisturbed = true;
 
   constructor(readonly world: World) {}
@@ -239,7 +241,7 @@ class Judge {
     this.#check();
   }
 
-  /** From now on pods may be missed: a status that is behind its pods catches up. */
+  /** Allows pods to be missed from now on: a status that is behind its pods catches up. */
   #disturb(): void {
     const { world } = this;
     this.#isUndisturbed = false;

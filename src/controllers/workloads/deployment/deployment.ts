@@ -49,7 +49,7 @@ export const deploymentController = defineController<Deployment, boolean>({
   plan: planDeployment,
 });
 
-/** Only the strategy Recreate waits for pods themselves: new ones start when the last old one is gone. */
+/** Wakes the Deployment when its last old pod is gone. Only the strategy Recreate waits for pods themselves. */
 function recreated(pod: DeepReadonly<Pod>, { of }: Listers): readonly string[] {
   const { namespace = '' } = pod.metadata;
   const set = of(ReplicaSet).get(controllerOf(pod)?.name ?? '', namespace);
@@ -146,7 +146,7 @@ class Rollout {
     );
   }
 
-  /** Creates the new set if there is none. What it returns is all that can be done for now. */
+  /** Creates the new set if there is none. The returned actions are all that can be done for now. */
   #create(): readonly Action[] | undefined {
     if (this.#currentSet) return undefined;
     const deployment = this.#deployment;
@@ -222,7 +222,7 @@ class Rollout {
   }
 }
 
-/** If it exists already, the cache lags or the name collides. */
+/** Returns the failure of a create, unless the set exists already: then the cache lags or the name collides. */
 function createFailure(failures: readonly Failure[]): Failure | undefined {
   return failures.find(
     ({ action, error }) =>

@@ -12,12 +12,14 @@ import { byAge, WorkingSet } from './working-set.ts';
 const MAX_NAME_LENGTH = 253;
 
 export interface Sets {
-  /** The set of the current template; undefined when there is none. */
+  /** Set of the current template; undefined when there is none. */
   readonly currentSet: WorkingSet | undefined;
   readonly old: readonly WorkingSet[];
 }
 
-/** Of several with the same template, the oldest counts. Everything but its size is updated. */
+/**
+ * Finds the current set. When several have the same template, the oldest counts. Everything but its size is updated.
+ */
 export function sortOut(deployment: DeepReadonly<Deployment>, sets: readonly DeepReadonly<ReplicaSet>[]): Sets {
   const all = sets.map((set) => new WorkingSet(set)).sort(byAge);
   const currentSet = all.find(({ set }) => sameTemplate(set.spec.template as any, deployment.spec.template));

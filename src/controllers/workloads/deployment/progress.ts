@@ -99,7 +99,7 @@ function progress(
   return conditions;
 }
 
-/** Whether all pods have the current template and are available, and there are no others. */
+/** Reports whether all pods have the current template and are available, and there are no others. */
 export function isComplete({ spec, metadata }: DeepReadonly<Deployment>, status: Status): boolean {
   const { updatedReplicas = 0, replicas = 0, availableReplicas = 0, observedGeneration = 0 } = status;
   return (
@@ -110,7 +110,7 @@ export function isComplete({ spec, metadata }: DeepReadonly<Deployment>, status:
   );
 }
 
-/** More new pods, fewer old ones, or more ready or available ones. */
+/** Reports progress: more new pods, fewer old ones, or more ready or available ones. */
 function hasProgressed(old: Status, next: Status): boolean {
   const count = (status: Status, field: 'replicas' | 'updatedReplicas' | 'readyReplicas' | 'availableReplicas') =>
     status[field] ?? 0;

@@ -13,7 +13,7 @@ export function rollbackOf({ metadata }: DeepReadonly<Deployment>): bigint | und
   return text !== undefined && /^\d+$/.test(text) ? BigInt(text) : undefined;
 }
 
-/** The request is cleared in the same write, whatever the result. */
+/** Rolls back to an earlier template. The request is cleared in the same write, whatever the result. */
 export function rollBack(
   deployment: DeepReadonly<Deployment>,
   requested: bigint,
@@ -44,7 +44,7 @@ export function rollBack(
   return [cleared(earlier), event(deployment, 'Normal', 'DeploymentRollback', message)];
 }
 
-/** With the revision that the plan assigns. */
+/** Returns the set with the revision that the plan assigns. */
 const working = ({ set, annotations }: WorkingSet) => ({ ...set, metadata: { ...set.metadata, annotations } });
 
 function cleared(deployment: DeepReadonly<Deployment>): Action {

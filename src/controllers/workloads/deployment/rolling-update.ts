@@ -13,7 +13,7 @@ export function rollUpdate(
   return growNew(deployment, currentSet, old) || shrinkOld(deployment, currentSet, old);
 }
 
-/** How large the new set may be: all pods together stay within the surge. */
+/** Returns the maximum size of the new set: all pods together stay within the surge. */
 export function roomForNew(
   deployment: DeepReadonly<Deployment>,
   currentSet: WorkingSet | undefined,

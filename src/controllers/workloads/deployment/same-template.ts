@@ -9,7 +9,10 @@ export const HASH_LABEL = 'pod-template-hash';
 
 type Template = DeepReadonly<Deployment['spec']['template']>;
 
-/** Every plan compares the template with those of all ReplicaSets, and a template may have megabytes. */
+/**
+ * Compares templates. Every plan compares the template with those of all ReplicaSets, and a template may have
+ * megabytes.
+ */
 export const sameTemplate = memoizedPair((a: Template, b: Template): boolean => {
   return deepEqual(withoutHash(a), withoutHash(b));
 });

@@ -5,7 +5,7 @@ import { desiredReplicas, maxReplicas } from './annotations.ts';
 import { updateLimitsOf } from './update-limits.ts';
 import { byAge, sum, type WorkingSet } from './working-set.ts';
 
-/** Whether a set was sized for another number of replicas. */
+/** Reports whether a set was sized for another number of replicas. */
 export function isScaled({ spec }: DeepReadonly<Deployment>, sets: readonly WorkingSet[]): boolean {
   return sets
     .filter(({ isActive }) => isActive)

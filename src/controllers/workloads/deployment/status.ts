@@ -49,7 +49,7 @@ function terminatingOf(sets: readonly WorkingSet[]): number | undefined {
   return total;
 }
 
-/** Most counters are omitted when they are 0. */
+/** Omits counters that are 0, as most are. */
 function withoutZeros(status: Status): Status {
   const { terminatingReplicas, collisionCount, ...rest } = status;
   const shown = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== 0)) as Status;

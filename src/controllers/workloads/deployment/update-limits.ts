@@ -4,13 +4,13 @@ import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 
 export interface UpdateLimits {
-  /** How many pods there may be above the desired number. */
+  /** Number of pods allowed above the desired number. */
   readonly maxSurge: number;
-  /** How many of the desired pods may be missing. */
+  /** Number of desired pods that may be missing. */
   readonly maxUnavailable: number;
 }
 
-/** Percentages are rounded up for the surge and down for what may be unavailable. */
+/** Rounds percentages up for the surge and down for unavailable pods. */
 export function updateLimitsOf({ spec }: DeepReadonly<Deployment>): UpdateLimits {
   const { replicas, strategy } = spec;
   if (strategy.type !== 'RollingUpdate') return { maxSurge: 0, maxUnavailable: 0 };

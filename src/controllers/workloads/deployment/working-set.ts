@@ -1,4 +1,4 @@
-/** A ReplicaSet while a plan is made: its current state, and what the plan makes of it. */
+/** ReplicaSet while a plan is made: its current state, and the planned one. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
@@ -9,7 +9,7 @@ import { type Annotations, sizeAnnotations } from './annotations.ts';
 import { updateLimitsOf } from './update-limits.ts';
 
 export class WorkingSet {
-  /** As it is, or as it is to be created. */
+  /** ReplicaSet as it is, or as it is to be created. */
   readonly set: DeepReadonly<ReplicaSet>;
   readonly isMissing: boolean;
   replicas: number;
@@ -33,8 +33,8 @@ export class WorkingSet {
   }
 
   /**
-   * How many pods are available for sure at its size: the status may not reflect yet that it was scaled down. Pods that are
-   * not ready go first, but of ready ones any may go.
+   * Number of pods that are certainly available at its size: the status may not reflect yet that it was scaled down.
+   * Unready pods go first, but any of the ready ones may go.
    */
   get available(): number {
     if (this.#isUnclear) return 0;
@@ -42,15 +42,15 @@ export class WorkingSet {
     return Math.max(0, availableReplicas - Math.max(0, readyReplicas - this.replicas));
   }
 
-  /** How many pods it can lose without losing an available one. */
+  /** Number of pods it can lose without losing an available one. */
   get removable(): number {
     if (this.#isUnclear) return 0;
     return this.available === 0 ? this.replicas : Math.max(0, this.replicas - (this.set.status.readyReplicas ?? 0));
   }
 
   /**
-   * Whether it was scaled more than once since its status was written. After one change the status still tells what remains;
-   * but a set that was scaled down and up again has new pods in place of those in the status.
+   * True when it was scaled more than once since its status was written. After one change the status still tells what
+   * remains; but a set that was scaled down and up again has new pods in place of those in the status.
    */
   get #isUnclear(): boolean {
     const { metadata, status } = this.set;

@@ -20,10 +20,10 @@ import type { Target } from './target.ts';
 
 export type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
 
-/** What was read of a target. */
+/** State that was read of a target. */
 export interface TargetState {
   readonly target: Target;
-  /** In the order of the metrics; empty where they do not matter. */
+  /** Readings in the order of the metrics; empty when metrics do not matter. */
   readonly readings: readonly Reading[];
   /** The pods of the namespace. */
   readonly pods: readonly DeepReadonly<Pod>[];
@@ -38,7 +38,7 @@ export interface ScalingDecision {
   readonly events: readonly EventContent[];
   /** The current metrics of the status. */
   readonly metrics: readonly MetricStatus[];
-  /** Undefined: it cannot be determined. */
+  /** New size; undefined when it cannot be determined. */
   readonly replicas: number | undefined;
   /** Why it differs from the current size. */
   readonly reason: string;
@@ -47,13 +47,16 @@ export interface ScalingDecision {
 
 const boundsOf = ({ spec }: Autoscaler): Bounds => ({ min: spec.minReplicas ?? 1, max: spec.maxReplicas });
 
-/** Whether the size depends on metrics: not when the target is scaled to zero, nor outside the bounds. */
+/** Reports whether the size depends on metrics: it does not when the target is scaled to zero or outside the bounds. */
 export function needsMetrics(autoscaler: Autoscaler, { replicas }: Pick<Target, 'replicas'>): boolean {
   const { min, max } = boundsOf(autoscaler);
   return replicas !== 0 && replicas >= min && replicas <= max;
 }
 
-/** There may be tens of thousands of pods, for each of many metrics and other autoscalers. */
+/**
+ * Decides the size of a target. Divided, because tens of thousands of pods may count for each of many metrics and
+ * autoscalers.
+ */
 export function* decide(autoscaler: Autoscaler, found: TargetState, pace: Pace): DividedWork<ScalingDecision> {
   const { replicas: current } = found.target;
   const { min, max } = boundsOf(autoscaler);
@@ -81,7 +84,7 @@ export function* decide(autoscaler: Autoscaler, found: TargetState, pace: Pace):
 
 type Selected =
   | { readonly pods: readonly DeepReadonly<Pod>[] }
-  /** `event` and `said`: when the event has another reason, and the condition another message. */
+  /** `event` is the reason of the event, and `said` the message of the condition, if they differ from these. */
   | { readonly reason: string; readonly message: string; readonly event?: string; readonly said?: string };
 
 function* selectPods(

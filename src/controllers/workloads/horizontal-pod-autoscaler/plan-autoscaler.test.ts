@@ -37,7 +37,7 @@ const podsOf = (count: number, { request = '100m', app = 'web' } = {}): any[] =>
       conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2030-01-01T00:00:05Z' }],
     },
   }));
-/** What each of the pods uses, in thousandths. */
+/** Reading with the usage of each pod, in thousandths. */
 const usage = (count: number, each: number): Reading => ({
   type: 'pods',
   samples: new Map(

@@ -19,17 +19,17 @@ import type { Target } from './target.ts';
 
 type Status = HorizontalPodAutoscaler['status'];
 
-/** What was read for one evaluation. */
+/** Data that was read for one evaluation. */
 export interface Look {
-  /** Or the error. */
+  /** Target or the error. */
   readonly target: Target | string;
-  /** In the order of the metrics; empty where they do not matter. */
+  /** Readings in the order of the metrics; empty when metrics do not matter. */
   readonly readings: readonly Reading[];
   readonly rivals: readonly Rival[];
 }
 
 export interface World {
-  /** Or the milliseconds until the next evaluation. */
+  /** Data of the evaluation, or the milliseconds until the next one. */
   readonly look: Look | number;
   readonly history: ScalingHistory;
   /** The pods of the namespace. */
@@ -74,7 +74,7 @@ export function* planAutoscaler(autoscaler: Autoscaler, world: World, now: Date)
   };
 }
 
-/** When first seen, the current size counts as a recommendation, so that it does not shrink at once. */
+/** Starts the history: the current size counts as a recommendation, so that the target does not shrink at once. */
 function beginning(history: ScalingHistory, { replicas }: Target, now: Date): ScalingHistory {
   return { ...history, recommendations: [{ replicas, at: now.getTime() }] };
 }
@@ -89,7 +89,7 @@ function reported(autoscaler: Autoscaler, failure: Failure | undefined, now: Dat
   );
 }
 
-/** Sets this size, whatever it was changed to meanwhile. */
+/** Sets this size even if it was changed meanwhile. */
 function rescaled(
   { spec, ...autoscaler }: Autoscaler,
   { kind }: Target,

@@ -6,9 +6,9 @@ import { type MetricError, type Proposal, type ProposalInput, proposalOf } from 
 import type { Reading, SeenMetric } from './metrics/readings.ts';
 
 export interface Recommendation {
-  /** Undefined: it cannot be determined, and nothing is done. */
+  /** Proposed size; undefined when it cannot be determined, and nothing is done. */
   readonly wanted: Pick<Proposal, 'replicas' | 'metric'> | undefined;
-  /** In the order of the metrics. */
+  /** Statuses in the order of the metrics. */
   readonly found: readonly MetricStatus[];
   readonly active: ConditionContent;
   /** Errors of single metrics, in their order. */

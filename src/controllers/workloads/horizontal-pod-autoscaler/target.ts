@@ -10,7 +10,7 @@ export interface Target {
   /** The desired number of pods, and the observed one. */
   readonly replicas: number;
   readonly observed: number;
-  /** As a query string. */
+  /** Selector as a query string. */
   readonly selector: string;
 }
 

@@ -1,4 +1,7 @@
-/** Which pods are recorded as ended, which records become counts, and which pods are released. See tracking.ts. */
+/**
+ * Accounts for ended pods: which are recorded, which records become counts, and which pods are released. See
+ * tracking.ts.
+ */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Ending } from './conditions.ts';
@@ -9,20 +12,20 @@ import { isTracked } from './tracking.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** How many UIDs are recorded in one plan, which limits the size of the status. */
+/** Number of UIDs that one plan records, which limits the size of the status. */
 const MAX_UIDS_PER_PLAN = 500;
 
 export interface Account {
-  /** For a Job that is not indexed. */
+  /** Number of succeeded pods of a Job that is not indexed. */
   readonly succeeded: number;
   readonly failed: number;
   readonly noted: { readonly succeeded: readonly string[]; readonly failed: readonly string[] };
-  /** To be untracked once the UIDs are written. */
+  /** Pods to untrack once their UIDs are written. */
   readonly settled: readonly SeenPod[];
 }
 
 export interface AccountOptions {
-  /** How the Job ends, if that is known. */
+  /** Ending of the Job, if known. */
   readonly ending: Ending | undefined;
   /** Pods that are untracked without being counted. */
   readonly exempt: readonly SeenPod[];
@@ -61,13 +64,13 @@ export function accountOf(tally: Tally, { ending, exempt }: AccountOptions): Acc
 const byIndex = (pods: readonly SeenPod[]) =>
   pods.toSorted((a, b) => (completionIndex(a) ?? -1) - (completionIndex(b) ?? -1));
 
-/** Whether the outcome of the pod is final. */
+/** Reports whether the outcome of the pod is final. */
 function isSettled(pod: SeenPod, { job, indexes }: Tally, ending: Ending | undefined): boolean {
   if (job.metadata.deletionTimestamp || ending || hasSucceeded(pod)) return true;
   return hasFailed(pod, job) && indexes?.last.get(completionIndex(pod) ?? -1) !== pod;
 }
 
-/** When a Job fails, the pods that it deletes have failed with it. */
+/** Reports whether the pod counts as failed. When a Job fails, the pods that it deletes have failed with it. */
 function isFailure(pod: SeenPod, { job }: Tally, ending: Ending | undefined): boolean {
   return (hasFailed(pod, job) || ending?.outcome === 'Failed') && judge(job.spec.podFailurePolicy, pod).counts;
 }

@@ -10,7 +10,7 @@ type SeenPod = DeepReadonly<Pod>;
 
 const INITIAL_DELAY_MS = 10_000;
 const MAX_DELAY_MS = 600_000;
-/** From this number of failures on, the delay is at its maximum. */
+/** Number of failures from which the delay is at its maximum. */
 const MAX_COUNTED_FAILURES = 1 + Math.ceil(Math.log2(MAX_DELAY_MS / INITIAL_DELAY_MS));
 
 /** Failures since the last success. */
@@ -31,7 +31,7 @@ export function waitAfter({ count, last }: Failures, now: number): number {
 interface Remembered {
   readonly uid: string | undefined;
   readonly lastSuccess: number;
-  /** When pods failed, by UID. */
+  /** Times at which pods failed, by UID. */
   readonly failures: ReadonlyMap<string, number>;
 }
 

@@ -8,7 +8,7 @@ type SeenJob = DeepReadonly<Job>;
 type JobConditions = NonNullable<SeenJob['status']['conditions']>;
 type JobCondition = JobConditions[number];
 
-/** How a Job ends. */
+/** Result of a Job that has ended or is about to. */
 export interface Ending {
   readonly outcome: 'Complete' | 'Failed';
   readonly reason: string;
@@ -29,11 +29,11 @@ export const endOf = (job: SeenJob): JobCondition | undefined => holding(job, 'C
 
 export const isFinished = (job: SeenJob): boolean => endOf(job) !== undefined;
 
-/** Whether another controller manages it. */
+/** Reports whether another controller manages the Job. */
 export const isManagedElsewhere = ({ spec }: SeenJob): boolean =>
   spec.managedBy !== undefined && spec.managedBy !== BUILT_IN;
 
-/** An ending that was decided before stands, whatever happened since. */
+/** Returns an ending that was decided before; it stands, whatever happened since. */
 export function decidedEnding(job: SeenJob): Ending | undefined {
   for (const outcome of ['Complete', 'Failed'] as const) {
     const { reason = '', message = '' } = holding(job, PENDING_CONDITION[outcome]) ?? {};

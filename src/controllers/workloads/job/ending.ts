@@ -1,4 +1,4 @@
-/** Whether a Job has ended, and how. Failures come first. */
+/** Decides whether a Job has ended, and how. Failures come first. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -11,12 +11,12 @@ import type { Tally } from './tally.ts';
 
 type SeenJob = DeepReadonly<Job>;
 
-/** What ends the Job whatever its pods still do. */
+/** Returns the ending of a Job that ends whatever its pods still do. */
 export function endingOf(tally: Tally, now: number): Ending | undefined {
   return decidedEnding(tally.job) ?? failureOf(tally, now) ?? earlySuccessOf(tally);
 }
 
-/** Whether all completions have succeeded; `active` pods are left. */
+/** Returns success once all completions have succeeded; `active` pods are left. */
 export function successOf({ job, succeeded }: Tally, active: number): Ending | undefined {
   const { completions = 1 } = job.spec;
   if (succeeded < completions || active > 0) return undefined;
@@ -60,7 +60,7 @@ function failingPolicy({ job, pods }: Tally): string | undefined {
   return undefined;
 }
 
-/** Where containers are restarted in their pod, restarts count as failures. */
+/** Reports whether containers restarted too often. Where they restart in their pod, restarts count as failures. */
 function isRestartedTooOften({ spec }: SeenJob, pods: readonly DeepReadonly<Pod>[]): boolean {
   if (spec.template.spec?.restartPolicy !== 'OnFailure') return false;
   let restarts = 0;

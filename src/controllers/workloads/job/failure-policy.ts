@@ -8,9 +8,9 @@ type Policy = NonNullable<DeepReadonly<Job>['spec']['podFailurePolicy']>;
 type Rule = Policy['rules'][number];
 
 export interface FailureResult {
-  /** Whether the failure counts towards the limits. */
+  /** True when the failure counts towards the limits. */
   readonly counts: boolean;
-  /** Whether its index has failed with it. */
+  /** True when its index has failed with it. */
   readonly failsIndex: boolean;
   /** Why the whole Job has failed with it. */
   readonly failsJob?: string;
@@ -30,7 +30,7 @@ export function judge(policy: Policy | undefined, pod: SeenPod): FailureResult {
   return COUNTED;
 }
 
-/** Describes what the rule matched in the pod. */
+/** Describes the part of the pod that the rule matched. */
 function whatFits({ onExitCodes, onPodConditions }: Rule, { metadata, status }: SeenPod): string | undefined {
   const pod = `${metadata.namespace}/${metadata.name}`;
   if (onExitCodes) {

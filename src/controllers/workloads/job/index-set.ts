@@ -23,7 +23,7 @@ export class IndexSet {
     return new IndexSet(ends);
   }
 
-  /** Parses a text such as `1,3-5`. Invalid indexes, and those not below the limit, are skipped. */
+  /** Parses a text such as `1,3-5`. Skips invalid indexes, and those not below the limit. */
   static parse(text: string | undefined, below: number): IndexSet {
     const ends: number[] = [];
     let isAscending = true;
@@ -59,7 +59,7 @@ export class IndexSet {
     return new IndexSet(ends);
   }
 
-  /** How many indexes both contain. */
+  /** Returns the number of indexes that both sets contain. */
   inCommon(other: IndexSet): number {
     const [a, b] = [this.#ends, other.#ends];
     let sum = 0;
@@ -83,7 +83,7 @@ export class IndexSet {
     return out;
   }
 
-  /** Two neighbours are written one by one; more become a range. */
+  /** Writes two neighbours one by one, and more as a range. */
   toString(): string {
     this.#text ??= textOf(this.#ends);
     return this.#text;
@@ -109,7 +109,7 @@ function add(ends: number[], from: number, to: number): void {
   else if (to > ends[last]!) ends[last] = to;
 }
 
-/** By way of a list: a string that grows by hundreds of thousands of pieces is a burden for the garbage collector. */
+/** Joins a list: a string that grows by hundreds of thousands of pieces burdens the garbage collector. */
 function textOf(ends: Ends): string {
   const parts: (string | number)[] = [];
   for (let at = 0; at < ends.length; at += 2) {

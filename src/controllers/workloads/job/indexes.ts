@@ -17,7 +17,7 @@ const MAX_INT32 = 2 ** 31 - 1;
 
 export interface Indexes {
   readonly succeeded: IndexSet;
-  /** Where failures are limited for each index. */
+  /** Failed indexes, when failures are limited for each index. */
   readonly failed: IndexSet | undefined;
   /**
    * The last pod of each index to be retried, where failures are limited for each index. It stays until the next pod exists,
@@ -33,7 +33,7 @@ export function indexesOf(job: SeenJob, pods: readonly SeenPod[]): Indexes {
   const succeeded = completed.with(indexesIn(tracked.filter(hasSucceeded)));
   if (backoffLimitPerIndex === undefined) return { succeeded, failed: undefined, last: new Map() };
   const newlyFailed = tracked.filter((pod) => hasFailed(pod, job) && failsIndex(pod, job, backoffLimitPerIndex));
-  // An index that has succeeded cannot have failed, whatever a second pod of it did.
+  // An index that has succeeded cannot have failed, even if a second pod of it did.
   const failing = newlyFailed.filter((pod) => !succeeded.has(completionIndex(pod) ?? 0));
   const failed = failedBefore.with(indexesIn(failing));
   const settled = succeeded.with(failed).with(indexesIn(pods.filter(isActive)));
@@ -53,7 +53,7 @@ interface Counted {
   readonly failed: IndexSet;
 }
 
-/** Of statuses: many plans see the same one, and a client may have written megabytes of indexes. */
+/** Cache by status: many plans see the same one, and a client may have written megabytes of indexes. */
 const counted = new WeakMap<SeenJob['status'], Counted>();
 
 /** The indexes that the status names. */
@@ -105,7 +105,7 @@ export function pendingIndexes(
   return (failed ? taken.with(failed) : taken).firstMissing(count, job.spec.completions ?? 0);
 }
 
-/** How many pods of its index failed before this one. */
+/** Number of pods of its index that failed before this one. */
 export const triesBefore = (pod: SeenPod): number => noted(pod, FAILURES) + noted(pod, IGNORED_FAILURES);
 
 /** The failure counts that the next pod of the index carries on. */

@@ -20,7 +20,7 @@ class World extends PlannerWorld {
   failures: any[] = [];
   now = start;
 
-  /** As the server has it: with a status, and the time of its creation. */
+  /** Stores Jobs as the server does: with a status and the time of creation. */
   override put(kind: KindRef, object: any): any {
     const metadata = { creationTimestamp: '2030-01-01T00:00:00Z', ...object.metadata };
     return super.put(kind, { status: {}, ...object, metadata });
@@ -113,7 +113,7 @@ const anyJob = fc.record({
   waits: fc.boolean(),
 });
 
-/** What the world does next: a pod ends well or badly or is deleted, and how far the plans get that come after. */
+/** Next event of the world: a pod succeeds, fails or is deleted, and how far the following plans get. */
 const anyHappening = fc.record({
   what: fc.constantFrom('Succeeded', 'Failed', 'deleted', 'suspended'),
   which: fc.nat(),
@@ -150,7 +150,7 @@ describe('planJob', () => {
           if (!world.has('FailureTarget')) expect(seen('Failed')).toBeLessThanOrEqual(ended.Failed.size);
         };
         for (const { what, which, cuts } of happenings) {
-          // By now every wait is over.
+          // Every wait is over after this time.
           world.now += 700_000;
           const pod = world.active[which % Math.max(1, world.active.length)];
           if (what === 'suspended') {

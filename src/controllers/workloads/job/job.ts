@@ -24,7 +24,7 @@ type SeenJob = DeepReadonly<Job>;
 type World = Pick<Snapshot<Observed>, 'of' | 'key' | 'observed' | 'failures'>;
 
 interface Observed {
-  /** Whether orphans may be adopted. */
+  /** True when orphans may be adopted. */
   readonly mayAdopt: boolean;
   readonly failures: Failures;
 }
@@ -102,7 +102,10 @@ function isAboutPods({ action }: Failure): boolean {
   return (action?.type === 'create' || action?.type === 'delete') && action.kind === Pod;
 }
 
-/** Plans again when only time brings new pods, or the end. After a deadline, what is left to do is retried with back-off. */
+/**
+ * Plans again when only time brings new pods, or the end. After a deadline, the remaining work is retried with
+ * back-off.
+ */
 function nextLook({ job }: Tally, { requeueAfterMs }: Steps, now: number): readonly Action[] {
   const deadline = deadlineOf(job, now);
   const waits = [

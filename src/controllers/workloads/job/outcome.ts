@@ -8,7 +8,7 @@ type SeenPod = DeepReadonly<Pod>;
 
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
 
-/** Whether a terminating pod counts as failed, and is replaced, only when it has ended. */
+/** Reports whether a terminating pod counts as failed, and is replaced, only when it has terminated. */
 export const waitsForTheEnd = ({ spec }: SeenJob): boolean =>
   spec.podReplacementPolicy === 'Failed' || spec.podFailurePolicy !== undefined;
 
@@ -28,12 +28,12 @@ export function completionIndex({ metadata }: SeenPod): number | undefined {
 
 export const isIndexed = ({ spec }: SeenJob): boolean => spec.completionMode === 'Indexed';
 
-/** In an indexed Job, only pods with an index of the Job count. */
+/** Reports whether the pod counts. In an indexed Job, only pods with an index of the Job do. */
 export function isCountable(pod: SeenPod, job: SeenJob): boolean {
   return !isIndexed(job) || (completionIndex(pod) ?? Number.POSITIVE_INFINITY) < (job.spec.completions ?? 0);
 }
 
-/** When it ended, in milliseconds, as far as can be determined. */
+/** Returns when the pod ended, in milliseconds, as far as can be determined. */
 export function finishedAt(pod: SeenPod): number {
   const { metadata, status } = pod;
   const ended = lastContainerEnd(pod);

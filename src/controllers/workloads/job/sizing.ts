@@ -1,4 +1,4 @@
-/** How many pods a Job should have, and the actions for it. */
+/** Plans the number of pods of a Job, and the actions to reach it. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { groupBy } from '../../../base/collections/group-by.ts';
@@ -23,7 +23,7 @@ export interface Steps {
   readonly actions: readonly Action[];
   readonly created: number;
   readonly deleted: readonly SeenPod[];
-  /** Plan again after so many milliseconds. */
+  /** Delay before planning again, in milliseconds. */
   readonly requeueAfterMs?: number;
 }
 
@@ -35,7 +35,7 @@ export interface SizingContext {
 
 export const NO_STEPS: Steps = { actions: [], created: 0, deleted: [] };
 
-/** How many pods are created or deleted in one plan. */
+/** Number of pods that one plan creates or deletes. */
 const MAX_PODS_PER_PLAN = 500;
 
 /** Deletes active pods of a finished Job. They stay until they are counted. */
@@ -70,7 +70,10 @@ function growBy(
   return grow(tally, tally.indexes ? pendingIndexes(job, tally.pods, { indexes: tally.indexes, count }) : count);
 }
 
-/** Without completions, all pods run until the first success; then the others may finish. */
+/**
+ * Returns the number of active pods. Without completions, all pods run until the first success; then the others may
+ * finish.
+ */
 function wantedActive({ job, active, succeeded }: Tally): number {
   const { completions, parallelism = 1 } = job.spec;
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
@@ -78,8 +81,8 @@ function wantedActive({ job, active, succeeded }: Tally): number {
 }
 
 /**
- * At least so many, and all useless ones: those whose end would not be counted because they were untracked or have no index,
- * and duplicates of an index.
+ * Returns at least `count` pods, and all useless ones: those whose end would not be counted because they were untracked
+ * or have no index, and duplicates of an index.
  */
 function surplusOf(
   { job, active, indexes }: Tally,
@@ -102,7 +105,7 @@ function deleteUntracked(job: SeenJob, pods: readonly SeenPod[]): Steps {
   return { ...NO_STEPS, deleted: pods, actions: [...pods.filter(isTracked).map(untrack), ...removals] };
 }
 
-/** Where failures are limited for each index, each has its own back-off. */
+/** Adds pods for pending indexes; each index has its own back-off when failures are limited for each index. */
 function growByIndex(tally: Tally, count: number, now: number): Steps {
   const { job, pods, indexes } = tally;
   if (!indexes) return NO_STEPS;
@@ -116,7 +119,7 @@ function growByIndex(tally: Tally, count: number, now: number): Steps {
   return { ...grow(tally, ready), ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}) };
 }
 
-/** Creates pods for these indexes, or so many pods. */
+/** Creates pods for these indexes, or this number of pods. */
 function grow({ job, indexes }: Tally, wanted: readonly number[] | number): Steps {
   const report = creation(job);
   if (typeof wanted !== 'number') {

@@ -17,7 +17,7 @@ export interface StatusInput {
   readonly account: Account;
   readonly steps: Steps;
   readonly ending: Ending | undefined;
-  /** Whether the Job was running so far: only then suspension matters. */
+  /** True when the Job was running so far: suspension matters only then. */
   readonly isOpen: boolean;
   readonly now: Date;
 }
@@ -36,7 +36,8 @@ export function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: 
     ending !== undefined &&
     settled.length + noted.succeeded.length + noted.failed.length + counts.active + counts.terminating === 0;
   const { conditions: present = [], startTime, completionTime } = job.status;
-  // One that ends without having been resumed has started, too: the server asks for it unless there was nothing to do.
+  // A Job that ends without having been resumed has started, too: the server requires it unless there was nothing to
+  // do.
   const isUnstarted = job.spec.suspend && (ending === undefined || job.spec.completions === 0);
   const start = startTime ?? (isUnstarted ? undefined : timestamp(now));
   const suspension = isOpen && !ending && !job.metadata.deletionTimestamp ? suspensionOf(job, now) : undefined;

@@ -1,4 +1,4 @@
-/** Whether enough indexes of a Job have succeeded for its success policy. */
+/** Decides whether enough indexes of a Job have succeeded for its success policy. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { IndexSet } from './index-set.ts';

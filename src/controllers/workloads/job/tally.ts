@@ -20,7 +20,7 @@ export interface Tally {
   /** Succeeded and failed pods, counted in the status or not. */
   readonly succeeded: number;
   readonly failed: number;
-  /** For an indexed Job. */
+  /** Indexes of an indexed Job. */
   readonly indexes: Indexes | undefined;
 }
 

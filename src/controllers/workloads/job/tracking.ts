@@ -1,7 +1,7 @@
 /**
- * Counts every pod exactly once, whatever happens in between. A pod has a finalizer from its creation. When it has ended, its
- * UID is added to the Job's status; then the finalizer is removed; then the UID becomes a count. Every state therefore shows
- * how far a pod has come, and a deleted pod stays until it is recorded.
+ * Counts every pod exactly once, whatever happens in between. A pod has a finalizer from its creation. When it has
+ * ended, its UID is added to the Job's status; then the finalizer is removed; then the UID becomes a count. Every state
+ * therefore shows how far a pod has come, and a deleted pod stays until it is recorded.
  */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
@@ -28,8 +28,8 @@ export function untrack(pod: SeenPod): Action {
 }
 
 /**
- * The key that a tracked pod is planned with: of the Job that manages it, or once did. A pod whose Job cannot be determined
- * has a key of its own, which is no Job's or, by coincidence, another's; both plans untrack it.
+ * Returns the key that a tracked pod is planned with: that of the Job that manages it, or once did. A pod whose Job
+ * cannot be determined has its own key, which belongs to no Job or, by coincidence, to another; both plans untrack it.
  */
 const trackedFor: IndexFunction<Pod> = (pod) => {
   if (!isTracked(pod)) return NONE;
@@ -44,7 +44,7 @@ const NONE: readonly string[] = [];
 const isJob = ({ kind, apiVersion }: { readonly kind: string; readonly apiVersion: string }) =>
   kind === Job.kind && apiVersion === Job.hub.apiVersion;
 
-/** For the controller's `also`. */
+/** Related kind for the controller's `also`. */
 export const trackedPods: Related = related(Pod, trackedFor);
 
 /** Untracks pods that will not be counted: their Job is gone or finished, or has released them. */

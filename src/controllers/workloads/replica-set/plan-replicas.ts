@@ -1,4 +1,4 @@
-/** Maintains a number of pods: what ReplicaSets and ReplicationControllers have in common. */
+/** Maintains a number of pods: the common part of ReplicaSets and ReplicationControllers. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
@@ -29,7 +29,7 @@ import { rejectionWait } from '../../shared/pods/rejection-backoff.ts';
 type Owner = ReplicaSet | ReplicationController;
 type SeenPod = DeepReadonly<Pod>;
 
-/** What differs between the two. */
+/** Differences between ReplicaSets and ReplicationControllers. */
 export interface ReplicasOptions<T extends Owner> {
   readonly ownership: Ownership<T, Pod>;
   /** Pods that do the same work, whichever owner manages them. */
@@ -37,7 +37,7 @@ export interface ReplicasOptions<T extends Owner> {
   readonly countsTerminating: boolean;
 }
 
-/** How many pods are created or deleted in one plan. */
+/** Number of pods that one plan creates or deletes. */
 const MAX_PODS_PER_PLAN = 500;
 
 const FAILURE = 'ReplicaFailure';
@@ -70,7 +70,7 @@ export function planReplicas<T extends Owner>(
 
 interface Resized {
   readonly changes: readonly Action[];
-  /** When to plan again, whatever happens. */
+  /** Actions that plan again in any case. */
   readonly requeue: readonly Action[];
 }
 
@@ -178,8 +178,8 @@ function failureOf(failures: readonly Failure[]): EventContent | undefined {
 }
 
 /**
- * Whether nothing has changed that a plan depends on. Of the four versions of a pod on its way to Ready, two are the same here:
- * without this, a set of 100 pods is planned, over all its pods, twice as often.
+ * Reports whether nothing has changed that a plan depends on. Two of the four versions of a pod on its way to Ready are
+ * the same here: without this, a set of 100 pods is planned, over all its pods, twice as often.
  */
 export function isSameForReplicas(pod: SeenPod, old: SeenPod): boolean {
   return (

@@ -18,7 +18,7 @@ class World extends PlannerWorld {
   observed = true;
   failures: any[] = [];
 
-  /** As the server has it: with a status from the beginning. */
+  /** Stores sets as the server does: with a status from the beginning. */
   override put(kind: KindRef, object: any): any {
     return super.put(kind, { status: {}, ...object });
   }

@@ -17,7 +17,7 @@ export interface Claims {
   readonly owners: readonly Action[];
   /** The name of a claim that is being deleted, so that no pod can use it. */
   readonly leaving: string | undefined;
-  /** Whether one belongs to an earlier pod, and will be deleted with it. */
+  /** True when a claim belongs to an earlier pod, and will be deleted with it. */
   readonly isStale: boolean;
 }
 
@@ -49,7 +49,7 @@ export function volumesOf(set: SeenSet, ordinal: number, own: readonly { readonl
   ];
 }
 
-/** For a controller's `also`: the sets that a claim's name belongs to. */
+/** Returns the sets that a claim's name belongs to, for a controller's `also`. */
 export function setsOfClaim({ metadata }: SeenClaim, sets: readonly SeenSet[]): readonly SeenSet[] {
   const prefix = parentOf(metadata.name ?? '');
   return sets.filter(({ metadata: { name }, spec }) =>

@@ -15,12 +15,15 @@ export interface Member {
   readonly pod: SeenPod;
 }
 
-/** The size of a set is whatever a client wrote: ordinals without a pod are never listed, only enumerated (replicasOf). */
+/**
+ * Pods of a StatefulSet by ordinal. A client may write any size: ordinals without a pod are never listed, only
+ * enumerated (replicasOf).
+ */
 export interface Members {
   /** The first ordinal, and the one after the last. */
   readonly first: number;
   readonly end: number;
-  /** By ordinal, ascending. */
+  /** Existing pods by ordinal, ascending. */
   readonly present: readonly Member[];
   /** Pods beyond the size of the set, by ordinal, descending: the order of deletion. */
   readonly condemned: readonly Member[];
@@ -60,7 +63,7 @@ export function* replicasOf({ first, end, present }: Members, wantsMissing = () 
 
 export const isRunningAndReady = (pod: SeenPod) => pod.status.phase === 'Running' && isReady(pod);
 
-/** Whether it is available and not being deleted. */
+/** Reports whether the pod is available and not being deleted. */
 export function isUp(pod: SeenPod | undefined, { spec }: SeenSet, now: number): pod is SeenPod {
   if (!pod || pod.metadata.deletionTimestamp || !isRunningAndReady(pod)) return false;
   return isAvailable(pod, spec.minReadySeconds ?? 0, now);

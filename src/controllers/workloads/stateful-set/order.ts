@@ -1,5 +1,6 @@
 /**
- * Which pods of a StatefulSet are created and deleted next: one by one in order, or all at once with the policy Parallel.
+ * Chooses the pods of a StatefulSet to create and delete next: one by one in order, or all at once with the policy
+ * Parallel.
  */
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
@@ -11,7 +12,7 @@ import { podName, restoreIdentity, type SeenPod, type SeenSet } from './identity
 import { isUp, type Member, type Members, replicasOf } from './members.ts';
 import { memberPod, type Revisions } from './revisions.ts';
 
-/** How many pods and claims are created in one plan. */
+/** Number of pods and claims that one plan creates. */
 const MAX_STARTS_PER_PLAN = 500;
 
 export interface OrderInput {
@@ -22,7 +23,7 @@ export interface OrderInput {
 
 export interface Ordered {
   readonly actions: readonly Action[];
-  /** Whether nothing must be waited for. */
+  /** True when nothing must be waited for. */
   readonly isDone: boolean;
 }
 
@@ -92,8 +93,8 @@ const restoreClaims = ({ status }: SeenPod, { missing, owners }: Claims) =>
   status.phase === 'Pending' ? [...missing, ...owners] : owners;
 
 /**
- * The last goes first. In order, it goes alone, and one that is not available only when none before it is down. A terminated
- * pod will never be available, so that waiting is pointless.
+ * Deletes pods, the last one first. In order, it goes alone, and one that is not available only when none before it is
+ * down. A terminated pod will never be available, so that waiting is pointless.
  */
 function shrink(set: SeenSet, members: Members, { world, now, isOrdered }: Input): Ordered {
   const { condemned } = members;
@@ -101,7 +102,7 @@ function shrink(set: SeenSet, members: Members, { world, now, isOrdered }: Input
   const going = condemned.filter(({ pod }) => !pod.metadata.deletionTimestamp);
   if (!isOrdered) return { actions: [...actions, ...going.map((context) => removal(set, context))], isDone: true };
   const [next] = condemned;
-  /** Whether all pods before it are up. Ordinals are enumerated up to the first without a pod. */
+  /** Reports whether all pods before it are up. Ordinals are enumerated up to the first without a pod. */
   const isFirstDown = (member: Member) => {
     for (const { pod } of replicasOf(members)) if (!isUp(pod, set, now)) return false;
     return condemned.findLast(({ pod }) => !isUp(pod, set, now)) === member;

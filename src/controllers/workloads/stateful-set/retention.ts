@@ -1,5 +1,5 @@
 /**
- * What becomes of claims that no pod needs, by their owner: owned by the set, they are deleted with it; owned by a surplus
+ * Retention of claims that no pod needs, by their owner: owned by the set, they are deleted with it; owned by a surplus
  * pod, with the pod; without an owner, they stay.
  */
 import type { DeepReadonly } from '../../../api/object-types.ts';
@@ -16,7 +16,7 @@ type Reference = NonNullable<SeenClaim['metadata']['ownerReferences']>[number];
 export interface ClaimContext {
   readonly ordinal: number;
   readonly pod?: SeenPod | undefined;
-  /** Whether it is beyond the size of the set. */
+  /** True when its pod is beyond the size of the set. */
   readonly isCondemned?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function ownersOnCreate(set: SeenSet): { readonly ownerReferences?: reado
 
 export interface DesiredOwners {
   readonly references: readonly Reference[];
-  /** Another controller manages the claim, so that it is left alone. */
+  /** True when another controller manages the claim, so that it is left alone. */
   readonly conflicts: boolean;
 }
 
@@ -50,7 +50,7 @@ export function desiredOwners(set: SeenSet, claim: SeenClaim, context: ClaimCont
   return isWell ? undefined : { references: [...others, ...wanted], conflicts: false };
 }
 
-/** Whether it waits for the garbage collector together with the pod that owned it. */
+/** Reports whether the claim waits for the garbage collector together with the pod that owned it. */
 export function isOwnedByEarlierPod(set: SeenSet, { metadata }: SeenClaim, context: ClaimContext): boolean {
   if (policyOf(set).whenScaled === 'Retain') return false;
   return (metadata.ownerReferences ?? []).some((each) => namesPod(each, set, context) && !isUs(each, set, context));

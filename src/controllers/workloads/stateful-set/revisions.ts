@@ -77,7 +77,7 @@ export function memberPod(set: SeenSet, ordinal: number, { current, update }: Re
   } as Draft<Pod>;
 }
 
-/** Without a partition, as many pods keep the current revision as have it. */
+/** Returns the first ordinal to update. Without a partition, as many pods keep the current revision as have it. */
 function firstToUpdate({ spec, status }: SeenSet): number {
   const { type, rollingUpdate } = spec.updateStrategy;
   const start = spec.ordinals?.start ?? 0;
@@ -85,7 +85,7 @@ function firstToUpdate({ spec, status }: SeenSet): number {
   return type === 'RollingUpdate' ? start + (status.currentReplicas ?? 0) : start;
 }
 
-/** Deletes the oldest beyond the limit; those that pods use do not count. A negative limit is none. */
+/** Deletes the oldest revisions beyond the limit; those that pods use do not count. A negative limit means none. */
 function cleanUp(
   { spec }: SeenSet,
   past: { readonly older: readonly SeenRevision[]; readonly current: SeenRevision; readonly pods: readonly SeenPod[] },

@@ -25,7 +25,7 @@ const cases = fc.record({
   claims: fc.boolean(),
   /** Pods of an older template, by ordinal. */
   before: fc.array(fc.constantFrom(undefined, 'up', 'up', 'up', 'down', 'pending', 'ended'), { maxLength: 9 }),
-  /** Which pods become ready, round by round. */
+  /** Pods that become ready, round by round. */
   luck: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
 });
 
@@ -77,7 +77,7 @@ class Scene {
     return this.world.of(Pod).controlledBy('set') as any[];
   }
 
-  /** One pod or undefined for each place. */
+  /** Returns the pod of each ordinal, or undefined. */
   places(): (any | undefined)[] {
     const { replicas, ordinals } = this.set.spec;
     return Array.from({ length: replicas }, (_, at) => this.world.of(Pod).get(`s-${ordinals.start + at}`, 'x'));

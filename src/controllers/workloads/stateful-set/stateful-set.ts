@@ -19,7 +19,7 @@ import { revisionsOf } from './revisions.ts';
 import { rollUpdate } from './rolling-update.ts';
 import { statusOf } from './status.ts';
 
-/** Whether orphans may be adopted. */
+/** Adoption of orphans that the server allows. */
 interface Adoption {
   readonly pods: boolean;
   readonly revisions: boolean;
@@ -37,7 +37,7 @@ const pods: Ownership<StatefulSet, Pod> = {
   owner: StatefulSet,
   kind: Pod,
   selector,
-  // A pod of another name has no ordinal, whatever its labels.
+  // A pod with another name has no ordinal, whatever its labels.
   counts: (pod, set) => ordinalOf(pod, set) !== undefined,
 };
 

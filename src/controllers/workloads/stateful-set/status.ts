@@ -5,7 +5,7 @@ import { isRunningAndReady, type Members } from './members.ts';
 import { nameOf, type Revisions, revisionOf } from './revisions.ts';
 
 export interface StatusInput {
-  /** Undefined when the set is being deleted: then the previous values stay. */
+  /** Revisions; undefined when the set is being deleted: then the previous values stay. */
   readonly revisions: Revisions | undefined;
   readonly now: number;
 }

@@ -24,12 +24,15 @@ it.each<[string, unknown, unknown]>([
   ['empty items', [null, 5, 'x', {}], { subsets: [null, 5, 'x', {}] }],
   ['items of other types', [{ ip: {} }, { hostname: 5 }, { ip: 5 }], { subsets: [{ addresses: 'x' }] }],
   ['nothing', null, null],
-])('what a member sends instead of load balancers and endpoints is no address: %s', (_, ingress, endpoints) => {
-  const shown = member(ingress, endpoints);
-  expect(hostnamesOf(shown)).toEqual([]);
-  expect(shardOf(shown, new Map())).toMatchObject({ healthy: false, addresses: [] });
-  expect(serviceIngresses([shown])).toBe(undefined);
-});
+])(
+  'invalid values from a member instead of load balancers and endpoints are not addresses: %s',
+  (_, ingress, endpoints) => {
+    const shown = member(ingress, endpoints);
+    expect(hostnamesOf(shown)).toEqual([]);
+    expect(shardOf(shown, new Map())).toMatchObject({ healthy: false, addresses: [] });
+    expect(serviceIngresses([shown])).toBe(undefined);
+  },
+);
 
 it('a member has at most 100 load balancers for a service', () => {
   const many = (item: (i: number) => object) => member(Array.from({ length: 100_000 }, (_, i) => item(i)));

@@ -1,4 +1,4 @@
-/** What a federated service is in the members: where it can be reached, and whether it is healthy there. Pure. */
+/** Locates a federated service in the members: where it can be reached, and whether it is healthy there. Pure. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { isTree, type Tree } from '../../../base/json/tree.ts';
@@ -17,10 +17,10 @@ export interface MemberService {
   readonly endpoints: DeepReadonly<Endpoints> | undefined;
 }
 
-/** What the first federation wrote on services: the addresses of the clusters where the service is healthy. */
+/** Annotation of the first federation on services: the addresses of the clusters where the service is healthy. */
 export const SERVICE_INGRESSES = 'federation.kubernetes.io/service-ingresses';
 
-/** More addresses of one cluster are not published: nobody needs them, and all clusters share the record. */
+/** Limit for the published addresses of one cluster: more are not needed, and all clusters share the record. */
 const MAX_ADDRESSES = 100;
 const MAX_HOSTNAME_LENGTH = 253;
 
@@ -36,7 +36,7 @@ export function hostnamesOf(member: MemberService): readonly string[] {
   return ingressOf(member).flatMap(({ ip, hostname }) => (ip || !hostname ? [] : [hostname]));
 }
 
-/** `resolved` has the addresses of host names; one that is missing has none. */
+/** Returns the shard of a member. `resolved` has the addresses of host names; a missing host name has none. */
 export function shardOf(member: MemberService, resolved: ReadonlyMap<string, readonly string[]>): Shard {
   const { zones = [], region } = member.cluster.status ?? {};
   const addresses = ingressOf(member).flatMap(({ ip, hostname }) => (ip ? [ip] : (resolved.get(hostname ?? '') ?? [])));

@@ -19,18 +19,18 @@ import { type Member, type Members, whenAborted } from '../members.ts';
 import { hostnamesOf, type MemberService, SERVICE_INGRESSES, serviceIngresses, shardOf } from './member-shards.ts';
 import { ZonePublisher } from './zone-publisher.ts';
 
-/** Where the names of services are published. */
+/** Zone in which the names of services are published. */
 export interface DnsPublication extends FederationDomain {
   readonly provider: DnsProvider;
   /** The zone that the domain is in: `example.com.` */
   readonly zone: string;
-  /** Looks up the addresses of a load balancer that has a name instead. Rejects when there are none. */
+  /** Resolves the addresses of a load balancer that has a name instead. Rejects when there are none. */
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
 }
 
 export interface ServiceDnsOptions {
   readonly dns: DnsPublication;
-  /** Of the federation. */
+  /** Client of the federation. */
   readonly client: Client;
   readonly informers: InformerFactory;
   readonly members: Members;
@@ -42,9 +42,9 @@ export interface ServiceDnsOptions {
 }
 
 const WORKERS = 4;
-/** How soon a service is looked at again while a member has not answered. */
+/** Delay before a service is checked again while a member has not answered. */
 const LOOK_AGAIN_MS = 1_000;
-/** How often names of load balancers are looked up. */
+/** Period for resolving the names of load balancers. */
 const RESOLVE_PERIOD_MS = 60_000;
 
 export class ServiceDns {
@@ -85,7 +85,7 @@ export class ServiceDns {
     ]);
   }
 
-  /** Without knowing the services, all records would seem to be left over. */
+  /** Publishes once the services are known: otherwise all records would seem to be left over. */
   async #publishWhenKnown(): Promise<void> {
     await Promise.race([this.#services.synced, whenAborted(this.#options.signal)]);
     await this.#publisher.run();

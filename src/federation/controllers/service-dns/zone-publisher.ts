@@ -1,6 +1,6 @@
 /**
- * Brings the zone of a provider to what services should have. It reads the zone at first, after a failure and from time to time, and
- * sends only what differs; changes of many services are sent together.
+ * Brings the zone of a provider to the desired records of services. It reads the zone at first, after a failure and
+ * from time to time, and sends only differences; changes of many services are sent together.
  */
 
 import type { Logger } from '../../../base/log.ts';
@@ -15,7 +15,7 @@ export interface ZonePublisherOptions {
   /** `example.com.` */
   readonly zone: string;
   readonly names: FederationDomain;
-  /** Whether there is such a service, or may be. Records of those that do not exist are removed. */
+  /** Reports whether the service exists, or may exist. Records of services that do not exist are removed. */
   readonly exists: (key: string) => boolean;
   /** Called when the records of a service could not be published; not for each repetition of the same failure. */
   readonly failed: (key: string, message: string) => void;
@@ -27,7 +27,7 @@ export interface ZonePublisherOptions {
 
 const MAX_SERVICES_PER_CHANGE = 200;
 const CALL_TIMEOUT_MS = 30_000;
-/** How often somebody else's edits of the zone are put right. */
+/** Period for reverting edits of the zone by others. */
 const REPAIR_PERIOD_MS = 300_000;
 const RETRY = { base: 500, max: 60_000 };
 
@@ -36,7 +36,7 @@ export class ZonePublisher {
   readonly #options: ZonePublisherOptions;
   readonly #desired = new Map<string, readonly RecordSet[]>();
   readonly #dirty = new Set<string>();
-  /** What the zone has, by service; undefined when it must be read. */
+  /** Records of the zone by service; undefined when they must be read. */
   #actual: Map<string, readonly RecordSet[]> | undefined;
   #zone: DnsZone | undefined;
   #wake: (() => void) | undefined;
@@ -78,7 +78,7 @@ export class ZonePublisher {
     }
   }
 
-  /** Resolves when there is something to do. */
+  /** Resolves when there is work to do. */
   async #work(): Promise<void> {
     const { clock, signal } = this.#options;
     if (this.#dirty.size > 0 || signal.aborted) return;

@@ -1,4 +1,7 @@
-/** What providers make of servers that are broken, or mean harm: a DnsError that says what is wrong, soon, and without much memory. */
+/**
+ * Tests providers against servers that are broken or malicious: they soon fail with a DnsError that names the problem,
+ * without using much memory.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
@@ -209,7 +212,7 @@ describe('rfc2136', () => {
     Buffer.concat([name, u16(type), u16(1), Buffer.alloc(4), u16(data.length), data]);
   const soa = record(NAME, SOA, Buffer.concat([NAME, NAME, Buffer.alloc(20)]));
 
-  /** The first question is answered, so that the zone is found; everything else by `answer`. */
+  /** Answers the first question, so that the zone is found, and everything else with `answer`. */
   async function zoneOfServer(answer: (socket: Socket, id: number) => void): Promise<DnsZone> {
     let isFound = false;
     const address = await listen(

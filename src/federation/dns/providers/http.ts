@@ -21,7 +21,7 @@ export interface HttpReply {
 }
 
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
-/** Of JSON: more than a page of records has. */
+/** Limits for JSON: more than a page of records has. */
 const LIMITS = { maxDepth: 100, maxParts: 500_000 };
 
 /** The JSON object that a body is; undefined when it is something else. */

@@ -2,8 +2,8 @@
 import { DnsError } from '../provider.ts';
 
 /**
- * The keys of the section `[Global]`, in lower case. Empty for an absent file. Throws a DnsError that names the line when the text
- * is no such file, or has another section or a key that is not known.
+ * Returns the keys of the section `[Global]`, in lower case. Empty for an absent file. Throws a DnsError that names the
+ * line of a syntax error, of another section or of an unknown key.
  */
 export function globalSection(text: string | undefined, known: readonly string[]): ReadonlyMap<string, string> {
   const values = new Map<string, string>();

@@ -1,12 +1,15 @@
-/** Limits what is read of a zone: a server that is broken may send pages or records without an end. */
+/** Limits the size of a zone while it is read: a broken server may send pages or records without an end. */
 import { DnsError } from '../provider.ts';
 
-/** Several hundred thousand records: far more than the zones that a federation publishes to. */
+/** Limit of several hundred thousand records: far more than the zones that a federation publishes to. */
 const MAX_ZONE_BYTES = 256 * 1024 * 1024;
-/** What a page or a message counts at least: also the empty ones end. */
+/** Minimum size that a page or a message counts as: an endless series of empty ones also hits the limit. */
 const MIN_BYTES = { page: 64 * 1024, message: 512 } as const;
 
-/** Returns what is called with the size of each part as it arrives. It throws a DnsError when they are too large together. */
+/**
+ * Returns a function to call with the size of each part as it arrives. It throws a DnsError when the total is too
+ * large.
+ */
 export function zoneSize(part: keyof typeof MIN_BYTES): (bytes: number) => void {
   let total = 0;
   return (bytes) => {

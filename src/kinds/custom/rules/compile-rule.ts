@@ -12,7 +12,7 @@ const OLD_SELF = 'oldSelf';
 
 export interface CompiledRule {
   readonly rule: ValidationRule;
-  /** Undefined if the rule cannot be compiled. */
+  /** Program of the rule; undefined if it cannot be compiled. */
   readonly program?: Program;
   readonly error?: string;
   readonly message?: Program;

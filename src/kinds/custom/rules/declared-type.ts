@@ -21,22 +21,22 @@ import { listTypeOperators } from './list-types.ts';
 /** Costs are estimated for the largest request that Kubernetes takes. */
 export const MAX_REQUEST_BYTES = 3 * 1024 * 1024;
 
-/** What expressions know of a schema. */
+/** Schema as expressions see it. */
 export interface DeclaredType {
   readonly type: Type;
   /** Characters, items or entries of a value; 0 for values without a size. */
   readonly maxElements: number;
   /** The shortest value as JSON, in bytes. */
   readonly minBytes: number;
-  /** Of lists and maps. */
+  /** Element type of lists and maps. */
   readonly element?: DeclaredType;
-  /** Of objects, by the name in expressions. */
+  /** Returns a field of an object by its name in expressions. */
   readonly field?: (name: string) => DeclaredField | undefined;
 }
 
 interface DeclaredField {
   readonly declared: DeclaredType;
-  /** Its name in objects. */
+  /** Name of the field in objects. */
   readonly property: string;
 }
 
@@ -77,7 +77,7 @@ const known = new WeakMap<JsonSchema, DeclaredType | 'none'>();
 
 /** The type of a schema; undefined where expressions cannot use its values. `isRoot`: it is one of an API object. */
 export function declaredType(schema: JsonSchema, isRoot = isEmbedded(schema)): DeclaredType | undefined {
-  // The root of a kind is not asked for as anything else.
+  // The root schema of a kind is always requested as a root.
   let declared = known.get(schema);
   if (!declared) {
     declared = declare(schema, isRoot) ?? 'none';
@@ -129,7 +129,7 @@ function listOf(schema: JsonSchema): DeclaredType | undefined {
   return { type: listType(element.type, listTypeOperators(schema)), maxElements, minBytes: 2, element };
 }
 
-/** What an entry takes besides its value: quotes, a key, a colon and a comma. */
+/** Bytes of an entry besides its value: quotes, a key, a colon and a comma. */
 const MIN_ENTRY_BYTES = 6;
 
 function mapOf(schema: JsonSchema): DeclaredType | undefined {
@@ -161,7 +161,7 @@ function objectOf(schema: JsonSchema, isRoot: boolean): DeclaredType {
   };
 }
 
-/** Two object types with one name would be the same. */
+/** Numbers object types: two with one name would be the same. */
 let objects = 0;
 
 function minObjectBytes({ properties = {}, required = [] }: JsonSchema): number {
@@ -194,7 +194,7 @@ function fieldsOf(properties: JsonSchema['properties'] = {}): (name: string) => 
   };
 }
 
-/** The size of what a path leads to; undefined where that is not known. The path begins with a variable. */
+/** Returns the size of the value at a path, which begins with a variable; undefined if it is not known. */
 export function maxSizeAt(root: DeclaredType, path: readonly string[]): number | undefined {
   let at: DeclaredType | undefined = root;
   for (const step of path.slice(1)) {

@@ -3,7 +3,7 @@ import type { JsonSchema } from '../../../json-schema/json-schema.ts';
 
 const known = new WeakMap<JsonSchema, boolean>();
 
-/** Whether a schema has rules anywhere. */
+/** Reports whether a schema has rules anywhere. */
 export function hasRules(schema: JsonSchema): boolean {
   let has = known.get(schema);
   if (has === undefined) {

@@ -34,7 +34,7 @@ function additionOf(schema: JsonSchema): Operators['add'] {
 
 const known = new WeakMap<JsonSchema, boolean>();
 
-/** Whether lists with a list type other than `atomic` are anywhere in the values of a schema. */
+/** Reports whether values of a schema contain lists with a list type other than `atomic`. */
 function hasListTypes(schema: JsonSchema): boolean {
   let has = known.get(schema);
   if (has === undefined) {
@@ -111,7 +111,7 @@ class ItemSet {
   }
 }
 
-/** Numbers are equal whatever their types. */
+/** Treats numbers as equal whatever their types. */
 const scalarOf = (item: Value): Value => (numericValue(item) as Value | undefined) ?? item;
 
 function union(a: readonly Value[], b: readonly Value[]): Value {

@@ -1,12 +1,12 @@
-/** Whether rules may cost too much, in the words of Kubernetes. */
+/** Estimates whether rules may cost too much; messages are those of Kubernetes. */
 import type { Program } from '../../../cel/program.ts';
 import type { JsonSchema } from '../../../json-schema/json-schema.ts';
 import { type FieldError, forbidden } from '../../../schema/field-error.ts';
 import { type DeclaredType, MAX_REQUEST_BYTES, maxSizeAt } from './declared-type.ts';
 
-/** What one rule may cost on the largest object. */
+/** Maximum cost of one rule on the largest object. */
 export const MAX_RULE_COST = 10_000_000;
-/** What all rules of a version may cost together. */
+/** Maximum cost of all rules of a version together. */
 const MAX_SCHEMA_COST = 100_000_000;
 const MAX_COST = 2 ** 64;
 /** The rules that are named when the whole costs too much. */
@@ -20,10 +20,10 @@ export function maxCost(program: Program, declared: DeclaredType): number {
   }).max;
 }
 
-/** How often a value of a type fits into a request. */
+/** Returns how many values of a type fit into a request. */
 export const maxOccurrences = ({ minBytes }: DeclaredType) => Math.floor(MAX_REQUEST_BYTES / (minBytes + 1));
 
-/** How many children one value of a schema can have; undefined where it sets no limit. */
+/** Returns how many children one value of a schema can have; undefined without a limit. */
 export function maxChildren({ type, additionalProperties, maxProperties, maxItems }: JsonSchema): number | undefined {
   const limit = (value: number | undefined) => (value === undefined ? undefined : Math.max(0, value));
   if (type === 'object' && additionalProperties !== undefined) return limit(maxProperties);

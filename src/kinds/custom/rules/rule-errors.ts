@@ -1,4 +1,4 @@
-/** What is wrong with the rules of a definition: expressions that do not compile, or may cost too much. */
+/** Finds errors in the rules of a definition: expressions that do not compile, or may cost too much. */
 import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { itemsOf, type JsonSchema, type ValidationRule, valuesOf } from '../../../json-schema/json-schema.ts';
@@ -15,7 +15,7 @@ type Pace = Pick<TurnBudget, 'isSpent'>;
 interface Level {
   readonly path: string;
   readonly isRoot?: boolean;
-  /** How often a value can stand here; undefined where nothing limits that. */
+  /** Maximum number of values here; undefined without a limit. */
   readonly occurrences: number | undefined;
   /** The list around it whose items cannot be found again after an update. */
   readonly uncorrelatable?: string | undefined;

@@ -7,7 +7,7 @@ import { hasRules } from './has-rules.ts';
 const MAX_RULES = 1_000;
 const MAX_EXPRESSION_CHARACTERS = 50_000;
 
-/** What is wrong with the number and length of the rules in all schemas of a definition. */
+/** Checks the number and length of the rules in all schemas of a definition. */
 export function ruleLimitErrors(schemas: readonly JsonSchema[], path: string): FieldError[] {
   const total = { rules: 0, characters: 0 };
   for (const schema of schemas) count(schema, total);

@@ -10,7 +10,7 @@ const ESCAPED: Readonly<Record<string, string>> = {
   '\\': '\\',
 };
 
-/** The path as errors show it; undefined where the schema has no such field. */
+/** Returns the path as errors show it; undefined if the schema has no such field. */
 export function rulePath(schema: JsonSchema, path: string): string | undefined {
   let at: JsonSchema | undefined = schema;
   let shown = '';

@@ -18,7 +18,7 @@ import { declaredType } from './declared-type.ts';
 import { hasRules } from './has-rules.ts';
 import { failure } from './rule-failure.ts';
 
-/** What all rules of an object may cost together. */
+/** Maximum cost of all rules of an object together. */
 const MAX_OBJECT_COST = 10_000_000;
 const OUT_OF_BUDGET = 'validation failed due to running out of cost budget, no further validation rules will be run';
 const MAX_MESSAGE_BYTES = 5 * 1024;
@@ -26,7 +26,7 @@ const MAX_MESSAGE_BYTES = 5 * 1024;
 /** Units between two looks at the clock, where rules are cheap: about a millisecond. */
 const COST_BETWEEN_CHECKS = 10_000;
 
-/** Everything that the rules of a kind's schema say against an object. Yields when the pace is spent. */
+/** Returns the violations of the rules in a kind's schema by an object. Yields when the pace is spent. */
 export function* runRules(schema: JsonSchema, object: unknown, old: unknown, pace: Pace): DividedWork<FieldError[]> {
   const run = new Run(pace);
   const place = { value: object, old, path: '', isUnchanged: unchanged(schema, object, old), isRoot: true };
@@ -47,10 +47,10 @@ interface Check {
 
 interface Place {
   readonly value: unknown;
-  /** The value before the update; undefined where there is none, or it cannot be found. */
+  /** Value before the update; undefined if there is none, or it cannot be found. */
   readonly old: unknown;
   readonly path: string;
-  /** Whether the update left the value, or the nearest value around it that can be found, as it was. */
+  /** Reports whether the update left the value, or the nearest value around it that can be found, unchanged. */
   readonly isUnchanged: () => boolean;
   readonly isRoot?: boolean;
 }
@@ -114,7 +114,7 @@ function* checksOfFields(schema: JsonSchema, tree: Tree, { old, path, isUnchange
 
 class Run {
   readonly errors: FieldError[] = [];
-  /** Whether no further rule is to be checked. */
+  /** True when no further rule is to be checked. */
   isStopped = false;
   readonly #pace: Pace;
   readonly #budget = new CostBudget(MAX_OBJECT_COST);
@@ -124,7 +124,7 @@ class Run {
     this.#pace = pace;
   }
 
-  /** Whether so much was evaluated since the last time that others may have to wait. */
+  /** Reports whether the work since the last call is enough to make others wait. */
   hasWorked(): boolean {
     const { used } = this.#budget;
     if (used - this.#checkedAt < COST_BETWEEN_CHECKS) return false;
@@ -169,7 +169,7 @@ class Run {
   *#report(check: Check, variables: Readonly<Record<string, Value>>): DividedWork<void> {
     const { schema, place } = check;
     const { rule, message, usesOldSelf } = check.rule.compiled;
-    // What an update leaves as it was may fail.
+    // Values that an update leaves unchanged may fail.
     if (!usesOldSelf && place.isUnchanged()) return;
     const at = failure.pathOf(schema, rule, place.path);
     const made = message && (yield* this.#message(message, variables, (detail) => this.#stop(at, schema, detail)));
@@ -178,7 +178,7 @@ class Run {
     this.errors.push(failure.errorOf(schema, rule, { field: at, value: place.value, detail }));
   }
 
-  /** Undefined where the expression makes no message that can be shown. */
+  /** Returns the message of the expression; undefined if it cannot be shown. */
   *#message(
     program: Program,
     variables: Readonly<Record<string, Value>>,

@@ -44,7 +44,7 @@ function isNotBlank(expression: string) {
   return expression !== '' && expression.trim() === '' ? required('') : undefined;
 }
 
-/** On the conditions of a webhook: conditions that do not compile are refused, unless all of them were there before. */
+/** Checks that the conditions of a webhook compile. Conditions that did not change are accepted. */
 export function conditionsCompile(
   conditions: readonly MatchCondition[],
   { old }: RuleContext<readonly MatchCondition[]>,

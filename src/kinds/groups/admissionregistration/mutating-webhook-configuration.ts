@@ -19,7 +19,7 @@ const MutatingWebhook = s.object(
 );
 export type MutatingWebhook = TypeOf<typeof MutatingWebhook>;
 
-/** Webhooks that may change what is written. */
+/** Webhooks that may change the written object. */
 export const MutatingWebhookConfiguration = defineKind({
   group: 'admissionregistration.k8s.io',
   kind: 'MutatingWebhookConfiguration',

@@ -29,7 +29,7 @@ export const ruleFields = {
   }),
 };
 
-/** Which requests somebody wants to be asked about. */
+/** Selects the requests that a webhook or policy is called for. */
 export const RuleWithOperations = s.object('RuleWithOperations', ruleFields, {
   rules: [ruleIsValid],
   description: 'Operations and resources. A request matches when it matches all of the fields.',

@@ -34,14 +34,14 @@ const client = {
   }),
 };
 
-/** How a webhook is reached. */
+/** Address and certificates of a webhook. */
 export const WebhookClientConfig = s.object('WebhookClientConfig', client, {
   rules: [oneTarget],
   description: 'How to reach a webhook: by URL or through a Service, always with TLS.',
 });
 export type WebhookClientConfig = TypeOf<typeof WebhookClientConfig>;
 
-/** What is wrong with the client of a webhook that another schema describes; paths are relative to it. */
+/** Checks the client of a webhook that another schema describes; paths are relative to it. */
 export function webhookClientErrors(config: Partial<ObjectType<typeof client>>): FieldError[] {
   const { url, service: to } = config;
   const wrong = oneTarget(config);

@@ -24,7 +24,7 @@ async function faults(fields: object): Promise<string[]> {
   });
 }
 
-it('has the defaults of Kubernetes', async () => {
+it('webhooks have the defaults of Kubernetes', async () => {
   const api = await start();
   const service = { namespace: 'n', name: 's' };
   const object = {

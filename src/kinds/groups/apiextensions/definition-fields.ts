@@ -1,4 +1,4 @@
-/** What a custom resource definition looks like. */
+/** Schema of a custom resource definition. */
 import { s } from '../../../schema/builders.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import type { KubeObject } from '../../kind.ts';

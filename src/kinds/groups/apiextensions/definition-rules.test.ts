@@ -12,7 +12,7 @@ const definition = (clientConfig: object): any => ({
   status: { acceptedNames: {}, storedVersions: ['v1'] },
 });
 
-it('says about the client of a conversion webhook what it says about others', () => {
+it('the client of a conversion webhook has the same errors as others', () => {
   const texts = (clientConfig: object) =>
     atOnce(definitionErrors(definition(clientConfig), { old: undefined, subresource: undefined, pace: NEVER_SPENT }))
       .filter(({ field }) => field.startsWith('spec.conversion'))
@@ -31,7 +31,7 @@ it('says about the client of a conversion webhook what it says about others', ()
   ]);
 });
 
-it('looks at rules in turns, whatever they are', () => {
+it('rules of any kind are checked in turns', () => {
   const rules = Array.from({ length: 50 }, (_, i) => ({ rule: i === 49 ? 'self.other' : `self.a != '${i}'` }));
   const ruled = definition({ url: 'https://example.com' });
   ruled.spec.versions[0].schema.openAPIV3Schema = {

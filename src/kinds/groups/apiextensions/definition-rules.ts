@@ -315,7 +315,7 @@ function storedVersionErrors({ spec, status }: Definition): FieldError[] {
 const APPROVAL = 'api-approved.kubernetes.io';
 const SEE = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
-/** Groups of the Kubernetes project are protected: a definition in one says where it was agreed on. */
+/** Checks that a definition in a protected group of the Kubernetes project names the place where it was agreed on. */
 function approvalErrors({ spec, metadata }: Definition, old: Definition | undefined): FieldError[] {
   const { group } = spec;
   if (!/(^|\.)(k8s|kubernetes)\.io$/.test(group)) return [];

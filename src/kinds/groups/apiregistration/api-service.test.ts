@@ -7,7 +7,7 @@ const ASKED = { apiVersion: 'apiregistration.k8s.io/v1', namespace: '' };
 const spec = { group: 'a.example', version: 'v1', groupPriorityMinimum: 1000, versionPriority: 15 };
 const service = { namespace: 'n', name: 's' };
 
-it('is available at once when it is local, and has port 443 by default when it is not', async () => {
+it('a local APIService is available at once, and another one has port 443 by default', async () => {
   const api = await testServer([Namespace, APIService]);
   const local = await api.create('apiservices', { metadata: { name: 'v1.a.example' }, spec }, ASKED);
   expect(local.status.conditions).toMatchObject([{ type: 'Available', status: 'True', reason: 'Local' }]);

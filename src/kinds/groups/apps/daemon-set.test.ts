@@ -91,7 +91,7 @@ test.each([
   ['apps/v1', false],
   ['apps/v1beta2', false],
   [OLD, true],
-])('in %s the selector may change: %s', (apiVersion, may) => {
+])('the selector may change in %s: %s', (apiVersion, may) => {
   const old = create(kind, daemonSet()).object;
   const body = daemonSet({ selector: { matchLabels: { app: 'b' } }, template: pods({ app: 'b' }) });
   const error = 'spec.selector: Invalid value: {"matchLabels":{"app":"b"}}: field is immutable';

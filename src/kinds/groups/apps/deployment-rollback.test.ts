@@ -15,7 +15,7 @@ test('a rollback must name its Deployment', () => {
   expect(errorsOf({ rollbackTo: {} })).toEqual(['name: Required value: name is required']);
 });
 
-test('without a revision it targets the previous one', () => {
+test('a rollback without a revision targets the previous one', () => {
   expect(decode(DeploymentRollback, { name: 'a' }).rollbackTo).toEqual({});
 });
 

@@ -43,7 +43,7 @@ describe('defaults belong to the version of the request', () => {
     ['extensions/v1beta1', true],
     ['apps/v1', false],
     ['apps/v1beta2', false],
-  ])('in %s labels and selector default to those of the template: %s', (apiVersion, follow) => {
+  ])('labels and selector in %s default to those of the template: %s', (apiVersion, follow) => {
     const { object, errors } = create(kind, deployment({ selector: undefined }), { apiVersion });
     expect(object.metadata.labels).toEqual(follow ? { app: 'a' } : undefined);
     expect(object.spec.selector).toEqual(follow ? { matchLabels: { app: 'a' } } : undefined);
@@ -175,7 +175,7 @@ describe('the selector is immutable in the versions in which it is in Kubernetes
     ['apps/v1beta2', false],
     ['apps/v1beta1', true],
     ['extensions/v1beta1', true],
-  ])('in %s it may change: %s', (apiVersion, may) => {
+  ])('the selector in %s may change: %s', (apiVersion, may) => {
     const body = deployment({ selector: other, template: pods({ app: 'b' }) });
     const { errors } = update(kind, old, body, { apiVersion });
     expect(errors).toEqual(
@@ -253,7 +253,7 @@ test('a status update keeps the requested rollback', () => {
   expect(shown(kind, object, apiVersion).spec.rollbackTo).toEqual({ revision: 3 });
 });
 
-test.each(VERSIONS)('in %s a delete orphans dependents by default, but not in apps/v1', (apiVersion) => {
+test.each(VERSIONS)('a delete in %s orphans dependents by default, but not in apps/v1', (apiVersion) => {
   const version = kind.versions.find((each) => each.apiVersion === apiVersion);
   expect(version?.orphansByDefault).toBe(apiVersion !== 'apps/v1');
 });

@@ -67,7 +67,7 @@ test.each([
   ['apps/v1', false],
   ['apps/v1beta2', false],
   ['extensions/v1beta1', true],
-])('in %s the selector may change: %s', (apiVersion, may) => {
+])('the selector may change in %s: %s', (apiVersion, may) => {
   const old = create(kind, replicaSet()).object;
   const body = replicaSet({ selector: { matchLabels: { app: 'b' } }, template: pods({ app: 'b' }) });
   const error = 'spec.selector: Invalid value: {"matchLabels":{"app":"b"}}: field is immutable';

@@ -25,7 +25,7 @@ const specFields = {
   }),
   selector: s.use(LabelSelector, {
     required: true,
-    // Kubernetes' message says "deployment" here, too.
+    // Kubernetes' message also says "deployment" here.
     rules: [selectsSomething('deployment')],
     description:
       "Label selector for the pods this ReplicaSet manages. It must match the labels of the pod template and cannot be changed after creation, except in extensions/v1beta1, where it defaults to the template's labels.",

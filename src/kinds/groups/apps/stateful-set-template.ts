@@ -37,7 +37,7 @@ export const VolumeClaimTemplates = s.list(VolumeClaimTemplate, {
   rules: [claimTemplatesAreValid],
 });
 
-/** The StatefulSet sets host name and subdomain of each pod, whatever the template says. */
+/** Schema of host name and subdomain, which a StatefulSet sets in each pod, whatever the template says. */
 const overwritten = s.string({
   omitZero: true,
   description: 'Ignored: a StatefulSet sets the host name and the subdomain of its pods itself.',

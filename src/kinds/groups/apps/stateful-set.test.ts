@@ -41,7 +41,7 @@ describe('defaults', () => {
     expect(updateStrategy).toEqual({ type: 'RollingUpdate' });
   });
 
-  test('in apps/v1beta1 the strategy is OnDelete, and labels and selector default to those of the template', () => {
+  test('the strategy in apps/v1beta1 is OnDelete, and labels and selector default to those of the template', () => {
     const { object, errors } = create(kind, set({ selector: undefined }), { apiVersion: 'apps/v1beta1' });
     expect(errors).toEqual([]);
     expect(object.metadata.labels).toEqual(labels);

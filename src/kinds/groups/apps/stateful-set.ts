@@ -235,7 +235,7 @@ const MUTABLE_FIELDS = new Set<keyof Spec>([
   'minReadySeconds',
 ]);
 
-/** On the spec: everything that identifies the pods and their claims is immutable. */
+/** Checks that everything that identifies the pods and their claims stays the same. */
 function onlyMutableFieldsChange(spec: Spec, { old }: RuleContext<Spec>) {
   if (!old) return undefined;
   const fields = new Set([...keysOf(spec), ...keysOf(old)]);

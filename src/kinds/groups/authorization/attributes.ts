@@ -81,7 +81,7 @@ export const attributes = {
 };
 type Attributes = ObjectType<typeof attributes>;
 
-/** On the spec of a review. */
+/** Checks that a review has exactly one kind of attributes. */
 export function oneOfAttributes({ resourceAttributes, nonResourceAttributes }: Attributes): FieldError[] {
   if (resourceAttributes && nonResourceAttributes) {
     const detail = 'cannot be specified in combination with resourceAttributes';
@@ -92,7 +92,7 @@ export function oneOfAttributes({ resourceAttributes, nonResourceAttributes }: A
   return [invalid('resourceAttributes', null, detail)];
 }
 
-/** On the spec of a review. */
+/** Checks the selectors in the spec of a review. */
 export function selectorsAreValid({ resourceAttributes }: Attributes): FieldError[] {
   if (!resourceAttributes) return [];
   const { fieldSelector, labelSelector } = resourceAttributes;

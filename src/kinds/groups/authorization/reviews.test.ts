@@ -40,7 +40,7 @@ describe.each<[string, Kind, object]>([
     expect(errorsOf(kind, { ...whom, ...spec })).toEqual(errors);
   });
 
-  test('must not have a name', () => {
+  test('a review must not have a name', () => {
     expect(errorsOf(kind, { ...whom, resourceAttributes }, { name: 'a' })).toEqual([
       'metadata: Invalid value: {"name":"a"}: must be empty',
     ]);

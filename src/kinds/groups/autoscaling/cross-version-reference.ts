@@ -27,7 +27,7 @@ export const ScaleTarget = s.use(CrossVersionObjectReference, {
     'The object to scale: a Deployment, StatefulSet, ReplicaSet, or any other kind with a `scale` subresource, in the same namespace. Its metrics decide how many pods it gets.',
 });
 
-/** On a reference: kind and name are required. */
+/** Checks that a reference has kind and name. */
 export function kindAndName(reference: CrossVersionObjectReference): FieldError[] {
   return (['kind', 'name'] as const).flatMap((field) => {
     const text = reference[field];

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kind.ts';
 import type { CrossVersionObjectReference } from './cross-version-reference.ts';
 import type { MetricSpec, MetricStatus } from './metric.ts';
 
-/** What the columns read. */
+/** Fields that the columns read. */
 interface Autoscaler extends KubeObject {
   spec: {
     scaleTargetRef: CrossVersionObjectReference;

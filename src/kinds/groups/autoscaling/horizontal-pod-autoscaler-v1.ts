@@ -118,7 +118,7 @@ export function dropReservedAnnotations(autoscaler: KubeObject): void {
   autoscaler.metadata = withReservedAnnotations(autoscaler.metadata, {});
 }
 
-/** Without any metric, CPU utilization is the default. */
+/** Returns the default target: CPU utilization if there is no metric. */
 function defaultTarget({ metadata, spec = decode(Spec, {}) }: Decoded): Autoscaler['spec'] {
   const encoded = { cpu: spec.targetCPUUtilizationPercentage, annotations: metadata.annotations ?? {} };
   return decodeMetrics(specMetrics, encoded).length

@@ -19,10 +19,10 @@ const sourceOf: Readonly<Record<string, Source>> = {
 };
 const types = Object.keys(sourceOf);
 
-/** Only the first source that is set is checked; there should be only one. */
+/** Sources in the order of checks. Only the first one that is set is checked; there should be only one. */
 const order: readonly Source[] = ['object', 'external', 'pods', 'resource', 'containerResource'];
 
-/** On the list of metrics. */
+/** Checks the list of metrics. */
 export function metricRules(
   metrics: readonly MetricSpec[],
   context: RuleContext<readonly MetricSpec[], unknown, { readonly minReplicas?: number }>,

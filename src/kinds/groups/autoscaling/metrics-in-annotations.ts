@@ -1,5 +1,5 @@
 /**
- * How autoscaling/v1 keeps a list of metrics: the CPU utilization in a field, the others in an annotation. Where that
+ * Stores a list of metrics as autoscaling/v1 does: the CPU utilization in a field, the others in an annotation. If that
  * loses information, a second annotation holds the full list.
  */
 import { deepEqual } from '../../../base/json/tree.ts';
@@ -15,7 +15,7 @@ export interface EncodedMetrics {
   readonly annotations: Annotations;
 }
 
-/** How a list of metrics is divided between field and annotation, and put together again. */
+/** Divides a list of metrics between field and annotation, and puts it together again. */
 interface MetricEncoding<T> {
   readonly form: MetricForm<T>;
   readonly key: string;

@@ -25,7 +25,7 @@ test('the selector is a string', () => {
   expect(status(0, undefined)).toEqual({ replicas: 0 });
 });
 
-test.each(OLDER)('in %s it is also shown as labels, if equality is enough', (version) => {
+test.each(OLDER)('the selector in %s is also shown as labels, if equality is enough', (version) => {
   const { status } = scaleShapeOf(version);
   expect(status(2, labels)).toEqual({ replicas: 2, selector: { a: '1', b: '2' }, targetSelector: 'a=1,b=2' });
   expect(status(2, mixed)).toEqual({ replicas: 2, targetSelector: 'a=1,b in (x,y)' });

@@ -9,7 +9,7 @@ import type { KubeObject } from '../../kind.ts';
 import { ObjectMeta } from '../../shapes/meta/object-meta.ts';
 
 export interface Scale extends KubeObject {
-  /** Absent means 0. */
+  /** Spec; absent replicas mean 0. */
   spec: { replicas?: number };
   status: ScaleStatus;
 }
@@ -23,7 +23,7 @@ interface ScaleStatus {
 /** The selector of a workload, in either of its forms, or as a custom kind writes it: as a text. */
 type Selector = Parameters<typeof selectorText>[0] | string;
 
-/** One version of Scale. */
+/** Version of Scale. */
 export interface ScaleShape {
   readonly apiVersion: string;
   readonly schema: ObjectSchema<Scale>;
@@ -71,7 +71,7 @@ function olderStatus(replicas: number, selector: Selector): ScaleStatus {
   return { replicas, ...(labels ? { selector: labels } : {}), ...(targetSelector ? { targetSelector } : {}) };
 }
 
-/** Undefined if the selector needs more than equality. */
+/** Returns the labels; undefined if the selector needs more than equality. */
 function labelsOf(selector: Exclude<Selector, string>): Readonly<Record<string, string>> | undefined {
   if (!selector || selector.matchExpressions) return undefined;
   const { matchLabels } = selector;

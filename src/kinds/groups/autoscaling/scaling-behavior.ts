@@ -1,4 +1,4 @@
-/** How fast an autoscaler may add and remove pods. */
+/** Limits how fast an autoscaler may add and remove pods. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported } from '../../../schema/field-error.ts';
 import type { ObjectType, Rule, TypeOf } from '../../../schema/schema.ts';

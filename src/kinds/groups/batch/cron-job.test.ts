@@ -26,7 +26,7 @@ describe('defaults', () => {
     });
   });
 
-  test('in batch/v2alpha1 an absent limit means no limit, unlike zero', () => {
+  test('an absent limit in batch/v2alpha1 means no limit, unlike zero', () => {
     const apiVersion = 'batch/v2alpha1';
     const { object, errors } = create(kind, cronJob({ failedJobsHistoryLimit: 0 }), { apiVersion });
     expect(errors).toEqual([]);

@@ -95,7 +95,7 @@ const CronJobSpec = s.object(
   specOptions,
 );
 
-/** In batch/v2alpha1 an absent limit means no limit; 0 keeps nothing. */
+/** History limits. In batch/v2alpha1 an absent one means no limit; 0 keeps nothing. */
 const HISTORY_LIMITS = ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'];
 
 /** Creates Jobs on a schedule. */

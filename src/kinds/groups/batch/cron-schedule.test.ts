@@ -43,7 +43,7 @@ test.each([
   ['0 0 1 * ?', false],
   ['0 0 */1 * 1', false],
   ['0 0 */2 * 1', true],
-])('in %s either day is enough: %s', (text, either) => {
+])('either day is enough in %s: %s', (text, either) => {
   expect(calendar(text).eitherDay).toBe(either);
 });
 

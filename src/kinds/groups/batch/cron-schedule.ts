@@ -8,13 +8,13 @@ import { parseDuration } from '../../../base/time/go-duration.ts';
 /** A schedule of five fields. It matches the minutes that all of them allow. */
 export interface CalendarSchedule {
   readonly type: 'calendar';
-  /** From a `TZ=` prefix, which new schedules cannot have. */
+  /** Time zone from a `TZ=` prefix, which new schedules cannot have. */
   readonly timeZone?: string;
   readonly minutes: ReadonlySet<number>;
   readonly hours: ReadonlySet<number>;
   readonly daysOfMonth: ReadonlySet<number>;
   readonly months: ReadonlySet<number>;
-  /** 0 is Sunday. */
+  /** Days of the week; 0 is Sunday. */
   readonly daysOfWeek: ReadonlySet<number>;
   /** True if both day fields are restricted; a day then matches if either field allows it. */
   readonly eitherDay: boolean;
@@ -70,7 +70,7 @@ const MAX_CACHED_ZONE_BYTES = 32 * 1024;
 /** Looking a zone up takes a tenth of a millisecond, and every plan of a CronJob asks. */
 const zones = new BoundedMap<boolean>({ maxBytes: MAX_CACHED_ZONE_BYTES, bytesOf: () => 0 });
 
-/** Whether this is a name in the IANA time zone database. */
+/** Reports whether this is a name in the IANA time zone database. */
 export function isTimeZone(name: string): boolean {
   let isKnown = zones.get(name);
   if (isKnown === undefined) {

@@ -4,7 +4,7 @@ import type { FieldError } from '../../../schema/field-error.ts';
 export const choices = (words: readonly string[]) =>
   `valid values: [${words.map((word) => JSON.stringify(word)).join(' ')}]`;
 
-/** An error about a combination of values, which shows none of them. */
+/** Returns an error about a combination of values, which shows none of them. */
 export const invalidCombination = (field: string, detail: string): FieldError => ({
   reason: 'FieldValueInvalid',
   field,

@@ -6,12 +6,12 @@ import type { Rule } from '../../../schema/schema.ts';
 
 const MAX_PARALLELISM = 100_000;
 const MAX_FAILED_INDEXES = 100_000;
-/** Above this, a Job with backoffLimitPerIndex has lower limits. */
+/** Number of completions above which a Job with backoffLimitPerIndex has lower limits. */
 const LARGE_JOB_COMPLETIONS = 100_000;
 const MAX_PARALLELISM_OF_LARGE_JOB = 10_000;
 const MAX_FAILED_INDEXES_OF_LARGE_JOB = 10_000;
 
-/** What the limits depend on. */
+/** Fields that the limits depend on. */
 interface Spec {
   readonly completionMode?: string;
   readonly completions?: number;
@@ -20,7 +20,7 @@ interface Spec {
   readonly backoffLimitPerIndex?: number;
 }
 
-/** On a Job's spec. */
+/** Checks the limits in a Job's spec that depend on its completion mode. */
 export const indexedLimits: Rule<Spec> = (spec) => {
   const found: FieldError[] = [];
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {

@@ -7,10 +7,10 @@ interface Interval {
 
 /** A part of a text between two commas. The same object is used for all of them. */
 interface Part {
-  /** Where it is in the text. */
+  /** Position in the text. */
   start: number;
   end: number;
-  /** Its ends, if it is one number or two with a dash between them. */
+  /** Plain parts are one number, or two with a dash between them; `from` and `to` are then their ends. */
   isPlain: boolean;
   isRange: boolean;
   from: number;
@@ -18,8 +18,8 @@ interface Part {
 }
 
 /**
- * Calls `visit` with each part of a text until it returns false. A Job may have twenty such texts of 64 KB, which are read
- * with every plan: so nothing is cut out of them.
+ * Calls `visit` with each part of a text until it returns false. A Job may have twenty such texts of 64 KB, which are
+ * read with every plan: parts are therefore not copied.
  */
 export function eachPart(text: string, visit: (part: Part) => boolean): void {
   if (text === '') return;

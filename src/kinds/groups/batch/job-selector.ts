@@ -10,7 +10,7 @@ import type { JobObject } from './job-status.ts';
 
 const UID_LABEL = 'batch.kubernetes.io/controller-uid';
 const NAME_LABEL = 'batch.kubernetes.io/job-name';
-/** The same labels without prefix, which older clients use. */
+/** Labels without prefix, which older clients use. */
 const OLD_UID_LABEL = 'controller-uid';
 const OLD_NAME_LABEL = 'job-name';
 

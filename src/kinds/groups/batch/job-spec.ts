@@ -23,7 +23,7 @@ const managedBy: Rule<string> = (value) => {
   return found;
 };
 
-/** With a podFailurePolicy, pods are replaced only after they have failed. */
+/** Checks the replacement policy: with a podFailurePolicy, pods are replaced only after they have failed. */
 const replacementFitsPolicy: Rule = ({ podFailurePolicy, podReplacementPolicy: policy }) => {
   const supported = podFailurePolicy ? ['Failed'] : ['Failed', 'TerminatingOrFailed'];
   return policy && !supported.includes(policy) ? notSupported('podReplacementPolicy', policy, supported) : undefined;

@@ -17,7 +17,7 @@ interface StatusUpdate {
   readonly spec: JobSpec;
   readonly old: JobStatus;
   readonly updated: JobStatus;
-  /** Whether at least one of these parts changes. */
+  /** Reports whether at least one of these parts changes. */
   readonly changed: (...parts: readonly Part[]) => boolean;
 }
 

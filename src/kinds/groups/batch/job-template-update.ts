@@ -23,7 +23,7 @@ export function templateUpdate(job: JobObject, { oldRoot }: RuleContext<JobObjec
     : [invalid('spec.template.spec', template.spec, IMMUTABLE)];
 }
 
-/** Whether the Job is suspended and has no pods: it has not started, or all its pods are gone. */
+/** Reports whether the Job is suspended and has no pods: it has not started, or all its pods are gone. */
 function isIdle({ spec, status = {} }: JobObject): boolean {
   const { active = 0, startTime, conditions = [] } = status;
   const atRest = conditions.some(({ type, status: is }) => type === 'Suspended' && is === 'True');

@@ -17,7 +17,7 @@ const job = (spec: object = {}, metadata: object = {}) => ({
 
 const created = (spec: object = {}, metadata: object = {}) => create(kind, job(spec, metadata)).object;
 
-/** The same object again, with changes to its spec. */
+/** Writes the same object again, with changes to its spec. */
 const changed = (old: any, spec: object) => update(kind, old, { ...old, spec: { ...old.spec, ...spec } }).errors;
 
 describe('defaults', () => {
@@ -51,7 +51,7 @@ describe('defaults', () => {
     expect(spec.backoffLimit).toBe(2147483647);
   });
 
-  test('with a podFailurePolicy, pods are replaced after they have failed', () => {
+  test('pods are replaced after they have failed when there is a podFailurePolicy', () => {
     const podFailurePolicy = { rules: [{ action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget' }] }] };
     const { spec } = created({ podFailurePolicy });
     expect(spec.podReplacementPolicy).toBe('Failed');

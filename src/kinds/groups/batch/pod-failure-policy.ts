@@ -1,4 +1,4 @@
-/** How a Job reacts to failed pods. The first rule that matches applies. */
+/** Reaction of a Job to failed pods. The first rule that matches applies. */
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { duplicate, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
@@ -94,14 +94,14 @@ export const PodFailurePolicy = s.object(
 );
 type PodFailurePolicy = TypeOf<typeof PodFailurePolicy>;
 
-/** What the policy depends on. */
+/** Fields that the policy depends on. */
 interface Spec {
   readonly podFailurePolicy?: PodFailurePolicy;
   readonly backoffLimitPerIndex?: number;
   readonly template: PodTemplateSpec;
 }
 
-/** On a Job's spec: containers named in the policy exist, and FailIndex has its limit. */
+/** Checks a Job's spec: containers named in the policy exist, and FailIndex has its limit. */
 export const policyFitsJob: Rule<Spec> = (spec) => {
   const policy = spec.podFailurePolicy;
   const { containers = [], initContainers = [] } = spec.template.spec;

@@ -1,4 +1,6 @@
-/** When an indexed Job is successful before all of its indexes are: as soon as one rule is met. */
+/**
+ * Success criteria of an indexed Job: it succeeds as soon as one rule is met, before all of its indexes have succeeded.
+ */
 import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
@@ -40,14 +42,14 @@ export const SuccessPolicy = s.object(
 );
 type SuccessPolicy = TypeOf<typeof SuccessPolicy>;
 
-/** What the policy depends on. */
+/** Fields that the policy depends on. */
 interface Spec {
   readonly completions?: number;
   readonly completionMode?: string;
   readonly successPolicy?: SuccessPolicy;
 }
 
-/** On a Job's spec. */
+/** Checks that the success policy fits a Job's spec. */
 export const successFitsJob: Rule<Spec> = ({ completions, completionMode, successPolicy }) => {
   if (!successPolicy) return undefined;
   if (completionMode !== 'Indexed') {

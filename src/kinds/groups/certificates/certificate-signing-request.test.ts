@@ -35,7 +35,7 @@ const hook = (parts: Partial<HookContext>): HookContext => ({
   ...parts,
 });
 
-/** What a server does with a write of `approval`: the whole object is taken from the body. */
+/** Writes `approval` as a server does: the whole object is taken from the body. */
 function approve(old: Csr, status: object) {
   const object: Csr = received(Csr, withStatus(status));
   Csr.onUpdate?.(object, deepFreeze(old), hook({ subresource: 'approval' }));

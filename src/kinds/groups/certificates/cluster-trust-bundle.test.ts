@@ -21,13 +21,13 @@ async function create(name: string, spec: object) {
   return api.create('clustertrustbundles', { metadata: { name }, spec }, asked);
 }
 
-it('is stored with a signer or without one', async () => {
+it('a bundle is stored with a signer or without one', async () => {
   expect((await create('plain', { trustBundle: ca + other })).spec).toEqual({ trustBundle: ca + other });
   const signed = { signerName: 'example.com/signer', trustBundle: ca };
   expect((await create('example.com:signer:v1', signed)).spec).toEqual(signed);
 });
 
-it('can be selected by its signer', async () => {
+it('a bundle can be selected by its signer', async () => {
   const api = await testServer([Namespace, ClusterTrustBundle]);
   const signed = { signerName: 'example.com/signer', trustBundle: ca };
   await api.create('clustertrustbundles', { metadata: { name: 'plain' }, spec: { trustBundle: ca } }, asked);
@@ -51,11 +51,11 @@ it.each([
   ['x', () => ({ trustBundle: ca.replaceAll('CERTIFICATE', 'KEY') }), 'entry 0 has bad block type: KEY'],
   ['x', () => ({ trustBundle: ca.replace('-----\n', '-----\nA: b\n\n') }), 'entry 0 has PEM block headers'],
   ['x', () => ({ trustBundle: `${ca}${' '.repeat(1024 * 1024)}` }), 'may not be more than 1048576 bytes'],
-])('is refused as %s', async (name, spec, message) => {
+])('a bundle is refused as %s', async (name, spec, message) => {
   await expect(create(name, spec())).rejects.toThrow(message);
 });
 
-it('keeps its signer', async () => {
+it('a bundle keeps its signer', async () => {
   const api = await testServer([Namespace, ClusterTrustBundle]);
   await api.create('clustertrustbundles', { metadata: { name: 'x' }, spec: { trustBundle: ca } }, asked);
   const changed = api.patch('clustertrustbundles', 'x', { spec: { signerName: 'example.com/signer' } }, asked);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pem, signers, testRequest } from '../../../../test/support/kinds/test-request.ts';
 import { requestProblem } from './signed-request.ts';
 
-/** The same with another bit at the end, which is in the signature. */
+/** Changes a bit at the end, which is in the signature. */
 function forged(der: Buffer): Buffer {
   const copy = Buffer.from(der);
   copy[copy.length - 1]! ^= 1;

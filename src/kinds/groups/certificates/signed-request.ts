@@ -38,7 +38,7 @@ const hashes: Readonly<Record<string, string>> = {
   '608648016503040203': 'sha512',
 };
 
-/** Returns what is wrong with a request in PEM; undefined if it is well-formed and signed with its own key. */
+/** Returns the error in a request in PEM; undefined if it is well-formed and signed with its own key. */
 export function requestProblem(pem: string): string | undefined {
   try {
     return signatureProblem(requestBytes(pem));

@@ -15,7 +15,7 @@ export function trustAnchorProblems(bundle: string): readonly FieldError[] {
   for (const block of pemBlocks(bundle)) {
     const problem = blockProblem(block);
     if (problem) problems.push(`entry ${index} ${problem}`);
-    // What is no certificate costs as much as an exception, and a bundle has room for very many.
+    // Each block that is no certificate costs an exception, and a bundle has room for very many.
     if (problems.length >= MAX_PROBLEMS) break;
     const key = block.bytes.toString('latin1');
     const places = anchors.get(key);

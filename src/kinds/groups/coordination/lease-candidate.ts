@@ -34,7 +34,7 @@ const spec = {
 };
 type Spec = ObjectType<typeof spec>;
 
-/** Names a program that wants to hold a Lease, for a coordinated leader election. */
+/** Kind of a program that is a candidate for a Lease in a coordinated leader election. */
 export const LeaseCandidate = defineKind({
   group: 'coordination.k8s.io',
   kind: 'LeaseCandidate',

@@ -1,7 +1,7 @@
 /** A semantic version (semver.org 2.0.0). */
 export interface SemanticVersion {
   readonly numbers: readonly number[];
-  /** What is before a release: `['alpha', '1']` of `1.2.3-alpha.1`. */
+  /** Identifiers of a pre-release: `['alpha', '1']` of `1.2.3-alpha.1`. */
   readonly preRelease: readonly string[];
 }
 
@@ -12,7 +12,7 @@ const WORDS = '[\\dA-Za-z-]+(?:\\.[\\dA-Za-z-]+)*';
 const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${WORDS}))?(?:\\+${WORDS})?$`);
 const LEADING_ZERO = /^0\d+$/;
 
-/** Undefined for a text that is no version. */
+/** Parses a version; undefined for other text. */
 export function parseSemanticVersion(text: string): SemanticVersion | undefined {
   const [, major, minor, patch, words] = (text.length <= MAX_VERSION_LENGTH && VERSION.exec(text)) || [];
   if (major === undefined) return undefined;
@@ -21,7 +21,7 @@ export function parseSemanticVersion(text: string): SemanticVersion | undefined 
   return { numbers: [major, minor, patch].map(Number), preRelease };
 }
 
-/** Below 0 if the first is older, above 0 if it is newer. */
+/** Compares versions: below 0 if the first is older, above 0 if it is newer. */
 export function compareSemanticVersions(a: SemanticVersion, b: SemanticVersion): number {
   for (const [index, number] of a.numbers.entries()) {
     const difference = number - (b.numbers[index] ?? 0);

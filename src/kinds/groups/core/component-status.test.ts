@@ -7,7 +7,7 @@ test('it can only be read', () => {
   expect(ComponentStatus.singular).toBe('componentstatus');
 });
 
-test('what was found has a type and a status', () => {
+test('a condition has a type and a status', () => {
   const object = { metadata: { name: 'scheduler' }, conditions: [{ message: 'ok', error: '' }] };
   expect(decode(ComponentStatus.hub.schema, object)).toEqual({
     metadata: { name: 'scheduler' },

@@ -11,14 +11,14 @@ import { defineKind, type KubeObject } from '../../kind.ts';
 export const MAX_DATA_BYTES = 1024 * 1024;
 export const MAX_DATA_KEYS = 50_000;
 
-/** What ConfigMaps and Secrets can make immutable. */
+/** Fields that ConfigMaps and Secrets can make immutable. */
 interface Guarded {
   readonly immutable?: boolean;
   readonly data?: Readonly<Record<string, string>>;
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 
-/** Once `immutable` is set, neither it nor the guarded fields can be changed. */
+/** Checks that neither `immutable` nor the guarded fields change once it is set. */
 export const frozenOnceImmutable =
   (...guarded: readonly (keyof Guarded)[]) =>
   (object: Guarded, { oldRoot: old }: RuleContext<Guarded, Guarded>): FieldError[] => {

@@ -89,7 +89,7 @@ export const Endpoints = defineKind({
 export type Endpoints = ObjectOf<typeof Endpoints>;
 
 type Subset = TypeOf<typeof EndpointSubset>;
-/** How many addresses the column shows. */
+/** Number of addresses that the column shows. */
 const SHOWN_ENDPOINTS = 3;
 
 type WithSubsets = KubeObject & { subsets?: Subset[] };
@@ -109,7 +109,7 @@ function portsHaveNames({ ports = [] }: { ports?: { name?: string }[] }): FieldE
   return ports.flatMap(({ name }, index) => (name ? [] : [required(`ports[${index}].name`)]));
 }
 
-/** Every address with every port is counted, and only those that are shown are written out. */
+/** Counts every address with every port, and writes out only those that are shown. */
 function endpointsText({ subsets = [] }: Sparse<WithSubsets>): string {
   if (subsets.length === 0) return NONE;
   const first: string[] = [];

@@ -6,7 +6,7 @@ import { qualifiedName } from '../../../schema/names.ts';
 import { amountIn, type ResourceList } from '../../shapes/container/resources.ts';
 import { canOvercommit, containerResourceName, resourceName } from '../../shapes/pod/resource-names.ts';
 
-/** One entry of a LimitRange. */
+/** Entry of a LimitRange. */
 export interface Amounts {
   readonly type: string;
   readonly max?: ResourceList;
@@ -67,7 +67,7 @@ function resourceNames(list: (typeof LISTS)[number], limit: Amounts): FieldError
   );
 }
 
-/** For one resource, min, defaultRequest, default and max are in ascending order. */
+/** Checks the amounts of one resource: min, defaultRequest, default and max are in ascending order. */
 function amountsOf(name: string, limit: { readonly [L in (typeof LISTS)[number]]?: ResourceList | undefined }) {
   const [max, min, preset, request, ratio] = LISTS.map((list) => amountIn(limit[list], name));
   const found: FieldError[] = [];
@@ -99,7 +99,7 @@ function amountsOf(name: string, limit: { readonly [L in (typeof LISTS)[number]]
   return found;
 }
 
-/** Whether both are given and the first is larger. */
+/** Reports whether both are given and the first is larger. */
 function exceeds(a: string | undefined, b: string | undefined): boolean {
   return a !== undefined && b !== undefined && compareQuantities(parseQuantity(a), parseQuantity(b)) > 0;
 }

@@ -16,7 +16,7 @@ describe('what a container gets unasked', () => {
     });
   });
 
-  test('what is said counts, resource by resource', () => {
+  test('explicit limits take precedence, resource by resource', () => {
     const limit = {
       type: 'Container',
       max: { cpu: '2', memory: '4Gi' },

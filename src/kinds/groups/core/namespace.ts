@@ -84,7 +84,9 @@ export const Namespace = defineKind({
   columns: ({ text }) => [name, text('Status', 'Active or Terminating.', ({ status }) => status?.phase ?? ''), age],
 });
 
-/** Whether a segment behind a namespace's name is a subresource of the namespace, and not a resource inside it. */
+/**
+ * Reports whether a path segment behind a namespace's name is a subresource of the namespace, not a resource inside it.
+ */
 export function isNamespaceSubresource(segment: string): boolean {
   return Object.hasOwn(Namespace.hub.subresources, segment);
 }

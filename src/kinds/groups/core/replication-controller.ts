@@ -12,7 +12,7 @@ import { conditionFields, counter, countersWithin } from '../../shapes/workload/
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
 
-/** On the metadata of the template; the selector is a plain map of labels here. */
+/** Checks the metadata of the template; the selector is a plain map of labels here. */
 const labelsMatch: Rule<ObjectMeta, { readonly spec: { readonly selector?: Record<string, string> } }> = (
   metadata,
   { root },

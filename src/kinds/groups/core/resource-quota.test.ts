@@ -14,7 +14,7 @@ test('a new quota has counted nothing yet', () => {
   expect(object.status).toEqual({});
 });
 
-test('what it limits has a known name and a fitting amount', () => {
+test('the limits of a quota have known names and fitting amounts', () => {
   const hard = { pods: '1.5', cpu: '-1', storage: '1', 'requests.example.com/gpu': '2', 'count/jobs.batch': '3' };
   expect(errorsOf({ hard })).toEqual([
     'spec.hard[pods]: Invalid value: "1500m": must be an integer',
@@ -105,7 +105,7 @@ describe('a scope selector', () => {
   });
 });
 
-test('what was counted is judged by the same rules', () => {
+test('the usage of a quota is validated by the same rules', () => {
   const old = create(ResourceQuota, quota({ hard: { pods: '1' } })).object;
   const body = { ...old, status: { hard: { pods: '1' }, used: { pods: '0.5' } } };
   expect(update(ResourceQuota, old, body, { subresource: 'status' }).errors).toEqual([

@@ -8,7 +8,10 @@ import { isWhole, ResourceList } from '../../shapes/container/resources.ts';
 import { isInteger, quotaResourceName } from '../../shapes/pod/resource-names.ts';
 import { scopesAreKept, scopesFit, selectorFits } from './resource-quota-scopes.ts';
 
-/** A quota is compared with every object of its namespace. Kubernetes has no limit of its own. */
+/**
+ * Maximum number of resources in a quota, which is compared with every object of its namespace. Kubernetes sets no
+ * limit.
+ */
 const MAX_RESOURCES = 2_000;
 
 const Amounts = s.use(ResourceList, { rules: [amounts], maxItems: MAX_RESOURCES });

@@ -6,7 +6,7 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const warningsOf = (cert: string, key: string) =>
   secretWarnings({ type: 'kubernetes.io/tls', data: { 'tls.crt': base64(cert), 'tls.key': base64(key) } } as never);
 
-it('says when a certificate and a key do not belong together', async () => {
+it('a certificate and a key that do not belong together cause a warning', async () => {
   const authority = await testAuthority();
   const [one, other] = [await authority.server(), await authority.server()];
   expect(warningsOf(one.cert, one.key)).toEqual([]);
@@ -17,6 +17,6 @@ it('says when a certificate and a key do not belong together', async () => {
   expect(warningsOf(one.key, one.key)).toEqual(['x509: malformed certificate']);
 });
 
-it('looks at no other secret', () => {
+it('other secrets are not looked at', () => {
   expect(secretWarnings({ type: 'Opaque', data: { 'tls.crt': 'eA==' } } as never)).toEqual([]);
 });

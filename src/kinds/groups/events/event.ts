@@ -147,7 +147,7 @@ function withCount({ count: _, ...series }: Series, count: number | undefined): 
   return count === undefined ? series : { ...series, count };
 }
 
-/** This version has no field selector `source`. */
+/** Renames selectors. This version has no field selector `source`. */
 function renamedSelectors<T>({ source: _, ...selectable }: Selectable<T>): Selectable<T> {
   const renamed = (field: string) => {
     const [first = '', ...rest] = field.split('.');
@@ -193,7 +193,7 @@ const IMMUTABLE_FIELDS: readonly [field: keyof StoredEvent, absent: unknown][] =
   ['reportingInstance', ''],
 ];
 
-/** Only the series may change. */
+/** Checks that only the series changes. */
 function updateRules(event: StoredEvent, old: StoredEvent): FieldError[] {
   const found = deepEqual(event.series, old.series) ? [] : seriesRules(event);
   for (const [field, absent] of IMMUTABLE_FIELDS) {

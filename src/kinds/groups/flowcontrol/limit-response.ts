@@ -1,4 +1,4 @@
-/** What happens to requests above the concurrency limit: they wait in queues, or are rejected. */
+/** Handling of requests above the concurrency limit: they wait in queues, or are rejected. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';

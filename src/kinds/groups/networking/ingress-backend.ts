@@ -41,7 +41,7 @@ export const IngressBackend = s.object(
 );
 export type IngressBackend = TypeOf<typeof IngressBackend>;
 
-/** On a backend: exactly one of service and resource is set and valid. */
+/** Checks that a backend sets exactly one of service and resource. */
 export function backendProblems({ service, resource }: IngressBackend): FieldError[] {
   if (service && resource) return [invalid('', '', 'cannot set both resource and service backends')];
   if (service) return serviceProblems(service);

@@ -37,7 +37,7 @@ const ParentReference = s.object(
 
 export const IP_FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family';
 export const IP_MANAGER_LABEL = 'ipaddress.kubernetes.io/managed-by';
-/** What manages the addresses that services are given, as their label says. */
+/** Manager of the addresses allocated to Services, as their label names it. */
 export const IP_ALLOCATOR = 'ipallocator.k8s.io';
 
 /** An allocated IP address of a Service. */

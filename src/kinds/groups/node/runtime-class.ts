@@ -69,7 +69,7 @@ export const RuntimeClass = defineKind({
 });
 export type RuntimeClass = ObjectOf<typeof RuntimeClass>;
 
-/** Same rules and error paths as for the limits of a container. */
+/** Checks amounts with the rules and error paths of the limits of a container. */
 function amounts({ podFixed }: ObjectType<typeof overhead>): FieldError[] {
   const context = { operation: 'create', old: undefined, subresource: undefined } as const;
   return podFixed ? validate(ContainerResources, { limits: podFixed }, context) : [];

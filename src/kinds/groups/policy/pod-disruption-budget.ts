@@ -32,7 +32,7 @@ const spec = {
   }),
 };
 
-/** Must not be negative, which policy/v1beta1 does not check. */
+/** Count that must not be negative, which policy/v1beta1 does not check. */
 const count = (description: string) => s.int32({ default: 0, rules: [notNegative], description });
 
 const status = {

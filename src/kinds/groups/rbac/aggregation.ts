@@ -38,7 +38,7 @@ export function gatheredRules<Rule extends object>(role: Aggregable<Rule>, all: 
   return [...found.values()];
 }
 
-/** The same for rules that are equal, in whatever order their fields are. */
+/** Returns the same text for equal rules, in any order of their fields. */
 function identityOf(rule: object): string {
   return JSON.stringify(Object.entries(rule).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

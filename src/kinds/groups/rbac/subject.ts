@@ -25,7 +25,7 @@ const fields = {
 
 export type Subject = ObjectType<typeof fields>;
 
-/** In a RoleBinding, where the namespace of a service account may be left out. */
+/** Subject of a RoleBinding, where the namespace of a service account may be left out. */
 export const NamespacedSubject = s.object('Subject', fields, {
   atomic: true,
   rules: [identity({ needsNamespace: false })],

@@ -1,4 +1,4 @@
-/** The status of a ResourceClaim: allocated devices, and who uses them. */
+/** Status of a ResourceClaim: allocated devices, and their users. */
 import { s } from '../../../schema/builders.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { Condition } from '../../shapes/meta/condition.ts';

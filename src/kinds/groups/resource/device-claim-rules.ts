@@ -34,7 +34,7 @@ export function requestNames(requests: readonly DeviceRequest[] = []): ReadonlyS
   );
 }
 
-/** On a list of request names. */
+/** Checks a list of request names. */
 export function namedRequests(names: readonly string[] | undefined, known: ReadonlySet<string>): FieldError[] {
   return eachDistinct('requests', names, {
     limit: MAX_ENTRIES,

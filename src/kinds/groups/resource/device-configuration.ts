@@ -34,7 +34,7 @@ export function configurationRules({ opaque }: Configuration, stored = false): F
   ]);
 }
 
-/** On driver-specific data. */
+/** Checks driver-specific data. */
 export function driverData(data: unknown, stored = false): FieldError[] {
   if (!stored && Buffer.byteLength(JSON.stringify(data)) > MAX_DATA_BYTES) return [tooLong('', MAX_DATA_BYTES)];
   return isTree(data) ? [] : [invalid('', '<value omitted>', 'must be a valid JSON object')];

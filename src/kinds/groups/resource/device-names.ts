@@ -23,7 +23,7 @@ export function driverName(name: string): FieldError[] {
   return name ? csiDriverName(name) : [required('')];
 }
 
-/** One or more DNS subdomains, separated by slashes. */
+/** Checks that the name is one or more DNS subdomains, separated by slashes. */
 export function poolName(name: string): FieldError[] {
   if (!name) return [required('')];
   const found = Buffer.byteLength(name) > MAX_POOL_BYTES ? [tooLong('', MAX_POOL_BYTES)] : [];
@@ -47,7 +47,7 @@ export function deviceProperty(name: string): FieldError[] {
   }
 }
 
-/** The same with a mandatory domain, for places where the driver is not known. */
+/** Works like `deviceProperty` with a mandatory domain, for places where the driver is not known. */
 export function fullDeviceProperty(name: string): FieldError[] {
   const found = deviceProperty(name);
   if (!name.includes('/')) {

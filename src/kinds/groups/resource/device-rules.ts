@@ -22,7 +22,7 @@ const MAX_LABEL_BYTES = 63;
 interface DeviceContext {
   /** The device before the update. */
   readonly old: Device | undefined;
-  /** Whether each device names the nodes that can use it. */
+  /** True when each device names the nodes that can use it. */
   readonly perDevice: boolean;
 }
 
@@ -51,7 +51,7 @@ export function deviceRules(device: Device, { old, perDevice }: DeviceContext): 
   ];
 }
 
-/** On a counter set, or on what a device consumes from it. `field` is the one that holds the set's name. */
+/** Checks a counter set, or a device's consumption from it. `field` is the one that holds the set's name. */
 export function counterRules(field: string, name: string, counters: Readonly<Record<string, unknown>>): FieldError[] {
   const found = under(field, name ? shortName(name) : [required('')]);
   if (Object.keys(counters).length === 0) return [...found, required('counters')];

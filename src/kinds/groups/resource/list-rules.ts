@@ -10,13 +10,13 @@ export function eachItem<T>(field: string, list: readonly T[] = [], limit: numbe
 }
 
 interface Distinct<T> {
-  /** Absent means no limit. */
+  /** Maximum number of items; absent for no limit. */
   readonly limit?: number;
   readonly key: (item: T) => string;
   readonly check: Check<T>;
 }
 
-/** The same for a list whose items have unique keys. */
+/** Checks a list whose items have unique keys. */
 export function eachDistinct<T>(field: string, list: readonly T[] = [], { limit = Infinity, key, check }: Distinct<T>) {
   if (list.length > limit) return [tooMany(field, list.length, limit)];
   const found = eachItem(field, list, limit, check);
@@ -31,7 +31,7 @@ export function eachDistinct<T>(field: string, list: readonly T[] = [], { limit 
 
 interface Entries<T> {
   readonly limit?: number;
-  /** Longer keys are shortened in error paths. */
+  /** Maximum length of keys in error paths; longer ones are shortened. */
   readonly maxKeyLength: number;
   readonly checkKey: Check<string>;
   readonly check: Check<T>;

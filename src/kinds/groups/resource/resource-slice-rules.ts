@@ -69,7 +69,7 @@ function immutableFields(spec: ResourceSliceSpec, old: ResourceSliceSpec): Field
 const EXACTLY_ONE_DETAIL =
   'exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required';
 
-/** Exactly one field says which nodes can use the devices. */
+/** Checks that exactly one field selects the nodes that can use the devices. */
 function nodeRules(spec: ResourceSliceSpec): FieldError[] {
   const { nodeName, nodeSelector } = spec;
   const found: FieldError[] = [];

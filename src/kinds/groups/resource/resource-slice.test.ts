@@ -128,7 +128,7 @@ describe('a device', () => {
       { attributes: Object.fromEntries(many(33, (index) => [`a${index}`, { int: 1 }])) },
       [`${at}: Invalid value: 33: the total number of attributes and capacities must not exceed 32`],
     ],
-    // They are counted first, and not checked if there are too many.
+    // Items are counted first, and not checked if there are too many.
     [
       { attributes: Object.fromEntries(many(33, (index) => [`${index}a`, { version: '1.2' }])) },
       [`${at}: Invalid value: 33: the total number of attributes and capacities must not exceed 32`],

@@ -43,7 +43,7 @@ export const ResourceSlice = defineKind({
   ],
 });
 
-/** Sets the time of taints that have none. */
+/** Sets the time of taints without one. */
 function setTaintTimes(slice: ResourceSlice, now: string): void {
   const { devices } = slice.spec;
   if (!devices?.some(({ taints }) => taints?.some(({ timeAdded }) => !timeAdded))) return;

@@ -33,7 +33,7 @@ export const TopologySelectorTerm = s.object(
 );
 export type TopologySelectorTerm = TypeOf<typeof TopologySelectorTerm>;
 
-/** On a list of terms: none is empty or equivalent to another. */
+/** Checks that no term of a list is empty or equivalent to another. */
 export function distinctTerms(terms: readonly TopologySelectorTerm[]): FieldError[] {
   const seen = new Set<string>(['']);
   return terms.flatMap((term, index) => {

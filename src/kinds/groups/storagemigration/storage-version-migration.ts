@@ -45,7 +45,7 @@ type Fields = KubeObject & ObjectType<typeof fields>;
 
 const ENDS = ['Succeeded', 'Failed'] as const;
 
-/** Has every object of a resource written again, in its present stored version. */
+/** Requests that every object of a resource is written again, in its present stored version. */
 export const StorageVersionMigration = defineKind({
   group: 'storagemigration.k8s.io',
   kind: 'StorageVersionMigration',

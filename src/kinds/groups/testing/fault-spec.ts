@@ -23,7 +23,7 @@ const share: Rule<number> = (rate) =>
 const words = (description: string) => s.list(s.string(), { description });
 const milliseconds = (description: string) => s.int64({ min: 1, description });
 
-/** Which requests are disturbed, and how. */
+/** Describes the requests that are disturbed, and how. */
 export const FaultSpec = s.object(
   'FaultSpec',
   {

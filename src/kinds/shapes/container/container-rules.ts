@@ -73,7 +73,7 @@ function knownVolumes({ volumes = [] }: PodSpec): KnownVolumes {
   );
 }
 
-/** What containers refer to by name. */
+/** Names that containers refer to. */
 interface Known {
   readonly volumes: KnownVolumes;
   readonly claims: ReadonlySet<string>;

@@ -1,4 +1,4 @@
-/** One container of a pod. */
+/** Container of a pod. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required, tooMany } from '../../../schema/field-error.ts';
 import { dnsLabel } from '../../../schema/names.ts';

@@ -7,7 +7,7 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import { EnvFieldSelector, EnvResourceSelector } from '../meta/field-selectors.ts';
 import { backsteps } from '../meta/paths.ts';
 
-/** One key of a ConfigMap or Secret in the pod's namespace. */
+/** Key of a ConfigMap or Secret in the pod's namespace. */
 const keySelector = {
   name: s.string({ description: 'Name of the ConfigMap or Secret, in the namespace of the pod.' }),
   key: s.string({ required: true, description: 'Key whose value is used.', rules: [matches(configMapKey)] }),

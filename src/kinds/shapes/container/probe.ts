@@ -4,7 +4,7 @@ import { invalid } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { ExecAction, GRPCAction, HTTPGetAction, oneHandler, TCPSocketAction } from './handlers.ts';
 
-/** 0 means the default. */
+/** Options of a number; 0 means the default. */
 const number = { min: 0, omitZero: true } as const;
 
 const probe = {

@@ -96,13 +96,13 @@ test.each([
   expect(specErrors({ containers, resources })).toEqual(errors.map((error) => `spec.${error}`));
 });
 
-test('what running a pod costs is an amount', () => {
+test('the overhead of a pod is an amount', () => {
   expect(specErrors({ overhead: { cpu: '-1' } })).toEqual([
     'spec.overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0',
   ]);
 });
 
-test('names that every object of the language has are names like any other', () => {
+test('resource names may be those of properties that every object has', () => {
   const names = ['constructor', 'toString', '__proto__', 'hasOwnProperty'];
   const resources = { requests: Object.fromEntries(names.map((name) => [name, '1'])), limits: { cpu: '1' } };
   expect(containerErrors({ resources }).length).toBeGreaterThanOrEqual(names.length);

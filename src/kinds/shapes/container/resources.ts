@@ -46,7 +46,7 @@ const fields = {
   }),
 };
 
-/** As reported in a status: not validated. */
+/** Resources as reported in a status: not validated. */
 export const ResourceRequirements = s.object('ResourceRequirements', fields, {
   description: 'Requests and limits of compute resources.',
 });

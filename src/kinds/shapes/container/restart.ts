@@ -1,4 +1,4 @@
-/** Whether a container that has exited is restarted. */
+/** Decides whether a container that has exited is restarted. */
 import type { PodSpec } from '../pod/pod-spec.ts';
 
 type Policy = 'Always' | 'OnFailure' | 'Never';
@@ -38,7 +38,7 @@ function matchingRule({ restartPolicy, restartPolicyRules }: Restartable, exitCo
   return restartPolicyRules?.find(({ exitCodes }) => exitCodes && holds(exitCodes, exitCode));
 }
 
-/** Whether this exit restarts all containers of the pod. */
+/** Reports whether this exit restarts all containers of the pod. */
 export function restartsAll(container: Restartable, exitCode: number): boolean {
   return matchingRule(container, exitCode)?.action === RESTART_ALL;
 }
@@ -49,7 +49,7 @@ function holds({ operator, values = [] }: { operator: string; values?: readonly 
   return operator === 'In' ? values.includes(exitCode) : operator === 'NotIn' && !values.includes(exitCode);
 }
 
-/** Whether the exit of one container can restart all of them, whatever their own policies. */
+/** Reports whether the exit of one container can restart all of them, whatever their own policies. */
 export function mayRestartAll({ containers = [], initContainers = [] }: PodSpec): boolean {
   return [...containers, ...initContainers].some(({ restartPolicyRules }) =>
     restartPolicyRules?.some(({ action }) => action === RESTART_ALL),

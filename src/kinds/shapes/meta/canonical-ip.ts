@@ -19,7 +19,7 @@ export function canonicalCidrProblems(text: string): string[] {
 const otherForm = (text: string, canonical: string) =>
   text === canonical ? [] : [`must be in canonical form ("${canonical}")`];
 
-/** The canonical form of an address; what is no address stays as it is. */
+/** Returns the canonical form of an address; text that is not an address stays as it is. */
 export function canonicalIp(text: string): string {
   const bytes = parseIp(text);
   return bytes ? formatIp(bytes) : text;

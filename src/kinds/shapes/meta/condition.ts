@@ -46,7 +46,7 @@ const REASON = '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?';
 const REASON_WORDS = `a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '${REASON}')`;
 const reasonPattern = new RegExp(`^${REASON}$`);
 
-/** On a list of conditions: each has a unique type and is complete. Not every kind requires that. */
+/** Checks that each condition of a list has a unique type and is complete. Not every kind requires that. */
 export function completeConditions(list: readonly Condition[]): FieldError[] {
   const seen = new Set<string>();
   return list.flatMap((condition, index) => {

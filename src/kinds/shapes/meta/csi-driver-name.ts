@@ -3,7 +3,7 @@ import { dnsSubdomain } from '../../../schema/names.ts';
 
 const MAX_LENGTH = 63;
 
-/** On the name of a CSI driver, which may have capital letters. */
+/** Checks the name of a CSI driver, which may have capital letters. */
 export function csiDriverName(name: string): FieldError[] {
   const found = Buffer.byteLength(name) > MAX_LENGTH ? [tooLong('', MAX_LENGTH)] : [];
   for (const complaint of dnsSubdomain(name.toLowerCase())) found.push(invalid('', name, complaint));

@@ -29,7 +29,7 @@ const resourceSelector = {
 };
 type ResourceFieldSelector = ObjectType<typeof resourceSelector>;
 
-/** For environment variables: fields with a single value. */
+/** Field selector of environment variables: fields with a single value. */
 export const EnvFieldSelector = s.object('ObjectFieldSelector', fieldSelector, {
   atomic: true,
   description: 'Selects a field of the pod.',
@@ -48,7 +48,7 @@ export const EnvFieldSelector = s.object('ObjectFieldSelector', fieldSelector, {
   ],
 });
 
-/** For files: also all labels and all annotations. */
+/** Field selector of files: also all labels and all annotations. */
 export const FileFieldSelector = s.object('ObjectFieldSelector', fieldSelector, {
   atomic: true,
   description: 'Selects a field of the pod.',
@@ -63,7 +63,7 @@ export const EnvResourceSelector = s.object('ResourceFieldSelector', resourceSel
   rules: [resource],
 });
 
-/** For files, which belong to no container and must name one. */
+/** Resource selector of files, which belong to no container and must name one. */
 export const FileResourceSelector = s.object('ResourceFieldSelector', resourceSelector, {
   atomic: true,
   description: 'Selects a resource request or limit of a container, such as limits.cpu or requests.memory.',

@@ -7,8 +7,8 @@ const NOT_AN_ADDRESS = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::
 const NOT_A_RANGE = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
 /**
- * The 4 or 16 bytes of an address; undefined if the text is not an address. Leading zeros in an IPv4 address are accepted
- * here, because the check for them has a message of its own.
+ * Returns the 4 or 16 bytes of an address; undefined if the text is not an address. Leading zeros in an IPv4 address
+ * are accepted here, because the check for them has its own message.
  */
 export function parseIp(text: string): Uint8Array | undefined {
   const plain = withoutLeadingZeros(text);
@@ -91,7 +91,7 @@ function bytesOf(groups: string): number[] {
   });
 }
 
-/** Whether an IPv6 address is an IPv4-mapped one, such as `::ffff:1.2.3.4`. */
+/** Reports whether an IPv6 address is an IPv4-mapped one, such as `::ffff:1.2.3.4`. */
 export function isMapped(bytes: Uint8Array): boolean {
   if (bytes.length !== 16) return false;
   return bytes.subarray(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff && bytes[11] === 0xff;

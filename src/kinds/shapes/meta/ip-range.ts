@@ -1,4 +1,4 @@
-/** What is in which range of addresses. */
+/** Checks whether addresses and ranges are contained in ranges. */
 import { formatIp } from './canonical-ip.ts';
 import { parseIp } from './ip-address.ts';
 
@@ -11,13 +11,13 @@ export function canonicalRange(text: string): string | undefined {
   return `${formatIp(masked(bytes, bits))}/${bits}`;
 }
 
-/** Whether an address is in a range. Both are canonical. */
+/** Reports whether an address is in a range. Both are canonical. */
 export function isInRange(address: string, range: string): boolean {
   if (address.includes(':') !== range.includes(':')) return false;
   return canonicalRange(`${address}/${bitsOf(range)}`) === range;
 }
 
-/** Whether a range is another one or a part of it. Both are canonical. */
+/** Reports whether a range equals another one or is part of it. Both are canonical. */
 export function isPartOfRange(part: string, range: string): boolean {
   return bitsOf(part) >= bitsOf(range) && isInRange(part.slice(0, part.indexOf('/')), range);
 }

@@ -35,7 +35,7 @@ function keyList(step: string, keys: readonly string[] = [], selector: LabelSele
   );
 }
 
-/** How often a selector has requirements on the key; the server adds one itself, so once is allowed. */
+/** Counts the requirements of a selector on a key; the server adds one itself, so once is allowed. */
 function timesSelected({ matchExpressions = [], matchLabels = {} }: LabelSelector = {}): (key: string) => number {
   const times = new Map<string, number>();
   for (const { key } of matchExpressions) times.set(key, (times.get(key) ?? 0) + 1);

@@ -6,7 +6,7 @@ import type { TypeOf } from '../../../schema/schema.ts';
 import { fromLabelSelector } from '../../../schema/selector/selector.ts';
 import { operatorValues, unknownOperator } from './operator-values.ts';
 
-/** On a map of labels: keys and values are valid in selectors. */
+/** Checks that keys and values of a map of labels are valid in selectors. */
 export function labels(map: Readonly<Record<string, string>>): FieldError[] {
   const found: FieldError[] = [];
   for (const key in map) {
@@ -57,7 +57,7 @@ export const LabelSelector = s.object(
 );
 export type LabelSelector = TypeOf<typeof LabelSelector>;
 
-/** Whether a valid selector matches labels. */
+/** Reports whether a valid selector matches labels. */
 export function selectorMatches(selector: LabelSelector, labels: Readonly<Record<string, string>>): boolean {
   return fromLabelSelector(selector).matches(labels);
 }

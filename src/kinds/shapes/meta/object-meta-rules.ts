@@ -11,13 +11,13 @@ export interface ObjectMetaContext {
   /** The kind's check of names; `prefix` for a generateName. */
   readonly nameRule: (name: string, prefix: boolean) => readonly string[];
   readonly namespaced: boolean;
-  /** Whether finalizers need no domain. */
+  /** True when finalizers need no domain. */
   readonly bareFinalizers?: boolean | undefined;
 }
 
 /**
- * Errors with paths relative to the metadata. The name must already be generated. What is the very value of the old object
- * was checked when that was stored: most writes change no more than one field here.
+ * Returns errors with paths relative to the metadata. The name must already be generated. Values that are identical to
+ * those of the old object were checked when that was stored: most writes change no more than one field here.
  */
 export function validateObjectMeta(meta: ObjectMeta, context: ObjectMetaContext): readonly FieldError[] {
   const { old, namespaced, bareFinalizers } = context;
@@ -40,7 +40,7 @@ export function validateObjectMeta(meta: ObjectMeta, context: ObjectMetaContext)
 
 const NONE: readonly never[] = Object.freeze([]);
 
-/** On a map of annotations. Keys are like those of labels, but the prefix may have capital letters, too. */
+/** Checks a map of annotations. Keys are like those of labels, but the prefix may also have capital letters. */
 export function annotations(map: Readonly<Record<string, string>>): FieldError[] {
   const found: FieldError[] = [];
   let size = 0;
@@ -54,7 +54,9 @@ export function annotations(map: Readonly<Record<string, string>>): FieldError[]
 
 const ANNOTATIONS_LIMIT = 256 * 1024;
 
-/** Of names that have no stricter rule, such as those of roles: the embedded store's keys have at most 1,978 bytes. */
+/**
+ * Limit for names without a stricter rule, such as those of roles: the embedded store's keys have at most 1,978 bytes.
+ */
 const MAX_NAME_BYTES = 1024;
 
 function names({ name = '', generateName = '' }: ObjectMeta, { operation, nameRule }: ObjectMetaContext): FieldError[] {
@@ -153,10 +155,10 @@ function managedFieldsEntry(entry: NonNullable<ObjectMeta['managedFields']>[numb
   return found;
 }
 
-/** Whether a text has more bytes. A character has three at most, or two of them four. */
+/** Reports whether a text has more bytes. A character has three at most, or two of them four. */
 const isLonger = (text: string, bytes: number) => text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 
-/** On update: identity and deletion of an object cannot be changed. */
+/** Checks on update that identity and deletion of an object do not change. */
 function changes(meta: ObjectMeta, old: ObjectMeta): FieldError[] {
   const found: FieldError[] = [];
   if (old.deletionTimestamp) {

@@ -1,7 +1,7 @@
 /** The number of values that the operators `In`, `NotIn`, `Exists` and `DoesNotExist` of selectors take. */
 import { type FieldError, forbidden, invalid, required } from '../../../schema/field-error.ts';
 
-/** Undefined for any other operator. */
+/** Checks the values of an operator; undefined for an unknown one. */
 export function operatorValues(operator: string, values: readonly string[] = []): FieldError[] | undefined {
   switch (operator) {
     case 'In':

@@ -17,7 +17,7 @@ export function osRules(spec: PodSpec): FieldError[] {
   return found;
 }
 
-/** On Windows, all containers of a pod are HostProcess containers or none; such pods use the host network. */
+/** Checks Windows pods: all containers of a pod are HostProcess containers or none; such pods use the host network. */
 function hostProcesses(spec: PodSpec): FieldError[] {
   const found: FieldError[] = [];
   const ofPod = spec.securityContext.windowsOptions?.hostProcess;

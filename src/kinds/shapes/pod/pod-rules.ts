@@ -18,7 +18,7 @@ export function podRules(spec: PodSpec): FieldError[] {
   ];
 }
 
-/** With hostNetwork, host ports equal container ports, and hostAliases have no effect. */
+/** Checks pods with hostNetwork: host ports equal container ports, and hostAliases have no effect. */
 function hostNetworkRules({ containers, hostAliases }: PodSpec): FieldError[] {
   const found: FieldError[] = [];
   containers?.forEach(({ ports }, index) => {

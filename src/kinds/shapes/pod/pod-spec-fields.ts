@@ -77,7 +77,7 @@ const PodSchedulingGroup = s.object(
   { description: 'Group of pods that are scheduled together.', rules: [group] },
 );
 
-/** More than any machine runs. Everything that is done to a pod takes time for each of them. */
+/** Maximum number of containers, more than any machine runs. All work on a pod takes time for each of them. */
 const MAX_CONTAINERS = 2_000;
 
 export const podSpecFields = {

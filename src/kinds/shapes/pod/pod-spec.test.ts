@@ -66,7 +66,7 @@ test.each([
   expect(specErrors({ hostAliases: [alias], ...spec })).toEqual(errors.map((error) => `spec.${error}`));
 });
 
-test("on the node's network a port is one and the same", () => {
+test('a port on the network of the node is one and the same', () => {
   const ports = [{ containerPort: 80, hostPort: 81 }];
   expect(specErrors({ hostNetwork: true, containers: [{ ...container, ports }] })).toEqual([
     'spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true',

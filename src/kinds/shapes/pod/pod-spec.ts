@@ -7,7 +7,7 @@ import { type PodSpecFields, podSpecFields } from './pod-spec-fields.ts';
 
 export type PodSpec = PodSpecFields;
 
-/** Its rules do not run on a status update, which does not change the spec. */
+/** Spec of a pod. Its rules do not run on a status update, which does not change the spec. */
 export const PodSpec = s.object('PodSpec', podSpecFields, {
   description: 'Containers, volumes, placement and security settings of a pod.',
   rules: [

@@ -129,7 +129,7 @@ export const PodStatus = s.object(
     }),
     podIPs: s.listMap(PodIP, {
       keys: ['ip'],
-      // Older clients know podIP only: of two that differ, it counts.
+      // Older clients know podIP only: it counts when the two differ.
       derive: ({ podIP, podIPs }: PodAddresses) => (podIP && podIP !== podIPs?.[0]?.ip ? [{ ip: podIP }] : podIPs),
       description: 'All IP addresses of the pod, at most one per IP family. The first equals podIP.',
     }),

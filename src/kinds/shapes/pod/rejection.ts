@@ -1,4 +1,4 @@
-/** How a node says in a pod's status that it did not run it. */
+/** Prefix of the message in a pod's status with which a node rejects the pod. */
 
 const PREFIX = 'Pod was rejected: ';
 
@@ -8,7 +8,7 @@ interface Rejectable {
   readonly status: { readonly phase?: string | undefined; readonly message?: string | undefined };
 }
 
-/** Whether a node rejected the pod, so that nothing of it ever ran. */
+/** Reports whether a node rejected the pod, so that nothing of it ever ran. */
 export function isRejected({ status }: Rejectable): boolean {
   return status.phase === 'Failed' && status.message?.startsWith(PREFIX) === true;
 }

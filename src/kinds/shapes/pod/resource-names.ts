@@ -24,28 +24,28 @@ const quotaNames = new Set([
   ...countedObjects,
 ]);
 
-/** All resources with a plain name. */
+/** Resources with a plain name. */
 const plainNames = new Set([...quotaNames, 'storage']);
 
 export const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 
-/** Whether a name has no domain, or the domain kubernetes.io. */
+/** Reports whether a name has no domain, or the domain kubernetes.io. */
 export const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 
-/** Whether a resource is an extended one, such as `example.com/gpu`. */
+/** Reports whether a resource is an extended one, such as `example.com/gpu`. */
 export function isExtended(name: string): boolean {
   return !isNative(name) && !name.startsWith('requests.') && qualifiedName(`requests.${name}`).length === 0;
 }
 
-/** Whether a resource is allocated in integers only. */
+/** Reports whether a resource is allocated in integers only. */
 export const isInteger = (name: string): boolean => countedObjects.has(name) || isExtended(name);
 
-/** Whether a resource can be overcommitted: limits may exceed requests. */
+/** Reports whether a resource can be overcommitted: limits may exceed requests. */
 export const canOvercommit = (name: string): boolean => isNative(name) && !isHugePages(name);
 
 const isQuotaHugePages = (name: string): boolean => isHugePages(name) || name.startsWith('requests.hugepages-');
 
-/** Whether quotas know the resource by its plain name. */
+/** Reports whether quotas know the resource by its plain name. */
 export const isQuotaName = (name: string): boolean => quotaNames.has(name) || isQuotaHugePages(name);
 
 /** Problems of a resource name. */
@@ -74,5 +74,5 @@ export function containerResourceName(name: string): string[] {
   return complaints;
 }
 
-/** Whether the resource can be requested at pod level. */
+/** Reports whether the resource can be requested at pod level. */
 export const isPodLevel = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name);

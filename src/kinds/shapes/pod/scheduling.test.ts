@@ -56,7 +56,7 @@ test.each([
   expect(specErrors({ affinity })).toEqual(errors.map((error) => path + error));
 });
 
-test('of the fields of a node only its name can be asked for', () => {
+test('a node can be selected by its name, and by no other field', () => {
   const terms = [
     { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n'] }] },
     { matchFields: [{ key: 'spec.x', operator: 'In', values: ['n'] }] },
@@ -67,7 +67,7 @@ test('of the fields of a node only its name can be asked for', () => {
   ]);
 });
 
-test('what must hold cannot be empty, and weights go from 1 to 100', () => {
+test('required terms cannot be empty, and weights go from 1 to 100', () => {
   const nodeAffinity = {
     requiredDuringSchedulingIgnoredDuringExecution: {},
     preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 101, preference: {} }],

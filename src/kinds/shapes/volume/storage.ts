@@ -6,7 +6,7 @@ import { type FieldError, forbidden, invalid, notSupported } from '../../../sche
 
 const modes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 
-/** On access modes. Errors are reported at the list. */
+/** Checks access modes. Errors are reported at the list. */
 export function accessModes(wanted: readonly string[]): FieldError[] {
   const errors = wanted.filter((mode) => !modes.includes(mode)).map((mode) => notSupported('', mode, modes));
   const known = new Set(wanted.filter((mode) => modes.includes(mode)));

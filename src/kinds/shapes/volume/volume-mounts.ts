@@ -1,4 +1,4 @@
-/** How a container uses the volumes of its pod: as directories and as block devices. */
+/** Mounts volumes of a pod into a container: as directories and as block devices. */
 import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, notFound, notSupported, required } from '../../../schema/field-error.ts';
@@ -71,7 +71,7 @@ interface Mounting {
 }
 
 interface KnownVolume {
-  /** Whether the volume is a claim, which can also be used as a block device. */
+  /** True when the volume is a claim, which can also be used as a block device. */
   readonly claimed: boolean;
   readonly emptyDir: boolean;
 }

@@ -1,4 +1,4 @@
-/** One source of a projected volume. */
+/** Source of a projected volume. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, invalid, required, under } from '../../../schema/field-error.ts';
 import { matches } from '../../../schema/rules.ts';
@@ -167,7 +167,10 @@ function oneSource(source: Projection): FieldError | undefined {
   return sources > 1 ? forbidden('', 'may not specify more than 1 volume type per source') : undefined;
 }
 
-/** No two sources may write the same file. Every pod has such a volume, so this allocates nothing if all is well. */
+/**
+ * Checks that no two sources write the same file. Every pod has such a volume, so nothing is allocated unless there is
+ * an error.
+ */
 function noSharedPaths(sources: readonly Projection[]): FieldError[] {
   const found: FieldError[] = [];
   const seen = new Set<string>();

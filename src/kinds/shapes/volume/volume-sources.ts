@@ -60,7 +60,7 @@ export const NFSVolumeSource = s.object(
   { description: 'A directory exported by an NFS server.' },
 );
 
-/** 0 means the whole disk. */
+/** Partition; 0 means the whole disk. */
 const partition = s.int32({
   omitZero: true,
   description: 'Partition to mount, from 1 to 255. 0, the default, means the whole disk.',

@@ -39,7 +39,7 @@ import {
   StorageOSVolumeSource,
 } from './volumes-remote.ts';
 
-/** All sources but emptyDir, in the order in which errors about a second source are reported. */
+/** Sources other than emptyDir, in the order in which errors about a second source are reported. */
 const sources = {
   hostPath: HostPathVolumeSource,
   gcePersistentDisk: GCEPersistentDiskVolumeSource,

@@ -104,7 +104,7 @@ export const StorageOSVolumeSource = s.object(
 
 const MAX_DRIVER_NAME = 63;
 
-/** On the name of a CSI driver. */
+/** Checks the name of a CSI driver. */
 function driverName(name: string): FieldError[] {
   const found = Buffer.byteLength(name) > MAX_DRIVER_NAME ? [tooLong('', MAX_DRIVER_NAME)] : [];
   for (const complaint of dnsSubdomain(name.toLowerCase())) found.push(invalid('', name, complaint));

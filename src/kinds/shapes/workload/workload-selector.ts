@@ -6,7 +6,7 @@ import { fromLabelSelector, SelectorError } from '../../../schema/selector/selec
 import type { LabelSelector } from '../meta/label-selector.ts';
 import type { ObjectMeta } from '../meta/object-meta.ts';
 
-/** On a selector: it is neither empty nor invalid. */
+/** Checks that a selector is neither empty nor invalid. */
 export function selectsSomething(kind: string): Rule<LabelSelector> {
   return (selector) => {
     if (!selector.matchLabels && !selector.matchExpressions) {
@@ -21,7 +21,7 @@ interface WithSelector {
   readonly spec: { readonly selector?: LabelSelector };
 }
 
-/** On the metadata of a pod template: the selector in the object's spec matches its labels. */
+/** Checks that the labels of a pod template match the selector in the object's spec. */
 export function templateMatchesSelector(metadata: ObjectMeta, { root }: RuleContext<ObjectMeta, WithSelector>) {
   return labelsMatchSelector(metadata, root.spec.selector);
 }
@@ -33,7 +33,7 @@ export function labelsMatchSelector(metadata: ObjectMeta, selector: LabelSelecto
     : undefined;
 }
 
-/** Undefined for an invalid selector, which its own rules report. */
+/** Reports whether the selector matches; undefined for an invalid one, which its own rules report. */
 export function selects(
   selector: LabelSelector | undefined,
   labels: Readonly<Record<string, string>> | undefined,
@@ -41,7 +41,7 @@ export function selects(
   return parsed(selector)?.matches(labels);
 }
 
-/** On the spec: the selector is immutable, except in requests of these older versions. */
+/** Checks that the selector stays the same, except in requests of these older versions. */
 export function selectorIsKept(exceptIn: readonly string[]): Rule<WithSelector['spec']> {
   return (spec, { old, apiVersion = '' }) =>
     old && !exceptIn.includes(apiVersion) && !deepEqual(spec.selector, old.selector)

@@ -32,8 +32,8 @@ interface Counters {
 }
 
 /**
- * None of these counters exceeds `replicas`, and `availableReplicas` does not exceed `readyReplicas`, which messages of
- * some kinds call by another name (`ready`).
+ * Checks that none of these counters exceeds `replicas`, and that `availableReplicas` does not exceed `readyReplicas`,
+ * which messages of some kinds call by another name (`ready`).
  */
 export function countersWithin(counters: readonly (keyof Counters)[], ready = 'readyReplicas'): Rule<Counters> {
   return (status) => {

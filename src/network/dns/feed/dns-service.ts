@@ -9,10 +9,10 @@ import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 
 export interface DnsEndpoint {
-  /** Where pods reach the server. */
+  /** Address at which pods reach the server. */
   readonly address: string;
   readonly port: number;
-  /** Where it serves metrics. */
+  /** Port that serves metrics. */
   readonly metricsPort: number;
 }
 
@@ -55,8 +55,9 @@ export async function ensureDnsService(client: Client, address: string | undefin
 }
 
 /**
- * Writes where the server listens, as EndpointSlice and as Endpoints, so that neither is derived from the other. `isAlive` says
- * which other servers of the cluster live: those stay. Rejects with a Conflict when another server writes at the same time.
+ * Publishes the address of the server, as EndpointSlice and as Endpoints, so that neither is derived from the other.
+ * `isAlive` tells which other servers of the cluster live: those stay. Rejects with a Conflict when another server
+ * writes at the same time.
  */
 export async function publishDnsEndpoint(
   client: Client,

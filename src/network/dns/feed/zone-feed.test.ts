@@ -65,7 +65,7 @@ it('reports what there is, and what changes', async () => {
   expect(lines('web.shop.svc')).toBeUndefined();
 });
 
-it('leaves a service when a slice goes to another one', async () => {
+it('a slice that goes to another service is removed from the first one', async () => {
   api.put('services', service('other', { type: 'ClusterIP', clusterIP: 'None' }));
   api.put('endpointslices', slice('10.0.0.1', 'other'));
   await clock.advance(0);

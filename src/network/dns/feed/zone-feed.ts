@@ -1,4 +1,4 @@
-/** Follows Services, EndpointSlices, Pods and the federations of the cluster, and reports what changes in the zone. */
+/** Follows Services, EndpointSlices, Pods and the federations of the cluster, and reports changes of the zone. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { soon } from '../../../base/event-loop/soon.ts';
@@ -19,14 +19,14 @@ import {
 import { podRecords, serviceRecords } from '../zone/records.ts';
 import type { ZoneChange } from '../zone/zone.ts';
 
-/** `isComplete`: nothing else has changed. */
+/** Receives changes. `isComplete`: nothing else has changed. */
 export type ZoneReport = (changes: readonly ZoneChange[], isComplete: boolean) => void;
 
-/** More changes than these are reported over several turns of the event loop. */
+/** Number of changes above which they are reported over several turns of the event loop. */
 const MAX_CHANGES_PER_TURN = 500;
 
 const SERVICE_NAME = 'kubernetes.io/service-name';
-/** The source of the records that say where names of federations lead. */
+/** Source of the records with the targets of names of federations. */
 const FEDERATION_SOURCE = 'federations';
 /** The ConfigMap that configures the DNS of a cluster. */
 export const DNS_CONFIGURATION = {
@@ -59,7 +59,10 @@ export class ZoneFeed {
     this.#report = report;
   }
 
-  /** Resolves when all objects are known, and starts to report them. Changes of one turn of the event loop are together. */
+  /**
+   * Resolves when all objects are known, and starts to report them. Changes of one turn of the event loop are reported
+   * together.
+   */
   async start(): Promise<void> {
     const [services, slices, pods] = [
       this.#informers.of(Service),
@@ -164,7 +167,7 @@ export class ZoneFeed {
 
 type PodStatus = DeepReadonly<Pod>['status'];
 
-/** Most changes of pods concern neither their addresses nor their phase. */
+/** Reports whether address and phase are the same, as in most changes of pods. */
 function isSameAddress(before: PodStatus, after: PodStatus): boolean {
   if (before?.phase !== after?.phase) return false;
   const [old, current] = [before?.podIPs ?? [], after?.podIPs ?? []];

@@ -4,7 +4,7 @@ export class DnsCounters {
   malformed = 0;
   /** Answered from the zone. */
   own = 0;
-  /** Answered with what an upstream server had said before. */
+  /** Queries answered with an earlier answer of an upstream server. */
   remembered = 0;
   forwarded = 0;
   /** Dropped because a limit was reached. */

@@ -163,7 +163,7 @@ it('answers by other names from one query to the next, and by the old ones until
   expect(await resolver.resolve4('kubernetes')).toEqual(['10.96.0.2']);
 });
 
-it('cannot be started twice on one port', async () => {
+it('a server cannot be started twice on one port', async () => {
   const settings = { domain: DOMAIN, ranges: [], serviceAddress: undefined, clients: [], upstream: [] };
   await expect(startDns(settings, server.port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
 });
@@ -202,7 +202,7 @@ describe.skipIf(!dig)('with dig', () => {
   });
 });
 
-it('serves its numbers under the names of CoreDNS', async () => {
+it('a server has metrics with the names of CoreDNS', async () => {
   await resolver.resolve4('kubernetes.default.svc.cluster.local');
   await expect(resolver.resolve4('absent.default.svc.cluster.local')).rejects.toThrow('ENOTFOUND');
   const response = await fetch(`http://127.0.0.1:${server.metricsPort}/metrics`);

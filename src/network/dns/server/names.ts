@@ -1,4 +1,7 @@
-/** What a DNS server answers and to whom: the zone of a cluster, its clients, and the way to other name servers. */
+/**
+ * Names that a DNS server answers and the clients it answers to: the zone of a cluster, its clients, and the way to
+ * other name servers.
+ */
 import { BlockList, isIPv4 } from 'node:net';
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import type { Random } from '../../../base/random.ts';
@@ -33,7 +36,7 @@ export interface NamesTools {
   readonly ownAddresses: () => readonly string[];
 }
 
-/** For whether an address may ask: looking it up takes longer than an answer. */
+/** Memory for decisions about clients: looking one up takes longer than an answer. */
 const MAX_DECISION_BYTES = 1024 * 1024;
 
 export class DnsNames {
@@ -64,7 +67,7 @@ export class DnsNames {
     return this.#isComplete;
   }
 
-  /** Undefined until the zone was complete. */
+  /** Authority of the zone; undefined until it was complete. */
   get authority(): Authority | undefined {
     return this.#isComplete ? this.#authority : undefined;
   }
@@ -73,7 +76,7 @@ export class DnsNames {
     return this.#authority.answer({ name, type: 0 }) !== undefined;
   }
 
-  /** Whether an address may ask. */
+  /** Reports whether an address may ask. */
   isAllowed(client: string): boolean {
     const known = this.#decisions.get(client);
     if (known !== undefined) return known;

@@ -7,23 +7,23 @@ import type { Authority, ZoneAnswer } from '../zone/authority.ts';
 import type { DnsCounters } from './counters.ts';
 
 export interface ResolverOptions {
-  /** Undefined until the zone is complete: queries for its names fail, and clients ask again. */
+  /** Returns the authority; undefined until the zone is complete: queries for its names fail, and clients ask again. */
   readonly authority: () => Authority | undefined;
-  /** Whether a name belongs to the cluster, also while the zone is not complete. */
+  /** Reports whether a name belongs to the cluster, also while the zone is not complete. */
   readonly isOwnName: (name: string) => boolean;
   readonly forwarder: Pick<Forwarder, 'lookup' | 'remembered'>;
-  /** Whether a client may ask. */
+  /** Reports whether a client may ask. */
   readonly isAllowed: (client: string) => boolean;
   readonly counters: DnsCounters;
 }
 
-/** `undefined`: there is no response. */
+/** Answer to a query; `undefined` means no response. */
 type Answer = Buffer | undefined | Promise<Buffer | undefined>;
 
 type Sections = Pick<MessageParts, 'code' | 'answers' | 'authorities' | 'additionals'> & { readonly flags: number };
 
 const MIN_UDP_BYTES = 512;
-/** Larger datagrams may be fragmented on their way (and get lost, or be forged). */
+/** Maximum size of datagrams: larger ones may be fragmented on their way (and get lost, or be forged). */
 const MAX_UDP_BYTES = 1_232;
 const MAX_TCP_BYTES = 65_535;
 
@@ -36,7 +36,7 @@ export class Resolver {
     this.#options = options;
   }
 
-  /** Never throws or rejects. Messages that cannot be answered have no response. */
+  /** Answers a message; never throws or rejects. Messages that cannot be answered have no response. */
   respond(message: Buffer, client: string, transport: 'udp' | 'tcp'): Answer {
     const { counters, isAllowed } = this.#options;
     counters.queries++;
@@ -124,11 +124,11 @@ function lookupFor({ question, flags, edns }: Query, client: string, alias: stri
   };
 }
 
-/** The response with what upstream servers say. `own` has the aliases that led there. */
+/** Returns the response with the answers of upstream servers. `own` has the aliases that led there. */
 function forwarded({ flags, edns }: Query, result: LookupResult, own: ZoneAnswer | undefined): Sections {
   const aliases = own?.answers ?? [];
   if (result === 'busy') return only(ResponseCode.SERVFAIL);
-  // The alias itself is known, even if nobody can say where it leads.
+  // The alias itself is known, even if no server can resolve its target.
   if (result === 'refused')
     return own ? { ...only(ResponseCode.NOERROR), answers: aliases } : only(ResponseCode.REFUSED);
   const { code, isAuthentic, answers, authorities, additionals } = result;

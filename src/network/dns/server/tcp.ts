@@ -9,10 +9,10 @@ import { framed, MessageFrames } from '../../../protocols/dns-message/frames.ts'
 import type { ListenOptions } from './udp.ts';
 
 const MAX_CONNECTIONS = 512;
-/** One client cannot take all of them. */
+/** Limit per client, so that one client cannot take all connections. */
 const MAX_CONNECTIONS_PER_CLIENT = 64;
 const IDLE_TIMEOUT_MS = 10_000;
-/** Of a connection; then it is read no further until some are answered. */
+/** Limits per connection, which is read no further until some queries are answered. */
 const MAX_QUERIES_IN_PROGRESS = 64;
 const MAX_UNSENT_BYTES = 256 * 1024;
 
@@ -53,7 +53,7 @@ export async function listenTcp(options: ListenTcpOptions): Promise<Listening> {
 }
 
 interface ConnectionOptions extends ListenTcpOptions {
-  /** Of all connections: one segment may have thousands of queries, and each a response of 64 KB. */
+  /** Budget of all connections: one segment may have thousands of queries, and each a response of 64 KB. */
   readonly budget: TurnBudget;
 }
 
@@ -85,7 +85,7 @@ class Connection {
     return this.#options.clock.timer(IDLE_TIMEOUT_MS, () => this.#socket.destroy());
   }
 
-  /** Takes on what is waiting, as far as the limits and this turn of the event loop allow. */
+  /** Takes waiting queries, as far as the limits and this turn of the event loop allow. */
   #proceed(): void {
     while (this.#waiting.length > 0 && this.#canTake()) {
       if (this.#options.budget.isSpent()) {
@@ -115,7 +115,7 @@ class Connection {
     );
   }
 
-  /** Only whole queries keep a connection open. */
+  /** Takes a query. Only whole queries keep a connection open. */
   #take(message: Buffer): void {
     this.#timer.cancel();
     this.#timer = this.#idleTimer();
@@ -137,7 +137,7 @@ class Connection {
       });
   }
 
-  /** A message that cannot be read ends the connection: what follows could be anything. */
+  /** Sends a response. A message that cannot be read ends the connection: the rest could be anything. */
   #reply(response: Buffer | undefined): void {
     if (this.#socket.destroyed) return;
     if (!response) this.#socket.destroy();

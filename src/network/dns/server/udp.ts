@@ -13,7 +13,7 @@ export interface ListenOptions {
   readonly log: Logger;
 }
 
-/** Datagrams wait here while this thread is busy; the kernel drops what does not fit. */
+/** Buffer in which datagrams wait while this thread is busy; the kernel drops those that do not fit. */
 const RECEIVE_BUFFER_BYTES = 1024 * 1024;
 /** The kernel's queue is full: further responses are dropped, as the network would drop them. */
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;

@@ -1,4 +1,4 @@
-/** Remembers what upstream servers answered, for as long as the records say and within bounds. */
+/** Remembers the answers of upstream servers, for as long as their records say and within bounds. */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
@@ -21,7 +21,7 @@ interface Entry {
 const MAX_BYTES = 8 * 1024 * 1024;
 const MAX_POSITIVE_SECONDS = 300;
 const MAX_NEGATIVE_SECONDS = 30;
-/** Of a record besides its name and data. */
+/** Memory of a record besides its name and data. */
 const RECORD_BYTES = 150;
 
 export class AnswerCache {
@@ -40,7 +40,7 @@ export class AnswerCache {
     return this.#entries.size;
   }
 
-  /** The answer with the lifetimes that are left; undefined when there is none or it is too old. */
+  /** Returns the answer with the remaining lifetimes; undefined when there is none or it is too old. */
   get(key: string): UpstreamAnswer | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
@@ -68,7 +68,10 @@ export class AnswerCache {
   }
 }
 
-/** Failures are not remembered. Negative answers live as long as their SOA record says (RFC 2308). */
+/**
+ * Returns the lifetime of an answer. Failures are not remembered. Negative answers live as long as their SOA record
+ * says (RFC 2308).
+ */
 function lifeSeconds({ code, answers, authorities }: UpstreamAnswer): number {
   if (code !== ResponseCode.NOERROR && code !== ResponseCode.NXDOMAIN) return 0;
   if (answers.length > 0 && code === ResponseCode.NOERROR) {

@@ -22,8 +22,8 @@ export interface Exchange {
 const RESPONSE_AND_TRUNCATED = 0x8200;
 
 /**
- * Resolves with the response. Each query has a socket of its own, so that its port is as random as its number: somebody who
- * cannot read the query must guess both.
+ * Resolves with the response. Each query uses its own socket, so that its port is as random as its number: an attacker
+ * who cannot read the query must guess both.
  */
 export async function exchange(clock: Clock, query: Exchange): Promise<Response> {
   const first = await overUdp(clock, query);
@@ -45,11 +45,11 @@ function overUdp(clock: Clock, { server, message, timeoutMs, ...asked }: Exchang
     socket.on('error', (error) => finish(() => reject(error)));
     socket.on('message', (data) => {
       const response = responseTo(asked, data);
-      // Something else may be forged: the true response can still come.
+      // Other data may be forged: the true response can still come.
       if (response) finish(() => resolve(response));
     });
-    // Connected: the kernel drops datagrams from other addresses, and reports a closed port at once.
-    // By event: a callback of `connect` is also called with the error of a connection that failed.
+    // The socket is connected: the kernel drops datagrams from other addresses, and reports a closed port at once. The
+    // event is used because a callback of `connect` is also called with the error of a failed connection.
     socket.once('connect', () => socket.send(message));
     socket.connect(server.port, server.address);
   });

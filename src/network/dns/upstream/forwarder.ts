@@ -25,7 +25,7 @@ export interface ForwarderOptions {
   readonly random: Random;
   /** The servers for a name in the order of preference. */
   readonly servers: (name: string) => Promise<readonly (string | Server)[]>;
-  /** For tests. */
+  /** Replaces the exchange in tests. */
   readonly exchange?: (clock: Clock, query: Exchange) => Promise<Response>;
 }
 
@@ -36,11 +36,11 @@ const MAX_ATTEMPTS = 3;
 /** A server that failed is asked after the others for this time. */
 const AVOID_MS = 5_000;
 const MAX_LOOKUPS = 1_000;
-/** One client cannot take all of them. */
+/** Limit per client, so that one client cannot take all lookups. */
 const MAX_LOOKUPS_PER_CLIENT = 250;
 /** Queries of a client that wait for an equal lookup. */
 const MAX_WAITING_PER_CLIENT = 1_000;
-/** Larger datagrams may be fragmented on their way. */
+/** Maximum size of datagrams: larger ones may be fragmented on their way. */
 const UDP_SIZE = 1_232;
 const MAX_ID = 65_536;
 
@@ -67,7 +67,7 @@ export class Forwarder {
     this.#cache = new AnswerCache(this.#options.clock);
   }
 
-  /** What is remembered; undefined when it must be looked up. */
+  /** Returns the remembered answer; undefined when a lookup is necessary. */
   remembered(lookup: Lookup): UpstreamAnswer | undefined {
     return this.#cache.get(keyOf(lookup));
   }
@@ -120,7 +120,7 @@ export class Forwarder {
           this.#failedAt.delete(keyOfServer(server));
           return last;
         }
-        // Every server has said that it cannot.
+        // Every server has answered with a failure.
         if (attempt + 1 >= servers.length) return last;
       } catch {
         this.#failedAt.set(keyOfServer(server), clock.now());
@@ -158,7 +158,7 @@ function keyOf({ question: { name, type, class: itsClass }, wantsDnssec, checkin
   return `${name} ${type} ${itsClass} ${Number(wantsDnssec)}${Number(checkingDisabled)}`;
 }
 
-/** Other codes say that the server could not find out; another one may. */
+/** Reports whether the code is final. With other codes the server could not find out; another one may. */
 function isConclusive(code: number): boolean {
   return code === ResponseCode.NOERROR || code === ResponseCode.NXDOMAIN;
 }

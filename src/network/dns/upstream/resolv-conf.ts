@@ -2,9 +2,9 @@
 import { isIP } from 'node:net';
 import type { Clock } from '../../../base/time/clock.ts';
 
-/** As the system's resolver. */
+/** Number of servers that are used, as by the system's resolver. */
 const MAX_SERVERS = 3;
-/** While queries are forwarded, the file is looked at this often. */
+/** Interval for checking the file while queries are forwarded. */
 const CHECK_MS = 5_000;
 
 /** The addresses of `nameserver` lines, in their order, without duplicates. */

@@ -23,7 +23,7 @@ it.each<Record<string, string> | undefined>([
   { stubDomains: 'not JSON', upstreamNameservers: '{}' },
   { stubDomains: '["192.0.2.1"]', upstreamNameservers: '["ns.test", 7, "192.0.2.1:0", "192.0.2.1:70000"]' },
   { stubDomains: '{"acme.test": "192.0.2.1", "b.test": [], "c..test": ["192.0.2.1"]}' },
-])('leaves out what cannot be used: %j', (data) => {
+])('unusable servers are left out: %j', (data) => {
   expect(parseUpstreams(data)).toEqual(NO_UPSTREAMS);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Name servers for other names than the cluster's, as the ConfigMap `kube-system/kube-dns` of Kubernetes' clusters has them: for
- * domains (`stubDomains`), and for all else (`upstreamNameservers`). Pure.
+ * Name servers for names outside of the cluster, as the ConfigMap `kube-system/kube-dns` of Kubernetes' clusters
+ * configures them: for domains (`stubDomains`), and for all else (`upstreamNameservers`). Pure.
  */
 import { isIP } from 'node:net';
 import { nameFrom } from '../../../protocols/dns-message/name.ts';

@@ -9,7 +9,7 @@ export interface AddressRange {
 
 const BITS_PER_LABEL = { ipv4: 8, ipv6: 4 } as const;
 
-/** Reads `10.96.0.0/16`. Throws for what is no range. */
+/** Reads `10.96.0.0/16`. Throws for text that is not a range. */
 export function addressRange(text: string): AddressRange {
   const [base = '', bits = ''] = text.split('/');
   const family = isIPv4(base) ? 'ipv4' : 'ipv6';
@@ -20,7 +20,7 @@ export function addressRange(text: string): AddressRange {
   return { addresses, reverseApex: [...first, family === 'ipv4' ? 'in-addr.arpa' : 'ip6.arpa'].join('.') };
 }
 
-/** Whether a range has the address that a reverse name stands for. */
+/** Reports whether a range has the address that a reverse name stands for. */
 export function reverseRange({ addresses }: AddressRange, name: string): boolean {
   const address = addressOf(name);
   return address !== undefined && isInRange(addresses, address);

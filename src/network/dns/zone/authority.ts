@@ -1,4 +1,4 @@
-/** Which names this server answers by itself, and what it answers. */
+/** Decides which names this server answers by itself, and how. */
 import { RecordClass, RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
 import type { Question } from '../../../protocols/dns-message/message.ts';
 import { NameReader, splitName } from '../../../protocols/dns-message/name.ts';
@@ -36,26 +36,26 @@ export interface ZoneAnswer {
 export interface AnswerOptions {
   /** Counts answers: most clients use the first record, and each answer starts with another one. */
   readonly turn?: number;
-  /** Of the message. */
+  /** Limit for the message. */
   readonly maxBytes?: number;
 }
 
 /** The version of the Kubernetes DNS specification. */
 const SCHEMA_VERSION = '1.1.0';
-/** Endpoints follow readiness: what clients remember must be short-lived. */
+/** Lifetime of records: endpoints follow readiness, so that clients must not remember them for long. */
 const TTL_SECONDS = 5;
 const TIMES = { refresh: 7_200, retry: 1_800, expire: 86_400, minimum: TTL_SECONDS };
 const MAX_ALIASES = 8;
 const MAX_MESSAGE_BYTES = 65_535;
-/** Of a record besides its data, with a pointer as its name. */
+/** Size of a record besides its data, with a pointer as its name. */
 const MIN_RECORD_BYTES = 12;
 const POINTER_BYTES = 2;
-/** Of a name as text: 255 bytes on the wire. */
+/** Length of a name as text: 255 bytes on the wire. */
 const MAX_NAME_LENGTH = 253;
 const SERVICE_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 /** The API server's name, which resolves without a namespace, too. */
 const API_SERVER = 'kubernetes';
-/** Some clients do not use the search path, or not for names with dots. */
+/** Names without the search path: some clients do not use it, or not for names with dots. */
 const BARE_NAMES: ReadonlySet<string> = new Set([API_SERVER, `${API_SERVER}.default`, `${API_SERVER}.default.svc`]);
 
 const names = new NameReader();
@@ -89,7 +89,7 @@ export class Authority {
     this.#serial++;
   }
 
-  /** Undefined when the name is not ours. */
+  /** Answers a question; undefined when the name is not ours. */
   answer(
     { name, type }: Pick<Question, 'name' | 'type'>,
     { turn = 0, maxBytes = MAX_MESSAGE_BYTES }: AnswerOptions = {},
@@ -106,7 +106,7 @@ export class Authority {
       if (!alias) {
         const matching = type === RecordType.ANY ? found : found.filter((record) => record.type === type);
         if (matching.length === 0) return this.#negative(ResponseCode.NOERROR, apex, answers);
-        // Aliases stay before what they lead to.
+        // Aliases precede their targets.
         const sent = firstOf(matching, aliases === 0 ? turn % matching.length : 0, maxBytes);
         for (const record of sent) answers.push(withLife(record, shown));
         const isWhole = sent.length === matching.length;
@@ -145,7 +145,10 @@ export class Authority {
     return [...(found ?? []), this.#soa(name)];
   }
 
-  /** The alias of a name that does not exist, two labels below a name that says where those lead: `SERVICE.NAMESPACE.FEDERATION.svc`. */
+  /**
+   * Returns the alias of a name that does not exist, two labels below a name that defines their target:
+   * `SERVICE.NAMESPACE.FEDERATION.svc`.
+   */
   #redirected(name: string): readonly ZoneRecord[] | undefined {
     const { label: service, parent } = splitName(name);
     const { label: namespace, parent: above } = splitName(parent);

@@ -17,7 +17,10 @@ export interface Federation {
   readonly domain: string;
 }
 
-/** Where the federations of a cluster are configured, as in clusters of Kubernetes: `name=domain`, separated by commas. */
+/**
+ * Location of the configured federations of a cluster, as in clusters of Kubernetes: `name=domain`, separated by
+ * commas.
+ */
 export const FEDERATIONS = { namespace: 'kube-system', name: 'kube-dns', key: 'federations' } as const;
 
 const ZONE_LABELS = ['topology.kubernetes.io/zone', 'failure-domain.beta.kubernetes.io/zone'];
@@ -45,7 +48,7 @@ export function placeOf(nodes: readonly DeepReadonly<Node>[]): string {
   return region === undefined ? '' : [zone, region].filter(Boolean).join('.');
 }
 
-/** For each federation, where the names below it lead when they do not exist here. */
+/** Returns a record for each federation: the target of names below it that do not exist here. */
 export function federationRecords(
   federations: readonly Federation[],
   place: string,
@@ -57,7 +60,7 @@ export function federationRecords(
   });
 }
 
-/** The addresses of a service under its federated names; none while it has no ready endpoints here. */
+/** Returns the addresses of a service under its federated names; none while it has no ready endpoints here. */
 export function localRecords(
   { metadata }: DeepReadonly<Service>,
   records: readonly ZoneRecord[],

@@ -1,11 +1,11 @@
 /**
- * The names and records of the cluster. Records come from sources (a Service with its slices, a Pod), each of which is
- * replaced as a whole, so that a change costs what its source has and not what the zone has.
+ * Names and records of the cluster. Records come from sources (a Service with its slices, a Pod), each of which is
+ * replaced as a whole, so that the cost of a change depends on the size of its source and not of the zone.
  */
 import { splitName } from '../../../protocols/dns-message/name.ts';
 import type { ZoneRecord } from '../../../protocols/dns-message/record.ts';
 
-/** All records of a source from now on; none when it is gone. */
+/** New records of a source, which replace all earlier ones; none when it is gone. */
 export interface ZoneChange {
   /** Identifies the source: `service/NAMESPACE/NAME`. */
   readonly source: string;

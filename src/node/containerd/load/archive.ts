@@ -29,7 +29,7 @@ export async function* filesOf(archive: string): AsyncGenerator<TarEntry> {
   }
 }
 
-/** Rejects with RuntimeError if it is an archive of something else. */
+/** Reads an archive. Rejects with RuntimeError if it does not contain images. */
 export async function readArchive(archive: string): Promise<Archive> {
   let index: Buffer | undefined;
   let manifest: Buffer | undefined;

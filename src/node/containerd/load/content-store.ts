@@ -16,7 +16,7 @@ interface BlobInput {
   /** Names the write; two writes at a time under one lease have different names. */
   readonly ref: string;
   readonly size: number;
-  /** Checked by containerd; undefined: it says what the digest is. */
+  /** Digest, which containerd checks; undefined: containerd computes it. */
   readonly digest: string | undefined;
   /** Labels that keep other blobs alive as long as this one. */
   readonly labels?: Readonly<Record<string, string>>;

@@ -28,7 +28,7 @@ async function archive(index: object, blobs: readonly Buffer[]): Promise<string>
   return path;
 }
 
-it('looks at each index once, however often others list it', async () => {
+it('each index is looked at once, however often others list it', async () => {
   const config = Buffer.from(JSON.stringify({ rootfs: { type: 'layers', diff_ids: [] } }));
   const manifest = Buffer.from(
     JSON.stringify({

@@ -16,7 +16,7 @@ import { type ImageContent, snapshotterOf, unpack } from './unpack.ts';
 interface LoadOptions {
   readonly connection: Connection;
   readonly clock: Clock;
-  /** Gives the only image of the archive this name, instead of its own. */
+  /** Name for the only image of the archive, instead of its own. */
   readonly as?: string;
   /** Otherwise images are unpacked when they are first used. */
   readonly unpacks: boolean;
@@ -25,7 +25,7 @@ interface LoadOptions {
 /** An image in the content store. */
 interface LoadedImage {
   readonly target: Descriptor;
-  /** One per platform. */
+  /** Contents for each platform. */
   readonly contents: readonly ImageContent[];
   readonly names: readonly string[];
 }
@@ -34,7 +34,7 @@ const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
 const DOCKER_CONFIG = 'application/vnd.docker.container.image.v1+json';
 const DOCKER_LAYER = 'application/vnd.docker.image.rootfs.diff.tar';
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);
-/** Until CRI has noticed a new image. */
+/** Timeout until CRI has noticed a new image. */
 const NOTICE_TIMEOUT_MS = 10_000;
 const POLL_MS = 10;
 
@@ -91,7 +91,10 @@ async function loadOci(
   return images;
 }
 
-/** What the manifests of an archive refer to. Each is looked at once: indexes may list one many times, and other indexes. */
+/**
+ * Contents that the manifests of an archive refer to. Each is looked at once: indexes may list one many times, and
+ * other indexes.
+ */
 class References {
   readonly #documents: ReadonlyMap<string, Buffer>;
   readonly #store: ContentStore;
@@ -102,7 +105,10 @@ class References {
     this.#store = store;
   }
 
-  /** Labels manifests with what they refer to, so that it is kept with them. Returns what each platform has. */
+  /**
+   * Labels manifests with the blobs that they refer to, so that these are kept with them. Returns the contents for each
+   * platform.
+   */
   async of(digest: string): Promise<readonly ImageContent[]> {
     let contents = this.#known.get(digest);
     if (!contents) {
@@ -182,7 +188,7 @@ async function loadDocker(
     return blob;
   };
   const loaded: LoadedImage[] = [];
-  // One after the other: two of them can have the same manifest.
+  // Manifests are written one after the other: two images can have the same one.
   for (const { config, layers, names } of images) {
     const { target, content } = await writeManifest(store, blobOf(config), layers.map(blobOf));
     loaded.push({ target, contents: [content], names: names.map((name) => fullName(parseReference(name))) });
@@ -192,7 +198,7 @@ async function loadDocker(
 
 interface DockerBlob extends Blob {
   readonly isGzip: boolean;
-  /** Of a configuration. */
+  /** Content of a configuration. */
   readonly bytes: Buffer | undefined;
 }
 
@@ -221,7 +227,7 @@ async function writeManifest(
   };
 }
 
-/** Whether it is compressed, and all of the content. */
+/** Returns whether the content is compressed, and all of the content. */
 async function peek(content: AsyncIterable<Buffer>): Promise<[boolean, AsyncIterable<Buffer>]> {
   const parts = content[Symbol.asyncIterator]();
   const first = await parts.next();
@@ -253,7 +259,7 @@ async function nameImage(connection: Connection, name: string, { target }: Loade
   });
 }
 
-/** CRI learns of new images by an event. Returns what it uses of the image. */
+/** Waits until CRI has noticed a new image, by an event. Returns the part of the image that it uses. */
 async function noticed(
   { connection, clock }: Pick<LoadOptions, 'connection' | 'clock'>,
   name: string,

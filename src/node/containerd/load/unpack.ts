@@ -4,7 +4,7 @@ import type { RuntimeError } from '../../runtime/errors.ts';
 import type { Connection } from '../connection.ts';
 import { containerdApi, cri, underLease } from '../methods.ts';
 
-/** What an image consists of on one platform. */
+/** Parts of an image on one platform. */
 export interface ImageContent {
   /** The digest of its configuration, which is the image's id. */
   readonly id: string;
@@ -16,11 +16,13 @@ export interface ImageContent {
 interface UnpackOptions {
   readonly connection: Connection;
   readonly lease: string;
-  /** Of the containers that will use the image. */
+  /** Snapshotter of the containers that will use the image. */
   readonly snapshotter: string;
 }
 
-/** What containers have their files from, as the folder of images says: `…/io.containerd.snapshotter.v1.overlayfs`. */
+/**
+ * Returns the snapshotter of containers, as the folder of images names it: `…/io.containerd.snapshotter.v1.overlayfs`.
+ */
 export async function snapshotterOf(connection: Connection): Promise<string | undefined> {
   const { images } = await connection.call(cri.imageUsage, {});
   return /io\.containerd\.snapshotter\.v1\.([^/]+)$/.exec(images[0]?.directory?.path ?? '')?.[1];
@@ -54,7 +56,7 @@ export async function unpack(
   return parent === '' ? {} : { [`containerd.io/gc.ref.snapshot.${snapshotter}`]: parent };
 }
 
-/** A layer on top of others has a name of its own, by the specification of OCI images. */
+/** Returns the id of a layer on top of others, as the specification of OCI images defines it. */
 function chainId(parent: string, diffId: string): string {
   if (parent === '') return diffId;
   return `sha256:${createHash('sha256').update(`${parent} ${diffId}`).digest('hex')}`;
@@ -64,7 +66,7 @@ function ignoreNotFound(error: RuntimeError): undefined {
   if (error.code !== 'NotFound') throw error;
 }
 
-/** Another program was faster. */
+/** Ignores that another program was faster. */
 function ignoreExisting(error: RuntimeError): void {
   if (!error.message.includes('already exists')) throw error;
 }

@@ -18,7 +18,7 @@ export const WriteResponse = message({
   total: field(5, integer),
   digest: field(6, text),
 });
-/** Of Info. */
+/** Request for Info. */
 export const ContentRequest = message({ digest: field(1, text) });
 const ContentInfo = message({ digest: field(1, text), size: field(2, integer), labels: field(5, texts) });
 export const ContentResponse = message({ info: field(1, ContentInfo.type) });
@@ -29,7 +29,7 @@ export const UpdateContentRequest = message({
 
 const Descriptor = message({ mediaType: field(1, text), digest: field(2, text), size: field(3, integer) });
 const NamedImage = message({ name: field(1, text), labels: field(2, texts), target: field(3, Descriptor.type) });
-/** Of Create and Update. */
+/** Request for Create and Update. */
 export const NamedImageRequest = message({ image: field(1, NamedImage.type) });
 
 const Mount = message({
@@ -38,7 +38,7 @@ const Mount = message({
   target: field(3, text),
   options: field(4, list(text)),
 });
-/** Of Stat. */
+/** Request for Stat. */
 export const SnapshotRequest = message({ snapshotter: field(1, text), key: field(2, text) });
 export const PrepareSnapshotRequest = message({
   snapshotter: field(1, text),

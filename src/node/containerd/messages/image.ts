@@ -12,7 +12,7 @@ export const ImageMessage = message({
   isPinned: field(8, flag),
 });
 
-/** Of ImageStatus and RemoveImage. */
+/** Request for ImageStatus and RemoveImage. */
 export const ImageRequest = message({ image: field(1, ImageSpec.type) });
 export const ListImagesResponse = message({ images: field(1, list(ImageMessage.type)) });
 export const ImageStatusResponse = message({ image: field(1, ImageMessage.type) });

@@ -9,13 +9,13 @@ const Interfaces = {
 };
 const info = (interfaces: object) => JSON.stringify({ pid: 12, cniResult: { Interfaces: interfaces } });
 
-it('finds both ends of the interface that a pod has on a bridge', () => {
+it('both ends of the interface that a pod has on a bridge are found', () => {
   expect(interfaceIn(info(Interfaces), 'qd0123456789')).toEqual({
     ...{ device: 'veth0a1b2c3d', address: '10.244.0.2', mac: 'ae:f5:d4:21:dd:a6' },
   });
 });
 
-it('finds none on the bridge of somebody else, and without a network', () => {
+it('no interface is found on the bridge of another network, and without a network', () => {
   expect(interfaceIn(info(Interfaces), 'qdffffffffff')).toBeUndefined();
   expect(interfaceIn('', 'qd0123456789')).toBeUndefined();
 });

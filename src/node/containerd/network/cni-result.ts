@@ -1,6 +1,6 @@
 /** Reads from the status of a sandbox which interface CNI has made for it. Tested with containerd 1.6. */
 
-/** A part of what containerd says about a sandbox, as JSON. */
+/** Part of containerd's report about a sandbox, as JSON. */
 interface SandboxInfo {
   readonly cniResult?: {
     readonly Interfaces?: Readonly<Record<string, CniInterface>>;
@@ -10,7 +10,7 @@ interface SandboxInfo {
 interface CniInterface {
   readonly IPConfigs?: readonly { readonly IP?: string }[] | null;
   readonly Mac?: string;
-  /** Empty: it is an interface of the node. */
+  /** Sandbox; empty for an interface of the node. */
   readonly Sandbox?: string;
 }
 
@@ -23,7 +23,10 @@ interface PodInterface {
 
 const INSIDE = 'eth0';
 
-/** Undefined when the sandbox has no interface on this bridge. Throws when it has one that is not described. */
+/**
+ * Returns the interface; undefined when the sandbox has none on this bridge. Throws when it has one that is not
+ * described.
+ */
 export function interfaceIn(info: string | undefined, bridge: string): PodInterface | undefined {
   const { cniResult } = JSON.parse(info || '{}') as SandboxInfo;
   const interfaces = cniResult?.Interfaces ?? {};

@@ -4,9 +4,9 @@ interface CniInput {
   /** Identifies the node on this machine. */
   readonly name: string;
   readonly podCIDRs: readonly string[];
-  /** Where the addresses in use are kept. */
+  /** Directory for the addresses in use. */
   readonly addresses: string;
-  /** Without iptables, traffic leaves with the pod's address, and there are no host ports. */
+  /** True when iptables is available. Otherwise traffic leaves with the pod's address, and there are no host ports. */
   readonly hasIptables: boolean;
 }
 
@@ -20,7 +20,7 @@ export function cniFile(name: string): string {
   return `10-${bridgeOf(name)}.conflist`;
 }
 
-/** The bridge that such a file is about; undefined if it is a file of somebody else. */
+/** Returns the bridge that a file of this program configures; undefined for other files. */
 export function bridgeIn(file: string): string | undefined {
   return /^10-(qd[0-9a-f]{10})\.conflist$/.exec(file)?.[1];
 }

@@ -14,7 +14,7 @@ interface PodInterfacesOptions {
   readonly connection: Connection;
   /** Identifies the node on this machine. */
   readonly name: string;
-  /** Where programs are searched. */
+  /** Directories to search for programs. */
   readonly path: string;
   /** The network namespace of the node; undefined: that of this process. */
   readonly networkNamespace: string | undefined;
@@ -26,7 +26,7 @@ const NO_IPV6 = { 'net.ipv6.conf.eth0.disable_ipv6': '1' };
 export class PodInterfaces {
   readonly #options: PodInterfacesOptions;
   readonly #guard: InterfaceGuard;
-  /** Whether pods are attached to the bridge of this program, and to nothing else. */
+  /** True when pods are attached to the bridge of this program, and to nothing else. */
   isOwnNetwork = false;
 
   private constructor(options: PodInterfacesOptions, guard: InterfaceGuard) {
@@ -38,7 +38,7 @@ export class PodInterfaces {
     return new PodInterfaces(options, await InterfaceGuard.open(await guardOptions(options)));
   }
 
-  /** What pods are not protected from on this machine, as a sentence. */
+  /** Missing protection of pods on this machine, as a sentence. */
   get limitation(): string | undefined {
     return this.#guard.limitation;
   }
@@ -58,7 +58,7 @@ export class PodInterfaces {
     });
   }
 
-  /** Guards what runs already, in one transaction. */
+  /** Guards the interfaces of running sandboxes, in one transaction. */
   async protectAll(): Promise<void> {
     const filter = { labels: { [OWNER_LABEL]: this.#options.name } };
     const { items } = await this.#options.connection.call(cri.listSandboxes, { filter });

@@ -11,16 +11,19 @@ interface NetworkOptions {
   readonly clock: Clock;
   readonly name: string;
   readonly hasIptables: boolean;
-  /** Where the runtime reads CNI configurations; undefined: it does not say, and configures its network itself. */
+  /**
+   * Folder from which the runtime reads CNI configurations; undefined: it does not say, and configures its network
+   * itself.
+   */
   readonly folder: string | undefined;
-  /** Where host-local keeps the addresses in use. */
+  /** Directory in which host-local keeps the addresses in use. */
   readonly cniAddresses: string;
 }
 
 const READY_TIMEOUT_MS = 5000;
 const POLL_MS = 20;
 
-/** Writes the CNI configuration of the node, unless there is another one. Returns whether pods get that of the node. */
+/** Writes the CNI configuration of the node, unless there is another one. Returns whether pods use that of the node. */
 export async function writeNetwork(options: NetworkOptions, podCIDRs: readonly string[]): Promise<boolean> {
   const { name, hasIptables, folder, cniAddresses } = options;
   if (folder === undefined) return false;
@@ -39,7 +42,7 @@ export async function writeNetwork(options: NetworkOptions, podCIDRs: readonly s
   return true;
 }
 
-/** containerd notices a new file within milliseconds. What is wrong with it, `health` says. */
+/** Waits until containerd has read a new file, which takes milliseconds. `health` reports errors in the file. */
 async function untilReady({ connection, clock }: Pick<NetworkOptions, 'connection' | 'clock'>): Promise<void> {
   for (const deadline = clock.now() + READY_TIMEOUT_MS; clock.now() < deadline; ) {
     const { status } = await connection.call(cri.status, {});

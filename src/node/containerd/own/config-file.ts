@@ -30,7 +30,7 @@ export function containerdConfig(input: ConfigInput): string {
   ]);
 }
 
-/** For containerd 1.x. */
+/** Returns the configuration for containerd 1.x. */
 function version2({ paths, machine, sandboxImage, streamAddress }: ConfigInput): Tables {
   const cri = ['plugins', 'io.containerd.grpc.v1.cri'];
   return [
@@ -51,7 +51,7 @@ function version2({ paths, machine, sandboxImage, streamAddress }: ConfigInput):
   ];
 }
 
-/** For containerd 2.x. */
+/** Returns the configuration for containerd 2.x. */
 function version3({ paths, machine, sandboxImage, streamAddress }: ConfigInput): Tables {
   const runtime = ['plugins', 'io.containerd.cri.v1.runtime'];
   const images = ['plugins', 'io.containerd.cri.v1.images'];
@@ -105,7 +105,7 @@ function quoted(key: string): string {
   return /^[\w-]+$/.test(key) ? key : JSON.stringify(key);
 }
 
-/** What the specification of every container begins with: that of containerd, and a check of the mounts. */
+/** Returns the base specification of every container: that of containerd, and a check of the mounts. */
 export function baseSpecOf(defaultSpec: string): string {
   return JSON.stringify({ ...(JSON.parse(defaultSpec) as object), hooks: { createContainer: [ownMountsHook()] } });
 }

@@ -60,7 +60,7 @@ export async function findDaemon(paths: OwnPaths): Promise<ProcessIdentity | und
   return now.started !== '' && now.boot === known.boot && now.started === known.started ? now : undefined;
 }
 
-/** Ends containerd, and leaves what it runs alone. Resolves when the process is gone. */
+/** Ends containerd, but not its containers. Resolves when the process is gone. */
 export async function endDaemon(paths: OwnPaths, clock: Clock): Promise<void> {
   const running = await findDaemon(paths);
   if (!running) return;

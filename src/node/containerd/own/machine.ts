@@ -1,4 +1,4 @@
-/** What of this machine the configuration of containerd depends on. */
+/** Properties of this machine that the configuration of containerd depends on. */
 import { execFile } from 'node:child_process';
 import { access, constants, readFile, statfs } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { RuntimeError } from '../../runtime/errors.ts';
 
 export interface Machine {
-  /** For example `1.6.20`. */
+  /** Version, for example `1.6.20`. */
   readonly containerdVersion: string;
   readonly containerd: string;
   readonly usesSystemdCgroups: boolean;

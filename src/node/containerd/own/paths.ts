@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
-/** Where an own containerd has its files. */
+/** Paths of the files of an own containerd. */
 export interface OwnPaths {
   readonly directory: string;
   readonly root: string;
   readonly state: string;
   readonly socket: string;
   readonly config: string;
-  /** What the specification of every container begins with. */
+  /** Base specification of every container. */
   readonly baseSpec: string;
   readonly log: string;
   /** The identity of the process. */

@@ -1,7 +1,7 @@
 import { hostsOf, type RegistrySettings } from '../../images/registry/hosts.ts';
 import { type Tables, toml } from './config-file.ts';
 
-/** The registries that have a `hosts.toml`: all others are asked as containerd does by itself. */
+/** Returns the registries that have a `hosts.toml`: containerd asks all others as it does by default. */
 export function configuredRegistries({ mirrors, insecure }: RegistrySettings): readonly string[] {
   return [...new Set([...Object.keys(mirrors), ...insecure])];
 }

@@ -19,11 +19,11 @@ const POLL_MS = 25;
 
 export interface StopOptions extends DaemonOptions {
   readonly name: string;
-  /** Whether containerd forgets the pods; otherwise the next one knows how they ended. */
+  /** True to make containerd forget the pods; otherwise the next one knows how they ended. */
   readonly removesPods: boolean;
 }
 
-/** Whether the containerd of a node, or something that it has started, runs. */
+/** Reports whether the containerd of a node, or something that it has started, is running. */
 export async function isOwnRunning(directory: string): Promise<boolean> {
   const paths = ownPaths(directory);
   return (await findDaemon(paths)) !== undefined || (await shimsOf(paths)).length > 0;
@@ -58,7 +58,7 @@ export async function stopOwnContainerd(options: StopOptions): Promise<void> {
   await rm(`${paths.socket}.ttrpc`, { force: true });
 }
 
-/** Those that its network configurations have made. */
+/** Returns the bridges that its network configurations have made. */
 async function bridgesOf({ cniConfiguration }: OwnPaths): Promise<readonly string[]> {
   const files = await readdir(cniConfiguration).catch(() => []);
   return files.map(bridgeIn).filter((bridge) => bridge !== undefined);
@@ -130,7 +130,7 @@ function kill(pid: number): void {
   }
 }
 
-/** Unmounts what is left, the deepest first. */
+/** Unmounts the remaining mounts, the deepest first. */
 export async function unmountBelow(directory: string, path: string): Promise<void> {
   const mounts = (await readFile('/proc/self/mountinfo', 'utf8'))
     .split('\n')

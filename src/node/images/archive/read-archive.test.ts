@@ -45,7 +45,7 @@ const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType: OCI_M
 const descriptor = { mediaType: OCI_MANIFEST, digest: digestOf(manifest), size: manifest.length };
 const indexOf = (manifests: readonly object[]) => ({ schemaVersion: 2, mediaType: OCI_INDEX, manifests });
 
-it('takes linear time for many descriptors of one name', async () => {
+it('an archive takes linear time for many descriptors of one name', async () => {
   const timeFor = async (count: number) => {
     const other = { ...descriptor, platform: { os: 'linux', architecture: 's390x' } };
     const manifests = [...Array(count).fill(other), { ...descriptor, platform }];

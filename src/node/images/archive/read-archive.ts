@@ -1,4 +1,4 @@
-/** Reads an archive into an ingest: an OCI layout, or what `docker save` writes. */
+/** Reads an archive into an ingest: an OCI layout, or the output of `docker save`. */
 import { posix } from 'node:path';
 import { groupBy } from '../../../base/collections/group-by.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -23,7 +23,7 @@ export interface LoadedImage {
 
 export interface ReadArchiveOptions {
   readonly platform: Platform;
-  /** The name of images that have none in the archive, without a tag. */
+  /** Name, without a tag, for images that have none in the archive. */
   readonly fallbackName: string;
 }
 
@@ -105,7 +105,7 @@ function nameOf({ annotations = {} }: Descriptor, fallback: string): string {
   return fullName(parseReference(/^[\w.-]+$/.test(name) ? `${fallback}:${name}` : name));
 }
 
-/** By digest: thousands of names may have one manifest of megabytes. */
+/** Manifests by digest: thousands of names may have one manifest of megabytes. */
 type KnownManifests = Map<string, ReturnType<typeof parseManifest>>;
 
 /** Follows indexes to the manifest for the platform. */
@@ -129,7 +129,7 @@ async function resolve(
   return { digest: chosen.digest, manifest: parsed };
 }
 
-/** Makes a manifest for each image: Docker's archives have none. */
+/** Reads an archive of Docker and makes a manifest for each image: such archives have none. */
 async function readDocker(
   ingest: Ingest,
   files: ArchivedFiles,

@@ -11,7 +11,7 @@ export interface ArchivedImage {
   readonly name: string;
   readonly platform: Platform;
   readonly config: Descriptor & { readonly bytes: Buffer };
-  /** With the file that holds each. */
+  /** Layers with the file that holds each. */
   readonly layers: readonly (Descriptor & { readonly file: string })[];
 }
 

@@ -16,7 +16,7 @@ import { type TarInput, writeTar } from '../tar/write-tar.ts';
 /** A file of an image. Directories on its path are made. */
 export type ImageFile = { readonly path: string; readonly mode?: number } & (
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
-  /** Copied from this machine, with its permissions unless `mode` says otherwise. */
+  /** File that is copied from this machine, with its permissions unless `mode` sets others. */
   | { readonly type: 'copy'; readonly source: string }
   | { readonly type: 'link'; readonly target: string }
   | { readonly type: 'directory' }
@@ -26,9 +26,9 @@ export interface ImageSpec {
   readonly name: string;
   readonly files: readonly ImageFile[];
   readonly config: Partial<ImageConfig>;
-  /** In Node's words. */
+  /** Architecture as Node names it. */
   readonly architecture: string;
-  /** Whether the layer is compressed. Default: false. */
+  /** True to compress the layer. Default: false. */
   readonly compress?: boolean;
 }
 

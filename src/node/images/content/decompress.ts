@@ -1,4 +1,4 @@
-/** Decompresses a stream by what its first bytes say: gzip, zstd, or nothing. */
+/** Decompresses a stream according to its first bytes: gzip, zstd, or not at all. */
 import { Readable } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { RuntimeError } from '../../runtime/errors.ts';

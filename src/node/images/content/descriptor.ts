@@ -1,6 +1,6 @@
-/** What names the parts of an image. */
+/** Descriptors, which name the parts of an image. */
 
-/** In the words of Go: `linux`, `amd64`. */
+/** Platform in terms of Go: `linux`, `amd64`. */
 export interface Platform {
   readonly os: string;
   readonly architecture: string;

@@ -1,4 +1,4 @@
-/** Digests: `sha256:` and 64 digits. Other algorithms are allowed by the specification, and used by nobody. */
+/** Digests: `sha256:` and 64 digits. The specification allows other algorithms, which are not used in practice. */
 import { createHash, type Hash } from 'node:crypto';
 import { RuntimeError } from '../../runtime/errors.ts';
 
@@ -17,7 +17,7 @@ export function digitsOf(digest: string): string {
   return digest.slice('sha256:'.length);
 }
 
-/** Computes the digest and the size of what passes. */
+/** Computes the digest and the size of a stream. */
 export class Digester {
   readonly #hash: Hash = createHash('sha256');
   #bytes = 0;
@@ -37,7 +37,7 @@ export class Digester {
   }
 }
 
-/** Throws when what was read is not what its name says. */
+/** Throws when the digest of content is not the expected one. */
 export function checkDigest(what: string, found: string, expected: string): void {
   if (found !== expected)
     throw new RuntimeError('Unknown', `${what} is damaged: its digest is ${found}, not ${expected}`);

@@ -1,4 +1,4 @@
-/** Reads the JSON documents of an image, and checks what is used of them. */
+/** Reads the JSON documents of an image, and checks the parts that are used. */
 import { exceeded } from '../../../base/json/size.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Descriptor } from './descriptor.ts';
@@ -45,7 +45,7 @@ function parseJson(what: string, bytes: Uint8Array): unknown {
   }
 }
 
-/** A manifest or an index, told apart by its media type or, without one, by its fields. */
+/** Parses a manifest or an index, told apart by its media type or, without one, by its fields. */
 export function parseManifest(what: string, bytes: Uint8Array): Manifest | Index {
   const document = parseDocument(what, bytes);
   if (document.schemaVersion !== 2) {

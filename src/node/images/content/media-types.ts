@@ -8,7 +8,7 @@ export const OCI_LAYER_GZIP = 'application/vnd.oci.image.layer.v1.tar+gzip';
 const DOCKER_INDEX = 'application/vnd.docker.distribution.manifest.list.v2+json';
 const DOCKER_MANIFEST = 'application/vnd.docker.distribution.manifest.v2+json';
 
-/** What a registry is asked for. */
+/** Media types requested from a registry. */
 export const MANIFEST_TYPES = [OCI_INDEX, OCI_MANIFEST, DOCKER_INDEX, DOCKER_MANIFEST];
 
 export function isIndex(mediaType: string): boolean {

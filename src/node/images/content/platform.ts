@@ -3,7 +3,7 @@ import type { Descriptor, Platform } from './descriptor.ts';
 import { isIndex, isManifest } from './media-types.ts';
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64', arm: 'arm', ia32: '386' };
-/** The variant that an architecture has unless an image says another; older ones run on it, too. */
+/** Variants of an architecture, starting with that of images without one; older ones run on it, too. */
 const VARIANTS: Readonly<Record<string, readonly string[]>> = { arm64: ['v8', ''], arm: ['v7', '', 'v6', 'v5'] };
 
 /** `architecture` in Node's words. */
@@ -11,7 +11,10 @@ export function platformOf(architecture: string): Platform {
   return { os: 'linux', architecture: ARCHITECTURES[architecture] ?? architecture };
 }
 
-/** The entry of an index that fits best; undefined if none does. A single one without a platform fits everywhere. */
+/**
+ * Returns the entry of an index that fits best; undefined if none does. A single one without a platform fits
+ * everywhere.
+ */
 export function choosePlatform(manifests: readonly Descriptor[], platform: Platform): Descriptor | undefined {
   const images = manifests.filter(({ mediaType }) => mediaType === '' || isManifest(mediaType) || isIndex(mediaType));
   const fitting = images.filter(

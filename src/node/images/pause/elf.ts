@@ -1,4 +1,4 @@
-/** A static program for Linux, of one segment that holds headers and code. */
+/** Encodes a static program for Linux, of one segment that holds headers and code. */
 
 const HEADER_BYTES = 64;
 const PROGRAM_HEADER_BYTES = 56;

@@ -2,7 +2,7 @@
 import { type BuiltImage, buildImage } from '../build/build-image.ts';
 import { pauseProgram } from './pause-program.ts';
 
-/** Its tag changes whenever the program does. */
+/** Name of the image. Its tag changes whenever the program does. */
 export const PAUSE_IMAGE = 'quarterdeck.local/pause:1';
 
 /** An id that no user of the node has; the program needs no rights. */

@@ -29,7 +29,7 @@ function start(command: string, args: string[] = []): ChildProcess {
 
 const childrenOf = (pid: number) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
-/** Whether the program runs and sleeps: then it waits for signals. */
+/** Waits until the program runs and sleeps: then it waits for signals. */
 const isWaiting = (pid: number) =>
   vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/^\d+ \(pause\) S /), 5000);
 
@@ -48,7 +48,7 @@ test('dies of other signals', async () => {
 });
 
 /** Making a PID namespace needs root. */
-test.skipIf(process.getuid?.() !== 0)('as PID 1 it ends with SIGTERM, and reaps orphans', async () => {
+test.skipIf(process.getuid?.() !== 0)('the program as PID 1 ends with SIGTERM, and reaps orphans', async () => {
   const unshare = start('unshare', ['--pid', '--fork', '--kill-child', program]);
   const pid = await vi.waitFor(() => {
     const [child] = childrenOf(unshare.pid!);

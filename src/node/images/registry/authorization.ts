@@ -1,4 +1,4 @@
-/** What a registry wants to see before it gives something: nothing, a password, or a token that another server gives. */
+/** Obtains the authorization that a registry demands: none, a password, or a token from another server. */
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 import { isObject, parseDocument } from '../content/documents.ts';
@@ -6,7 +6,7 @@ import { type HttpRequest, type ImageDialing, readBody, send } from './http.ts';
 
 /** A `WWW-Authenticate` header. */
 export interface Challenge {
-  /** In lower case. */
+  /** Scheme in lower case. */
   readonly scheme: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
@@ -16,7 +16,7 @@ interface TokenRequest {
   readonly repository: string;
   readonly credentials: RegistryCredentials | undefined;
   readonly isInsecure: boolean;
-  /** Whether the registry was asked over TLS and has to be: then its tokens are, too. */
+  /** True when the registry was asked over TLS, and only so: then its tokens are requested over TLS, too. */
   readonly hasTls: boolean;
   readonly dialing: ImageDialing;
   readonly signal: AbortSignal;
@@ -35,7 +35,7 @@ export function parseChallenge(header: string): Challenge {
   return { scheme: scheme.toLowerCase(), parameters: Object.fromEntries(parameters) };
 }
 
-/** The value of the `Authorization` header; undefined when there is nothing to answer with. */
+/** Returns the value of the `Authorization` header; undefined when there are no suitable credentials. */
 export async function answer(request: TokenRequest): Promise<string | undefined> {
   const { challenge, credentials } = request;
   if (credentials?.registryToken) return `Bearer ${credentials.registryToken}`;

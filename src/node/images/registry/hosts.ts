@@ -1,14 +1,14 @@
-/** Where the images of a registry are asked for. */
+/** Hosts that are asked for the images of a registry. */
 
 export interface RegistrySettings {
-  /** By registry (`docker.io`): URLs that are asked before it, in this order. */
+  /** URLs by registry (`docker.io`) that are asked before it, in this order. */
   readonly mirrors: Readonly<Record<string, readonly string[]>>;
   /** Registries, as `host` or `host:port`, whose certificates are not checked, and that may be without TLS. */
   readonly insecure: readonly string[];
 }
 
 export interface RegistryHost {
-  /** Without a slash at the end. */
+  /** URL without a slash at the end. */
   readonly url: string;
   readonly isInsecure: boolean;
 }
@@ -18,7 +18,7 @@ const DOCKER_HUB_URL = 'https://registry-1.docker.io';
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::(\d+))?$/;
 const TLS_PORT = '443';
 
-/** In the order in which they are asked. */
+/** Returns the hosts in the order in which they are asked. */
 export function hostsOf(registry: string, { mirrors, insecure }: RegistrySettings): readonly RegistryHost[] {
   const isInsecure = insecure.includes(registry);
   const own = ownUrls(registry, isInsecure).map((url) => ({ url, isInsecure }));

@@ -17,7 +17,7 @@ async function listening(address: string, answer: RequestListener): Promise<numb
   return (server.address() as AddressInfo).port;
 }
 
-/** All names lead to 127.0.0.2, which stands for an address elsewhere; 127.0.0.3 is one of the node. */
+/** Resolves all names to 127.0.0.2, which stands for an address elsewhere; 127.0.0.3 is one of the node. */
 const guard = new DialGuard({
   ownAddresses: () => ['192.0.2.7'],
   allowedRanges: ['127.0.0.2'],

@@ -1,16 +1,16 @@
-/** One HTTP request to a registry, with its redirects. */
+/** Sends an HTTP request to a registry and follows its redirects. */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { type DialAllowance, type DialGuard, namesLoopback } from '../../../base/dial/dial-guard.ts';
 import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
-/** Where the requests for an image may lead to. */
+/** Allowed destinations of the requests for an image. */
 export interface ImageDialing {
   readonly guard: DialGuard;
   /** Name or address of the host that the image, or the operator of the node, names. */
   readonly hostname: string;
-  /** Whether the operator of the node named it. */
+  /** True when the operator of the node named it. */
   readonly isTrusted: boolean;
 }
 
@@ -19,14 +19,14 @@ export interface HttpRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Whether any certificate is good enough. */
+  /** True to accept any certificate. */
   readonly isInsecure: boolean;
   readonly dialing: ImageDialing;
   /** Ends the request, and its response while it is read. */
   readonly signal: AbortSignal;
 }
 
-/** How long a registry may send nothing. */
+/** Timeout for a registry that sends nothing. */
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_REDIRECTS = 10;
 const USER_AGENT = 'quarterdeck';
@@ -34,7 +34,7 @@ const USER_AGENT = 'quarterdeck';
 /** A response that another host than the one that was asked may have sent. */
 export interface Answered {
   readonly response: IncomingMessage;
-  /** Whether the host that was asked has sent it. */
+  /** True when the host that was asked has sent it. */
   readonly isOwn: boolean;
 }
 
@@ -47,7 +47,7 @@ export async function send(request: HttpRequest): Promise<Answered> {
     if (statusCode < 300 || statusCode > 308 || headers.location === undefined) {
       return { response, isOwn: hostOf(current) === hostOf(request) };
     }
-    // Nobody reads its body, which may have no end.
+    // The body is not read: it may have no end.
     response.destroy();
     current = redirected(current, headers.location);
   }
@@ -74,7 +74,10 @@ function redirected(request: HttpRequest, location: string): HttpRequest {
 
 const hostOf = ({ url }: HttpRequest) => new URL(url).host;
 
-/** A registry may run on the node. One that nobody on the node named must not send the node to its own addresses. */
+/**
+ * Returns the addresses that a host may lead to. A registry may run on the node; one that the operator did not name
+ * must not send the node to its own addresses.
+ */
 function allowanceFor(target: string, { hostname, isTrusted }: ImageDialing): DialAllowance {
   if (isTrusted || namesLoopback(hostname)) return { loopback: true, own: true };
   return { own: target === hostname };

@@ -1,12 +1,13 @@
 /**
- * Ends a pull that does not get on. A registry that sends a byte now and then is never silent, so that a limit for silence
- * does not notice it: what counts is how much arrives within each window of time, over all connections of the pull.
+ * Ends a pull that makes no progress. A registry that sends a byte now and then is never silent, so that an idle
+ * timeout does not notice it: the limit is on the bytes that arrive within each window of time, over all connections of
+ * the pull.
  */
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
 export const PROGRESS_WINDOW_MS = 5 * 60_000;
-/** About 1 KiB per second. */
+/** Minimum of about 1 KiB per second. */
 export const MIN_WINDOW_BYTES = 256 * 1024;
 
 export class PullProgress {

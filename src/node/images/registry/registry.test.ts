@@ -1,4 +1,7 @@
-/** Against a registry of this test's own, which can break in every way; test/registry.test.ts has a real one. */
+/**
+ * Tests pulls against a registry of this test's own, which can break in every way; test/registry.test.ts has a real
+ * one.
+ */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -23,7 +26,7 @@ const OCI = 'application/vnd.oci.image';
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const descriptor = (mediaType: string, bytes: Buffer) => ({ mediaType, digest: digestOf(bytes), size: bytes.length });
 
-/** An image of one large layer, as a registry has it. */
+/** Makes an image of one large layer, as a registry has it. */
 async function makeImage() {
   const parts: Buffer[] = [];
   const big = Buffer.alloc(300_000, 'abc');
@@ -186,7 +189,7 @@ test.each([
   expect(await (await open()).list()).toEqual([]);
 });
 
-/** Lets the time of one window pass when the registry has been asked for the layer so many times. */
+/** Lets the time of one window pass after this number of requests for the layer. */
 async function pullSlowly(
   answerLayer: (response: ServerResponse, request: IncomingMessage) => void,
   requestsBefore: number,
@@ -262,7 +265,7 @@ test('a password is sent when the registry asks for it, and not before', async (
   expect(requests.slice(1).every((line) => line.endsWith(BASIC))).toBe(true);
 });
 
-test('without credentials a private image is refused', async () => {
+test('a private image is refused without credentials', async () => {
   demand('Basic realm="x"', BASIC);
   await expect(pull()).rejects.toThrow(/pull access denied, repository does not exist or may require authorization/);
 });
@@ -324,7 +327,7 @@ test('a redirect is followed, and another host does not see the credentials', as
   expect(pathsOf('other')).toEqual(['other -']);
 });
 
-/** Another host, which says what it gets. */
+/** Starts another host, which records its requests. */
 async function otherHost(respondTo: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
   const other = createServer((request, response) => {
     requests.push(`other ${request.url} ${request.headers.authorization ?? '-'}`);

@@ -12,9 +12,9 @@ import { hostsOf, type RegistrySettings } from './hosts.ts';
 import { PullProgress } from './pull-progress.ts';
 import { RegistrySession } from './session.ts';
 
-/** As many as containerd fetches at a time. */
+/** Number of blobs fetched at a time, as in containerd. */
 const MAX_CONCURRENT_BLOBS = 3;
-/** An index may name another; nobody nests deeper. */
+/** Limit for indexes that name other indexes; real images nest no deeper. */
 const MAX_INDEX_DEPTH = 3;
 
 type Pulled = Awaited<ReturnType<ImageSource['pull']>>;
@@ -110,7 +110,7 @@ async function fetchBlobs(session: RegistrySession, blobs: readonly Descriptor[]
   if (failed) throw failed.reason;
 }
 
-/** In the words of containerd. */
+/** Returns the error in the wording of containerd. */
 function explained(name: string, error: unknown): RuntimeError {
   const code = error instanceof RuntimeError ? error.code : 'Unknown';
   const message = error instanceof Error ? error.message : String(error);

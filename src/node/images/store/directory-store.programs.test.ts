@@ -125,7 +125,7 @@ test('usage counts blobs and unpacked files', async () => {
   expect(await store.usage()).toEqual({ bytes: blobs + 1_000_000, directory: join(directory, 'images') });
 });
 
-test('what docker saves is loaded, with layers that are links, compressed as a whole', async () => {
+test('archives of docker save are loaded, with layers that are links, compressed as a whole', async () => {
   const lower = await tar(entry('a', bytes('lower')), entry('b', bytes('b')));
   const upper = await tar(entry('.wh.b', bytes('')), entry('c', bytes('upper')));
   const config = bytes({ config: { Cmd: ['sh'] }, rootfs: { diff_ids: [lower, upper, lower].map(digestOf) } });
@@ -170,7 +170,7 @@ function manifestOf(architecture: string): { manifest: Buffer; blobs: Buffer[] }
   return { manifest, blobs: [config, manifest] };
 }
 
-test('of an index, the image for this machine is taken; a tag alone gets the name of the file', async () => {
+test('the image of an index for this machine is taken; a tag alone gets the name of the file', async () => {
   const own = platformOf(process.arch).architecture;
   const [mine, other] = [manifestOf(own), manifestOf('s390x')];
   const index = bytes({
@@ -241,7 +241,7 @@ test('files that were unpacked before the machine started are unpacked again', a
   expect(readFileSync(join(await store.unpack(id), 'etc/motd'), 'utf8')).toBe('hello');
 });
 
-test('what a dead process left is removed, and what a living one does is kept', async () => {
+test('leftovers of a dead process are removed, and files of a running one are kept', async () => {
   const ingest = join(directory, 'images/ingest');
   mkdirSync(join(ingest, '999999999-5-abc'), { recursive: true });
   const { pid } = process;
@@ -263,7 +263,7 @@ test.each([
   writeFileSync(join(first.path, 'etc/motd'), 'changed');
   expect(readFileSync(join(second.path, 'etc/motd'), 'utf8')).toBe('hello');
   expect(readFileSync(join(first.writable, 'etc/motd'), 'utf8')).toBe('changed');
-  // The same root again, with what was written.
+  // The same root again, with the files that were written.
   expect(await store.createRoot(id, a)).toEqual(first);
   expect(readFileSync(join(first.path, 'etc/motd'), 'utf8')).toBe('changed');
   await expect(store.remove(id)).rejects.toThrow('is used by');

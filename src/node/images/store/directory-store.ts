@@ -33,7 +33,7 @@ import { ShiftedRoots } from './shifted-roots.ts';
 import { StoreLock } from './store-lock.ts';
 import { UnpackedRoots } from './unpacked-roots.ts';
 
-/** Where images are pulled from. */
+/** Source that images are pulled from. */
 export interface ImageSource {
   /**
    * Takes an image into an ingest. Blobs that `has` knows may be left out. `digest` of the result is that of the image
@@ -56,7 +56,7 @@ export interface DirectoryStoreOptions {
   readonly log: Logger;
   readonly source: ImageSource;
   readonly platform: Platform;
-  /** Whether this process is root: then files have owners, and roots are overlay mounts. */
+  /** True when this process is root: then files have owners, and roots are overlay mounts. */
   readonly isRoot: boolean;
 }
 
@@ -79,7 +79,7 @@ export class DirectoryImageStore implements ImageStore {
     this.#roots = new ContainerRoots(this.#layout, unpackOptions, options.log);
   }
 
-  /** Creates the directory if it does not exist, and removes what processes left that have ended. */
+  /** Creates the directory if it does not exist, and removes leftovers of processes that have ended. */
   static async open(options: DirectoryStoreOptions): Promise<DirectoryImageStore> {
     const store = new DirectoryImageStore(options);
     const layout = store.#layout;
@@ -199,7 +199,7 @@ export class DirectoryImageStore implements ImageStore {
     return this.#readConfig(`the configuration of image ${id}`, id);
   }
 
-  /** A manifest may say another size than its configuration has. */
+  /** Reads a configuration, whose size may differ from the one in the manifest. */
   async #readConfig(what: string, id: string): Promise<ConfigDocument> {
     const file = this.#layout.blob(id);
     if ((await stat(file)).size > MAX_DOCUMENT_BYTES) throw new RuntimeError('Unknown', `${what} is too large`);
@@ -226,7 +226,7 @@ export class DirectoryImageStore implements ImageStore {
 
   async #place(ingest: Ingest, digest: string): Promise<void> {
     const target = this.#layout.blob(digest);
-    // What is there already is replaced: it may be damaged.
+    // An existing blob is replaced: it may be damaged.
     if (ingest.blobs.delete(digest)) await rename(ingest.path(digest), target);
     else if (!(await stat(target).catch(ignoreMissing))) {
       throw new RuntimeError('Unknown', `blob ${digest} is missing; try again`);

@@ -1,4 +1,4 @@
-/** A directory for content that is being taken in. What is not committed goes away with it. */
+/** Directory for content that is being taken in. Content that is not committed is removed with it. */
 import { join } from 'node:path';
 import { removeTree } from '../../../base/files-inside/remove-tree.ts';
 import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';
@@ -24,7 +24,7 @@ export class Ingest {
     this.directory = directory;
   }
 
-  /** Runs `work` with an ingest, and removes what it left. */
+  /** Runs `work` with an ingest, and removes the rest of it. */
   static async run<T>(layout: StoreLayout, work: (ingest: Ingest) => Promise<T>): Promise<T> {
     const { pid, started } = await processIdentity(process.pid);
     await makeDirectory(layout.ingest(), PRIVATE_DIRECTORY);
@@ -36,7 +36,7 @@ export class Ingest {
     }
   }
 
-  /** Removes what processes left that have ended. */
+  /** Removes leftovers of processes that have ended. */
   static async removeLeftovers(layout: StoreLayout): Promise<void> {
     for (const name of await listIfThere(layout.ingest())) {
       const [pid = '', started = ''] = name.split('-');
@@ -50,7 +50,7 @@ export class Ingest {
     return join(this.directory, digitsOf(digest));
   }
 
-  /** A path for something else that is made here. */
+  /** Returns a path for another file or directory. */
   draft(): string {
     return join(this.directory, `draft-${++this.#drafts}`);
   }

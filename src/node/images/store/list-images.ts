@@ -1,4 +1,4 @@
-/** What a store says about its images. */
+/** Lists the images of a store. */
 import type { Image } from '../../runtime/runtime.ts';
 import type { NamedImage } from './names.ts';
 

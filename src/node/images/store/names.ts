@@ -13,7 +13,7 @@ export interface NamedImage {
   readonly manifest: string;
   /** The digests of its layers. */
   readonly layers: readonly string[];
-  /** What its blobs take. */
+  /** Size of its blobs. */
   readonly bytes: number;
   readonly user: string | undefined;
 }

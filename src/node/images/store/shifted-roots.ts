@@ -1,6 +1,7 @@
 /**
- * The files of images with the owners that they have in the user namespace of a pod: a layer above the unpacked files in which every
- * file has another owner and, where the kernel can leave it below, no content of its own. Pods with the same range share it.
+ * Files of images with the owners that they have in the user namespace of a pod: a layer above the unpacked files in
+ * which every file has another owner and, if the kernel can leave it below, no content of its own. Pods with the same
+ * range share it.
  */
 import { join } from 'node:path';
 import { removeTree } from '../../../base/files-inside/remove-tree.ts';
@@ -33,7 +34,7 @@ export class ShiftedRoots {
 
   async #make(directory: string, files: string, base: number, boot: string): Promise<string> {
     const layer = join(directory, LAYER);
-    // As with unpacked files: what an earlier boot wrote may not be whole.
+    // As with unpacked files: files that an earlier boot wrote may be incomplete.
     if ((await readIfThere(join(directory, DONE))) === boot) return layer;
     await removeTree(directory);
     const draft = join(directory, 'draft');

@@ -4,7 +4,7 @@ import { LockHeld, type ProcessLock, takeProcessLock } from '../../../base/progr
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { StoreLayout } from './layout.ts';
 
-/** What happens under the lock takes a few milliseconds. */
+/** Interval for retrying the lock, which is held for a few milliseconds. */
 const RETRY_MS = 20;
 
 export class StoreLock {

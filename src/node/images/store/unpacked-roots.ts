@@ -24,7 +24,7 @@ interface Layer {
 }
 
 const FILES = 'files';
-/** Of the root of an image, unless the image says another one. */
+/** Mode of the root of an image, unless the image sets another one. */
 const FILES_MODE = 0o755;
 const INFO = 'info.json';
 
@@ -56,7 +56,7 @@ export class UnpackedRoots {
   async #unpack(imageId: string, layers: readonly Layer[]): Promise<string> {
     const root = this.#layout.root(imageId);
     const { boot } = await processIdentity(process.pid);
-    // After a power cut, files may be empty that were not flushed: what an earlier boot unpacked is not trusted.
+    // After a power cut, files may be empty that were not flushed: files that an earlier boot unpacked are not trusted.
     if ((await this.#info(root))?.boot === boot) return join(root, FILES);
     await Ingest.run(this.#layout, async (ingest) => {
       const draft = ingest.draft();
@@ -82,7 +82,10 @@ export class UnpackedRoots {
     return bytes;
   }
 
-  /** Another process may have unpacked the same image: then its files stay, which containers may use already. */
+  /**
+   * Replaces files. Another process may have unpacked the same image: then its files stay, which containers may use
+   * already.
+   */
   async #replace(root: string, draft: string, old: string, boot: string): Promise<void> {
     for (;;) {
       try {

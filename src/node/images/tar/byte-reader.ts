@@ -43,7 +43,7 @@ export class ByteReader {
     }
   }
 
-  /** Reads what is left: whatever computes a digest of the stream has to see all of it. */
+  /** Reads the rest: code that computes a digest of the stream has to see all of it. */
   async drain(): Promise<void> {
     while ((await this.take(Number.MAX_SAFE_INTEGER)) !== undefined);
   }

@@ -1,10 +1,10 @@
-/** What a tar archive says about one file. */
+/** Header of a file in a tar archive. */
 
 export type EntryType = 'file' | 'directory' | 'symlink' | 'hardlink' | 'character' | 'block' | 'fifo';
 
 export interface EntryHeader {
   readonly type: EntryType;
-  /** As it stands in the archive: it may be absolute, and lead out of the archive. */
+  /** Path as in the archive: it may be absolute, and lead out of the archive. */
   readonly path: string;
   /** Permission bits, with setuid, setgid and sticky. */
   readonly mode: number;
@@ -14,7 +14,7 @@ export interface EntryHeader {
   readonly size: number;
   /** Seconds since the epoch. */
   readonly mtime: number;
-  /** Of links. */
+  /** Target of links. */
   readonly linkTarget: string;
 }
 

@@ -1,7 +1,7 @@
 /** The header block of an entry: ustar, with the numbers of GNU tar that do not fit into octal digits. */
 import { BLOCK_BYTES, TarError } from './entry.ts';
 
-/** The header as it stands there; extended headers before it may say otherwise. */
+/** Header as in the archive; extended headers before it may override it. */
 export interface RawHeader {
   readonly path: string;
   readonly mode: number;
@@ -51,7 +51,7 @@ export function decodeHeader(block: Buffer): RawHeader {
   };
 }
 
-/** Returns undefined when something does not fit, and an extended header has to say it. */
+/** Encodes a header; undefined when a value does not fit, and needs an extended header. */
 export function encodeHeader(header: RawHeader): Buffer | undefined {
   const block = Buffer.alloc(BLOCK_BYTES);
   const fits = [

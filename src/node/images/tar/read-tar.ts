@@ -5,29 +5,29 @@ import { decodeHeader, type RawHeader } from './header.ts';
 import { decodePax, type PaxRecords } from './pax.ts';
 
 export interface TarEntry extends EntryHeader {
-  /** May be left unread. It ends with the next entry. */
+  /** Content, which may be left unread. It ends with the next entry. */
   readonly content: AsyncIterable<Buffer>;
 }
 
-/** Limits names, and what else comes in extended headers. */
+/** Limit for names and other values in extended headers. */
 const MAX_EXTENSION_BYTES = 1024 * 1024;
 const NO_RECORDS: PaxRecords = new Map();
 
 const TYPES: ReadonlyMap<string, EntryType> = new Map([
   ...Object.entries(TYPE_FLAGS).map(([type, flag]) => [flag, type as EntryType] as const),
   ['\0', 'file'],
-  // Contiguous files, which nobody makes any more.
+  // Contiguous files, which modern programs no longer make.
   ['7', 'file'],
 ]);
 
-/** What extended headers said about the next entry. */
+/** Attributes of the next entry from extended headers. */
 interface Extension {
   path?: string;
   linkTarget?: string;
   records: PaxRecords;
 }
 
-/** Throws a TarError. The whole source is read, also what is behind the end of the archive. */
+/** Reads the entries. Throws a TarError. The whole source is read, including data behind the end of the archive. */
 export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const reader = new ByteReader(source);
   let globals = NO_RECORDS;
@@ -96,7 +96,7 @@ function resolve(raw: RawHeader, extension: Extension, globals: PaxRecords): Ent
     mode: raw.mode,
     uid: number('uid', raw.uid),
     gid: number('gid', raw.gid),
-    // Some writers give links the size of what they lead to; no content follows.
+    // Some writers give links the size of their target; no content follows.
     size: type === 'file' ? size : 0,
     mtime: number('mtime', raw.mtime),
     linkTarget: record('linkpath') ?? extension.linkTarget ?? raw.linkTarget,

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** In chunks of this size, so that headers and contents are cut anywhere. */
+/** Yields chunks of this size, so that headers and contents are cut anywhere. */
 async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
@@ -98,7 +98,7 @@ test('tar reads what it writes', async () => {
   ]);
 });
 
-test('what it writes reads the same', async () => {
+test('an archive reads as it was written', async () => {
   const header = { mode: 0o4755, uid: 4_000_000_000, gid: 2 ** 33, mtime: 5, linkTarget: '' };
   const bytes = await write([{ ...file(LONG, 'x'), ...header }]);
   expect(await read(bytes)).toEqual([{ ...header, type: 'file', path: LONG, size: 1, text: 'x' }]);
@@ -132,7 +132,7 @@ test('an extended header cannot fill the memory', async () => {
   await expect(read(bytes)).rejects.toThrow('too large');
 });
 
-test('keeps no records that it does not use, however many there are', () => {
+test('records that are not used are not kept, however many there are', () => {
   const record = (key: string, value: string) => {
     const rest = ` ${key}=${value}\n`;
     const length = rest.length + 2;

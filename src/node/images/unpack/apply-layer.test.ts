@@ -178,7 +178,7 @@ test.runIf(isRoot)('root sets owners, and setuid survives that', async () => {
   expect(lstatSync(join(root, 's')).uid).toBe(9);
 });
 
-test('without root nothing is setuid, and directories stay usable', async () => {
+test('nothing is setuid without root, and directories stay usable', async () => {
   await applyLayer(root, writeTar([directory('d', { mode: 0o555 }), file('d/su', 'x', { mode: 0o6755 })]), {
     setsOwners: false,
   });

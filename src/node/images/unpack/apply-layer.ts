@@ -7,14 +7,14 @@ import { type Place, RootDirectory } from './root-directory.ts';
 import { applyWhiteout, isWhiteout } from './whiteouts.ts';
 
 export interface UnpackOptions {
-  /** Whether files get the owners that the image says: needs root. */
+  /** True to give files the owners that the image names: needs root. */
   readonly setsOwners: boolean;
 }
 
 const OWNER_RIGHTS = 0o700;
 const SETUID_AND_SETGID = 0o6000;
 
-/** Deletes what the layer deletes. To be called before `applyLayer`, unless it is the first layer. */
+/** Applies the deletions of a layer. To be called before `applyLayer`, unless it is the first layer. */
 export async function applyDeletions(directory: string, layer: AsyncIterable<Uint8Array>): Promise<void> {
   await RootDirectory.use(directory, async (root) => {
     for await (const { path } of readTar(layer)) {
@@ -129,14 +129,14 @@ async function writeAll(file: Awaited<ReturnType<OpenDirectory['createFile']>>, 
   }
 }
 
-/** Removes what is in the place of a file. After that, the place has to be looked up again. */
+/** Removes an existing file. After that, the place has to be looked up again. */
 async function makeRoom(root: RootDirectory, { directory, name }: Place): Promise<void> {
   if (!(await directory.find(name))) return;
   await removeFrom(directory, name);
   await root.changed();
 }
 
-/** Without root, a setuid program would run with the rights of the agent's user. */
+/** Returns the mode. Without root, a setuid program would run with the rights of the agent's user. */
 function modeOf(mode: number, { setsOwners }: UnpackOptions): number {
   return setsOwners ? mode : mode & ~SETUID_AND_SETGID;
 }

@@ -1,4 +1,4 @@
-/** What an image says that wants out of its root. */
+/** Tests layers of images that try to escape from their root. */
 import {
   lstatSync,
   mkdirSync,
@@ -40,7 +40,7 @@ const entry = (type: TarInput['type'], path: string, linkTarget = ''): TarInput 
   linkTarget,
 });
 
-/** Each list is a layer. */
+/** Applies layers, each of which is a list. */
 async function apply(...layers: TarInput[][]): Promise<void> {
   for (const [index, entries] of layers.entries()) {
     if (index > 0) await applyDeletions(root, writeTar(entries));
@@ -122,7 +122,7 @@ test('a hard link to itself stays what it is', async () => {
   expect(readFileSync(join(root, 'f'), 'utf8')).toBe('theirs');
 });
 
-test('there are no devices, pipes and sockets, not even in the place of files', async () => {
+test('devices, pipes and sockets are not created, not even in the place of files', async () => {
   await apply([file('f')], [entry('character', 'f'), entry('block', 'disk'), entry('fifo', 'pipe')]);
   for (const name of readdirSync(root)) expect(lstatSync(join(root, name)).isFile()).toBe(true);
 });

@@ -1,4 +1,4 @@
-/** Overlay mounts: what a container writes goes into a directory of its own, above the shared files of its image. */
+/** Overlay mounts: a container's writes go into a separate directory, above the shared files of its image. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { readFile } from '../../../base/own-files/own-files.ts';
@@ -12,7 +12,7 @@ export interface Overlay {
 
 const run = promisify(execFile);
 
-/** Whether these paths can be said in the options of a mount. */
+/** Reports whether these paths can be expressed in the options of a mount. */
 export function canMountOverlay({ lower, upper, work }: Overlay): boolean {
   return ![lower, upper, work].some((path) => /[:,\\]/.test(path));
 }

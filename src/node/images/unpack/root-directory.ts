@@ -15,14 +15,14 @@ export interface Place {
 
 export class RootDirectory {
   readonly #path: string;
-  /** The parent that was found last: files of one directory follow each other. */
+  /** Parent that was found last: files of one directory usually come in a row. */
   #last: { readonly parent: string; readonly directory: OpenDirectory } | undefined;
 
   private constructor(path: string) {
     this.#path = path;
   }
 
-  /** Opens what the work needs, and closes it after that. */
+  /** Opens a root for `work`, and closes it after that. */
   static async use<T>(path: string, work: (root: RootDirectory) => Promise<T>): Promise<T> {
     const root = new RootDirectory(path);
     try {
@@ -33,8 +33,8 @@ export class RootDirectory {
   }
 
   /**
-   * Where a path is, with links on the way to it resolved and missing directories made. The last part is not followed.
-   * Undefined for the root itself.
+   * Returns the location of a path, with links on the way to it resolved and missing directories created. The last part
+   * is not followed. Undefined for the root itself.
    */
   async place(path: string): Promise<Place | undefined> {
     const { parent, name } = split(path);
@@ -46,7 +46,10 @@ export class RootDirectory {
     return { directory: this.#last!.directory, name };
   }
 
-  /** Like `place`, but makes nothing: undefined when a directory on the way is missing. The caller closes the directory. */
+  /**
+   * Works like `place`, but creates nothing: undefined when a directory on the way is missing. The caller closes the
+   * directory.
+   */
   async find(path: string): Promise<Place | undefined> {
     const { parent, name } = split(path);
     const directory = name === '' ? undefined : await this.#open(parent, false);
@@ -58,7 +61,7 @@ export class RootDirectory {
     return OpenDirectory.open(this.#path);
   }
 
-  /** To be called when a link or directory was made or removed. */
+  /** Notes that a link or directory was made or removed. */
   async changed(): Promise<void> {
     const last = this.#last;
     this.#last = undefined;

@@ -5,7 +5,7 @@ import { RuntimeError } from '../../runtime/errors.ts';
 import type { RootDirectory } from './root-directory.ts';
 
 const PREFIX = '.wh.';
-/** Other names with the double prefix are notes of AUFS to itself. */
+/** Name of the marker for opaque directories. Other names with the double prefix are notes of AUFS to itself. */
 const OPAQUE = '.wh..wh..opq';
 const NOTE = '.wh..wh.';
 

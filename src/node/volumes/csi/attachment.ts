@@ -5,7 +5,7 @@ import type { VolumesApi } from '../api.ts';
 import { VolumeStepError } from '../volumes.ts';
 
 const POLL_MS = 500;
-/** All other work on the pod's volumes waits meanwhile. After that, the plan tries again. */
+/** Number of polls, during which all other work on the pod's volumes waits. After that, the plan tries again. */
 const MAX_POLLS = 20;
 
 export interface AttachmentContext {

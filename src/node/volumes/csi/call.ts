@@ -14,7 +14,7 @@ interface SocketCall<Request, Response> {
   readonly timeoutMs?: number;
 }
 
-/** One connection per call: calls are rare, and drivers restart. Rejects with a GrpcError. */
+/** Calls a driver over a new connection: calls are rare, and drivers restart. Rejects with a GrpcError. */
 export async function callSocket<Request, Response>(
   socket: string,
   { method, request, clock, timeoutMs = CALL_TIMEOUT_MS }: SocketCall<Request, Response>,
@@ -55,7 +55,7 @@ async function callOnce<Request, Response>(
 
 const CODE_NAMES = new Map(Object.entries(GrpcStatus).map(([name, code]): [number, string] => [code, name]));
 
-/** As Go writes errors of gRPC, with the code as in `InvalidArgument`. */
+/** Formats an error of gRPC as Go does, with the code as in `InvalidArgument`. */
 export function rpcMessage({ code, message }: GrpcError): string {
   const words = (CODE_NAMES.get(code) ?? 'UNKNOWN').toLowerCase().split('_');
   const name = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');

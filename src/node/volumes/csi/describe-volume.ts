@@ -1,4 +1,4 @@
-/** What a driver is told about a volume, from the pod or the PersistentVolume that names it. */
+/** Describes a volume to a driver, from the pod or the PersistentVolume that names it. */
 import { createHash } from 'node:crypto';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -70,7 +70,7 @@ export function csiVolume({ pod, uid, volume: { name } }: VolumeSetup, source: C
 /** Numbers of CSI's AccessMode.Mode. */
 const SINGLE_NODE_WRITER = 1;
 const ACCESS_MODES: Readonly<Record<string, number>> = { ReadOnlyMany: 3, ReadWriteMany: 5 };
-/** For drivers that tell one writer on a node from several. */
+/** Access modes for drivers that distinguish a single writer on a node from several. */
 const SINGLE_NODE_MODES: Readonly<Record<string, number>> = { ...ACCESS_MODES, ReadWriteOncePod: 6, ReadWriteOnce: 7 };
 
 /** `group` is the pod's fsGroup, for drivers that apply it themselves. */
@@ -86,7 +86,10 @@ export function capabilityOf(
   return { mount: { fsType, mountFlags, volumeMountGroup }, accessMode };
 }
 
-/** Whether the agent gives the files to the pod's fsGroup: by default, only of volumes that one node alone writes. */
+/**
+ * Reports whether the agent gives the files to the pod's fsGroup: by default, only of volumes that one node alone
+ * writes.
+ */
 export function ownsFiles(volume: CsiVolume, settings: DriverSettings, capabilities: ReadonlySet<number>): boolean {
   const policy = settings?.spec.fsGroupPolicy;
   if (policy === 'None' || volume.isBlock || capabilities.has(CAPABILITY.setsGroup)) return false;

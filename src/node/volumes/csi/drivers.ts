@@ -12,16 +12,16 @@ import { callSocket, rpcMessage } from './call.ts';
 import { csi, plugin } from './messages.ts';
 
 const CSI_PLUGIN = 'CSIPlugin';
-/** After a driver could not be registered. */
+/** Delay after a driver could not be registered. */
 const RETRY_MS = 2_000;
-/** Of each call of a registration: drivers answer these at once. */
+/** Timeout for each call of a registration: drivers answer these at once. */
 const REGISTRATION_TIMEOUT_MS = 10_000;
 
-/** No driver of this name is on the node. */
+/** Error for a driver that is not on the node. */
 export class DriverNotFoundError extends VolumeError {}
 
 interface RegisteredDriver {
-  /** Of the registration socket, which changes when the driver starts again. */
+  /** Identity of the registration socket, which changes when the driver starts again. */
   readonly identity: string;
   readonly name: string;
   readonly endpoint: string;
@@ -37,13 +37,13 @@ export interface CsiDriversOptions {
 
 export class CsiDrivers {
   readonly #options: CsiDriversOptions;
-  /** By registration socket. */
+  /** Drivers by registration socket. */
   readonly #known = new Map<string, RegisteredDriver>();
   readonly #onRegistered = new Set<() => void>();
   #scanning: Promise<boolean> = Promise.resolve(true);
   /** The scan that follows the one that is under way. */
   #nextScan: Promise<boolean> | undefined;
-  /** One driver after the other is added to the node: they change the same objects. */
+  /** Latest addition of a driver to the node. Drivers are added one after the other: they change the same objects. */
   #adding: Promise<void> = Promise.resolve();
 
   constructor(options: CsiDriversOptions) {
@@ -181,7 +181,7 @@ export class CsiDrivers {
     return adding;
   }
 
-  /** Undefined for a plugin of another type. */
+  /** Registers a driver; undefined for a plugin of another type. */
   async #register(socket: string): Promise<Omit<RegisteredDriver, 'identity'> | undefined> {
     const { clock, log } = this.#options;
     const calling = { clock, timeoutMs: REGISTRATION_TIMEOUT_MS };
@@ -211,7 +211,7 @@ export class CsiDrivers {
   }
 }
 
-/** Undefined when there is no socket. */
+/** Returns the identity of a socket; undefined when there is none. */
 async function identityOf(socket: string): Promise<string | undefined> {
   const stats = await stat(socket).catch(() => undefined);
   return stats?.isSocket() ? `${stats.ino}/${stats.mtimeMs}` : undefined;

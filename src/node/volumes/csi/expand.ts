@@ -13,7 +13,7 @@ type Expansion = Pick<Extract<CsiSource, { type: 'persistent' }>, 'volume' | 'cl
   readonly targetPath: string;
 };
 
-/** Does nothing unless the volume is larger than what the claim reports. */
+/** Expands the volume if it is larger than the size that the claim reports. */
 export async function expandVolume(setup: VolumeSetup, expansion: Expansion): Promise<void> {
   const { volume, claim, described, capability, stagingPath, targetPath } = expansion;
   const size = volume.spec.capacity?.storage;

@@ -51,7 +51,7 @@ export interface PublishedVolume {
 /** The directory of a pod's volumes of CSI drivers. */
 export const csiDirectory = (layout: Layout, uid: string): string => join(layout.volumes(uid), 'kubernetes.io~csi');
 
-/** The volumes of CSI drivers that a pod has, by what was recorded beside them. */
+/** Returns the CSI volumes of a pod, according to the data recorded beside them. */
 export async function csiVolumes(layout: Layout, uid: string): Promise<PublishedVolume[]> {
   const found: PublishedVolume[] = [];
   for (const name of await namesIn(csiDirectory(layout, uid))) {

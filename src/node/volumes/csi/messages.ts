@@ -36,7 +36,7 @@ const StageRequest = message({
 const PublishRequest = message({
   volumeId: field(1, text),
   publishContext: field(2, texts),
-  /** Empty: the driver does not stage volumes. */
+  /** Path of staging; empty when the driver does not stage volumes. */
   stagingPath: field(3, text),
   targetPath: field(4, text),
   capability: field(5, Capability.type),
@@ -60,7 +60,7 @@ const CapabilitiesResponse = message({
 
 const InfoResponse = message({
   nodeId: field(1, text),
-  /** 0: no limit. */
+  /** Maximum number of volumes; 0 for no limit. */
   maxVolumes: field(2, integer),
   topology: field(3, message({ segments: field(1, texts) }).type),
 });

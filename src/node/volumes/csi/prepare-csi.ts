@@ -21,7 +21,10 @@ import { CAPABILITY, csi, type VolumeCapability } from './messages.ts';
 import { podContext, secretValues } from './publish-context.ts';
 import { writeVolumeData } from './volume-data.ts';
 
-/** Tokens of published volumes, and their content, are renewed as often if the driver wants that; sizes are looked at. */
+/**
+ * Period for renewing tokens of published volumes, and their content if the driver asks for that, and for looking at
+ * sizes.
+ */
 const REFRESH_MS = 60_000;
 
 interface Publication {
@@ -30,7 +33,7 @@ interface Publication {
   readonly settings: DriverSettings;
   readonly capability: VolumeCapability;
   readonly publishContext: Readonly<Record<string, string>>;
-  /** Empty: the driver does not stage volumes. */
+  /** Path of staging; empty when the driver does not stage volumes. */
   readonly stagingPath: string;
   readonly targetPath: string;
 }
@@ -134,7 +137,7 @@ async function publish(setup: VolumeSetup, publication: Publication): Promise<vo
   });
 }
 
-/** Where a volume is staged, as kubelet names it. */
+/** Returns the path at which a volume is staged, as kubelet names it. */
 function stagingPathOf(staging: string, { driver, volumeHandle }: CsiVolume): string {
   const name = createHash('sha256').update(volumeHandle).digest('hex');
   const path = join(staging, driver, name, 'globalmount');

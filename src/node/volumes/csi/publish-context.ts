@@ -1,4 +1,4 @@
-/** What a driver learns about the pod when it publishes a volume: its name, its tokens, and secrets. */
+/** Tells a driver about the pod when it publishes a volume: its name, its tokens, and secrets. */
 import { timestamp } from '../../../base/time/timestamp.ts';
 import type { VolumeSetup } from '../kinds/setup.ts';
 import { VolumeError } from '../volumes.ts';
@@ -6,7 +6,7 @@ import type { CsiSource, CsiVolume, DriverSettings, SecretRef } from './describe
 
 type Texts = Readonly<Record<string, string>>;
 
-/** As long as tokens live that say nothing else. */
+/** Lifetime of tokens that do not set another one. */
 const TOKEN_SECONDS = 3_600;
 
 export interface PodContext {
@@ -39,7 +39,7 @@ export async function secretValues({ host }: VolumeSetup, reference: SecretRef, 
   return Object.fromEntries(values.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));
 }
 
-/** By audience, as JSON: a driver renews them only when it is called again (`requiresRepublish`). */
+/** Returns tokens by audience, as JSON: a driver renews them only when it is called again (`requiresRepublish`). */
 async function tokensFor({ pod, host }: VolumeSetup, settings: DriverSettings): Promise<Texts> {
   const requests = [...(settings?.spec.tokenRequests ?? [])].sort((a, b) => (a.audience < b.audience ? -1 : 1));
   if (requests.length === 0) return {};

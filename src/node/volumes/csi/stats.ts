@@ -1,4 +1,4 @@
-/** What CSI drivers say about the use of their volumes. */
+/** Reads statistics of volumes from CSI drivers. */
 import { join } from 'node:path';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Layout } from '../host/layout.ts';
@@ -7,7 +7,7 @@ import type { CsiDrivers } from './drivers.ts';
 import { csiVolumes, type PublishedVolume } from './in-use.ts';
 import { CAPABILITY, csi, USAGE_UNIT } from './messages.ts';
 
-/** A driver that does not answer must not hold back the statistics of everything else. */
+/** Timeout for a driver that does not answer, which must not hold back the other statistics. */
 const STATS_TIMEOUT_MS = 5_000;
 
 interface StatsHost {
@@ -16,7 +16,10 @@ interface StatsHost {
   readonly clock: Clock;
 }
 
-/** Of the volumes of a pod whose drivers can tell. Those of others, and of drivers that fail, are left out. */
+/**
+ * Returns statistics of the pod's volumes whose drivers provide them. Other volumes, and those whose drivers fail, are
+ * left out.
+ */
 export async function csiStats(host: StatsHost, uid: string): Promise<readonly DriverVolumeStats[]> {
   const found = await Promise.all((await csiVolumes(host.layout, uid)).map((each) => statsInTime(host, each)));
   return found.filter((stats) => stats !== undefined);

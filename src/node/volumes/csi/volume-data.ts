@@ -1,4 +1,4 @@
-/** What is written beside a published volume, so that it can be taken back without the pod's object. */
+/** Saves data beside a published volume, so that it can be unpublished without the pod's object. */
 import { join } from 'node:path';
 import { PRIVATE_FILE } from '../../../base/own-files/modes.ts';
 import { readFile, writeFile } from '../../../base/own-files/own-files.ts';
@@ -11,7 +11,7 @@ export interface CsiVolumeData {
   readonly nodeName: string;
   /** The name of its VolumeAttachment; empty when it need not be attached. Absent in records of old releases. */
   readonly attachmentID?: string;
-  /** Empty when the driver does not stage volumes. */
+  /** Path of staging; empty when the driver does not stage volumes. */
   readonly stagingPath: string;
   /** The name of the volume in the pod. Absent in records of old releases. */
   readonly podVolume?: string;
@@ -25,7 +25,7 @@ export async function writeVolumeData(directory: string, data: CsiVolumeData): P
   await writeFile(join(directory, FILE), JSON.stringify(data), { mode: PRIVATE_FILE });
 }
 
-/** Undefined when there is none. */
+/** Reads the data; undefined when there is none. */
 export async function readVolumeData(directory: string): Promise<CsiVolumeData | undefined> {
   const text = await readFile(join(directory, FILE), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;

@@ -42,7 +42,10 @@ export interface WriteOptions {
   readonly beforePublish?: (() => Promise<void>) | undefined;
 }
 
-/** Returns whether anything changed. The directory must exist, and nobody else may write to it meanwhile. */
+/**
+ * Writes files and returns whether anything changed. The directory must exist, and nothing else may write to it
+ * meanwhile.
+ */
 export async function writeAtomically(directory: string, payload: Payload, options: WriteOptions): Promise<boolean> {
   const files = checked(payload);
   const current = await readlink(join(directory, DATA)).catch(ifMissing);
@@ -61,7 +64,7 @@ export async function writeAtomically(directory: string, payload: Payload, optio
   return changes;
 }
 
-/** What the volume shows now; undefined: it was never written. */
+/** Returns the present files of the volume; undefined if it was never written. */
 export async function readPayload(directory: string, ids: HostIds | undefined): Promise<Payload | undefined> {
   const current = await readlink(join(directory, DATA)).catch(ifMissing);
   return current === undefined ? undefined : readFiles(join(directory, current), ids);
@@ -116,7 +119,7 @@ async function makeDirectory(path: string, ids: HostIds | undefined): Promise<vo
   await chmod(path, 0o755);
 }
 
-/** Links to what is there now; links to what is gone are removed. */
+/** Links to the present files, and removes links to files that are gone. */
 async function showOnly(directory: string, names: ReadonlySet<string>, before: ReadonlySet<string>): Promise<void> {
   for (const name of names) await symlink(join(DATA, name), join(directory, name)).catch(ifExists);
   for (const name of before) if (!names.has(name)) await unlink(join(directory, name)).catch(ifMissing);

@@ -7,7 +7,7 @@ export interface PayloadFile {
   readonly owner?: number;
 }
 
-/** By path, relative to the volume. */
+/** Files by path, relative to the volume. */
 export type Payload = Map<string, PayloadFile>;
 
 interface KeyToPath {

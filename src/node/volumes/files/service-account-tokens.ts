@@ -18,7 +18,7 @@ interface CachedToken {
 export interface PodToken {
   readonly token: string;
   readonly expiresAt: number;
-  /** When a new one is to be requested. */
+  /** Time at which to request a new one. */
   readonly renewAt: number;
 }
 
@@ -26,7 +26,7 @@ export class ServiceAccountTokens {
   readonly #api: Pick<VolumesApi, 'createToken'>;
   readonly #clock: Clock;
   readonly #log: Logger;
-  /** By pod, then by audience and life. */
+  /** Tokens by pod, then by audience and lifetime. */
   readonly #byPod = new Map<string, Map<string, CachedToken>>();
 
   constructor(api: Pick<VolumesApi, 'createToken'>, clock: Clock, log: Logger) {
@@ -35,7 +35,7 @@ export class ServiceAccountTokens {
     this.#log = log;
   }
 
-  /** When renewal fails, the old token is returned while it is valid. */
+  /** Returns a token. When renewal fails, the old token is returned while it is valid. */
   async get(pod: SeenPod, audience: string, expirationSeconds: number): Promise<PodToken> {
     const { name = '', namespace = '', uid = '' } = pod.metadata;
     const key = `${expirationSeconds}/${audience}`;

@@ -22,17 +22,17 @@ export interface SourceContext {
   readonly allocatable: Readonly<Record<string, string>>;
 }
 
-/** What a volume consists of. */
+/** Files of a volume. */
 export interface CollectedFiles {
   readonly payload: Payload;
-  /** When a token among them is to be renewed. */
+  /** Time at which a token among them is to be renewed. */
   readonly renewAt: number | undefined;
 }
 
 /** `changing`: tokens, the CA and the downward API, which are refreshed in running pods; `configured`: all others. */
 export type Part = 'all' | 'changing';
 
-/** Whether the agent writes the files of this volume. */
+/** Reports whether the agent writes the files of this volume. */
 export const isFileVolume = ({ configMap, secret, downwardAPI, projected }: PodVolume): boolean =>
   Boolean(configMap ?? secret ?? downwardAPI ?? projected);
 
@@ -59,12 +59,12 @@ export async function collectFiles(volume: PodVolume, part: Part, context: Sourc
   return { payload, renewAt };
 }
 
-/** Whether something in the volume changes while the pod runs. */
+/** Reports whether something in the volume changes while the pod runs. */
 export function hasChangingFiles({ downwardAPI, projected }: PodVolume): boolean {
   return Boolean(downwardAPI) || (projected?.sources ?? []).some(isChanging);
 }
 
-/** Whether the volume shows ConfigMaps or Secrets that somebody may change. */
+/** Reports whether the volume shows ConfigMaps or Secrets, which users may change. */
 export function hasConfiguredFiles({ configMap, secret, projected }: PodVolume): boolean {
   return Boolean(configMap ?? secret) || (projected?.sources ?? []).some((source) => !isChanging(source));
 }
@@ -135,7 +135,7 @@ async function trustBundle(
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** Each certificate once, in an order that does not depend on that of the bundles. */
+/** Returns each certificate once, in an order that does not depend on that of the bundles. */
 function uniqueCertificates(bundles: readonly string[]): string[] {
   const found = bundles.flatMap((bundle) => bundle.match(CERTIFICATE) ?? []);
   return [...new Set(found.map((each) => `${each}\n`))].sort();
@@ -151,7 +151,7 @@ function privately({ spec }: SeenPod, defaultMode: number): { mode: number; owne
   return { mode: spec.securityContext?.fsGroup === undefined ? defaultMode : 0o600 };
 }
 
-/** The user that all containers run as; undefined if they differ or do not say it. */
+/** Returns the user that all containers run as; undefined if they differ or name none. */
 function onlyUser({ containers, initContainers = [], ephemeralContainers = [], securityContext }: SeenPod['spec']) {
   const users = [...containers, ...initContainers, ...ephemeralContainers].map(
     (each) => each.securityContext?.runAsUser ?? securityContext?.runAsUser,

@@ -1,4 +1,4 @@
-/** The ids on this node of a pod that has a user namespace of its own. */
+/** Ids on this node of a pod with its own user namespace. */
 import { VolumeError } from '../volumes.ts';
 
 /** Ids from 0 to `length` in the pod are those from the bases on the node. */
@@ -8,7 +8,7 @@ export interface HostIds {
   readonly length: number;
 }
 
-/** Undefined ids: the pod has those of the node. */
+/** Returns the user on the node. Without ids, the pod has those of the node. */
 export function hostUser(ids: HostIds | undefined, uid: number): number {
   return ids ? ids.uidBase + inRange(ids, uid, 'user') : uid;
 }

@@ -1,4 +1,4 @@
-/** Where the agent keeps what pods have on the node. The layout is kubelet's, because tools and CSI drivers know it. */
+/** Layout of the pods' files on the node. It is kubelet's, because tools and CSI drivers know it. */
 import { join } from 'node:path';
 
 export class Layout {
@@ -43,7 +43,7 @@ export class Layout {
     return join(this.pod(uid), 'etc-hosts');
   }
 
-  /** Has a directory for each container. */
+  /** Returns the folder with a directory for each container. */
   terminationMessages(uid: string): string {
     return join(this.pod(uid), 'containers');
   }
@@ -52,7 +52,7 @@ export class Layout {
     return join(this.terminationMessages(uid), segment(container), String(attempt));
   }
 
-  /** Where the subPath of a volumeMount is mounted. */
+  /** Returns the path at which the subPath of a volumeMount is mounted. */
   subPath(uid: string, volume: string, container: string, index: number): string {
     return join(this.pod(uid), 'volume-subpaths', segment(volume), segment(container), String(index));
   }
@@ -62,13 +62,13 @@ export class Layout {
     return join(this.#root, 'plugins_registry');
   }
 
-  /** Where the volumes of CSI drivers are staged, once for all pods. */
+  /** Directory in which the volumes of CSI drivers are staged, once for all pods. */
   get csiStaging(): string {
     return join(this.#root, 'plugins', 'kubernetes.io', 'csi');
   }
 }
 
-/** The API allows no such names; a path must never depend on that. */
+/** Checks a segment of a path. The API allows no invalid names; a path must never depend on that. */
 function segment(name: string): string {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0')) {
     throw new RangeError(`"${name}" cannot be the name of a directory`);

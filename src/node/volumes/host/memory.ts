@@ -4,12 +4,12 @@ import type { SeenPod } from '../../pod/container-run.ts';
 
 export interface MemoryOptions {
   readonly pod: SeenPod;
-  /** Its own limit; undefined: only those of the pod and of the node. */
+  /** Limit of the volume itself; undefined: only those of the pod and of the node apply. */
   readonly sizeLimit: string | undefined;
   readonly allocatable: Readonly<Record<string, string>>;
 }
 
-/** Limits a tmpfs to its own size, that of the pod's containers together, or what the node has, whichever is least. */
+/** Limits a tmpfs to its own size, that of the pod's containers together, or that of the node, whichever is least. */
 export function tmpfsOptions({ pod: { spec }, sizeLimit, allocatable }: MemoryOptions): string[] {
   const limits = [...spec.containers, ...(spec.initContainers ?? [])].map(({ resources }) => resources?.limits?.memory);
   const ofContainers = limits.every((limit) => limit !== undefined)

@@ -8,7 +8,7 @@ export interface MountEntry {
   readonly isReadOnly: boolean;
 }
 
-/** In the order of mounting: what was mounted later may hide what is before it. */
+/** Parses mounts in the order of mounting: later ones may hide earlier ones. */
 export function parseMountInfo(text: string): MountEntry[] {
   return text.split('\n').flatMap((line) => {
     const fields = line.split(' ');

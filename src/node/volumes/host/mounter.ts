@@ -13,14 +13,14 @@ interface MountSpec {
 }
 
 export interface Mounter {
-  /** Whether it can mount at all. The other calls reject with a VolumeError if not. */
+  /** True when it can mount at all. Otherwise the other calls reject with a VolumeError. */
   readonly canMount: boolean;
   mount(spec: MountSpec): Promise<void>;
   /** Mounts a path, which may be a file, at another one. Links in `source` are not resolved. */
   bind(source: string, target: string): Promise<void>;
   /** Succeeds when nothing is mounted there. */
   unmount(target: string): Promise<void>;
-  /** All mounts that this process sees. */
+  /** Returns all mounts that this process sees. */
   entries(): Promise<readonly MountEntry[]>;
 }
 
@@ -55,7 +55,7 @@ export function hostMounter(canMount: boolean): Mounter {
       try {
         await call('umount', ['-n', '--', target]);
       } catch (error) {
-        // What still holds it, for example another mount namespace, must not keep the pod's directory for good.
+        // Other users of the mount, for example another mount namespace, must not keep the pod's directory for good.
         await call('umount', ['-n', '-l', '--', target]).catch(() => {
           throw error;
         });

@@ -13,14 +13,14 @@ const SET_GROUP_ID = 0o2000;
 
 export interface OwnershipOptions {
   readonly readOnly: boolean;
-  /** Whether `OnRootMismatch` may spare the walk; only for volumes that outlive pods. */
+  /** True when `OnRootMismatch` may spare the walk; only for volumes that outlive pods. */
   readonly honorsPolicy: boolean;
   readonly ids: HostIds | undefined;
 }
 
 /**
- * Changes the group of everything in the volume, and lets it read, and write unless the volume is read-only. What cannot be
- * changed stays as it is, as with kubelet: without root, most groups cannot be set.
+ * Changes the group of everything in the volume, and lets it read, and write unless the volume is read-only. Files that
+ * cannot be changed stay as they are, as with kubelet: without root, most groups cannot be set.
  */
 export async function applyFsGroup(directory: string, pod: SeenPod, options: OwnershipOptions): Promise<void> {
   const context = pod.spec.securityContext;

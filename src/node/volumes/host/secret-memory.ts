@@ -5,7 +5,10 @@ import { makeDirectory } from '../../../base/own-files/own-files.ts';
 import type { Mounter } from './mounter.ts';
 import { namesIn } from './names-in.ts';
 
-/** One for each volume would be two more programs to run before a pod can start. */
+/**
+ * Options of the tmpfs for all volumes. A separate mount for each volume would run two more programs before a pod can
+ * start.
+ */
 const OPTIONS = ['nosuid', 'nodev', `mode=${TRAVERSED_DIRECTORY.toString(8)}`];
 /** Swap is a disk, too. Kernels since 6.4 can leave it out, and older ones refuse the option. */
 const NO_SWAP = 'noswap';

@@ -1,4 +1,6 @@
-/** Persistent volumes, through a claim of the pod's namespace: of its own, or one that was made for the pod alone. */
+/**
+ * Persistent volumes, through a claim of the pod's namespace: the pod's own, or one that was made for the pod alone.
+ */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
@@ -13,7 +15,7 @@ import { prepareHostPath } from './host-path.ts';
 import { prepareNfs } from './nfs.ts';
 import type { VolumeSetup } from './setup.ts';
 
-/** The claim cannot be used, so that there is no volume to set up. */
+/** Error for a claim that cannot be used, so that there is no volume to set up. */
 export class ClaimError extends VolumeError {}
 
 type Volume = DeepReadonly<PersistentVolume>;
@@ -30,7 +32,7 @@ export async function prepareClaim(setup: VolumeSetup): Promise<PreparedVolume> 
   return prepared.type === 'directory' ? { ...prepared, readOnly: prepared.readOnly || readOnly } : prepared;
 }
 
-/** Returns the claim of a pod's volume and what it is bound to. Rejects with a ClaimError. */
+/** Returns the claim of a pod's volume and the volume that it is bound to. Rejects with a ClaimError. */
 export async function boundVolume(setup: VolumeSetup): Promise<BoundClaim> {
   const { pod, volume } = setup;
   const namespace = pod.metadata.namespace ?? '';
@@ -81,7 +83,7 @@ async function preparePersistentVolume(setup: VolumeSetup, bound: BoundClaim): P
   throw new VolumeError(`no volume plugin matched name: PersistentVolume "${persistent.metadata.name}"`);
 }
 
-/** A directory or device of this node. What was provisioned on it is created by its first pod. */
+/** Prepares a directory or device of this node. The first pod creates the directory of a provisioned volume. */
 async function prepareLocal(
   { pod, host, ids }: VolumeSetup,
   persistent: Volume,

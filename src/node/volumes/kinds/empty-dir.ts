@@ -9,10 +9,13 @@ import { type PreparedVolume, VolumeError } from '../volumes.ts';
 import type { VolumeSetup } from './setup.ts';
 
 const ALL_RIGHTS = 0o777;
-/** Of every tmpfs, as with kubelet: programs may check it. */
+/** Sticky bit of every tmpfs, as with kubelet: programs may check it. */
 const STICKY = 0o1000;
 
-/** Nothing of a pod runs when its directory is made; after that, the directory itself is not changed any more. */
+/**
+ * Prepares a directory. Nothing of the pod runs when it is made; after that, the directory itself is not changed any
+ * more.
+ */
 export async function prepareEmptyDir({ pod, uid, volume, host, ids }: VolumeSetup): Promise<PreparedVolume> {
   const path = host.layout.volume(uid, 'empty-dir', volume.name);
   const { medium = '', sizeLimit } = volume.emptyDir ?? {};

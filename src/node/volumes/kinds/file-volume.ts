@@ -11,12 +11,12 @@ import { applyFsGroup } from '../host/ownership.ts';
 import type { PreparedVolume } from '../volumes.ts';
 import type { PodVolume, VolumeSetup } from './setup.ts';
 
-/** How soon a change of live configuration reaches a pod at the latest. */
+/** Maximum delay until a change of live configuration reaches a pod. */
 const LIVE_REFRESH_MS = 30_000;
 
 /**
- * Writes what the volume consists of. What ConfigMaps and Secrets said when it was first written is kept, unless configuration
- * is live: a changed ConfigMap does not reach a running pod.
+ * Writes the files of the volume. The first content of ConfigMaps and Secrets is kept, unless configuration is live: a
+ * changed ConfigMap does not reach a running pod.
  */
 export async function prepareFileVolume(setup: VolumeSetup): Promise<PreparedVolume> {
   const path = await directoryOf(setup);
@@ -34,7 +34,7 @@ export async function prepareFileVolume(setup: VolumeSetup): Promise<PreparedVol
   return { type: 'directory', path, readOnly: true, selinuxRelabel: true };
 }
 
-/** Brings what changes up to date, and returns when to do so again; undefined: nothing changes with time. */
+/** Updates the changing files, and returns when to do so again; undefined: nothing changes with time. */
 export async function refreshFileVolume(setup: VolumeSetup): Promise<number | undefined> {
   const { volume, host } = setup;
   const kept = await readPayload(await directoryOf(setup), setup.ids);
@@ -70,8 +70,8 @@ async function write(setup: VolumeSetup, { payload }: CollectedFiles): Promise<v
 }
 
 /**
- * Secrets, tokens and the downward API are never on a disk, as with kubelet, where the agent can mount. What an earlier release has
- * written there stays, because containers use it.
+ * Returns the directory of the files. Secrets, tokens and the downward API are never on a disk if the agent can mount,
+ * as with kubelet. Files written there by an earlier release stay, because containers use them.
  */
 async function directoryOf({ uid, volume, host }: VolumeSetup): Promise<string> {
   const { layout, memory } = host;
@@ -92,7 +92,7 @@ function pluginName({ configMap, secret, downwardAPI }: PodVolume): string {
   return downwardAPI ? 'downward-api' : 'projected';
 }
 
-/** The volume is read-only in containers, so that a runtime could not create what is mounted inside it. */
+/** Creates mount points inside the volume: it is read-only in containers, so that a runtime could not create them. */
 async function makeNestedMountPoints(directory: string, { pod, volume, ids }: VolumeSetup): Promise<void> {
   const create = { mode: 0o755, owner: ids && rootOf(ids) };
   for (const path of nestedMountPoints(pod, volume.name)) {

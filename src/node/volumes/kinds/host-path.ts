@@ -4,7 +4,7 @@ import { open, stat } from '../../../base/own-files/own-files.ts';
 import { backsteps } from '../../../kinds/shapes/meta/paths.ts';
 import { type PreparedVolume, VolumeError } from '../volumes.ts';
 
-/** `type` is what must be at the path; empty: it is not looked at. */
+/** Checks a path. `type` is the required type of file; empty: it is not checked. */
 export async function prepareHostPath(path: string, type: string): Promise<PreparedVolume> {
   for (const complaint of backsteps(path)) throw new VolumeError(`invalid HostPath \`${path}\`: ${complaint}`);
   await checkHostPath(path, type);
@@ -13,7 +13,7 @@ export async function prepareHostPath(path: string, type: string): Promise<Prepa
 
 type FileType = 'Directory' | 'File' | 'Socket' | 'CharDevice' | 'BlockDevice';
 
-/** How messages call what was expected. */
+/** Names of file types in messages. */
 const EXPECTED: Readonly<Record<FileType, string>> = {
   Directory: 'directory',
   File: 'file',
@@ -55,7 +55,7 @@ async function requireType(path: string, type: FileType): Promise<void> {
   throw new VolumeError(`hostPath type check failed: ${path} is not a ${expected}, it's a ${found}`);
 }
 
-/** Undefined when there is nothing. */
+/** Returns the type of the file; undefined when there is none. */
 async function typeOf(path: string): Promise<FileType | undefined> {
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined;

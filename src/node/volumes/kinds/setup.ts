@@ -1,4 +1,4 @@
-/** What the kinds of volumes get. */
+/** Interface that the kinds of volumes receive. */
 
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -15,7 +15,7 @@ import type { SerialByKey } from '../serial-by-key.ts';
 
 export type PodVolume = NonNullable<SeenPod['spec']['volumes']>[number];
 
-/** What all volumes of a node share. */
+/** State that all volumes of a node share. */
 export interface VolumeHost {
   readonly nodeName: string;
   readonly layout: Layout;
@@ -24,9 +24,9 @@ export interface VolumeHost {
   readonly tokens: ServiceAccountTokens;
   readonly csi: CsiDrivers;
   readonly inUse: VolumesInUse;
-  /** By staging path: a volume is not unstaged while another pod stages it. */
+  /** Serializes work by staging path: a volume is not unstaged while another pod stages it. */
   readonly staging: SerialByKey;
-  /** For Secrets and tokens. */
+  /** Memory for Secrets and tokens. */
   readonly memory: SecretMemory;
   readonly allocatable: () => Readonly<Record<string, string>>;
   readonly liveConfigVolumes: boolean;
@@ -34,12 +34,12 @@ export interface VolumeHost {
   readonly random: Random;
 }
 
-/** One volume of one pod. */
+/** Volume of a pod to set up. */
 export interface VolumeSetup {
   readonly pod: SeenPod;
   readonly uid: string;
   readonly volume: PodVolume;
   readonly host: VolumeHost;
-  /** Whose files are on disk; undefined: those of the node. */
+  /** Owner ids of files on disk; undefined: those of the node. */
   readonly ids: HostIds | undefined;
 }

@@ -21,7 +21,7 @@ export const nodePorts: Plugin<PodInfo> = {
   },
 };
 
-/** Whether two pods could not use their ports on one node. */
+/** Reports whether the ports of two pods conflict on one node. */
 function meet(some: readonly HostPort[], others: readonly HostPort[]): boolean {
   if (some.length === 0) return false;
   const taken = new PortTable<true>();

@@ -20,7 +20,7 @@ export const nodeResourcesBalancedAllocation: Plugin<undefined, Requests> = {
 
 const EVEN_SCORE = MAX_SCORE / 2 + MAX_SCORE / 4;
 
-/** Of two used fractions; overcommitted counts as full. */
+/** Scores the balance of two used fractions; overcommitted counts as full. */
 function balance(cpu: number, memory: number): number {
   const deviation = Math.abs(Math.min(1, cpu) - Math.min(1, memory)) / 2;
   return Math.trunc((1 - deviation) * MAX_SCORE);

@@ -84,7 +84,7 @@ function shortagesOn(node: NodeInfo, { cpu, memory, storage, others }: Requests)
   return shortages;
 }
 
-/** Whether a pod requests less than before of a resource that the waiting pod needs. */
+/** Reports whether a pod requests less than before of a resource that the waiting pod needs. */
 function isLess(now: Requests, before: Requests, wanted: Requests | undefined): boolean {
   if (now.cpu < before.cpu && wanted?.cpu !== 0) return true;
   if (now.memory < before.memory && wanted?.memory !== 0) return true;

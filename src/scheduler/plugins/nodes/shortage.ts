@@ -8,7 +8,7 @@ export interface Shortage {
 
 const BYTES = /^(memory|ephemeral-storage|hugepages-.*)$/;
 
-/** For example `requests 16 CPUs, 1.75 of 2 free`. */
+/** Returns a text such as `requests 16 CPUs, 1.75 of 2 free`. */
 export function shortageText({ name, wanted, has, used }: Shortage): string {
   const isBytes = BYTES.test(name);
   const text = isBytes ? binary : (amount: number) => decimal(name === 'cpu' ? amount / 1000 : amount);
@@ -19,7 +19,7 @@ export function shortageText({ name, wanted, has, used }: Shortage): string {
 /** Thousandths are the finest amount. */
 const decimal = (amount: number) => String(Math.round(amount * 1000) / 1000);
 
-/** With a suffix such as Gi, and as many digits as are needed to tell close amounts apart. */
+/** Formats bytes with a suffix such as Gi, and as many digits as are needed to tell close amounts apart. */
 function binary(bytes: number): string {
   const suffixes = ['Ti', 'Gi', 'Mi', 'Ki'];
   const index = suffixes.findIndex((_, each) => bytes >= 1024 ** (suffixes.length - each));

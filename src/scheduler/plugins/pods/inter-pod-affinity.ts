@@ -21,9 +21,9 @@ interface Domain {
 }
 
 interface State {
-  /** Where pods match all terms of the required affinity, for each term's label. */
+  /** Domains in which pods match all terms of the required affinity, for each term's label. */
   readonly near: readonly Domain[];
-  /** Whether the first pod of a group may go anywhere: no pod matches yet, and it matches itself. */
+  /** True when the first pod of a group may go anywhere: no pod matches yet, and it matches itself. */
   readonly isFirst: boolean;
   readonly far: readonly Domain[];
   readonly unwanted: readonly Domain[];
@@ -137,7 +137,7 @@ export const interPodAffinity: Plugin<State, readonly Weighted[]> = {
   },
 };
 
-/** Where pods on nodes exclude this pod by anti-affinity. */
+/** Returns domains in which pods on nodes exclude this pod by anti-affinity. */
 function domainsAgainst(pod: PodInfo, world: World): readonly Domain[] {
   const { antiTerms } = world.cluster;
   if (antiTerms.isEmpty) return NONE;
@@ -149,10 +149,10 @@ function domainsAgainst(pod: PodInfo, world: World): readonly Domain[] {
   return merged(found);
 }
 
-/** More domains are merged, so that a node is not looked up in thousands of them. */
+/** Number of domains above which they are merged, so that a node is not looked up in thousands of them. */
 const MAX_SEPARATE_DOMAINS = 16;
 
-/** One domain for each label, with the sums, where there are many. */
+/** Merges many domains into one for each label, with the sums. */
 function merged(domains: readonly Weighted[]): readonly Weighted[] {
   if (domains.length <= MAX_SEPARATE_DOMAINS) return domains;
   const sums = new Map<string, Map<string, number>>();
@@ -191,7 +191,7 @@ function together(terms: readonly PodTerm[], world: World): PodQuery {
   };
 }
 
-/** Undefined: all of them. */
+/** Returns namespaces; undefined for all of them. */
 function namespacesOf({ namespaces, namespaceSelector }: PodTerm, world: World): ReadonlySet<string> | undefined {
   if (!namespaceSelector) return namespaces;
   if (namespaceSelector.empty) return undefined;

@@ -23,7 +23,7 @@ interface Spread {
   readonly counts: ReadonlyMap<string, number>;
   /** The minimum count; 0 while there are fewer domains than minDomains. */
   readonly least: number;
-  /** 1 when the pod matches its own constraint. */
+  /** Count of the pod itself: 1 when it matches its own constraint. */
   readonly self: number;
 }
 

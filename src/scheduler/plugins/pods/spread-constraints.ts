@@ -19,7 +19,7 @@ export interface Constraint {
   readonly maxSkew: number;
   readonly minDomains: number;
   readonly selector: LabelSelector;
-  /** Whether a node is eligible for this pod. */
+  /** Reports whether a node is eligible for this pod. */
   readonly includes: (pod: PodInfo, node: NodeInfo) => boolean;
 }
 
@@ -29,7 +29,7 @@ export function hardConstraints({ pod }: PodInfo): readonly Constraint[] {
   return own(pod, 'DoNotSchedule');
 }
 
-/** Of pods: every event is compared with the constraints of all pods that wait. */
+/** Cache by pod: every event is compared with the constraints of all waiting pods. */
 const compiledOf = new WeakMap<Pod, Readonly<Record<Action, readonly Constraint[]>>>();
 
 /** `isStrict`: whether nodes that lack a label are ignored, as for constraints of the pod itself. */

@@ -74,7 +74,7 @@ function volumesOf({ claims, namespace }: PodInfo, { storage: { objects } }: Wor
   return found;
 }
 
-/** By pods on the node, and by attachments that remain of others. */
+/** Returns the drivers of volumes attached by pods on the node, and of other attachments that remain. */
 function attached(node: NodeInfo, world: World): ReadonlyMap<string, string> {
   const { objects } = world.storage;
   const found = new Map<string, string>();

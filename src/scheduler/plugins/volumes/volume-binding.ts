@@ -1,4 +1,4 @@
-/** Whether a pod's volumes can be used on a node: existing ones, and those that would be provisioned. */
+/** Checks whether a pod's volumes can be used on a node: existing ones, and those that would be provisioned. */
 
 import { compareQuantities, parseQuantity } from '../../../base/quantity.ts';
 import type { NodeTest } from '../../../kinds/placement/node-selector.ts';
@@ -31,7 +31,7 @@ interface Waiting {
 
 interface State {
   readonly world: World;
-  /** Where its bound volumes are reachable; undefined: one of them does not exist. */
+  /** Nodes that reach its bound volumes; undefined when one of the volumes does not exist. */
   readonly reaches: readonly NodeTest[] | undefined;
   /** The smallest first, so that each claim gets the best fit. */
   readonly waiting: readonly Waiting[];
@@ -85,7 +85,7 @@ export const volumeBinding: Plugin<State> = {
   },
 };
 
-/** Returns what must be done with the pod's claims before it can run on the node; undefined: nothing. */
+/** Returns the necessary actions on the pod's claims before it can run on the node; undefined when there are none. */
 export function volumePlan(pod: PodInfo, node: NodeInfo, world: World): VolumePlan | undefined {
   const opening = volumeBinding.preFilter?.(pod, world);
   if (opening?.type !== 'go') return undefined;
@@ -202,7 +202,7 @@ function claimsOf({ claims, namespace }: PodInfo, { storage: { objects } }: Worl
   return claims.flatMap((name) => objects.claim(namespace, name) ?? []);
 }
 
-/** Whether a new or changed volume is the one that the claim lacks, or could bind to. */
+/** Reports whether a new or changed volume is the one that the claim lacks, or could bind to. */
 function mayBind(volume: Volume, claim: Claim, isNew: boolean): boolean {
   if (claim.spec.volumeName) return isNew && claim.spec.volumeName === volume.metadata.name;
   return classNameOf(volume) === classNameOf(claim);

@@ -1,4 +1,4 @@
-/** Which existing volumes a claim can bind to, and which nodes can reach them. */
+/** Finds existing volumes that a claim can bind to, and nodes that can reach them. */
 import { type NodeTest, nodeSelector } from '../../../kinds/placement/node-selector.ts';
 import { classNameOf, isFor } from '../../../kinds/volumes/binding.ts';
 import { choice, suits } from '../../../kinds/volumes/matching.ts';

@@ -13,7 +13,7 @@ const CLAIM = refusal(
 
 type Disk = NonNullable<Pod['spec']['volumes']>[number];
 
-/** The disks of a pod, by what identifies them: whether all uses of one only read. */
+/** Disks of a pod by their keys; true when all uses of one only read. */
 type Disks = ReadonlyMap<string, boolean>;
 
 interface State {
@@ -62,7 +62,7 @@ function isTaken({ namespace }: PodInfo, name: string, { cluster, storage }: Wor
   return storage.objects.claim(namespace, name)?.spec.accessModes?.includes('ReadWriteOncePod') ?? false;
 }
 
-/** What identifies the disk of a volume; none for other volumes. */
+/** Returns keys that identify the disk of a volume; none for other volumes. */
 function keysOf({ gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd }: Disk): readonly string[] {
   if (gce) return [`gce ${gce.pdName}`];
   if (aws) return [`aws ${aws.volumeID}`];
@@ -72,7 +72,7 @@ function keysOf({ gcePersistentDisk: gce, awsElasticBlockStore: aws, iscsi, rbd 
 
 const NONE: readonly string[] = [];
 
-/** Whether a use of the disk can be shared with others that only read. */
+/** Reports whether a use of the disk can be shared with others that only read. */
 function onlyReads({ gcePersistentDisk, iscsi, rbd }: Disk): boolean {
   return (gcePersistentDisk ?? iscsi ?? rbd)?.readOnly ?? false;
 }
@@ -85,7 +85,7 @@ function disksOf(volumes: readonly Disk[]): Disks {
   return disks;
 }
 
-/** Most disks can be shared when all pods only read. */
+/** Reports a conflict between disks. Most disks can be shared when all pods only read. */
 function conflict(disks: Disks, volumes: readonly Disk[] = []): boolean {
   return volumes.some((volume) =>
     keysOf(volume).some((key) => {

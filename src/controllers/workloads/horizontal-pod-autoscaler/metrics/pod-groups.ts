@@ -1,23 +1,23 @@
-/** Which pods count for a metric, and which measurements are usable. */
+/** Groups the pods that count for a metric, with their usable measurements. */
 import type { DeepReadonly } from '../../../../api/object-types.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import type { Sample, Samples } from './samples.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** How long after its start a pod's usage may be from starting up. */
+/** Time after a pod's start in which its usage may be from starting up. */
 const STARTUP_MS = 300_000;
 /** A pod that was not ready within this time after its start, and is not now, has never been. */
 const FIRST_READINESS_MS = 30_000;
 
 export interface PodGroups {
-  /** How many count with their measurement. */
+  /** Number of ready pods that count with their measurement. */
   readonly ready: number;
   /** The names of pods that are not ready. */
   readonly unready: readonly string[];
   /** The names of ready pods without a measurement. */
   readonly missing: readonly string[];
-  /** Of the other pods. */
+  /** Samples of the other pods. */
   readonly samples: Samples;
 }
 
@@ -49,7 +49,7 @@ export function groupPods(pods: readonly SeenPod[], { samples, resource, now }: 
   return { ready, unready, missing, samples: worth };
 }
 
-/** Whether the pod's CPU usage is from starting up. */
+/** Reports whether the pod's CPU usage is from starting up. */
 function isStarting({ status }: SeenPod, { time, window }: Sample, now: number): boolean {
   const condition = status.conditions?.find(({ type }) => type === 'Ready');
   if (!condition || !status.startTime) return true;

@@ -19,7 +19,7 @@ import { Unmeasurable } from './unmeasurable.ts';
 
 export interface Proposal {
   readonly replicas: number;
-  /** How messages name the metric. */
+  /** Name of the metric in messages. */
   readonly metric: string;
   readonly status: MetricStatus;
 }
@@ -27,9 +27,9 @@ export interface Proposal {
 /** Why a metric has no proposal. */
 export interface MetricError {
   readonly reason: string;
-  /** For the event and the condition. */
+  /** Text for the event and the condition. */
   readonly message: string;
-  /** The same for a message about several metrics. */
+  /** Text for a message about several metrics. */
   readonly inContext: string;
 }
 

@@ -19,13 +19,13 @@ type DescribedObject = NonNullable<SeenMetric['object']>['describedObject'];
 
 /** Sources of custom and external metrics. Rejects with the source's error. */
 export interface MetricSources {
-  /** For each pod that the selector matches. */
+  /** Reads a metric of each pod that the selector matches. */
   ofPods(
     metric: Metric,
     where: { readonly namespace: string; readonly selector: string },
   ): Promise<readonly PodValue[]>;
   ofObject(metric: Metric, where: { readonly namespace: string; readonly object: DescribedObject }): Promise<string>;
-  /** From outside the cluster; several values are added up. */
+  /** Reads values from outside the cluster; several values are added up. */
   external(metric: Metric, where: { readonly namespace: string }): Promise<readonly string[]>;
 }
 
@@ -40,7 +40,7 @@ const noCustomMetrics = async () => {
   throw new Error('no custom metrics API (custom.metrics.k8s.io) registered');
 };
 
-/** Without sources. */
+/** Sources that provide no metrics. */
 export const NO_SOURCES: MetricSources = {
   ofPods: noCustomMetrics,
   ofObject: noCustomMetrics,
@@ -54,11 +54,11 @@ export interface Look {
   readonly signal: AbortSignal;
   readonly sources: MetricSources;
   readonly namespace: string;
-  /** Of the pods of the target. */
+  /** Selector of the target's pods. */
   readonly selector: string;
 }
 
-/** In the order of the metrics. Resource metrics are read once. */
+/** Returns readings in the order of the metrics. Resource metrics are read once. */
 export async function readMetrics(metrics: readonly SeenMetric[], look: Look): Promise<readonly Reading[]> {
   let measured: ReturnType<typeof measure> | undefined;
   const usage = async (resource: string, container?: string): Promise<Reading> => {

@@ -1,4 +1,4 @@
-/** What pods that are not at work, or of which nothing is known, do to the number that is asked for. */
+/** Effect of pods that are not ready or not measured on the calculated number of replicas. */
 import { describe, expect, test } from 'vitest';
 import { groupPods, type PodGroups } from './pod-groups.ts';
 import {
@@ -36,7 +36,7 @@ const pod = (name: string, state: PodState = {}): any => {
   };
 };
 
-/** Pods p0, p1, …, of which each uses so much, or nothing is known. */
+/** Pods p0, p1, … with these usages; undefined when unknown. */
 const measured = (...values: (number | undefined)[]): ReadonlyMap<string, Sample> =>
   new Map(values.flatMap((value, index) => (value === undefined ? [] : [[`p${index}`, sample(value)] as const])));
 const group = (values: (number | undefined)[], states: PodState[] = []): PodGroups =>

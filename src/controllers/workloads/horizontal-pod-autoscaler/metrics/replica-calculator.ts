@@ -1,9 +1,9 @@
-/** How many pods would bring a metric to its target, regardless of limits and history. */
+/** Calculates the number of pods that brings a metric to its target, regardless of limits and history. */
 import type { PodGroups } from './pod-groups.ts';
 import type { Sample, Samples } from './samples.ts';
 import { Unmeasurable } from './unmeasurable.ts';
 
-/** How far the target may be missed before anything is done, in each direction: 0.1 is 10 %. */
+/** Tolerated deviation from the target in each direction: 0.1 is 10 %. */
 export interface Tolerance {
   readonly down: number;
   readonly up: number;
@@ -78,7 +78,7 @@ export function replicasForAverage(
 interface Calculation extends Scales {
   /** The ratio of the usage to its target. */
   readonly ratioOf: (samples: Samples) => number;
-  /** What a pod without a measurement is assumed to use when the others suggest scaling down. */
+  /** Usage assumed for a pod without a measurement when the others suggest scaling down. */
   readonly assumed: (pod: string) => bigint;
 }
 
@@ -107,7 +107,7 @@ function calculate(
 
 const sampleOf = (value: bigint): Sample => ({ value, time: 0, window: 0 });
 
-/** One value for all ready pods together. `target` is the desired value. */
+/** Calculates replicas from one value for all ready pods together. `target` is the desired value. */
 export function replicasForTotal(
   total: bigint,
   ready: () => number,
@@ -118,7 +118,7 @@ export function replicasForTotal(
   return isWithin(tolerance, ratio) ? replicas : wholePods(ratio * ready());
 }
 
-/** The same with a target for each pod. `observed` is the number of pods. */
+/** Calculates replicas with a target for each pod. `observed` is the number of pods. */
 export function replicasForShare(
   total: bigint,
   { target, observed, tolerance }: Omit<Scales, 'replicas'> & { readonly target: bigint; readonly observed: number },

@@ -11,7 +11,9 @@ import { Unmeasurable } from './unmeasurable.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/** By pod name, in thousandths. Without a container, of the whole pod. Throws an Unmeasurable. */
+/**
+ * Returns requests by pod name, in thousandths; of the whole pod when no container is named. Throws an Unmeasurable.
+ */
 export function requestsOf(
   pods: readonly SeenPod[],
   resource: string,

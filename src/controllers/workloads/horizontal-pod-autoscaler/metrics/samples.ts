@@ -1,4 +1,4 @@
-/** Measurements of pods as plain numbers: in thousandths of a core, a byte or whatever is counted. */
+/** Measurements of pods as plain numbers: thousandths of a core, a byte or another unit. */
 
 import type { DeepReadonly } from '../../../../api/object-types.ts';
 import { formatQuantity, parseQuantity, scaled } from '../../../../base/quantity.ts';
@@ -8,12 +8,12 @@ import { amountIn } from '../../../../kinds/shapes/container/resources.ts';
 
 export interface Sample {
   readonly value: bigint;
-  /** When it was measured, and over which window before, in milliseconds. */
+  /** Time of the measurement and the window before it, in milliseconds. */
   readonly time: number;
   readonly window: number;
 }
 
-/** By pod name. */
+/** Samples by pod name. */
 export type Samples = ReadonlyMap<string, Sample>;
 
 export const thousandths = (text: string): bigint => scaled(parseQuantity(text), 3);

@@ -71,12 +71,12 @@ describe('policies', () => {
     expect(limit(20, 1, behavior({}, { policies: fewer, selectPolicy: 'Disabled' }))).toEqual([20, 'ScaleDownLimit']);
   });
 
-  test('what was changed within the period counts', () => {
+  test('changes within the period count', () => {
     const up = behavior({ policies: [pods(4)] });
     expect(limit(13, 50, up, [change(3, 10)])).toEqual([14, 'ScaleUpLimit']);
     expect(limit(14, 50, up, [change(3, 10), change(1, 5)])).toEqual([14, 'ScaleUpLimit']);
     expect(limit(14, 50, up, [change(4, 60)])).toEqual([18, 'ScaleUpLimit']);
-    // What was taken away meanwhile may come back.
+    // Pods removed within the period may be added back.
     expect(limit(9, 50, up, [change(3, 20), change(-4, 10)])).toEqual([14, 'ScaleUpLimit']);
     const down = behavior({}, { policies: [percent(10)] });
     expect(limit(100, 1, down)).toEqual([90, 'ScaleDownLimit']);

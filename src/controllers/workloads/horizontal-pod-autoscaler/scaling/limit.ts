@@ -9,7 +9,7 @@ export interface Bounds {
 
 export interface Limited {
   readonly replicas: number;
-  /** What limited it, or that nothing did. */
+  /** Reason for the condition: the limit that applied, or that none did. */
   readonly reason: string;
   readonly message: string;
 }
@@ -37,7 +37,7 @@ const TOO_FAST_DOWN = {
   message: 'the desired replica count is decreasing faster than the maximum scale rate',
 };
 
-/** Without `behavior`: at most twice the size at a time, or four. */
+/** Limits a change without `behavior`: at most twice the size at a time, or four. */
 export function limitPlainly({ current, wanted, min, max }: LimitInput): Limited {
   const fastest = Math.max(2 * current, 4);
   if (wanted < min) return { replicas: min, ...TOO_FEW };
@@ -63,7 +63,7 @@ export function limitByPolicies(
   return { replicas: wanted, ...WITHIN_RANGE };
 }
 
-/** By how much the number has grown within so many seconds, net of reductions. */
+/** Returns the growth within the last seconds, net of reductions. */
 type GrowthWithin = (seconds: number) => number;
 
 function changesWithin(changes: ScalingHistory['changes'], now: number): GrowthWithin {

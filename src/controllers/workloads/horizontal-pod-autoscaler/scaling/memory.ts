@@ -18,7 +18,7 @@ interface Known {
   readonly name: string;
   readonly spec: Autoscaler['spec'];
   readonly evaluatedAt: number;
-  /** Of the pods of its target, once that was read. */
+  /** Selector of the target's pods, once that was read. */
   selector: string;
   history: ScalingHistory;
 }

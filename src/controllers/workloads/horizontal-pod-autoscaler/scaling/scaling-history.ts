@@ -1,15 +1,15 @@
-/** What is remembered of an autoscaler between evaluations, so that it neither flaps nor exceeds its rate limits. */
+/** Remembered state of an autoscaler between evaluations, so that it neither flaps nor exceeds its rate limits. */
 
 export interface ScalingHistory {
   /** The recommendations with their time in milliseconds; the oldest first. */
   readonly recommendations: readonly { readonly replicas: number; readonly at: number }[];
-  /** By how many pods the size was changed. */
+  /** Changes of size, in pods. */
   readonly changes: readonly { readonly by: number; readonly at: number }[];
 }
 
 export const NO_HISTORY: ScalingHistory = { recommendations: [], changes: [] };
 
-/** How long a change is kept: no policy has a longer period. */
+/** Retention of a change: no policy has a longer period. */
 const MAX_POLICY_PERIOD_MS = 1_800_000;
 
 export function withChange(history: ScalingHistory, by: number, now: number): ScalingHistory {

@@ -7,7 +7,7 @@ import { all, parseXml, textAt, type XmlElement } from './xml.ts';
 
 export interface Route53Options {
   readonly endpoint: string;
-  /** Of the signature: Route 53 is one service for all regions of a partition. */
+  /** Region of the signature: Route 53 is one service for all regions of a partition. */
   readonly region: string;
   readonly credentials: AwsCredentials;
   readonly now: () => number;
@@ -58,9 +58,9 @@ export class Route53Api {
     try {
       root = parseXml(reply.body);
     } catch {
-      // The status says what is wrong.
+      // The status tells the error.
     }
-    // Something on the way may answer with a page of its own.
+    // A proxy on the way may answer with its own page.
     if (reply.status === 200 && root?.name.endsWith('Response')) return root;
     throw failure(reply.status, root, reply.body);
   }
@@ -70,7 +70,10 @@ const FORBIDDEN = new Set([
   ...['AccessDenied', 'AccessDeniedException', 'InvalidClientTokenId', 'SignatureDoesNotMatch', 'ExpiredToken'],
   ...['UnrecognizedClientException', 'RequestExpired', 'MissingAuthenticationToken', 'IncompleteSignature'],
 ]);
-/** Repeating the call helps; after an invalid batch, because it is planned again from what the zone has then. */
+/**
+ * Errors for which repeating the call helps; after an invalid batch, because it is planned again from the zone's new
+ * state.
+ */
 const TEMPORARY = new Set(['Throttling', 'ThrottlingException', 'PriorRequestNotComplete', 'ServiceUnavailable']);
 
 function failure(status: number, root: XmlElement | undefined, body: string): DnsError {

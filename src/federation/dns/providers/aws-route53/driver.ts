@@ -26,7 +26,7 @@ const NAMESPACE = 'https://route53.amazonaws.com/doc/2013-04-01/';
 /** Route 53 allows 1,000 records in a request, and counts an upsert twice. */
 const MAX_RECORDS = 400;
 const PAGE_RECORDS = '300';
-/** For removals of more record sets, the zone is read once. */
+/** Maximum number of lookups; for more removals, the zone is read once. */
 const MAX_LOOKUPS = 10;
 const TYPES: ReadonlySet<string> = new Set(['A', 'AAAA', 'CNAME']);
 
@@ -93,7 +93,7 @@ class HostedZone implements DnsZone {
     return found;
   }
 
-  /** A batch is a transaction. What it deletes must be given as it is. */
+  /** Applies changes as one transaction. Deleted record sets must be given exactly as they are. */
   async change(changes: RecordChanges, signal: AbortSignal): Promise<void> {
     checkNames(changes, this.name);
     const replaced = new Set(changes.ensure.map(recordKey));
@@ -113,7 +113,7 @@ class HostedZone implements DnsZone {
     const keys = new Set(wanted.map(recordKey));
     if (wanted.length > MAX_LOOKUPS) return (await this.list(signal)).filter((each) => keys.has(recordKey(each)));
     const pages: RecordSet[] = [];
-    // One after the other: Route 53 takes five requests a second.
+    // Requests run one after the other: Route 53 takes five a second.
     for (const { name, type } of wanted) {
       pages.push(...recordsOf(await this.#api.get(this.#path, { name, type, maxitems: '1' }, { signal })));
     }
@@ -121,7 +121,7 @@ class HostedZone implements DnsZone {
   }
 }
 
-/** Without aliases of AWS' own services and sets with weights, which the federation does not make. */
+/** Returns records, without aliases of AWS' own services and sets with weights, which the federation does not make. */
 function recordsOf(page: XmlElement): readonly RecordSet[] {
   return all(page, 'ResourceRecordSets', 'ResourceRecordSet').flatMap((set) => {
     const [name, type, ttl] = [textAt(set, 'Name'), textAt(set, 'Type'), textAt(set, 'TTL')];

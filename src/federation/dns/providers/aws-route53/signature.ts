@@ -65,7 +65,7 @@ export function signedHeaders(
   };
 }
 
-/** As RFC 3986 has it: JavaScript leaves some characters as they are. */
+/** Escapes as RFC 3986 demands: JavaScript leaves some characters as they are. */
 function escaped(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
 }

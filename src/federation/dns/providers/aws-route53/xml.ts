@@ -2,7 +2,7 @@
 
 export interface XmlElement {
   readonly name: string;
-  /** Without the text of its children. */
+  /** Text without that of its children. */
   readonly text: string;
   readonly children: readonly XmlElement[];
 }
@@ -17,7 +17,7 @@ interface OpenElement {
 
 /** Far more than a page of records has. */
 const MAX_ELEMENTS = 100_000;
-/** What has an end of its own, and no elements inside. */
+/** Sections with their own end and no elements inside. */
 const SPECIAL = [
   ['<![CDATA[', ']]>'],
   ['<!--', '-->'],

@@ -19,15 +19,15 @@ const KEYS = [
   'etcd-ca-file',
   'etcd-cert-file',
   'etcd-key-file',
-  // Of the first federation, whose tool told the DNS of members where CoreDNS is. Not used.
+  // Option of the first federation, whose tool told the DNS of members where CoreDNS is. Not used.
   'coredns-endpoints',
 ];
-/** Those of the first federation. */
+/** Defaults of the first federation. */
 const DEFAULT_ENDPOINT = 'http://federation-dns-server-etcd:2379';
 const DEFAULT_PREFIX = 'skydns';
 /** etcd allows 128 operations in a transaction, unless it is configured otherwise. */
 const MAX_OPERATIONS = 100;
-/** For changes of more names, the zone is read once. */
+/** Maximum number of lookups; for more changed names, the zone is read once. */
 const MAX_LOOKUPS = 20;
 
 export const coredns: ProviderDriver = {
@@ -101,7 +101,7 @@ class SkyDnsZone implements DnsZone {
     await this.#etcd.change({ put, remove }, signal);
   }
 
-  /** Somebody else may have written the name without a label for the value. */
+  /** Looks a name up. Another program may have written it without a label for the value. */
   async #lookUp(name: string, signal: AbortSignal): Promise<readonly SkyRecord[]> {
     const own = await this.#etcd.get(pathOf(this.#prefix, name), signal);
     return [...(await this.#below(name, signal)), ...(own ? this.#records([own]) : [])];

@@ -39,7 +39,7 @@ export class Etcd {
     this.#endpoints = [...options.endpoints];
   }
 
-  /** All keys that start with a prefix, as of one revision. */
+  /** Returns all keys that start with a prefix, as of one revision. */
   async list(prefix: string, signal: AbortSignal): Promise<readonly KeyValue[]> {
     const found: KeyValue[] = [];
     const end = encode(`${prefix.slice(0, -1)}${String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1)}`);
@@ -119,7 +119,7 @@ interface Accepted {
   readonly bytes: number;
 }
 
-/** Every answer of etcd has a header; what has none is from another program. */
+/** Returns an accepted reply. Every answer of etcd has a header; an answer without one is from another program. */
 function accepted(endpoint: string, { status, body }: HttpReply): Accepted {
   const reply = jsonObject(body);
   if (status === 200 && isTree(reply?.header))

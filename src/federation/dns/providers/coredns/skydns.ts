@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { type RecordSet, type RecordType, recordKey } from '../../provider.ts';
 
-/** A key and what it says. */
+/** Key with its record. */
 export interface SkyRecord {
   readonly key: string;
   readonly name: string;
@@ -16,7 +16,7 @@ export interface SkyRecord {
   readonly ttlSeconds: number;
 }
 
-/** What CoreDNS uses for a value without one. */
+/** TTL that CoreDNS uses for a value without one. */
 const DEFAULT_TTL_SECONDS = 300;
 /** The last label of keys that are written here: it stands for the value, and is not part of the name. */
 const VALUE_LABEL = /^qd-[0-9a-f]{12}$/;
@@ -38,7 +38,7 @@ export function entriesOf(prefix: string, { name, values, ttlSeconds }: RecordSe
   );
 }
 
-/** What a key says; undefined when it has no address and no name. Keys that others wrote are read, too. */
+/** Returns the record of a key; undefined when it has no address and no name. Keys that others wrote are read, too. */
 export function recordAt(prefix: string, key: string, value: string): SkyRecord | undefined {
   const labels = key.slice(prefix.length + 2).split('/');
   if (VALUE_LABEL.test(labels.at(-1) ?? '')) labels.pop();
@@ -50,7 +50,7 @@ export function recordAt(prefix: string, key: string, value: string): SkyRecord 
   return { key, name, type, value: type === 'CNAME' ? `${host.replace(/\.$/, '')}.` : host, ttlSeconds };
 }
 
-/** CoreDNS ignores what is no JSON. */
+/** Parses a value. CoreDNS ignores values that are not JSON. */
 function parsed(value: string): { readonly host?: unknown; readonly ttl?: unknown } {
   try {
     return JSON.parse(value) ?? {};

@@ -27,7 +27,7 @@ const DEFAULT_METADATA = 'http://metadata.google.internal';
 const PAGE_RECORDS = 1_000;
 /** Google allows 1,000 additions and as many deletions in a change. */
 const MAX_CHANGES = 500;
-/** For changes of more record sets, the zone is read once. */
+/** Maximum number of lookups; for more changed record sets, the zone is read once. */
 const MAX_LOOKUPS = 10;
 const TYPES: ReadonlySet<unknown> = new Set(['A', 'AAAA', 'CNAME']);
 
@@ -92,7 +92,7 @@ class CloudDnsApi {
     this.#project = options.project;
   }
 
-  /** All items of a collection, from all its pages; without those that `isItem` does not accept. */
+  /** Returns all items of a collection, from all its pages, except those that `isItem` rejects. */
   async list<T>(
     path: string,
     query: Readonly<Record<string, string>>,
@@ -118,7 +118,7 @@ class CloudDnsApi {
     return items;
   }
 
-  /** A POST when there is a body. */
+  /** Sends a POST if there is a body, and a GET otherwise. */
   async call(
     path: string,
     body: object | undefined,
@@ -154,7 +154,7 @@ class CloudDnsApi {
   }
 }
 
-/** Somebody else's change of the same records is seen when the call is repeated. */
+/** Statuses after which the call is repeated, because it then sees another client's change of the same records. */
 const RACES = new Set([404, 409, 412]);
 const QUOTA_REASONS: ReadonlySet<unknown> = new Set(['rateLimitExceeded', 'userRateLimitExceeded', 'quotaExceeded']);
 
@@ -185,7 +185,10 @@ class CloudDnsZone implements DnsZone {
     );
   }
 
-  /** A change is a transaction: what it deletes must be as it is, and what it adds must not exist. */
+  /**
+   * Applies changes as one transaction: deleted records must be given exactly as they are, and added ones must not
+   * exist.
+   */
   async change(changes: RecordChanges, signal: AbortSignal): Promise<void> {
     checkNames(changes, this.name);
     const touched = [...changes.remove, ...changes.ensure];

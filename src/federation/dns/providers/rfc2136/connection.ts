@@ -1,4 +1,4 @@
-/** One request on a TCP connection of its own, and the messages that answer it. */
+/** Sends one request on a new TCP connection, and reads the messages that answer it. */
 import { connect } from 'node:net';
 import { framed, MessageFrames } from '../../../../protocols/dns-message/frames.ts';
 import { DnsError } from '../../provider.ts';
@@ -9,8 +9,8 @@ export interface DnsAddress {
 }
 
 /**
- * Sends a request, and passes on each message of the response until `receive` returns true. Rejects with what `receive` throws, with
- * the reason of the signal, or with a DnsError when the connection fails.
+ * Sends a request, and passes on each message of the response until `receive` returns true. Rejects with the error of
+ * `receive`, with the reason of the signal, or with a DnsError when the connection fails.
  */
 export function converse(
   { host, port }: DnsAddress,

@@ -1,4 +1,4 @@
-/** The provider `rfc2136`: any server that takes dynamic updates, such as BIND, with zone transfers to see what it has. */
+/** Provider `rfc2136`: any server that takes dynamic updates, such as BIND, with zone transfers to read its records. */
 import { isIPv6 } from 'node:net';
 import type { Random } from '../../../../base/random.ts';
 import { Flag, RecordType, ResponseCode } from '../../../../protocols/dns-message/codes.ts';
@@ -27,7 +27,7 @@ const KEYS = ['server', 'tsig-key-name', 'tsig-secret', 'tsig-algorithm'];
 const DEFAULT_ALGORITHM = 'hmac-sha256';
 const DNS_PORT = 53;
 const MAX_ID = 65_536;
-/** What a record takes in memory, besides its data. */
+/** Memory of a record besides its data. */
 const RECORD_BYTES = 300;
 /** Response codes of updates (RFC 2136, section 2.2). */
 const NOTAUTH = 9;
@@ -62,7 +62,7 @@ function addressOf(text: string): DnsAddress {
   return { host, port: Number(port) };
 }
 
-/** Undefined: requests are not signed. */
+/** Returns the key; undefined when requests are not signed. */
 function keyOf(values: ReadonlyMap<string, string>): TsigKey | undefined {
   const name = values.get('tsig-key-name');
   const text = values.get('tsig-secret');
@@ -112,7 +112,9 @@ class Peer {
     return found!;
   }
 
-  /** All records of the zone. The first and the last are its SOA record, which says where the transfer ends. */
+  /**
+   * Returns all records of the zone. The first and the last are its SOA record, which marks the end of the transfer.
+   */
   async transfer(zone: string, signal: AbortSignal): Promise<readonly ResourceRecord[]> {
     const records: ResourceRecord[] = [];
     let ends = 0;

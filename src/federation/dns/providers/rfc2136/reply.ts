@@ -6,7 +6,7 @@ import type { ResourceRecord } from '../../../../protocols/dns-message/record.ts
 import { readData } from '../../../../protocols/dns-message/record-data.ts';
 
 interface Tsig {
-  /** Where its record starts in the message. */
+  /** Position of its record in the message. */
   readonly start: number;
   readonly keyName: string;
   readonly algorithm: string;
@@ -32,7 +32,9 @@ const FIXED_RECORD_BYTES = 10;
 const TSIG_TIME_BYTES = 8;
 const names = new NameReader();
 
-/** Unlike other responses, these may have no question. Throws a MessageError when the format is wrong. */
+/**
+ * Parses a reply. Unlike other responses, replies may have no question. Throws a MessageError when the format is wrong.
+ */
 export function readReply(message: Buffer): Reply {
   if (message.length < HEADER_BYTES) throw new MessageError('the header is incomplete');
   let position = HEADER_BYTES;

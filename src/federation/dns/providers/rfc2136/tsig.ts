@@ -17,14 +17,14 @@ const DIGESTS: Readonly<Record<string, string>> = {
 export const TSIG_ALGORITHMS = ['hmac-md5', ...Object.keys(DIGESTS).filter((name) => !name.startsWith('hmac-md5'))];
 
 export interface TsigKey {
-  /** Without a dot at its end. */
+  /** Name without a dot at its end. */
   readonly name: string;
   readonly algorithm: string;
   readonly secret: Buffer;
 }
 
 const CLASS_ANY = 255;
-/** How far the clocks of the two sides may differ. */
+/** Tolerated difference between the clocks of the two sides. */
 const FUDGE_SECONDS = 300;
 const ADDITIONALS = 10;
 
@@ -64,12 +64,12 @@ export class TsigVerifier {
     this.#prior = requestMac;
   }
 
-  /** Whether everything so far is covered by a signature. */
+  /** True when everything so far is covered by a signature. */
   get isComplete(): boolean {
     return this.#pending.length === 0 && !this.#isFirst;
   }
 
-  /** Throws a DnsError when the message has a wrong signature, or the first message has none. */
+  /** Adds a message. Throws a DnsError when it has a wrong signature, or is the first one and has none. */
   add(message: Buffer, { tsig }: Pick<Reply, 'tsig'>, nowMs: number): void {
     if (!tsig) {
       if (this.#isFirst) throw new DnsError('Forbidden', 'the response of the server is not signed');

@@ -2,14 +2,14 @@ import type { Environment } from '../../../../cel/environment.ts';
 import { CompileError, compile, type Program } from '../../../../cel/program.ts';
 import { sameType, type Type } from '../../../../cel/types/type.ts';
 
-/** An expression that can be evaluated, or what is wrong with it. */
+/** Expression that can be evaluated, or the error in it. */
 export type Compiled =
   | { readonly text: string; readonly program: Program; readonly error?: undefined; readonly issues?: undefined }
   | {
       readonly text: string;
       readonly program?: undefined;
       readonly error: string;
-      /** What the compiler found; undefined when only the type of the result is wrong. */
+      /** Problems that the compiler found; undefined when only the type of the result is wrong. */
       readonly issues: string | undefined;
     };
 

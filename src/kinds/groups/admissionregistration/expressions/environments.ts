@@ -1,4 +1,4 @@
-/** What the expressions of webhooks and policies may use. */
+/** Variables and functions available to the expressions of webhooks and policies. */
 import type { Environment } from '../../../../cel/environment.ts';
 import { DYN, type Type } from '../../../../cel/types/type.ts';
 import { AUTHORIZER_TYPE } from '../../../../cel-kubernetes/authorizer.ts';
@@ -9,11 +9,11 @@ import { AdmissionRequestType, NamespaceType } from './types.ts';
 const RESOURCE_CHECK = 'kubernetes.authorization.ResourceCheck';
 
 export interface EnvironmentChoice {
-  /** Whether `params` is declared. */
+  /** True when `params` is declared. */
   readonly hasParams: boolean;
-  /** Whether `authorizer` is declared. */
+  /** True when `authorizer` is declared. */
   readonly hasAuthorizer: boolean;
-  /** Whether `Object{…}` and `JSONPatch{…}` can be made. */
+  /** True when `Object{…}` and `JSONPatch{…}` can be constructed. */
   readonly hasPatches?: boolean;
 }
 

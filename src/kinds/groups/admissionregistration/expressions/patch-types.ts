@@ -17,7 +17,7 @@ const operation = new Map<string, Field>([
   ['value', dynamic],
 ]);
 
-/** One operation of a JSON patch. */
+/** CEL type of an operation in a JSON patch. */
 export const JsonPatchType = objectType('JSONPatch', (name) => operation.get(name));
 
 /** Finds `Object`, the types of its fields such as `Object.spec`, and `JSONPatch`. */

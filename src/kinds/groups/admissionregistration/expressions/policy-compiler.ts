@@ -21,7 +21,7 @@ export class PolicyCompiler {
   readonly #types = new Map<string, Field>();
   readonly #all = objectType('kubernetes.variables', (name) => this.#types.get(name));
   readonly #environments = new Map<string, Environment>();
-  /** In their order. */
+  /** Variables in their order. */
   readonly variables: readonly NamedExpression[];
 
   constructor(shape: PolicyShape) {
@@ -46,7 +46,7 @@ export class PolicyCompiler {
     return compileExpression(this.#environment({ hasAuthorizer: true }), expression, [STRING, NULL]);
   }
 
-  /** With any result. */
+  /** Compiles an expression with any result. */
   anything(expression: string): Compiled {
     return compileExpression(this.#environment({ hasAuthorizer: true }), expression);
   }

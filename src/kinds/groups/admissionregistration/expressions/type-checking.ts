@@ -6,7 +6,7 @@ import { typeOfSchema } from './schema-type.ts';
 
 const MAX_CHECKED_TYPES = 10;
 
-/** One served version of a kind. */
+/** Served version of a kind, to check expressions against. */
 export interface CheckedType {
   readonly kind: Pick<Kind, 'kind' | 'plural'>;
   readonly version: Pick<Version, 'apiVersion' | 'group' | 'version' | 'schema'>;
@@ -53,7 +53,7 @@ export function* checkTypes(policy: CheckedPolicy, types: TypeSource): Generator
   return warnings;
 }
 
-/** What is wrong with an expression for one type; empty when nothing is. */
+/** Checks an expression for one type; returns the problems, or an empty string. */
 type Check = (expression: string) => string;
 
 function checkersOf({ paramKind, matchConstraints, variables = [] }: CheckedPolicy, types: TypeSource): Check[] {

@@ -1,4 +1,4 @@
-/** The types of what expressions know about a request. */
+/** Types of the data about a request that expressions can use. */
 import {
   BOOL,
   DYN,

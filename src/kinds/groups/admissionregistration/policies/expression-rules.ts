@@ -5,7 +5,7 @@ import type { RuleContext } from '../../../../schema/schema.ts';
 import type { Compiled } from '../expressions/compile.ts';
 import { compileMatchCondition, PolicyCompiler } from '../expressions/policy-compiler.ts';
 
-/** What both kinds of policies have. */
+/** Fields that both kinds of policies have. */
 interface PolicySpec {
   readonly paramKind?: object;
   readonly variables?: readonly { readonly name: string; readonly expression: string }[];
@@ -49,7 +49,7 @@ interface ValidatingSpec extends PolicySpec {
   readonly auditAnnotations?: readonly { readonly valueExpression: string }[];
 }
 
-/** On the spec of a ValidatingAdmissionPolicy. */
+/** Checks that the expressions of a ValidatingAdmissionPolicy compile. */
 export function validationsCompile(spec: ValidatingSpec, context: RuleContext<ValidatingSpec>): FieldError[] {
   if (context.old && deepEqual(context.old, spec)) return [];
   const findings = new Findings();
@@ -74,7 +74,7 @@ interface MutatingSpec extends PolicySpec {
   }[];
 }
 
-/** On the spec of a MutatingAdmissionPolicy. */
+/** Checks that the expressions of a MutatingAdmissionPolicy compile. */
 export function mutationsCompile(spec: MutatingSpec, context: RuleContext<MutatingSpec>): FieldError[] {
   if (context.old && deepEqual(context.old, spec)) return [];
   const findings = new Findings();

@@ -25,7 +25,7 @@ const NamedRuleWithOperations = s.object(
   },
 );
 
-/** Which requests a policy or a binding applies to. */
+/** Selects the requests that a policy or a binding applies to. */
 export const MatchResources = s.object(
   'MatchResources',
   {
@@ -65,7 +65,7 @@ function namesAreValid(names: readonly string[]): FieldError[] {
   return names.flatMap((text, index) => pathSegment(text).map((problem) => invalid(`[${index}]`, text, problem)));
 }
 
-/** What is deleted cannot be changed. */
+/** Checks that operations are mutable: deleted objects cannot be changed. */
 export function operationsAreMutable({ resourceRules = [] }: MatchResources): FieldError[] {
   return resourceRules.flatMap(({ operations = [] }) =>
     operations

@@ -5,7 +5,7 @@ import { operationsAreMutable } from './match-resources.ts';
 import { paramRefCell } from './params.ts';
 import { bindingFields } from './policy-fields.ts';
 
-/** Where a MutatingAdmissionPolicy applies, and with which parameters. */
+/** Applies a MutatingAdmissionPolicy to requests, with parameters. */
 export const MutatingAdmissionPolicyBinding = defineKind({
   group: 'admissionregistration.k8s.io',
   kind: 'MutatingAdmissionPolicyBinding',

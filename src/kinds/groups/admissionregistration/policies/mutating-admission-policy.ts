@@ -79,7 +79,7 @@ const spec = {
 const specOptions = { default: {}, rules: [mutationsCompile], description: 'Desired behavior of the policy.' };
 const fields = { spec: s.object('MutatingAdmissionPolicySpec', spec, specOptions) };
 
-/** In v1alpha1, the fields of a variable are owned one by one. */
+/** Variables whose fields are owned one by one, as in v1alpha1. */
 const alphaSpec = {
   ...spec,
   variables: s.list(s.use(Variable, { atomic: false }), {
@@ -91,7 +91,7 @@ const alphaSpec = {
 
 export type MutatingAdmissionPolicy = KubeObject & ObjectType<typeof fields>;
 
-/** Expressions that change what is written. */
+/** Expressions that change the written object. */
 export const MutatingAdmissionPolicy = defineKind({
   group: 'admissionregistration.k8s.io',
   kind: 'MutatingAdmissionPolicy',

@@ -95,7 +95,7 @@ function oneWayToFind({ name = '', selector }: ObjectType<typeof ref>): FieldErr
 export const paramKindCell = (kind: Sparse<ParamKind> | undefined): string =>
   kind ? `${kind.apiVersion ?? ''}/${kind.kind ?? ''}` : UNSET;
 
-/** The parameters in a table. Whether the kind has namespaces is not known here. */
+/** Shows the parameters in a table. It is not known here if the kind is namespaced. */
 export function paramRefCell(to: Sparse<ParamRef> | undefined): string {
   if (to?.name) return `${to.namespace || '*'}/${to.name}`;
   return to?.selector ? selectorText(to.selector) : UNSET;

@@ -36,7 +36,7 @@ async function faults(plural: Plural, fields: object): Promise<string[]> {
   );
 }
 
-it('has the defaults of Kubernetes', async () => {
+it('policies have the defaults of Kubernetes', async () => {
   const api = await start();
   const selectors = { namespaceSelector: {}, objectSelector: {}, matchPolicy: 'Equivalent' };
   const filled = { ...selectors, resourceRules: [{ ...rule, scope: '*' }] };
@@ -218,7 +218,7 @@ describe.each<[Plural, [object, string][]]>([
   });
 });
 
-it('takes no more expressions than it can compile while others wait', async () => {
+it('a policy has no more expressions than can be compiled while others wait', async () => {
   const api = await start();
   const validations = Array.from({ length: 10_000 }, () => ({ expression }));
   const spec = { ...GOOD.validatingadmissionpolicies, validations };
@@ -227,7 +227,7 @@ it('takes no more expressions than it can compile while others wait', async () =
   );
 });
 
-it('serves mutating policies in older versions, too', async () => {
+it('mutating policies are also served in older versions', async () => {
   const api = await start();
   for (const version of ['v1beta1', 'v1alpha1']) {
     const older = { apiVersion: `admissionregistration.k8s.io/${version}`, namespace: '' };

@@ -5,10 +5,10 @@ import { matches } from '../../../../schema/rules.ts';
 import { MatchResources } from './match-resources.ts';
 import { paramRef } from './params.ts';
 
-/** Limit for the expressions in a list of a policy: they are compiled while nobody else is served. */
+/** Maximum number of expressions in a list of a policy: compiling them blocks all other requests. */
 export const MAX_EXPRESSIONS = 250;
 
-/** What happens when a policy cannot be evaluated, in both kinds of policies. */
+/** Reaction to a policy that cannot be evaluated, in both kinds of policies. */
 export const failurePolicy = s.enum(['Fail', 'Ignore'], {
   default: 'Fail',
   description:
@@ -16,7 +16,7 @@ export const failurePolicy = s.enum(['Fail', 'Ignore'], {
     'Ignore goes on without the policy. Defaults to Fail.',
 });
 
-/** Which requests a policy applies to, in both kinds of policies. */
+/** Selects the requests that a policy applies to, in both kinds of policies. */
 export const matchConstraints = s.use(MatchResources, {
   required: true,
   rules: [hasRule],

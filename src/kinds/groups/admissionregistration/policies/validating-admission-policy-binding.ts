@@ -8,7 +8,7 @@ import { bindingFields } from './policy-fields.ts';
 /** Sorted, as error messages list them. */
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
 
-/** Where a ValidatingAdmissionPolicy applies, with which parameters and consequences. */
+/** Applies a ValidatingAdmissionPolicy to requests, with parameters and consequences. */
 export const ValidatingAdmissionPolicyBinding = defineKind({
   group: 'admissionregistration.k8s.io',
   kind: 'ValidatingAdmissionPolicyBinding',

@@ -3,7 +3,7 @@ import { age, type ColumnList, NONE, name, type Sparse, UNKNOWN, wide } from '..
 import type { KubeObject } from '../../../kind.ts';
 import type { NodeStatus } from './node-status.ts';
 
-/** What the columns read of a node. */
+/** Fields of a node that the columns read. */
 interface Node extends KubeObject {
   spec: { unschedulable?: boolean };
   status: TypeOf<typeof NodeStatus>;

@@ -221,7 +221,10 @@ interface Pins {
   resourceVersion?: string;
 }
 
-/** In a spec the source names an object; in a status also the version of it that is in use. */
+/**
+ * Checks that only a status pins a version: in a spec the source names an object, in a status also the version of it
+ * that is in use.
+ */
 function pinnedInStatusOnly(
   source: Pins,
   { root, parent }: RuleContext<never, { readonly spec?: { readonly configSource?: object } }>,

@@ -1,4 +1,6 @@
-/** How a node says which of its ports Services asked for and did not get, because something else listens on them. */
+/**
+ * Annotation of a node that lists ports requested by Services but not opened, because other programs listen on them.
+ */
 
 export const PORTS_IN_USE_ANNOTATION = 'node.kubernetes.io/ports-in-use';
 
@@ -11,7 +13,7 @@ export function portsInUse({ metadata }: Annotated): readonly string[] {
   return (metadata.annotations?.[PORTS_IN_USE_ANNOTATION] ?? '').split(',').filter((name) => name !== '');
 }
 
-/** The value of the annotation; null, which removes it, when there are none. */
+/** Returns the value of the annotation; null, which removes it, when there are none. */
 export function portsInUseValue(ports: readonly string[]): string | null {
   return ports.length === 0 ? null : ports.join(',');
 }

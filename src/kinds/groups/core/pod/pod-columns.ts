@@ -40,7 +40,7 @@ function gates({ spec, status }: Sparse<Pod>): string {
   return `${holding.length}/${wanted.length}`;
 }
 
-/** Whether and how a pod has completed. */
+/** Returns how a pod has completed; undefined while it has not. */
 export function podCompletion({ status }: Sparse<Pod>): Completion | undefined {
   switch (status?.phase) {
     case 'Succeeded':

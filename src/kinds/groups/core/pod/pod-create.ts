@@ -7,8 +7,8 @@ import { annotatedProfiles, MIRROR, podAnnotations } from '../../../shapes/pod/p
 import type { Pod } from './pod-fields.ts';
 
 /**
- * Rules that do not apply to templates, because they depend on the pod's service account or on the names of its claims. Of
- * a spec that is known to be valid (`checked`), only what depends on the rest of the pod is checked.
+ * Checks rules that do not apply to templates, because they depend on the pod's service account or on the names of its
+ * claims. If the spec is known to be valid (`checked`), only rules that depend on the rest of the pod are checked.
  */
 export function podObjectRules({ metadata, spec }: Pod, checked?: object): FieldError[] {
   const found = under('metadata.annotations', podAnnotations(metadata.annotations, spec));
@@ -29,7 +29,7 @@ function images(spec: Pod['spec']): FieldError[] {
   return found;
 }
 
-/** Whether the claim of a volume is created for the pod. */
+/** Reports whether the claim of a volume is created for the pod. */
 function isCalledAfterPod({ ephemeral }: NonNullable<Pod['spec']['volumes']>[number]): boolean {
   return ephemeral !== undefined;
 }

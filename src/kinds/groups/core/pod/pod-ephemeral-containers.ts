@@ -7,7 +7,7 @@ import type { Pod } from './pod-fields.ts';
 import { keepOwnMetadata } from './pod-metadata.ts';
 import { treeDiff } from './tree-diff.ts';
 
-/** Of further containers, only the names are reported. */
+/** Number of containers whose differences are reported; of further ones, only the names are reported. */
 const MAX_DIFFS = 5;
 
 /** Reverts every other change. */

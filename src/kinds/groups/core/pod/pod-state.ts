@@ -16,7 +16,7 @@ export interface PodState {
   readonly containers: number;
   readonly reason: string;
   readonly restarts: number;
-  /** When a container that was restarted last terminated. */
+  /** Time at which a restarted container last terminated. */
   readonly lastRestart: string | undefined;
 }
 
@@ -156,7 +156,7 @@ function restartsOf(metadata: ShownPod['metadata'], statuses: readonly Container
   };
 }
 
-/** All times have the same format, so that strings can be compared. */
+/** Returns the latest time. All times have the same format, so that strings can be compared. */
 function latest(times: readonly (string | undefined)[]): string | undefined {
   let last: string | undefined;
   for (const time of times) if (time && (last === undefined || time > last)) last = time;

@@ -12,7 +12,7 @@ function told(status: object, { old = {}, spec = {} }: { old?: object; spec?: ob
   return update(Pod, before, { metadata: { name: 'a' }, status }, { subresource: 'status' });
 }
 
-test('what a writer leaves out stays: the class, what was observed, and who owns the pod', () => {
+test('fields that a writer leaves out stay: the class, the observed generation, and the owner of the pod', () => {
   const old = { observedGeneration: 3, conditions: [{ type: 'Ready', status: 'False', observedGeneration: 2 }] };
   const { object, errors } = told({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] }, { old });
   expect(errors).toEqual([]);
@@ -102,7 +102,7 @@ test.each([
     42,
     [],
   ],
-])('with %j a container that ended with %i comes back', (spec, exitCode, errors) => {
+])('a container of a pod with %j that ended with %i comes back', (spec, exitCode, errors) => {
   expect(told(running, { old: ended(exitCode), spec }).errors).toEqual(errors);
 });
 

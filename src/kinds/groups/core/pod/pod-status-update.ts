@@ -61,7 +61,7 @@ function generation(field: string, value = 0): FieldError[] {
   return value < 0 ? [invalid(field, value, 'must be a non-negative integer')] : [];
 }
 
-/** On the node that the scheduler preempts pods on. */
+/** Checks the name of the node that the scheduler preempts pods on. */
 function nomination({ nominatedNodeName: name }: PodStatus, { spec, status }: Pod): FieldError[] {
   if (!name || name === status.nominatedNodeName) return [];
   const found = dnsSubdomain(name).map((complaint) => invalid('nominatedNodeName', name, complaint));
@@ -95,7 +95,7 @@ function resourceClaims({ resourceClaimStatuses = [] }: PodStatus, spec: PodSpec
 
 type Addresses = readonly { readonly ip: string }[];
 
-/** At most one address per IP family. Unchanged addresses are not checked again. */
+/** Checks that there is at most one address per IP family. Unchanged addresses are not checked again. */
 function addresses(field: 'podIPs' | 'hostIPs', list: Addresses = [], old: Addresses = []): FieldError[] {
   const known = new Set(old.map(({ ip }) => ip));
   const found = list.flatMap(({ ip }, index) =>

@@ -55,7 +55,7 @@ test.each([
   expect(outcome.errors).toEqual(errors.map((error) => `spec.ephemeralContainers[0].${error}`));
 });
 
-test('once there, it stays as it is', () => {
+test('an ephemeral container stays as it is once it exists', () => {
   const { object: old } = written('ephemeralcontainers', ({ spec }) => {
     spec.ephemeralContainers = [{ name: 'debug', image: 'busybox' }];
   });

@@ -24,7 +24,7 @@ test('the same pod again is fine', () => {
   expect(changed({ volumes: [{ name: 'v' }], hostNetwork: true }, () => undefined)).toEqual([]);
 });
 
-test('what a client leaves to the defaults, or sends as nothing, is no change', () => {
+test('fields that a client leaves to the defaults, or sends as empty, do not change', () => {
   const { object } = create(Pod, { metadata: { name: 'a', namespace: 'ns' }, spec: { containers: [container] } });
   const sent = { metadata: object.metadata, spec: { containers: [{ ...container, tty: false }], hostNetwork: false } };
   expect(update(Pod, object, sent).errors).toEqual([]);
@@ -119,7 +119,7 @@ test('gates can only be taken away', () => {
   ]);
 });
 
-test('while gates hold it, a pod can be held to fewer nodes', () => {
+test('a pod that is held by gates can be restricted to fewer nodes', () => {
   const gated = { schedulingGates: [{ name: 'a' }], nodeSelector: { zone: 'x' } };
   const narrow = (spec: any) => {
     spec.nodeSelector.disk = 'ssd';

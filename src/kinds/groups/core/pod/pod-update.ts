@@ -89,7 +89,10 @@ function schedulingGates({ schedulingGates: gates = [] }: PodSpec, { schedulingG
   });
 }
 
-/** Before it is scheduled, a pod can be restricted to fewer nodes. Allowed changes are reverted in `rest`. */
+/**
+ * Checks changes of a pod before it is scheduled: it can be restricted to fewer nodes. Allowed changes are reverted in
+ * `rest`.
+ */
 function whileGated(spec: PodSpec, old: PodSpec, rest: PodSpec): FieldError[] {
   const found: FieldError[] = [];
   const before = old.nodeSelector ?? {};

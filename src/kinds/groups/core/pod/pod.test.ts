@@ -107,7 +107,7 @@ test('resources are counted in thousandths, and rounded up', () => {
   expect(spec.containers[0].resources).toEqual({ limits: { cpu: '1m' }, requests: { cpu: '1m' } });
 });
 
-test('what is limited is requested', () => {
+test('requests default to limits', () => {
   const container = (resources: object) => ({ ...main, resources });
   const { spec, status } = created({ containers: [container({ limits: { cpu: '500m', memory: '1Gi' } })] });
   expect(spec.containers[0].resources.requests).toEqual({ cpu: '500m', memory: '1Gi' });
@@ -126,7 +126,7 @@ test.each([
   expect(created({ containers }).status.qosClass).toBe(qosClass);
 });
 
-test("on the node's network, ports of containers are ports of the node", () => {
+test('ports of containers on the network of the node are ports of the node', () => {
   const { spec } = created({
     hostNetwork: true,
     hostPID: false,
@@ -145,7 +145,7 @@ test.each([
   expect(created(spec).spec).toMatchObject({ serviceAccountName: name, serviceAccount: name });
 });
 
-test('without a service account there is none', () => {
+test('an empty service account is dropped', () => {
   expect(created({ serviceAccount: '' }).spec).not.toHaveProperty('serviceAccount');
 });
 

@@ -24,7 +24,10 @@ export function shownRestarts(restarts: number): number {
   return Math.min(restarts, MAX_SHOWN_RESTARTS);
 }
 
-/** The annotation for containers whose restart count exceeds what a status shows; undefined if there are none. */
+/**
+ * Returns the annotation for containers whose restart count exceeds the maximum in a status; undefined if there are
+ * none.
+ */
 export function restartAnnotations(counts: Iterable<readonly [string, number]>): Annotations | undefined {
   const beyond = [...counts].filter(([, restarts]) => restarts > MAX_SHOWN_RESTARTS);
   return beyond.length === 0 ? undefined : { [ANNOTATION]: JSON.stringify(Object.fromEntries(beyond)) };
@@ -37,7 +40,7 @@ interface CountedPod {
   readonly status: { [List in (typeof STATUS_LISTS)[number]]?: Counted[] };
 }
 
-/** Lowers the counts of a status that a client writes to what is shown, and keeps the true ones. */
+/** Lowers the counts of a status that a client writes to the maximum, and keeps the true ones. */
 export function saturateRestarts({ metadata, status }: CountedPod, old: CountedPod): void {
   const isBeyond = ({ restartCount = 0 }: Counted) => restartCount > MAX_SHOWN_RESTARTS;
   if (!STATUS_LISTS.some((list) => status[list]?.some(isBeyond))) return;

@@ -1,9 +1,11 @@
 /**
- * Which addresses and ports a Service needs, and how they change on updates. Pure functions: the server allocates.
+ * Determines which addresses and ports a Service needs, and how they change on updates. Pure functions: the server
+ * allocates.
  *
- * To keep addresses stable, an update calls `keepAllocated`, `syncClusterIps` and `dropUnneeded` (in the kind's hooks), then
- * `defaultServiceAddresses`; then what `needsClusterIp`, `portsWithoutNodePort` and `needsHealthCheckNodePort` return is
- * allocated, and what `allocatedTo` returned before the update and not after is released.
+ * To keep addresses stable, an update calls `keepAllocated`, `syncClusterIps` and `dropUnneeded` (in the kind's hooks),
+ * then `defaultServiceAddresses`; then everything that `needsClusterIp`, `portsWithoutNodePort` and
+ * `needsHealthCheckNodePort` return is allocated, and everything that `allocatedTo` returned before the update and not
+ * after is released.
  */
 import { sameItems } from '../../../../base/collections/same-items.ts';
 import { type FieldError, invalid } from '../../../../schema/field-error.ts';
@@ -12,17 +14,17 @@ import { clusterIpErrors, hasAddresses, isHeadless, unknownIpFamilies } from './
 import { isExternallyAccessible } from './service-field-rules.ts';
 import type { Service, ServicePort, ServiceSpec } from './service-fields.ts';
 
-/** Whether the service needs a cluster IP for each of its IP families. */
+/** Reports whether the service needs a cluster IP for each of its IP families. */
 export function needsClusterIp(spec: ServiceSpec): boolean {
   return hasAddresses(spec) && !isHeadless(spec);
 }
 
-/** Whether the ports of the service can have node ports. */
+/** Reports whether the ports of the service can have node ports. */
 function mayHaveNodePorts(spec: ServiceSpec): boolean {
   return spec.type === 'NodePort' || spec.type === 'LoadBalancer';
 }
 
-/** Whether every port needs a node port. */
+/** Reports whether every port needs a node port. */
 export function needsNodePorts(spec: ServiceSpec): boolean {
   return mayHaveNodePorts(spec) && !(spec.type === 'LoadBalancer' && spec.allocateLoadBalancerNodePorts === false);
 }
@@ -91,8 +93,8 @@ export function syncClusterIps(spec: ServiceSpec, old: ServiceSpec | undefined):
 }
 
 /**
- * Drops what only the old type of a service used, unless the client changed it along with the type: then validation
- * rejects it.
+ * Drops fields that only the old type of a service used, unless the client changed them along with the type: then
+ * validation rejects them.
  */
 export function dropUnneeded(service: Service, old: Service): void {
   const { spec } = service;
@@ -161,7 +163,7 @@ export function defaultServiceAddresses(
   }
   const families: IpFamily[] = spec.ipFamilies?.length ? [...spec.ipFamilies] : [cluster[0] ?? 'IPv4'];
   const second = families[0] === 'IPv4' ? 'IPv6' : 'IPv4';
-  // The endpoints of a headless service without a selector are unknown: both families, whatever the cluster has.
+  // Endpoints of a headless service without a selector are unknown: it gets both families, whatever the cluster has.
   if (families.length === 1 && spec.ipFamilyPolicy !== 'SingleStack' && (bare || cluster.includes(second))) {
     families.push(second);
   }

@@ -4,7 +4,7 @@ import { duplicate, type FieldError, required } from '../../../../schema/field-e
 export const ipFamilies = ['IPv4', 'IPv6'] as const;
 export const ipFamilyPolicies = ['PreferDualStack', 'RequireDualStack', 'SingleStack'] as const;
 
-/** Whether the service is reachable from outside the cluster. */
+/** Reports whether the service is reachable from outside the cluster. */
 export function isExternallyAccessible(spec: {
   readonly type?: string;
   readonly externalIPs?: readonly string[];
@@ -21,7 +21,7 @@ interface ServicePort {
   readonly nodePort?: number;
 }
 
-/** Several ports must have names; names, and ports with the same protocol, must be unique. */
+/** Checks that several ports have names; names, and ports with the same protocol, must be unique. */
 export function portList(ports: readonly ServicePort[]): FieldError[] {
   const names = new Set<string>();
   const errors = ports.flatMap(({ name }, index): FieldError[] => {

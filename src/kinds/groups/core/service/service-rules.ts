@@ -206,7 +206,7 @@ function trafficPolicies({ spec }: Service): FieldError[] {
   return errors;
 }
 
-/** On the addresses in the status of a load balancer. */
+/** Checks the addresses in the status of a load balancer. */
 function ingress({ spec, status }: Service, context: ServiceContext): FieldError[] {
   const points = status?.loadBalancer.ingress ?? [];
   const field = 'status.loadBalancer.ingress';
