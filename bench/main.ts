@@ -51,9 +51,7 @@ const PODS = '/api/v1/namespaces/bench/pods';
 const FILL = '/api/v1/namespaces/fill/pods';
 const TEMPLATE = join(work, 'create.json');
 const OTHERS = join(work, 'create-others.json');
-/**
- * Flags of an API server without the components that drive objects, which the figures of requests are compared with.
- */
+/** Flags of an API server without components that drive objects, which figures of requests are compared with. */
 const API_ALONE = ['--controllers', 'namespace,service-account,root-ca'];
 const POLICY = 'what a policy of five expressions adds to a create';
 const MANAGED_CREATE = 'what managedFields take of a create';

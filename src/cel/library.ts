@@ -53,9 +53,7 @@ export interface CallNode {
 
 /** A part of an expression, seen by the cost estimate. */
 export interface CostNode {
-  /**
-   * Origin of the value: a variable, then names of fields, `@items`, `@keys`, `@values`. Undefined for computed values.
-   */
+  /** Origin of the value: a variable, then fields, `@items`, `@keys`, `@values`. Undefined for computed values. */
   readonly path: readonly string[] | undefined;
   readonly type: Type;
   /** Size that the expression itself determines (literals, sums). */

@@ -1,6 +1,4 @@
-/**
- * Checks what the schema of a custom kind may contain besides being structural: words, list and map types, defaults.
- */
+/** Checks everything in the schema of a custom kind besides its structure: words, list and map types, defaults. */
 import { addAll } from '../base/collections/add-all.ts';
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';

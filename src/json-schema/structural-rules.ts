@@ -187,9 +187,7 @@ function* nested(schema: JsonSchema, allowed: IntOrString, path: string, finding
   }
 }
 
-/**
- * Checks that every field and item that a value validation of the root names is described outside of value validations.
- */
+/** Checks that fields and items in value validations of the root are described outside of value validations. */
 function* completeness(
   validation: JsonSchema,
   schema: JsonSchema | undefined,

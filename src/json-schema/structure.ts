@@ -1,6 +1,4 @@
-/**
- * Checks the consequences of a schema's structure: items of sets and maps are distinct, embedded objects are objects.
- */
+/** Checks consequences of a schema's structure: items of sets and maps are distinct, embedded objects are objects. */
 import { isTree, type Tree } from '../base/json/tree.ts';
 import { duplicate, type FieldError, invalid, joinPath, required } from '../schema/field-error.ts';
 import { dnsSubdomain } from '../schema/names.ts';

@@ -136,9 +136,7 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    * once. `requested` is the client's grace period.
    */
   gracePeriod?(object: T, requested: number | undefined): number;
-  /**
-   * Termination of objects whose deletion takes work, as that of a namespace: they terminate before they are removed.
-   */
+  /** Termination of objects whose deletion takes work, as that of a namespace, before they are removed. */
   readonly termination?: {
     /** Marks the object as terminating. Called by every delete; may replace the object's parts but not change them. */
     begin(object: T): void;
@@ -155,9 +153,7 @@ export interface KindDefinition<F extends Fields = Fields, T = KubeObject & Obje
    * which the client sent them, characters of HTML escaped.
    */
   readonly rawFields?: readonly string[];
-  /**
-   * True when objects contain passwords or tokens: no message then quotes their values, also because of the audit log.
-   */
+  /** True when objects contain passwords or tokens, which messages do not quote, also because of the audit log. */
   readonly confidential?: boolean;
   /**
    * Fields that a path of the API does not write, by the name of the subresource; `object` is the object itself. They

@@ -3,9 +3,7 @@
  * described in `src/server/operations/subresources`, which has a descriptor for every name of this list.
  */
 
-/**
- * Declaration of each subresource of a kind: `true`, or the path in the object where the subresource finds its values.
- */
+/** Declaration of each subresource of a kind: `true`, or the path in the object at which it finds its values. */
 interface SubresourceDeclarations {
   readonly approval: true;
   readonly attach: true;

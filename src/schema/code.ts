@@ -20,9 +20,7 @@ export class Code {
     return `c${at}`;
   }
 
-  /**
-   * Compiles a function. Each generated function has its own type feedback in V8 and is optimised for its own inputs.
-   */
+  /** Compiles a function. Each function has its own type feedback in V8 and is optimised for its own inputs. */
   compile<F>(parameters: string, form: 'function' | 'generator' = 'function'): F {
     const names = this.#constants.map((_, at) => `c${at}`).join(', ');
     const head = form === 'generator' ? `function* (${parameters})` : `(${parameters}) =>`;

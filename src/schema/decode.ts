@@ -78,9 +78,7 @@ function decodeWith<T>(schema: ObjectSchema<T>, input: unknown, options?: Decode
 /** Thrown by the generated code, which knows no paths; those are found by another walk, as it is rare. */
 const TOO_MANY_ITEMS = new Error('a list or map has too many items');
 
-/**
- * True while lists and maps beyond their maximum are refused. Decoding is synchronous, so no other call sees a change.
- */
+/** True while lists and maps beyond their maximum are refused. Decoding is synchronous: no other call sees a change. */
 let isLimited = true;
 
 function checkLimit(): void {
@@ -97,9 +95,7 @@ function refuseDefaults(): never {
   throw new DecodeError(`defaults would add more than ${MAX_DEFAULT_CHARACTERS} characters`);
 }
 
-/**
- * Returns the characters that the default of a field adds; the default of an object also counts the defaults inside it.
- */
+/** Returns the characters that the default of a field adds; for an object, including the defaults inside it. */
 function defaultCharacters(field: string, { default: preset }: Schema): number {
   const value = typeof preset === 'function' ? '' : (JSON.stringify(preset) ?? '');
   return field.length + value.length + 4;

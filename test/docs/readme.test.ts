@@ -1,6 +1,4 @@
-/**
- * Requires that README and docs/api-coverage.md list the same served kinds. A test compares the latter with the kinds.
- */
+/** Requires that README lists the same served kinds as docs/api-coverage.md, which a test compares with the kinds. */
 import { expect, test } from 'vitest';
 import { textOf } from './documents.ts';
 

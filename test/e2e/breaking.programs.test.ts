@@ -1,6 +1,4 @@
-/**
- * Tests what users see with kubectl when an application breaks on a cluster of simulated nodes, and how they repair it.
- */
+/** Tests what users see with kubectl when an application breaks on simulated nodes, and how they repair it. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -198,9 +198,7 @@ export function spawnProgram(name: 'qd' | 'qdfed', args: readonly string[], opti
   });
 }
 
-/**
- * Adds a runtime, so that a test never runs real pods on this machine unless it asks for them, whatever is installed.
- */
+/** Adds a runtime, so that a test never runs real pods unless it asks for them, whatever is installed. */
 function withRuntime(args: readonly string[]): readonly string[] {
   const [command, ...flags] = args;
   if (command !== 'up' || flags.some((flag) => /^--(runtime|help)\b/.test(flag))) return args;

@@ -50,9 +50,7 @@ function apply(kind: Kind, config: Tree, { live, managers }: { live: unknown; ma
   return { live: tree, managers: readManagers(clone(listManagers(after)))! };
 }
 
-/**
- * Returns a tree without empty parts: they are not owned, and decoding makes no difference between empty and absent.
- */
+/** Returns a tree without empty parts: they are not owned, and decoding treats empty as absent. */
 function essence(tree: unknown): unknown {
   if (typeof tree !== 'object' || tree === null) return tree ?? undefined;
   const left = Object.entries(tree).flatMap(([key, value]) => {

@@ -3,9 +3,7 @@ import { maxItemsOf } from '../../src/schema/limits.ts';
 import type { Collection } from '../kinds/lists-in.ts';
 import { itemsOf } from './items.ts';
 
-/**
- * Grows lists and maps of a tree to `count` items each, or to their maximum; missing parts on the way to one are added.
- */
+/** Grows lists and maps of a tree to `count` items each, or to their maximum; adds missing parts on the way. */
 export function grow(tree: any, collections: readonly Collection[], count: number): any {
   for (const { way, schema, path } of collections) {
     const field = path
@@ -19,9 +17,7 @@ export function grow(tree: any, collections: readonly Collection[], count: numbe
   return tree;
 }
 
-/**
- * Sets the value at the end of a way, which may be derived from the present one; missing parts on the way are added.
- */
+/** Sets the value at the end of a way, which may derive from the present one; adds missing parts on the way. */
 export function setAt(tree: any, way: Collection['way'], value: unknown): any {
   let at = tree;
   for (const [index, step] of way.entries()) {

@@ -1,6 +1,4 @@
-/**
- * Tests the packed package: its content, and that its programs work after `npm install -g`, on the PATH and elsewhere.
- */
+/** Tests the packed package: its content, and its programs after `npm install -g`, on the PATH and elsewhere. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -31,9 +31,7 @@ export class FakeRuntime implements Runtime {
   readonly failing = new Map<string, number>();
   /** Why calls fail, by the start of the call. */
   readonly broken = new Map<string, Error>();
-  /**
-   * Reports whether a call fails: before it has done anything, or after it has done everything. It may take its time.
-   */
+  /** Reports whether a call fails: before it has done anything, or after it has done everything. May take time. */
   fault: ((call: string) => Fault | Promise<Fault>) | undefined;
   /** Containers that were started, for example `web/c/0`. */
   readonly started: string[] = [];

@@ -1,6 +1,4 @@
-/**
- * Tests that the same seed gives the same history: every change of every object, with names, uids, times and tokens.
- */
+/** Tests that the same seed gives the same history: every change of objects, with names, uids, times and tokens. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Cluster } from '../../src/testing/index.ts';

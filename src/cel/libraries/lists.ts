@@ -113,9 +113,7 @@ function flattenCost(list: readonly Value[], depth: number): number {
   return listCost(list.length * Math.max(0, depth)) + (isBounded ? copyingCost(items) : Number.POSITIVE_INFINITY);
 }
 
-/**
- * Cost of a function that compares all items of a list with each other. cel-go does not count the contents of items.
- */
+/** Cost of a function that compares all items of a list with each other. cel-go does not count their contents. */
 function comparingCost(list: readonly Value[]): number {
   const isText = typeof list[0] === 'string' || list[0] instanceof Uint8Array;
   const pairs = list.length * list.length;

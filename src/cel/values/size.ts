@@ -1,9 +1,7 @@
 import { isMap, mapGet, mapKeys, mapSize } from './map.ts';
 import { ObjectValue, Optional, type Value } from './value.ts';
 
-/**
- * Returns the number of characters (code points), bytes, items or entries of a value; undefined when it has no size.
- */
+/** Counts the characters (code points), bytes, items or entries of a value; undefined when it has no size. */
 export function sizeOf(value: Value): number | undefined {
   if (typeof value === 'string') return codePoints(value);
   if (Array.isArray(value) || value instanceof Uint8Array) return value.length;

@@ -82,9 +82,7 @@ function recordOutcome(
   if (content) record(report.about, content);
 }
 
-/**
- * Drops `managedFields` from an update: the server keeps its own if none are sent. They would be half of the update.
- */
+/** Drops `managedFields`, which would be half of an update: the server keeps its own if none are sent. */
 function withoutManagers(object: Draft<KubeObject>): Draft<KubeObject> {
   const { managedFields, ...metadata } = object.metadata ?? {};
   return managedFields ? { ...object, metadata } : object;

@@ -102,9 +102,7 @@ function keepCurrent(shares: readonly Share[], replicas: number): void {
   }
 }
 
-/**
- * Distributes the remaining replicas to clusters that have less than they should, in proportion to the missing ones.
- */
+/** Distributes the remaining replicas to clusters that have too few, in proportion to the missing ones. */
 function fill(shares: readonly Share[], replicas: number, target: 'wanted' | 'fitting'): void {
   let left = replicas - shares.reduce((sum, { total }) => sum + total, 0);
   const inRound = left;

@@ -25,9 +25,7 @@ export interface MemberState {
   readonly object: DeepReadonly<AnyObject> | undefined;
   /** Number of replicas that can run there, when some cannot. */
   readonly capacity?: number | undefined;
-  /**
-   * Reports whether the object is as it was after the last write of the same content, although it reads differently.
-   */
+  /** Reports whether the object is as after the last write of the same content, although it reads differently. */
   isSettled?(desired: AnyObject): boolean;
 }
 
@@ -86,9 +84,7 @@ export interface Placement {
   readonly error?: string;
 }
 
-/**
- * Returns placements in the order of the members. Throws an error that explains an invalid annotation of the object.
- */
+/** Returns placements in the order of the members. Throws an error that explains an invalid annotation. */
 export function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOptions): readonly Placement[] {
   const { kind, members } = options;
   const { annotations } = federated.metadata;
@@ -132,9 +128,7 @@ export function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOp
   }
 }
 
-/**
- * Returns replicas by cluster; undefined for a kind without replicas to divide. Clusters that are down have no share.
- */
+/** Returns replicas by cluster, none for those that are down; undefined for a kind without replicas to divide. */
 function sharesOf(
   federated: DeepReadonly<AnyObject>,
   { kind: { replicas }, isAutoscaled }: PlanOptions,

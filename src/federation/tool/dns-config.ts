@@ -26,9 +26,7 @@ function entriesOf(value = ''): readonly string[] {
     .filter((each) => each !== '');
 }
 
-/**
- * Releases of the cluster and of the tool from which the tool manages the DNS configuration of a cluster that joins.
- */
+/** Releases of the cluster and of the tool from which the tool manages the DNS configuration on a join. */
 const FIRST_CLUSTER = { major: 1, minor: 5 };
 const FIRST_TOOL = { major: 1, minor: 6 };
 

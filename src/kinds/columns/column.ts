@@ -33,9 +33,7 @@ export interface Column<T = Named> {
   /** Priority in wide tables. Absent or 0: always shown. From 1 on, only in wide tables (`-o wide`). */
   readonly priority?: number;
   readonly cell: CellOf<T>;
-  /**
-   * Reports whether the cell of this object changes with time, for cells that depend on the time only for some objects.
-   */
+  /** Reports whether the cell of this object changes with time, if that depends on the object. */
   readonly changes?: { changes(object: Sparse<T>): boolean }['changes'];
 }
 

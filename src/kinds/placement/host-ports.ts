@@ -29,9 +29,7 @@ export const ANY_ADDRESS = '0.0.0.0';
 
 const NO_PORTS: readonly HostPort[] = Object.freeze([]);
 
-/**
- * Returns the host ports that a pod requests. Init containers have ended before others need theirs, sidecars have not.
- */
+/** Returns the host ports of a pod. Init containers have ended before others need theirs, sidecars have not. */
 export function hostPortsOf(pod: PodPorts): readonly HostPort[] {
   return portsOf(pod, ({ hostPort }) => hostPort);
 }

@@ -55,9 +55,7 @@ interface Scoped {
   };
 }
 
-/**
- * Returns the scopes that an object must be in for the quota to count it; it counts all objects when there are none.
- */
+/** Returns the scopes that an object must be in for the quota to count it; none when it counts all objects. */
 function scopesOf({ spec }: Scoped): readonly Requirement[] {
   const plainScopes = (spec.scopes ?? []).map((scopeName): Requirement => ({ scopeName, operator: 'Exists' }));
   return [...plainScopes, ...(spec.scopeSelector?.matchExpressions ?? [])];

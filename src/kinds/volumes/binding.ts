@@ -77,9 +77,7 @@ interface Classed {
   readonly spec: { readonly storageClassName?: string };
 }
 
-/**
- * Returns the requested class; undefined when none is given, as opposed to '', which requests a volume without a class.
- */
+/** Returns the requested class; undefined when none is given, unlike '', which requests a volume without a class. */
 export function classAskedFor({ metadata, spec }: Classed): string | undefined {
   return metadata.annotations?.[CLASS_ANNOTATION] ?? spec.storageClassName;
 }

@@ -38,9 +38,7 @@ export function containerWarnings(found: string[], spec: PodSpec, around: Around
 /** Length above which lists are assumed to have duplicates and are checked with maps. */
 const MAX_COMPARED_PAIRWISE = 16;
 
-/**
- * Reports whether two items may be duplicates. Most lists are short and have none, for which this allocates nothing.
- */
+/** Reports whether items may be duplicates. Most lists are short and have none, for which this allocates nothing. */
 function mayHaveDuplicates<T>(list: readonly T[], alike: (one: T, other: T) => boolean): boolean {
   if (list.length > MAX_COMPARED_PAIRWISE) return true;
   for (let i = 1; i < list.length; i++) {

@@ -1,6 +1,4 @@
-/**
- * Finds the running daemons of a directory: one, and those that still finish their requests after they were replaced.
- */
+/** Finds the running daemons of a directory: one, and those that still finish requests after they were replaced. */
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processIdentity } from '../../base/programs/process-identity.ts';

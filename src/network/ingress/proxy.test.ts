@@ -313,9 +313,7 @@ describe('HTTPS', () => {
   });
 });
 
-/**
- * Names lead to the addresses of the resolver; listeners on loopback stand for services that only this machine reaches.
- */
+/** Names lead to the addresses of the resolver; listeners on loopback stand for services of this machine only. */
 describe('backends at addresses that are not allowed', () => {
   const guard = new DialGuard({
     ownAddresses: () => ['127.0.0.2'],

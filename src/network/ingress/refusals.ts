@@ -9,9 +9,7 @@ import type { IngressBackend, RulesByName } from './rules.ts';
 
 export type Refusal = Pick<IngressProblem, 'reason' | 'message'>;
 
-/**
- * Refusals of each Service as `namespace/name`, by the keys of its backends. Services without refusals are left out.
- */
+/** Refusals by the keys of backends, for each Service as `namespace/name`; those without refusals are left out. */
 export type Refusals = ReadonlyMap<string, ReadonlyMap<string, Refusal>>;
 
 type WantedService = NonNullable<IngressBackend>['service'];

@@ -1,6 +1,4 @@
-/**
- * Lets packets of pods pass firewalls of the machine that drop forwarded packets by default, as Docker sets them up.
- */
+/** Lets packets of pods pass firewalls of the machine that drop forwarded packets, as Docker sets them up. */
 import { isIPv6 } from 'node:net';
 import { runProgram } from '../../base/programs/run-program.ts';
 import { isName } from './expression.ts';

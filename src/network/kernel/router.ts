@@ -39,8 +39,6 @@ export interface Routing {
 
 export interface Router {
   links(): Promise<readonly Link[]>;
-  /**
-   * Makes these the routes of an owner, and removes its other ones. Rejects with the routes that could not be changed.
-   */
+  /** Makes these the only routes of an owner. Rejects with the routes that could not be changed. */
   route(owner: string, routing: Routing): Promise<void>;
 }

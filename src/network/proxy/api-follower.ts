@@ -53,9 +53,7 @@ export class ApiFollower {
     return this.#stop.signal;
   }
 
-  /**
-   * Resolves when these informers have synced and their objects are applied. Stays pending when it is stopped before.
-   */
+  /** Resolves when these informers have synced and their objects are applied. Stays pending when stopped before. */
   async open(informers: readonly { readonly synced: Promise<void> }[]): Promise<void> {
     await Promise.all(informers.map(({ synced }) => synced));
     this.#isOpen = true;

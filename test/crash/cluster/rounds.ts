@@ -24,9 +24,7 @@ const FLAGS = ['--runtime', 'simulated', '--nodes', '5'];
 /** Timeout for a cluster to reach its desired state once the kills have ended. */
 const SETTLE_TIMEOUT_MS = 90_000;
 
-/**
- * Runs one cluster, round after round: it is killed while requests are under way, and then has to get everything right.
- */
+/** Runs one cluster, round after round: it is killed during requests, and then has to get everything right. */
 export async function clusterRounds({ rounds, seed, kills = 4, report }: RoundsOptions): Promise<Summary> {
   const next = dice(seed);
   const survivor = await Survivor.start(FLAGS);

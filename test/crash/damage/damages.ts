@@ -95,9 +95,7 @@ function find(bytes: Buffer, text: string, next: Dice): number {
   return found >= 0 ? found : bytes.indexOf(text);
 }
 
-/**
- * Returns the pages except for the meta pages: one that was lost is the end of a transaction that was never committed.
- */
+/** Returns the pages except for the meta pages: a lost one is the end of a transaction that was never committed. */
 function pagesOf(bytes: Buffer): number[] {
   return Array.from({ length: Math.floor(bytes.length / PAGE) - META_PAGES }, (_, i) => i + META_PAGES);
 }

@@ -82,9 +82,7 @@ async function endPod({ qd, namespace }: Driver, job: string, phase: 'Succeeded'
   }
 }
 
-/**
- * Returns the description of a job once it contains this reason: events are written after the change that they report.
- */
+/** Returns the description of a job once it contains this reason: events are written after their cause. */
 async function describedWith(kubectl: Driver, job: string, reason: string): Promise<string> {
   let described = '';
   await until(async () => {

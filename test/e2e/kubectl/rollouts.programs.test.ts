@@ -1,6 +1,4 @@
-/**
- * Tests rollouts and rollbacks of workloads with kubectl. Nothing runs their pods here: the test marks them as running.
- */
+/** Tests rollouts and rollbacks with kubectl. Nothing runs their pods here: the test marks them as running. */
 import { beforeAll, expect, test } from 'vitest';
 import { type Driver, withEveryKubectl } from './driver.ts';
 

@@ -23,9 +23,7 @@ function sorted(value: any): any {
   return Array.isArray(value?.items) ? { ...value, items: [...value.items].sort(byName) } : value;
 }
 
-/**
- * Returns every difference between `ours` and `theirs`, as lines; `isNewer` tells which further fields are expected.
- */
+/** Returns the differences between `ours` and `theirs` as lines; `isNewer` tells which further fields are expected. */
 export function mismatches(theirs: unknown, ours: unknown, isNewer: (path: string) => boolean, path = ''): string[] {
   // The newer release leaves out null fields.
   if (theirs === null && ours === undefined) return [];

@@ -1,6 +1,4 @@
-/**
- * Compares discovery documents, which list all kinds of a server: the kinds that both servers have must be the same.
- */
+/** Compares discovery documents, which list all kinds of a server: kinds that both have must be the same. */
 
 /** Resources in 1.36 and not in 1.7. */
 const ADDED = [

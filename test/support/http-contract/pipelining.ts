@@ -1,6 +1,4 @@
-/**
- * Tests several requests on one HTTP/1 connection: each gets its own response, in the order in which they were sent.
- */
+/** Tests several requests on one HTTP/1 connection: each gets its own response, in the order of the requests. */
 import { once } from 'node:events';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, expect, it } from 'vitest';

@@ -179,9 +179,7 @@ export class OwnerGraph {
   }
 }
 
-/**
- * Reports whether an object of another server has a UID that no object of another resource has: that server chose it.
- */
+/** Reports whether an object of another server has a UID of no other resource: that server chose it. */
 function isItsOwn({ uid, kind }: GraphNode, known: GraphNode | undefined): boolean {
   return uid !== '' && (!known || isSameResource(kind, known.kind));
 }

@@ -25,9 +25,7 @@ export interface OwnerStatus {
   readonly state: OwnerState;
   /** The owner exists in another namespace, where it cannot own the object. */
   readonly isElsewhere: boolean;
-  /**
-   * True when the owner lives on another server and its deletion may go unnoticed: it is not in the graph, or not yet.
-   */
+  /** True when another server has the owner and its deletion may go unnoticed: it is not in the graph, or not yet. */
   readonly isUnwatched: boolean;
 }
 

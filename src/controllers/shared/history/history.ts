@@ -88,9 +88,7 @@ export function templateOf({ data }: SeenRevision): Template | undefined {
   return Object.keys(template).length > 0 ? (template as Template) : undefined;
 }
 
-/**
- * Reports whether the data equals the template's revision, in any order of keys. Every plan asks this of all revisions.
- */
+/** Reports whether the data equals the template's revision, in any order of keys. Every plan asks this of all. */
 const isDataOf = memoizedPair((data: object, template: Template) =>
   deepEqual(data, { spec: { template: { ...template, $patch: 'replace' } } }),
 );

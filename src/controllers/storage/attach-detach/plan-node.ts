@@ -18,9 +18,7 @@ import {
 type SeenNode = DeepReadonly<Node>;
 
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
-/**
- * Time after which a node that is not ready is considered dead: volumes that it has reported to be in use are detached.
- */
+/** Time after which a node that is not ready is considered dead, and volumes that it reported in use are detached. */
 const MAX_UNMOUNT_WAIT_MS = 6 * 60_000;
 /** A volume that another node has is looked at again after that, at the latest. */
 const MULTI_ATTACH_RETRY_MS = 60_000;

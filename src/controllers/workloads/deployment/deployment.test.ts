@@ -24,9 +24,7 @@ interface Pods {
 
 const NO_PODS: Pods = { pods: 0, ready: 0, available: 0 };
 
-/**
- * Returns the pods that the ReplicaSet controller leaves: unready ones go first, then those that would be missed most.
- */
+/** Returns the pods that the ReplicaSet controller leaves: unready ones go first, then the least useful ones. */
 function resized({ pods, ready, available }: Pods, size: number): Pods {
   const lost = Math.max(0, Math.min(pods, ready) - size);
   return { pods: size, ready: ready - lost, available: Math.max(0, available - lost) };

@@ -17,9 +17,7 @@ export interface Sets {
   readonly old: readonly WorkingSet[];
 }
 
-/**
- * Finds the current set. When several have the same template, the oldest counts. Everything but its size is updated.
- */
+/** Finds the current set, the oldest of several with the same template. Everything but its size is updated. */
 export function sortOut(deployment: DeepReadonly<Deployment>, sets: readonly DeepReadonly<ReplicaSet>[]): Sets {
   const all = sets.map((set) => new WorkingSet(set)).sort(byAge);
   const currentSet = all.find(({ set }) => sameTemplate(set.spec.template as any, deployment.spec.template));

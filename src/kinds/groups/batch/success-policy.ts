@@ -1,6 +1,4 @@
-/**
- * Success criteria of an indexed Job: it succeeds as soon as one rule is met, before all of its indexes have succeeded.
- */
+/** Success criteria of an indexed Job: it succeeds as soon as one rule is met, before all indexes have succeeded. */
 import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';

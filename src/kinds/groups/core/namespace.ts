@@ -84,9 +84,7 @@ export const Namespace = defineKind({
   columns: ({ text }) => [name, text('Status', 'Active or Terminating.', ({ status }) => status?.phase ?? ''), age],
 });
 
-/**
- * Reports whether a path segment behind a namespace's name is a subresource of the namespace, not a resource inside it.
- */
+/** Reports whether a path segment behind a namespace's name is its subresource, not a resource inside it. */
 export function isNamespaceSubresource(segment: string): boolean {
   return Object.hasOwn(Namespace.hub.subresources, segment);
 }

@@ -54,9 +54,7 @@ export function annotations(map: Readonly<Record<string, string>>): FieldError[]
 
 const ANNOTATIONS_LIMIT = 256 * 1024;
 
-/**
- * Limit for names without a stricter rule, such as those of roles: the embedded store's keys have at most 1,978 bytes.
- */
+/** Limit for names without a stricter rule, such as those of roles: the embedded store limits keys to 1,978 bytes. */
 const MAX_NAME_BYTES = 1024;
 
 function names({ name = '', generateName = '' }: ObjectMeta, { operation, nameRule }: ObjectMetaContext): FieldError[] {

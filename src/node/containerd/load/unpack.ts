@@ -20,9 +20,7 @@ interface UnpackOptions {
   readonly snapshotter: string;
 }
 
-/**
- * Returns the snapshotter of containers, as the folder of images names it: `…/io.containerd.snapshotter.v1.overlayfs`.
- */
+/** Returns the snapshotter of containers, from the folder of images: `…/io.containerd.snapshotter.v1.overlayfs`. */
 export async function snapshotterOf(connection: Connection): Promise<string | undefined> {
   const { images } = await connection.call(cri.imageUsage, {});
   return /io\.containerd\.snapshotter\.v1\.([^/]+)$/.exec(images[0]?.directory?.path ?? '')?.[1];

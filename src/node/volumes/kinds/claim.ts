@@ -1,6 +1,4 @@
-/**
- * Persistent volumes, through a claim of the pod's namespace: the pod's own, or one that was made for the pod alone.
- */
+/** Persistent volumes, through a claim of the pod's namespace: its own, or one that was made for the pod alone. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';

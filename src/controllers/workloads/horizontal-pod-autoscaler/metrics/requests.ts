@@ -11,9 +11,7 @@ import { Unmeasurable } from './unmeasurable.ts';
 
 type SeenPod = DeepReadonly<Pod>;
 
-/**
- * Returns requests by pod name, in thousandths; of the whole pod when no container is named. Throws an Unmeasurable.
- */
+/** Returns requests by pod name, in thousandths; of the whole pod without a container. Throws an Unmeasurable. */
 export function requestsOf(
   pods: readonly SeenPod[],
   resource: string,

@@ -112,9 +112,7 @@ class Peer {
     return found!;
   }
 
-  /**
-   * Returns all records of the zone. The first and the last are its SOA record, which marks the end of the transfer.
-   */
+  /** Returns all records of the zone. The first and the last are its SOA record, which ends the transfer. */
   async transfer(zone: string, signal: AbortSignal): Promise<readonly ResourceRecord[]> {
     const records: ResourceRecord[] = [];
     let ends = 0;

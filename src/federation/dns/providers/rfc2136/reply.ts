@@ -32,9 +32,7 @@ const FIXED_RECORD_BYTES = 10;
 const TSIG_TIME_BYTES = 8;
 const names = new NameReader();
 
-/**
- * Parses a reply. Unlike other responses, replies may have no question. Throws a MessageError when the format is wrong.
- */
+/** Parses a reply, which may have no question. Throws a MessageError when the format is wrong. */
 export function readReply(message: Buffer): Reply {
   if (message.length < HEADER_BYTES) throw new MessageError('the header is incomplete');
   let position = HEADER_BYTES;

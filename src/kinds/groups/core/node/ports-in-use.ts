@@ -1,6 +1,4 @@
-/**
- * Annotation of a node that lists ports requested by Services but not opened, because other programs listen on them.
- */
+/** Annotation of a node that lists ports requested by Services but not opened: other programs listen on them. */
 
 export const PORTS_IN_USE_ANNOTATION = 'node.kubernetes.io/ports-in-use';
 
