@@ -409,6 +409,14 @@ describe('qd reset', () => {
     expect(await readFile(kubeconfig, 'utf8')).toBe(others);
   });
 
+  test('of a copy that was never started leaves the context of the original', async () => {
+    await upDetached('dev');
+    const before = await readFile(kubeconfig, 'utf8');
+    await cp(dataOf('dev'), join(home, 'copy'), { recursive: true });
+    expect((await qd('reset', '--data-dir', join(home, 'copy'), '--yes')).code).toBe(0);
+    expect(await readFile(kubeconfig, 'utf8')).toBe(before);
+  });
+
   test('removes what a first start left that failed', async () => {
     const data = join(home, 'data');
     await mkdir(join(data, 'pki'), { recursive: true });

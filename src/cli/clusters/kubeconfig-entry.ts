@@ -9,13 +9,19 @@ interface EntryOptions {
   /** The name of the context. */
   readonly name: string;
   readonly file: string;
+  /** The URLs of other clusters of this machine, of which the directory may be a copy. */
+  readonly others: ReadonlySet<string>;
   readonly clock: Clock;
 }
 
-/** Resolves with undefined when the file has no such context. One that trusts an authority of the directory is the cluster's. */
-export async function removeEntry({ directory, name, file, clock }: EntryOptions) {
+/**
+ * Resolves with undefined when the file has no such context. One that trusts an authority of the directory is the cluster's, unless
+ * it leads to the original of a copied directory.
+ */
+export async function removeEntry({ directory, name, file, others, clock }: EntryOptions) {
   if (!(await isFile(file))) return undefined;
-  return removeContext(file, name, clock, await authorityCheck(directory));
+  const trusts = await authorityCheck(directory);
+  return removeContext(file, name, clock, (ca, server = '') => trusts(ca) && !others.has(server));
 }
 
 async function isFile(path: string): Promise<boolean> {

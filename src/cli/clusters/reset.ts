@@ -12,7 +12,7 @@ import { isUnfinished, removeContents, removeDirectory } from './contents.ts';
 import { chosenCluster } from './down.ts';
 import { forgetElsewhere } from './elsewhere.ts';
 import { endOutliving } from './end-outliving.ts';
-import { type Cluster, describe } from './find.ts';
+import { type Cluster, describe, findClusters } from './find.ts';
 import type { ResetFlags } from './flags.ts';
 import { removeEntry } from './kubeconfig-entry.ts';
 import { readLastStart } from './last-start.ts';
@@ -78,10 +78,11 @@ async function isConfirmed({ kind, name }: Removable, path: string): Promise<boo
 
 /** A kubeconfig that cannot be changed does not keep the cluster: the user is told. */
 async function removeFromKubeconfigs(name: string, directory: string): Promise<void> {
+  const others = await urlsOfOthers(directory);
   const files = [...((await readLastStart(directory))?.kubeconfigs ?? []), publishedFile(undefined)];
   for (const file of new Set(files)) {
     try {
-      const removed = await removeEntry({ directory, name, file, clock: systemClock });
+      const removed = await removeEntry({ directory, name, file, others, clock: systemClock });
       if (removed) print(`Removed context "${name}" from ${file}.`);
       if (removed?.wasCurrent && removed.others.length > 0) {
         print(`It was the current one; choose another with kubectl config use-context: ${removed.others.join(', ')}`);
@@ -90,6 +91,17 @@ async function removeFromKubeconfigs(name: string, directory: string): Promise<v
       process.stderr.write(`qd: context "${name}" was not removed: ${explain(error)}\n`);
     }
   }
+}
+
+/** Where the other clusters of this machine are reached. */
+async function urlsOfOthers(directory: string): Promise<ReadonlySet<string>> {
+  const clusters = await findClusters(clustersHome());
+  const urls = await Promise.all(
+    clusters.map(async (each) =>
+      (await realpath(each.directory).catch(() => '')) === directory ? [] : (each.url ?? []),
+    ),
+  );
+  return new Set(urls.flat());
 }
 
 function print(line: string): void {

@@ -10,6 +10,7 @@ import { connectionFor } from '../clusters/choice.ts';
 import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { knownHistory, parsePointInTime, versionAt } from './point-in-time.ts';
+import { type Ends, type ObjectEvent, replay } from './replay.ts';
 
 /** A kind as the server names it. */
 export interface FoundKind {
@@ -113,37 +114,22 @@ export class ObjectApi {
     return [header, ...rows.map(cells)];
   }
 
-  /**
-   * What happened to one object since a version, oldest first. The server sends at once what it has; it is asked to end
-   * after a second, and a clock that stands still is not waited for.
-   */
-  async eventsSince(selection: Selection, since: string): Promise<readonly ObjectEvent[]> {
+  /** What happened to one object since a version, oldest first. */
+  eventsSince(selection: Selection, since: string, ends: Ends): Promise<readonly ObjectEvent[]> {
     const { options, ...request } = target(selection);
-    const stream = await reachable(() =>
-      this.#transport.watch({
-        ...{ verb: 'watch', ...request },
-        options: {
-          ...options,
-          resourceVersion: since,
-          resourceVersionMatch: undefined,
-          timeoutSeconds: 1,
-        } as CallOptions,
-      }),
+    return replay(ends, (timeoutSeconds) =>
+      reachable(() =>
+        this.#transport.watch({
+          ...{ verb: 'watch', ...request },
+          options: {
+            ...options,
+            resourceVersion: since,
+            resourceVersionMatch: undefined,
+            timeoutSeconds,
+          } as CallOptions,
+        }),
+      ),
     );
-    const timer = setTimeout(() => stream.close(), MAX_REPLAY_MS);
-    const events: ObjectEvent[] = [];
-    try {
-      for await (const batch of stream) {
-        for (const { type, object } of batch) {
-          if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') {
-            events.push({ type, object: object as KubeObject });
-          }
-        }
-      }
-    } finally {
-      clearTimeout(timer);
-    }
-    return events;
   }
 
   /** The objects at the beginning of history, and the version of that. */
@@ -179,19 +165,12 @@ export class ObjectApi {
   }
 }
 
-export interface ObjectEvent {
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  readonly object: KubeObject;
-}
-
 interface DiscoveredResource {
   readonly resource: string;
   readonly singularResource: string;
   readonly shortNames?: readonly string[];
   readonly responseKind: { readonly kind: string };
 }
-
-const MAX_REPLAY_MS = 2_000;
 
 function namesOf({ resource, singularResource, shortNames = [], responseKind }: DiscoveredResource, group: string) {
   const qualified = group ? [resource, singularResource].map((name) => `${name}.${group}`) : [];

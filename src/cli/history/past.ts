@@ -5,7 +5,7 @@
 import { deepEqual } from '../../base/json/tree.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { clientContent } from './content.ts';
-import type { ObjectEvent } from './object-api.ts';
+import type { ObjectEvent } from './replay.ts';
 import { undoMarkOf } from './undo-mark.ts';
 
 export interface State {

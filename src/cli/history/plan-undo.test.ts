@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { ObjectEvent } from './object-api.ts';
 import { planUndo } from './plan-undo.ts';
+import type { ObjectEvent } from './replay.ts';
 
 interface More {
   readonly uid?: string;

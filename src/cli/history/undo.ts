@@ -60,9 +60,12 @@ async function perform(objects: ObjectApi, selection: Selection, { plan, isDryRu
 
 async function planFor(objects: ObjectApi, selection: Selection, goal: string | undefined): Promise<UndoPlan> {
   const { version, items } = await objects.listOldest(selection);
-  const events = await objects.eventsSince(selection, version);
+  const [first] = items;
+  const [last] = await objects.list(selection);
+  const events = await objects.eventsSince(selection, version, { first, now: last });
+  // It may have changed meanwhile.
   const [now] = await objects.list(selection);
-  return planUndo({ first: items[0], events, now }, goal);
+  return planUndo({ first, events, now }, goal);
 }
 
 function describe(what: string, plan: Change): string[] {

@@ -57,19 +57,19 @@ export interface RemovedContext {
 }
 
 /**
- * Removes the context of this name, its cluster and its user, if `isWanted` accepts the certificate authority (PEM) of
- * the cluster. Resolves with undefined when there is no such context. A missing file stays missing.
+ * Removes the context of this name, its cluster and its user, if `isWanted` accepts the certificate authority (PEM) and
+ * the URL of the cluster. Resolves with undefined when there is no such context. A missing file stays missing.
  */
 export async function removeContext(
   file: string,
   name: string,
   clock: Clock,
-  isWanted: (ca: string | undefined) => boolean = () => true,
+  isWanted: (ca: string | undefined, server: string | undefined) => boolean = () => true,
 ): Promise<RemovedContext | undefined> {
   let removed: RemovedContext | undefined;
   await change(file, clock, (config, existed) => {
     const found = sectionOf(config, 'clusters', file)?.items.find((item) => nameOf(item) === name);
-    if (!existed || !isWanted(authorityOf(found))) return false;
+    if (!existed || !isWanted(authorityOf(found), serverOf(found))) return false;
     const wasCurrent = config.get('current-context') === name;
     for (const plural of SECTIONS) {
       const list = sectionOf(config, plural, file);
@@ -89,6 +89,11 @@ export async function removeContext(
 function authorityOf(cluster: unknown): string | undefined {
   const data = isMap(cluster) ? cluster.getIn(['cluster', 'certificate-authority-data']) : undefined;
   return typeof data === 'string' ? Buffer.from(data, 'base64').toString() : undefined;
+}
+
+function serverOf(cluster: unknown): string | undefined {
+  const server = isMap(cluster) ? cluster.getIn(['cluster', 'server']) : undefined;
+  return typeof server === 'string' ? server : undefined;
 }
 
 const SECTIONS = ['clusters', 'contexts', 'users'] as const;

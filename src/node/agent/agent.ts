@@ -20,6 +20,7 @@ import type { SeenPod } from '../pod/container-run.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import { hostMounter } from '../volumes/host/mounter.ts';
 import { directorySelector, eraseNodeDirectories } from '../volumes/node-directories.ts';
+import { ownDirectory } from '../volumes/own-directory.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts, PodNetwork } from './actions/context.ts';
 import { ImagePulls, type PullEvent } from './images/pull.ts';
@@ -63,6 +64,8 @@ export interface AgentOptions {
   readonly portsInUse?: (wanted: ReadonlySet<number>) => Promise<readonly PortInUse[]>;
   /** Holds the manifests of static pods. Undefined: there are none. */
   readonly staticPodDirectory?: string | undefined;
+  /** Where the volumes are that were provisioned on the node; undefined: at the paths that they have. */
+  readonly volumesDirectory?: string | undefined;
   /** Undefined: there are neither Services nor network policies. */
   readonly network?: PodNetwork | undefined;
   /** Limits the duration of watches over a network. */
@@ -171,7 +174,10 @@ export function startAgent(options: AgentOptions): Agent {
     await Promise.all([
       keepLease({ ...common, node: name, uid: () => reporter.uid }),
       // It only reads the mount table.
-      eraseNodeDirectories(directories, { ...common, nodeName: name, mounter: hostMounter(false) }),
+      eraseNodeDirectories(directories, {
+        ...{ ...common, nodeName: name, mounter: hostMounter(false) },
+        directoryOf: ownDirectory(options.volumesDirectory),
+      }),
       retried(async () => {
         await ensureCsiNode(client, name);
         await options.volumes.followDrivers(signal);

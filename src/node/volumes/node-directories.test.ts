@@ -12,17 +12,20 @@ import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/pers
 import { REMOVAL } from '../../kinds/volumes/node-directory.ts';
 import type { MountEntry } from './host/mount-table.ts';
 import { directorySelector, eraseNodeDirectories } from './node-directories.ts';
+import { type OwnDirectory, ownDirectory } from './own-directory.ts';
 
 let root: string;
 let cluster: Cluster;
 let mounted: MountEntry[];
 let stop: AbortController;
 let running: Promise<unknown>;
+let directoryOf: OwnDirectory;
 
 beforeEach(async () => {
   root = await realpath(await mkdtemp(join(tmpdir(), 'qd-directories-')));
   cluster = await startCluster();
   mounted = [];
+  directoryOf = async ({ path }) => path;
   stop = new AbortController();
   for (const name of ['here', 'there']) await cluster.client.of(Node).create({ metadata: { name } });
   const client = cluster.clientFor({ name: 'system:node:here', groups: ['system:nodes', 'system:authenticated'] });
@@ -30,7 +33,10 @@ beforeEach(async () => {
   const informers = new InformerFactory(common);
   const volumes = informers.of(PersistentVolume, { labelSelector: directorySelector('here') });
   const options = { ...common, nodeName: 'here', mounter: { entries: async () => mounted } };
-  running = Promise.all([eraseNodeDirectories(volumes, options), volumes.synced]);
+  running = Promise.all([
+    eraseNodeDirectories(volumes, { ...options, directoryOf: (each) => directoryOf(each) }),
+    volumes.synced,
+  ]);
   running.then(() => informers.stopped()).catch(() => {});
 });
 
@@ -94,6 +100,18 @@ it('erases the directory of a deleted volume, and lets the volume go', async () 
   await remove('gone');
   await eventually(async () => (await read('gone')) === undefined);
   expect(await readdir(root)).toEqual(['kept']);
+});
+
+it('erases the directory in its own data directory, where that was copied, and not in the original', async () => {
+  const path = await volume('gone');
+  const copied = await mkdtemp(join(tmpdir(), 'qd-copied-'));
+  await mkdir(join(copied, 'here', 'gone'), { recursive: true });
+  directoryOf = ownDirectory(copied);
+  await remove('gone');
+  await eventually(async () => (await read('gone')) === undefined);
+  expect(await readdir(join(copied, 'here'))).toEqual([]);
+  expect(await readdir(path)).toEqual(['data']);
+  await rm(copied, { recursive: true });
 });
 
 it('leaves the directories of other nodes alone', async () => {

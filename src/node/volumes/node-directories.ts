@@ -16,6 +16,7 @@ import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/pers
 import { isToRemove, NODE, nodeDirectory, REMOVAL } from '../../kinds/volumes/node-directory.ts';
 import { mountPointsBelow } from './host/mount-table.ts';
 import type { Mounter } from './host/mounter.ts';
+import type { OwnDirectory } from './own-directory.ts';
 import { VolumeError } from './volumes.ts';
 
 export interface NodeDirectoriesOptions {
@@ -23,6 +24,7 @@ export interface NodeDirectoriesOptions {
   readonly client: Client;
   readonly nodeName: string;
   readonly mounter: Pick<Mounter, 'entries'>;
+  readonly directoryOf: OwnDirectory;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -71,14 +73,16 @@ export async function eraseNodeDirectories(
   }
 }
 
-async function eraseVolume(volume: Volume, { client, mounter, signal }: NodeDirectoriesOptions): Promise<void> {
+async function eraseVolume(volume: Volume, options: NodeDirectoriesOptions): Promise<void> {
+  const { client, mounter, directoryOf, signal } = options;
   const directory = nodeDirectory(volume);
   if (!directory) return;
   const { name = '', uid } = volume.metadata;
   try {
-    const mounted = mountPointsBelow(await mounter.entries(), directory.path);
+    const path = await directoryOf(directory);
+    const mounted = mountPointsBelow(await mounter.entries(), path);
     if (mounted.length) throw new VolumeError(`${mounted[0]} is mounted`);
-    await removeTree(directory.path);
+    await removeTree(path);
   } catch (error) {
     const status = { phase: 'Failed', reason: 'VolumeFailedDelete', message: (error as Error).message };
     const { phase, message } = volume.status ?? {};

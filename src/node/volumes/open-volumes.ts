@@ -25,6 +25,7 @@ import { boundVolume } from './kinds/claim.ts';
 import { refreshFileVolume } from './kinds/file-volume.ts';
 import { prepareVolume, setUpFailure } from './kinds/prepare-volume.ts';
 import type { PodVolume, VolumeHost, VolumeSetup } from './kinds/setup.ts';
+import { ownDirectory } from './own-directory.ts';
 import { releasePod } from './release.ts';
 import { SerialByKey } from './serial-by-key.ts';
 import { podUsage } from './usage.ts';
@@ -45,6 +46,8 @@ export interface VolumesOptions {
   /** The agent's directory on the node, absolute. Pods are in `pods/UID` below it, as in kubelet's. */
   readonly root: string;
   readonly nodeName: string;
+  /** Where the volumes are that were provisioned on the node; undefined: at the paths that they have. */
+  readonly volumesDirectory?: string | undefined;
   readonly api: VolumesApi;
   /** The node's allocatable resources, which the downward API shows for a container without limits. */
   readonly allocatable: () => Readonly<Record<string, string>>;
@@ -71,6 +74,7 @@ export function openVolumes(options: VolumesOptions): Volumes {
     nodeName,
     layout,
     mounter,
+    directoryOf: ownDirectory(options.volumesDirectory),
     memory: new SecretMemory(layout.memory, mounter, log),
     api,
     tokens: new ServiceAccountTokens(api, clock, log),

@@ -120,8 +120,9 @@ export class NodeParts {
   }
 
   #openVolumes(runtime: Runtime, pullRecords: PullRecords) {
-    const { client, clock, random, log, name: nodeName, config } = this.#options;
+    const { client, clock, random, log, name: nodeName, config, volumesDirectory } = this.#options;
     return openVolumes({
+      volumesDirectory,
       ...{ clock, random, log, nodeName, liveConfigVolumes: config.liveConfigVolumes, root: this.#directory },
       allocatable: () => this.agent?.allocatable() ?? {},
       api: volumesApi(client, {
@@ -160,6 +161,7 @@ export class NodeParts {
           known: ownPorts(settings, apiServer, addresses),
         }),
       staticPodDirectory: config.podManifestPath,
+      volumesDirectory: this.#options.volumesDirectory,
       apiServer: (await mayMakeRules()) ? undefined : apiServer,
       allowedUnsafeSysctls: config.allowedUnsafeSysctls,
       network: startServices && {

@@ -24,6 +24,8 @@ export interface RunNodeOptions {
   /** The range of the pods' addresses; undefined: the one that the cluster gives to the node. */
   readonly podCIDR: string | undefined;
   readonly dataDirectory: string;
+  /** Where the volumes are that were provisioned on the node; undefined: at the paths that they have. */
+  readonly volumesDirectory?: string | undefined;
   readonly clusterDomain: string;
   readonly clusterDns: readonly string[];
   /** Where pods reach the API server when there are no rules for its Service. */

@@ -1,4 +1,5 @@
 /** Nodes with real pods in the process of the cluster. */
+import { join } from 'node:path';
 import { createClient } from '../../../client/client.ts';
 import { nodeUser, SERVICE_PROXY } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
@@ -64,6 +65,8 @@ export async function startRealNodes(
       addresses: [network?.address ?? machineAddress],
       // Servers that share a store do not know of each other's nodes: the cluster divides the range.
       podCIDR: isShared ? undefined : subnets?.at(index),
+      // Servers that share a store have volumes of each other's.
+      volumesDirectory: isShared || settings.volumesDir !== undefined ? undefined : join(directory, 'volumes'),
       ...{ dataDirectory: directory, clusterDomain: settings.clusterDomain, clusterDns },
       apiServer: { host: hostForPods(settings), port: settings.port },
       ...{ config, network, version: apiVersion.gitVersion, openAfter: whenReady },

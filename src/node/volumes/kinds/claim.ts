@@ -74,7 +74,7 @@ async function boundClaim({ pod, volume, host }: VolumeSetup, namespace: string,
 async function preparePersistentVolume(setup: VolumeSetup, bound: BoundClaim): Promise<PreparedVolume> {
   const { volume: persistent } = bound;
   const { hostPath, local, nfs, csi, mountOptions = [] } = persistent.spec;
-  if (local) return prepareLocal(setup, persistent, local.path);
+  if (local) return prepareLocal(setup, persistent, local);
   if (hostPath) return prepareHostPath(hostPath.path, hostPath.type ?? '');
   if (nfs) return prepareNfs(setup, { ...nfs, mountOptions });
   if (csi) return prepareCsi(setup, { type: 'persistent', ...bound });
@@ -85,12 +85,13 @@ async function preparePersistentVolume(setup: VolumeSetup, bound: BoundClaim): P
 async function prepareLocal(
   { pod, host, ids }: VolumeSetup,
   persistent: Volume,
-  path: string,
+  local: { readonly path: string },
 ): Promise<PreparedVolume> {
   const provisioned = nodeDirectory(persistent);
   if (provisioned && provisioned.node !== host.nodeName) {
     throw new VolumeError(`volume "${persistent.metadata.name}" is a directory of the node ${provisioned.node}`);
   }
+  const path = provisioned ? await host.directoryOf(provisioned) : local.path;
   if (provisioned) await makeProvisioned(path);
   const stats = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw new VolumeError(`path "${path}" does not exist`);

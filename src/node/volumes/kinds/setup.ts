@@ -11,6 +11,7 @@ import type { HostIds } from '../host/host-ids.ts';
 import type { Layout } from '../host/layout.ts';
 import type { Mounter } from '../host/mounter.ts';
 import type { SecretMemory } from '../host/secret-memory.ts';
+import type { OwnDirectory } from '../own-directory.ts';
 import type { SerialByKey } from '../serial-by-key.ts';
 
 export type PodVolume = NonNullable<SeenPod['spec']['volumes']>[number];
@@ -20,6 +21,7 @@ export interface VolumeHost {
   readonly nodeName: string;
   readonly layout: Layout;
   readonly mounter: Mounter;
+  readonly directoryOf: OwnDirectory;
   readonly api: VolumesApi;
   readonly tokens: ServiceAccountTokens;
   readonly csi: CsiDrivers;
