@@ -7,7 +7,7 @@ import { directCalls } from './direct.ts';
 
 const ann = { name: 'ann', groups: ['system:authenticated'] };
 
-/** A server whose direct calls are decided by `decide`, and what it was asked. */
+/** A server whose direct calls are authorized by `decide`, and the attributes it was asked about. */
 async function deciding(decide: (attributes: ResourceAttributes) => Decision | Promise<Decision>) {
   const { server } = await testServer(allKinds);
   const asked: ResourceAttributes[] = [];

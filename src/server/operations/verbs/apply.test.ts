@@ -20,7 +20,7 @@ interface Applying extends Omit<Asked, 'options'> {
   readonly dryRun?: readonly string[];
 }
 
-/** Applies a configuration; the name is its own. */
+/** Applies a configuration under its own name. */
 function apply(plural: string, config: any, { by = 'me', force, dryRun, ...asked }: Applying = {}): Promise<any> {
   const options = { fieldManager: by, ...(force ? { force } : {}), ...(dryRun ? { dryRun } : {}) };
   const { apiVersion } = config;
@@ -49,7 +49,7 @@ const deployment = (spec: object, metadata: object = {}) => ({
   },
 });
 
-/** Who manages what: `manager operation subresource: fields`. */
+/** Formats managers as `manager operation subresource: fields`. */
 const managers = ({ metadata }: any) =>
   (metadata.managedFields ?? []).map(
     ({ manager, operation, subresource = '', fieldsV1 }: any) =>

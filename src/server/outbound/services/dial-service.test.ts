@@ -12,7 +12,7 @@ import { dialService } from './dial-service.ts';
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
 let api: TestServer;
-/** As a plugin of the server sees it. */
+/** The ports that a plugin of the server has. */
 let core: Ports;
 let listener: Server;
 let port: number;

@@ -46,7 +46,7 @@ function serving(start: typeof startServer, more: Parameters<typeof startServer>
 
 const conditionNow = async () =>
   (await api.get('apiservices', NAME, REGISTRATION)).status.conditions?.find(({ type }: any) => type === 'Available');
-/** Advances the clock between tries, slowly enough for checks to end. */
+/** Advances the clock between attempts, slowly enough for checks to end. */
 const later = (step: number, expectation: () => Promise<void>) =>
   vi.waitFor(
     async () => {

@@ -48,7 +48,7 @@ it('reads a long document in many turns, whether or not all of it can be publish
   );
   const pace = { isSpent: () => true };
   const { value, turns } = countTurns(dividedPart(body, ROOT, pace));
-  // The check of all values, and each entry twice.
+  // Includes the check of all values, and two turns for each entry.
   expect(turns).toBeGreaterThan(1_000);
   expect([Object.keys(value.paths).length, Object.keys(value.definitions).length]).toEqual([0, 100]);
   expect(Object.keys(value.parameters)).toHaveLength(100);

@@ -1,4 +1,4 @@
-/** A backend that serves no kinds of this server takes part in routing, discovery and schemas, and leaves nothing behind. */
+/** A backend without kinds of this server takes part in routing, discovery and schemas, and leaves nothing behind. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Answer, askHttp1 } from '../../../../test/support/http-client.ts';
 import { type RunningServer, smallRegistry, startServer, TOKEN } from '../../../../test/support/http-server.ts';
@@ -11,7 +11,7 @@ const AGGREGATED = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=API
 const PROTOBUF = { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' };
 const GAUGES = '/apis/gauges.example.com/v1/namespaces/default/gauges';
 
-/** Stands in for an API that is proxied to another server. */
+/** A fake of an API that is proxied to another server. */
 class FakeApi implements Backend {
   readonly apiVersion: string = 'gauges.example.com/v1';
   readonly priority = { group: 100, version: 100 };

@@ -1,4 +1,4 @@
-/** The thread and its owner at two ends of a channel; the last tests have a real thread. */
+/** The thread and its owner at two ends of a channel; the last tests use a real thread. */
 import { once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ afterEach(() => {
   for (const each of open.splice(0)) each.close();
 });
 
-/** Ends of channels whose other ends decode, in place of threads. */
+/** Channels whose other ends decode, in place of threads. */
 function channels(): { start(): YamlWorker; started: number; terminated: number } {
   const counts = {
     started: 0,
@@ -34,7 +34,7 @@ function channels(): { start(): YamlWorker; started: number; terminated: number 
   return counts;
 }
 
-/** What a caller gets to know. */
+/** Collects the result and the reports that a caller receives. */
 async function outcome(decode: DecodeYaml, text: string) {
   const found: Record<string, readonly string[]> = {};
   const reports = {
@@ -114,7 +114,7 @@ it('runs one thread while there is work, and another one after a pause', async (
   expect(counts).toMatchObject({ started: 2, terminated: 2 });
 });
 
-/** Threads that never answer, and after them those that do. */
+/** Starts threads that never answer, and after them threads that do. */
 function silentFirst(
   counts: ReturnType<typeof channels>,
   silent = 1,
@@ -181,7 +181,7 @@ it('asks clients who have waited for long to try again', async () => {
   expect(await late).toBe('late');
 });
 
-/** A real thread that runs a script, and then one that decodes. */
+/** Starts a real thread that runs a script, and then one that decodes. */
 function crashingFirst(script: string) {
   const counts = channels();
   let isFirst = true;

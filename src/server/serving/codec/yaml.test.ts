@@ -93,7 +93,7 @@ const merges = (() => {
   return text;
 })();
 
-/** Many aliases in a node that has an anchor itself. */
+/** A node with an anchor that contains many aliases. */
 const nestedAliases = (() => {
   const anchors = Array.from({ length: 30 }, (_, i) => `a${i}: &a${i} x\n`).join('');
   const aliases = Array.from({ length: 30 }, (_, i) => `*a${i} ,`.repeat(90)).join('');
@@ -150,7 +150,7 @@ it('accepts the deepest nesting that is allowed', async () => {
 });
 
 it('survives deep nesting again and again', async () => {
-  // In a process of its own: V8 aborted it, and what other tests made V8 compile would hide that.
+  // Runs in a separate process, because V8 aborted it, and code that V8 compiled for other tests would hide that.
   const script = `
     const { decodeYaml } = await import(${JSON.stringify(join(import.meta.dirname, 'yaml.ts'))});
     const nested = (depth) => '['.repeat(depth) + ']'.repeat(depth);

@@ -21,7 +21,7 @@ const startServer = () =>
 
 const FRONT_PROXY = { authority: 'a', clientAuthority: 'b', certificate: 'c', key: 'd', others: undefined };
 
-/** What the check says, of those that are run. */
+/** Runs checks, and returns their messages. */
 async function said(checks: Parameters<typeof runCheck>[1]): Promise<ReadonlyMap<string, string>> {
   const answers = checks.map(async ({ name }) => [name, (await runCheck(name, checks)).text] as const);
   return new Map(await Promise.all(answers));

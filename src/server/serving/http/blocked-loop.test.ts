@@ -76,7 +76,7 @@ it('other requests are served between decoding a large body, looking for duplica
   const between = async (body: string) => {
     steps.length = 0;
     expect((await ask(PODS, body)).code).toBe(200);
-    // What follows the arrival of the body, which begins the second piece of work.
+    // Steps after the arrival of the body, which begins the second piece of work.
     const arrived = steps.indexOf('work', 1);
     return steps.slice(arrived + 1, steps.indexOf('handle')).filter((step) => step === 'turn').length;
   };

@@ -1,4 +1,4 @@
-/** The front end before the real server: every kind, in every version, at every path. */
+/** Tests the front end with the real server: every kind, in every version, at every path. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ describe.each(resources)('%s', (_, { kind, version }) => {
   const prefix = version.group ? `/apis/${version.apiVersion}` : `/api/${version.apiVersion}`;
   const namespaced = kind.scope === 'Namespaced';
   const collection = namespaced ? `${prefix}/namespaces/default/${kind.plural}` : `${prefix}/${kind.plural}`;
-  /** A row that the kind has not is no test of it. */
+  /** Skips rows that do not apply to the kind. */
   const when = (yes: boolean) => (yes ? it : () => {});
   const has = (verb: Verb) => !kind.verbs || kind.verbs.includes(verb);
   const warning = version.deprecated ? `299 - "${version.deprecated}"` : null;
@@ -73,7 +73,7 @@ describe.each(resources)('%s', (_, { kind, version }) => {
   when(has('get'))('says that an object is not there', async () => {
     const qualified = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
     for (const method of has('delete') ? ['GET', 'DELETE'] : ['GET']) {
-      // Said, so that no kind has to warn of what it would do otherwise.
+      // Set explicitly, to avoid the warnings of some kinds.
       const query = method === 'DELETE' ? '?propagationPolicy=Background' : '';
       const answer = await ask(method, `${collection}/nobody${query}`);
       expect(answer).toMatchObject({

@@ -1,4 +1,4 @@
-/** How nullable fields, preserved unknown fields and embedded objects are published: as Kubernetes does it for CRDs. */
+/** Nullable fields, preserved unknown fields and embedded objects are published as Kubernetes does it for CRDs. */
 import { describe, expect, it } from 'vitest';
 import { defineKind } from '../../../kinds/kind.ts';
 import { s } from '../../../schema/builders.ts';

@@ -52,7 +52,7 @@ it('a large document, compressed or not, is in memory that the front thread can 
 
 it('the document of all groups is built in many turns of the event loop', async () => {
   const backends = new BackendRegistry(new Registry(allKinds, allSubresources));
-  // The code that describes kinds is loaded first.
+  // Loads the code that describes kinds first.
   await Promise.all(backends.all().map((backend) => backend.schemas()));
   let turns = 0;
   let isBuilt = false;
@@ -222,7 +222,7 @@ describe('OpenAPI 3', () => {
     const { spec } = components.schemas['io.k8s.api.apps.v1.Deployment'].properties;
     expect(spec.description).toBe('Desired state of the Deployment.');
     expect(components.schemas['io.k8s.api.apps.v1.DeploymentSpec']).not.toHaveProperty('description');
-    // The description of a list says nothing about its elements.
+    // The description of a list does not apply to its elements.
     expect(components.schemas['io.k8s.api.apps.v1.DeploymentCondition'].description).toEqual(expect.any(String));
   });
 

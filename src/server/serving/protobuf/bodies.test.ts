@@ -1,4 +1,4 @@
-/** Bodies in protobuf that no client of Kubernetes sends. */
+/** Protobuf bodies that no client of Kubernetes sends. */
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../../kinds/all.ts';
 import { ProtoWriter } from '../../../protocols/protobuf/writer.ts';
@@ -10,18 +10,18 @@ import { enveloped, envelopeHead } from './envelope.ts';
 const bodies = new ProtobufBodies(new Registry(allKinds, allSubresources), 100);
 const out = new ProtoWriter(1_024);
 
-/** The message that `write` writes, from its end. */
+/** Returns the message that `write` writes, from its end. */
 function message(write: () => void): Buffer {
   write();
   return out.finish();
 }
 
-/** What a body of a kind is decoded to. */
+/** Decodes a body of a kind. */
 function decoded(apiVersion: string, kind: string, bytes: Buffer): any {
   return bodies.decode(enveloped(envelopeHead(apiVersion, kind), bytes), { apiVersion, kind });
 }
 
-/** A message inside others: the first number is that of the outermost field. */
+/** Nests a message inside others: the first number is that of the outermost field. */
 function inside(numbers: readonly number[], bytes: Buffer): Buffer {
   return numbers.reduceRight((inner, number) => message(() => out.bytes(number, inner)), bytes);
 }

@@ -1,4 +1,4 @@
-/** Replies in protobuf over HTTP, before the real server, read by what reads the bodies of requests. */
+/** Protobuf replies of the real server over HTTP, decoded with the reader of request bodies. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../../test/support/http-server.ts';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
@@ -18,7 +18,7 @@ import { ProtobufReplies } from './replies.ts';
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const METADATA = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const METADATA_LIST = 'as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
-/** As programs in Go send it. */
+/** The Accept header of Go programs. */
 const GO = `${PROTOBUF_TYPE},application/json`;
 
 let api: TestServer;
@@ -51,7 +51,7 @@ async function ask(path: string, { accept = GO, ...init }: RequestInit & { accep
 
 const inJson = async (path: string): Promise<any> => (await fetch(base + path)).json();
 
-/** The fields of a message that have bytes, by number. */
+/** Returns the fields of a message that contain bytes, by number. */
 function fieldsOf(bytes: Buffer): Map<number, Buffer[]> {
   const fields = new Map<number, Buffer[]>();
   const wire = new ProtoReader(bytes);
@@ -61,7 +61,7 @@ function fieldsOf(bytes: Buffer): Map<number, Buffer[]> {
   return fields;
 }
 
-/** The type in an envelope, and the bytes in it. */
+/** Returns the type in an envelope, and its bytes. */
 function opened(bytes: Buffer): { type: string; raw: Buffer } {
   expect(bytes.subarray(0, 4).toString()).toBe('k8s\0');
   const fields = fieldsOf(bytes.subarray(4));

@@ -1,4 +1,7 @@
-/** Other work runs while a long list, or one of large objects, is shown in another form: each row may take long. */
+/**
+ * Other work runs while a long list, or one of large objects, is converted to another form, because each row may take
+ * long.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
@@ -14,7 +17,7 @@ import { withoutManagers } from './without-managers.ts';
 const LARGE_BYTES = 300_000;
 const COUNT = 6;
 
-/** A clock by which nothing takes any time, until `msPerLook` is set. */
+/** A clock on which work takes no time, until `msPerLook` is set. */
 function clockOf(): ControlledClock & { msPerLook: number } {
   let now = 0;
   const clock = Object.assign(new ControlledClock(), { msPerLook: 0 });

@@ -1,4 +1,4 @@
-/** Tables and metadata over HTTP, before the real server. */
+/** Tables and metadata of the real server over HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { FakeWatch, startServer } from '../../../../test/support/http-server.ts';
@@ -14,7 +14,7 @@ import { shapeWatch } from './watch.ts';
 const PODS = '/api/v1/namespaces/default/pods';
 const table = (version = 'v1') => `application/json;as=Table;v=${version};g=meta.k8s.io`;
 const metadataAs = (kind: string, version = 'v1') => `application/json;as=${kind};v=${version};g=meta.k8s.io`;
-/** As kubectl sends it. */
+/** The Accept header of kubectl. */
 const KUBECTL = `${table()},${table('v1beta1')},application/json`;
 
 let api: TestServer;
@@ -404,7 +404,7 @@ describe('a watch', () => {
   });
 });
 
-// Last, since it moves the clock.
+// Must be the last test, since it advances the clock.
 it('a table tells the age anew whenever it is asked, and what an object has become', async () => {
   const shown = async () => {
     const { rows } = await ask(`${PODS}/aging`, KUBECTL);

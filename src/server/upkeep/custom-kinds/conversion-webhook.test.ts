@@ -26,7 +26,7 @@ const schema = (field: string, type: string) => ({
 
 const selectable = (field: string) => ({ selectableFields: [{ jsonPath: `.spec.${field}` }] });
 
-/** v1 has a size as text, v2 as a number. */
+/** Converts between v1, where the size is a string, and v2, where it is a number. */
 function convert({ desiredAPIVersion, objects }: any) {
   const convertedObjects = objects.map((object: any) => {
     const { spec } = object;

@@ -13,7 +13,7 @@ const cluster: any = { apiVersion: 'rbac.authorization.k8s.io/v1', namespace: un
 const AUTOUPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 const start = () => testServer(kinds, { authorization: ['RBAC'], defaultRoles: true });
-/** The same store with another server. */
+/** Another server on the same store. */
 const again = ({ store, clock }: Awaited<ReturnType<typeof start>>) =>
   testServer(kinds, { authorization: ['RBAC'], defaultRoles: true, store, clock });
 
@@ -101,7 +101,7 @@ describe('a start', () => {
   it('of another release checks everything again', async () => {
     const api = await start();
     await api.patch('clusterroles', 'system:basic-user', { rules: [] }, cluster);
-    // As if the roles had been in order after that, by what an older program knew.
+    // Simulates roles that an older program reconciled afterwards, with its own policy.
     await api.store.commit([{ key: '/quarterdeck/default-roles', value: Buffer.from('older') }]);
     const next = await again(api);
     expect((await next.get('clusterroles', 'system:basic-user', cluster)).rules).toHaveLength(3);

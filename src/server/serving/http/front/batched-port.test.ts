@@ -25,7 +25,7 @@ function send(bytes: Buffer): void {
   sender.send(['bytes', bytes.length], bytes);
 }
 
-/** Handles everything that is sent from now on. */
+/** Collects everything that is sent from now on. */
 function receive(port: MessagePort): Buffer[] {
   const received: Buffer[] = [];
   new BatchedPort<Sized, Sized>(port).onMessage(([, length], take) => received.push(take(length)));

@@ -49,7 +49,7 @@ it('stops counting a reply when it was sent or its connection is closed', () => 
   const first = reply('first', 60 * KB);
   reply('second', 60 * KB);
   expect(closed).toEqual(['first']);
-  // Its stream closes with the connection.
+  // The stream closes with the connection.
   first.taken();
   reply('third', 39 * KB);
   expect(closed).toEqual(['first']);
