@@ -103,7 +103,7 @@ export class LocalServices {
       const label = own[MANAGED_LABEL];
       const should = wanted.get(name);
       const isManaged = label === ALWAYS || (label === ON_START && isStart);
-      // Those of built-in kinds are managed regardless of their label; those of custom kinds may be taken over by
+      // Manages APIServices of built-in kinds regardless of their label; users may take over those of custom kinds by
       // removing it.
       const isTaken = should?.label === ON_START && (label !== ON_START || isElsewhere(found));
       if (!isManaged && !isTaken) continue;

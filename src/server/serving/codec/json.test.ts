@@ -61,7 +61,7 @@ it('decodes like JSON.parse', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
-      // Such texts are rejected, as the next tests show.
+      // The key is rejected, as the next tests show.
       fc.pre(!text.includes('__proto__'));
       expect(decode(text)).toEqual(JSON.parse(text));
     }),

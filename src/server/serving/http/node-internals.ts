@@ -156,9 +156,9 @@ export function currentResponse(socket: Duplex): ServerResponse | undefined {
 /**
  * Makes `pause()` stop the parser of an HTTP/1 connection until `isPaused` returns false and `resume()` is called.
  *
- * By default Node's parser reads past the stream, directly from the handle: `pause()` has no effect, and when Node itself
- * pauses a connection whose responses are not read, everything that still arrives is a parser error. Adding a listener for
- * `data` makes it read from the stream for good. Node also resumes the stream after every request.
+ * Node's parser normally bypasses the stream and reads from the handle: `pause()` has no effect, and when Node itself
+ * pauses a connection whose responses are not read, further input is a parser error. Adding a listener for `data` makes
+ * the parser read from the stream permanently. Node also resumes the stream after every request.
  */
 export function makePausable(socket: Duplex, isPaused: () => boolean): void {
   const ignore = () => undefined;
