@@ -13,7 +13,7 @@ it('carries bytes in both directions to their ends', async () => {
   expect(await Promise.all([text(a), text(b)])).toEqual(['from b', 'from a']);
 });
 
-it('keeps what was written before the writer was destroyed', async () => {
+it('keeps data written before the writer was destroyed', async () => {
   const [a, b] = duplexPair();
   a.resume();
   b.end();
