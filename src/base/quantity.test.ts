@@ -149,7 +149,7 @@ const written = fc
   )
   .map((parts) => parts.join(''));
 
-it('is a decimal amount when it is read again without the suffix that it lost, as in Kubernetes', () => {
+it('an amount is decimal when it is read again without the suffix that it lost, as in Kubernetes', () => {
   expect(canonicalQuantity('346327937.5Ki')).toBe('354639808000');
   expect(canonicalQuantity('354639808000')).toBe('354639808k');
 });

@@ -17,7 +17,7 @@ it('converts every status of a server or proxy to an error of the table', () => 
   }
 });
 
-it('has only errors of the table, even for unknown reasons from JavaScript', () => {
+it('creates only errors of the table, even for unknown reasons from JavaScript', () => {
   const error = new ApiError(undefined as unknown as Reason, 'made by hand');
   expect(error).toMatchObject({ reason: 'Unknown', code: 500, retryable: false });
 });

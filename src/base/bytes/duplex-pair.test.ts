@@ -41,7 +41,7 @@ it('accepts no more than the other side reads', async () => {
   expect(a.destroyed).toBe(true);
 });
 
-it('is a connection for an HTTP server', async () => {
+it('serves as the connection of an HTTP server', async () => {
   const server = createServer((asked, response) => response.end(`${asked.method} ${asked.url}`));
   const [near, far] = duplexPair();
   server.emit('connection', far);

@@ -192,7 +192,7 @@ describe('a bound token', () => {
   });
 });
 
-it('is accepted with a replaced key while that is listed', () => {
+it('a replaced key is accepted while it is listed', () => {
   const token = signed(bound, other.privateKey);
   expect(tokens.userOf(token)).toBeUndefined();
   const rotated = new ServiceAccountTokens({

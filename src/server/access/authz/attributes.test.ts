@@ -80,7 +80,7 @@ it('names the single object that a list selects', () => {
   expect(selecting('spec.nodeName').fieldSelector).toBeUndefined();
 });
 
-it('has label selectors as in a review', () => {
+it('parses label selectors as in a review', () => {
   const search = `labelSelector=${encodeURIComponent('a=b,c!=d,e in (f,g),h,!i,j>1')}`;
   expect(routed('GET', '/api/v1/pods', search).labelSelector).toEqual([
     { key: 'a', operator: 'In', values: ['b'] },

@@ -34,7 +34,7 @@ it('allows masters everything, even if an authorizer denies it', () => {
   expect(new Union([no]).authorize({ ...asked, user })).toMatchObject({ verdict: 'allow' });
 });
 
-it('is created from modes, in order', () => {
+it('a union is created from modes, in order', () => {
   const sorts = { node: () => silent, rbac: () => silent, webhook: () => no };
   expect(createAuthorizer(['AlwaysAllow'], sorts)).toBe(alwaysAllow);
   expect(createAuthorizer(['RBAC', 'AlwaysDeny'], sorts).authorize(asked)).toEqual(alwaysDeny.authorize(asked));

@@ -141,7 +141,7 @@ describe('an additional range', () => {
   });
 });
 
-it('does not allocate from the first range while it is being deleted', async () => {
+it('a range that is being deleted allocates no more addresses', async () => {
   await api.patch('servicecidrs', 'kubernetes', { metadata: { finalizers: ['example.com/hold'] } }, CLUSTER);
   await api.delete('servicecidrs', 'kubernetes', CLUSTER);
   await expect(api.create('services', service('x'))).rejects.toMatchObject(FULL);

@@ -87,7 +87,7 @@ describe('a stored object', () => {
   });
 });
 
-it('needs a mark with the first write of a definition, and none afterwards', async () => {
+it('marks are requested with the first write of a definition, and not afterwards', async () => {
   const store = newStore();
   const marks = await DefinitionMarks.load(store, 'one');
   const mark = marks.missing(White);

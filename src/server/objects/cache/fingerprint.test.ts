@@ -21,7 +21,7 @@ function fingerprint(changes: Partial<KindDefinition>, build = 'build'): string 
 
 const usual = fingerprint({});
 
-it('is equal for equal definitions, however they are written', () => {
+it('fingerprints are equal for equal definitions, however they are written', () => {
   const described = s.object('BoatSpec', { colour: s.string({ default: 'white', description: 'Its colour.' }) });
   expect(fingerprint({ fields: { spec: described }, description: 'Something that floats.' })).toBe(usual);
 });

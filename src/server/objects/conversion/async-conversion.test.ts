@@ -183,7 +183,7 @@ describe('objects stored in another version', () => {
   });
 });
 
-it('appear in a table even if they were replaced during the conversion', async () => {
+it('shows a table of objects that were replaced during the conversion', async () => {
   await putOld('a', 4);
   webhook.hold();
   const listing = api.list('boats', AT_OLD);
@@ -342,7 +342,7 @@ describe('writes', () => {
   });
 });
 
-it('cannot be mixed with synchronous conversions', () => {
+it('asynchronous conversions cannot be mixed with synchronous ones', () => {
   const definition = {
     group: 'example.com',
     kind: 'Boat',

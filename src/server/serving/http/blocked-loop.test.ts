@@ -47,7 +47,7 @@ it('a request that blocks the event loop is logged and counted', async () => {
   );
 });
 
-it('so is what blocks the thread of the sockets', async () => {
+it('work that blocks the thread of the sockets is logged and counted', async () => {
   let time = 0;
   let onBlocked: (blockage: Blockage) => void = () => undefined;
   const blocked = new Promise<Blockage>((resolve) => {

@@ -105,7 +105,7 @@ describe.each(resources)('%s', (_, { kind, version }) => {
     },
   );
 
-  it('is in the discovery of its version', async () => {
+  it('appears in the discovery of its version', async () => {
     const { body } = await ask('GET', prefix);
     expect(body.resources).toContainEqual(expect.objectContaining({ name: kind.plural, kind: kind.kind, namespaced }));
   });
@@ -114,8 +114,8 @@ describe.each(resources)('%s', (_, { kind, version }) => {
 const reference = referenceDirectory();
 const where = reference ? '' : ' (skipped: no published schemas; QUARTERDECK_REFERENCE names their directory)';
 
-describe.skipIf(!reference)(`what Kubernetes publishes and this server does not serve${where}`, () => {
-  it.each(['openapi-1.36.json', 'openapi-1.7.json'])('is 404 wherever %s has a list', async (file) => {
+describe.skipIf(!reference)(`Kubernetes' kinds that this server does not serve${where}`, () => {
+  it.each(['openapi-1.36.json', 'openapi-1.7.json'])('are 404 wherever %s has a list', async (file) => {
     const { paths } = JSON.parse(readFileSync(join(reference!, file), 'utf8'));
     const lists = Object.keys(paths).filter((path) => paths[path].get?.['x-kubernetes-action'] === 'list');
     const published = lists.map((path) => path.replace('{namespace}', 'default'));

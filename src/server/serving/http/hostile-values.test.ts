@@ -98,7 +98,7 @@ describe('the name of a role', () => {
   });
 });
 
-describe('a number at the edge', () => {
+describe('a number at its limits', () => {
   const PODS = '/api/v1/namespaces/default/pods';
   const container = { name: 'main', image: 'busybox' };
   /** Numbers in their JSON spelling. */
@@ -124,7 +124,7 @@ describe('a number at the edge', () => {
     }
   });
 
-  it('as a grace period ends at a time that can be written', async () => {
+  it('is limited as a grace period, which ends at a time that can be represented', async () => {
     const spec = { containers: [container], nodeName: 'n' };
     await send('POST', PODS, { metadata: { name: 'far' }, spec });
     await send('DELETE', `${PODS}/far`, { gracePeriodSeconds: Number.MAX_SAFE_INTEGER });

@@ -283,7 +283,7 @@ describe('a review of a token has', () => {
   });
 });
 
-it('does not show a stored secret that cannot be read', async () => {
+it('a stored secret that cannot be read is not shown', async () => {
   const key = '/registry/core/secrets/default/damaged';
   for (const value of [
     MARKER,
@@ -308,7 +308,7 @@ it.each([
   ['a password', { authorization: `Basic ${Buffer.from(`user:${MARKER}`).toString('base64')}` }],
   ['credentials of an unknown sort', { authorization: `Other ${MARKER}` }],
   ['a token of a WebSocket', { 'sec-websocket-protocol': `base64url.bearer.authorization.k8s.io.${ENCODED}` }],
-])('does not show %s that is refused', async (_, headers: Record<string, string>) => {
+])('does not show %s that is rejected', async (_, headers: Record<string, string>) => {
   const { port, authority } = running;
   for (const path of [SECRETS, `${SECRETS}?watch=true`, '/nowhere']) {
     const response = await askHttp1({ port, ca: authority.ca, path, headers });

@@ -104,7 +104,7 @@ describe('a reply in protobuf', () => {
     expect(fieldsOf(page.get(1)![0]!.subarray(0, -2)).get(3)).toHaveLength(1);
   });
 
-  it('is what was created, patched, and deleted', async () => {
+  it('is the created, patched or deleted object', async () => {
     const headers = { 'content-type': 'application/json' };
     const created = await ask(MAPS, { method: 'POST', headers, body: JSON.stringify({ metadata: { name: 'c' } }) });
     expect(decode(created.bytes)).toMatchObject({ kind: 'ConfigMap', metadata: { name: 'c' } });
@@ -125,7 +125,7 @@ describe('a reply in protobuf', () => {
     expect(decode(bytes)).toMatchObject(status);
   });
 
-  it('is the metadata alone, also of kinds that have no protobuf form', async () => {
+  it('contains only the metadata, even for kinds without a protobuf form', async () => {
     const { type, bytes } = await ask(`${MAPS}/a`, { accept: `${PROTOBUF_TYPE};${METADATA}` });
     expect(type).toBe(PROTOBUF_TYPE);
     const { type: kind, raw } = opened(bytes);
@@ -138,7 +138,7 @@ describe('a reply in protobuf', () => {
     expect((await ask(old, { accept: `${PROTOBUF_TYPE};${METADATA_LIST}` })).type).toBe(PROTOBUF_TYPE);
   });
 
-  it('is JSON for kinds without a protobuf form, and 406 where only protobuf is accepted', async () => {
+  it('is JSON for kinds without a protobuf form, and 406 if only protobuf is accepted', async () => {
     const old = '/apis/batch/v2alpha1/namespaces/default/cronjobs';
     expect(await ask(old)).toMatchObject({ code: 200, type: 'application/json' });
     expect(await ask(old, { accept: PROTOBUF_TYPE })).toMatchObject({ code: 406, type: PROTOBUF_TYPE });
@@ -168,7 +168,7 @@ describe('a watch in protobuf', () => {
     abort.abort();
   });
 
-  it('sends bookmarks and errors, and all watches of a selection the same frames', () => {
+  it('sends bookmarks and errors, and the same frames to all watches of a selection', () => {
     const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 410 } as const;
     const bookmark = { kind: 'Pod', apiVersion: 'v1', metadata: { resourceVersion: '7' } } as KubeObject;
     const batch = batchOf([
@@ -190,7 +190,7 @@ describe('a watch in protobuf', () => {
   });
 });
 
-it('the bytes of an object are made once, and it stays undecoded', async () => {
+it('creates the bytes of an object once, without decoding it', async () => {
   const call = {
     apiVersion: 'v1',
     plural: 'configmaps',

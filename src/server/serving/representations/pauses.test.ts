@@ -48,7 +48,7 @@ const ways: [string, (api: TestServer, list: ListReply) => unknown][] = [
   ['objects without managers', (_, list) => withoutManagers(list)],
 ];
 
-it.each(ways)('large objects become %s in many turns', async (_, shape) => {
+it.each(ways)('converts large objects to %s in many turns', async (_, shape) => {
   const clock = clockOf();
   const api = await testServer([Namespace, ConfigMap], { clock });
   for (let index = 0; index < COUNT; index++) {
@@ -60,7 +60,7 @@ it.each(ways)('large objects become %s in many turns', async (_, shape) => {
   expect(list.items).toHaveLength(COUNT);
 });
 
-it('a few small objects become a table at once', async () => {
+it('converts a few small objects to a table at once', async () => {
   const clock = clockOf();
   const api = await testServer([Namespace, ConfigMap], { clock });
   for (let index = 0; index < COUNT; index++) await api.create('configmaps', { metadata: { name: `c${index}` } });
@@ -69,7 +69,7 @@ it('a few small objects become a table at once', async () => {
   expect(shaped(api, list, 'Table')).not.toBeInstanceOf(Promise);
 });
 
-it('a list of large objects in another version is converted and encoded in many turns', async () => {
+it('converts and encodes a list of large objects in another version in many turns', async () => {
   const clock = clockOf();
   const api = await testServer([Namespace, CronJob], { clock });
   const env = Array.from({ length: 5_000 }, (_, index) => ({ name: `V${index}`, value: 'x'.repeat(50) }));

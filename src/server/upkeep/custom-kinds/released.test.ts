@@ -45,7 +45,7 @@ async function useAndDelete(plural: string): Promise<void> {
   await api.create('namespaces', { metadata: { name: plural } }, { namespace: '' });
 }
 
-it('is given up after the definition was deleted', async () => {
+it('releases the memory of a deleted definition', async () => {
   api = await testServer([Namespace, CustomResourceDefinition]);
   await useAndDelete('first');
   const before = bytesUsed();

@@ -43,7 +43,7 @@ function having(...rights: string[]) {
 const ID = 'authentication.k8s.io';
 const joe = { 'impersonate-user': 'joe' };
 
-it('is requested by headers', () => {
+it('impersonation is requested by headers', () => {
   expect(requestedUser({ accept: '*/*', 'if-match': 'x' })).toBeUndefined();
   expect(requestedUser({ 'impersonate-user': '' })).toBeUndefined();
 });
@@ -245,7 +245,7 @@ describe('in a constrained mode', () => {
   });
 });
 
-it('fails with the error of the mode tried first, which is the one that succeeded last', async () => {
+it('rejects with the error of the mode tried first, which is the one that succeeded last', async () => {
   const { as, impersonation } = having('impersonate users joe');
   const refusedAt = async (headers: Record<string, string>) => {
     const outcome = await as(headers).catch((error: Error) => error);
@@ -271,7 +271,7 @@ it.each<[Record<string, string>, string]>([
   [{ 'impersonate-group': 'a' }, 'UID:"", Groups:[]string{"a"}, Extra:map[string][]string(nil)'],
   [{ 'impersonate-uid': '7' }, 'UID:"7", Groups:[]string(nil), Extra:map[string][]string(nil)'],
   [{ 'impersonate-extra-x': 'y' }, 'UID:"", Groups:[]string(nil), Extra:map[string][]string{"x":{"y"}}'],
-])('is not requested without a user: %j', (headers, words) => {
+])('impersonation is not requested without a user: %j', (headers, words) => {
   expect(() => requestedUser(headers)).toThrow(
     `requested &user.DefaultInfo{Name:"", ${words}} without impersonating a user name`,
   );

@@ -32,7 +32,7 @@ it.each([
   expect(body).toEqual(tree);
 });
 
-it('frees it when it is refused, too, and quotes how it begins', async () => {
+it('frees the body when it is rejected, too, and quotes its beginning', async () => {
   const bytes = large([data]);
   const exchange = { headers: {}, body: () => Promise.resolve(bytes) } as unknown as Exchange;
   const reading = bodies.read(exchange, { route, verb: 'create', options: undefined, begin: () => undefined });

@@ -153,7 +153,7 @@ describe('a binding', () => {
   });
 });
 
-it('is not checked with AlwaysAllow', async () => {
+it('escalation is not checked with AlwaysAllow', async () => {
   const open = await testServer(kinds);
   const role = await open.create('roles', { ...named('big'), rules: [rule('*', '*')] }, local);
   expect(role.rules).toEqual([rule('*', '*')]);
