@@ -14,7 +14,7 @@ export interface Sized {
 export interface Item {
   /** In the version of the call. Must not be changed. */
   readonly object: KubeObject;
-  /** The same as JSON, encoded at most once. */
+  /** Returns the object as JSON, encoded at most once. */
   json(): Buffer;
 }
 

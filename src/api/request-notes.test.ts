@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RequestNotes } from './request-notes.ts';
 
-it('keeps warnings in their order, and equal ones once', () => {
+it('keeps warnings in order, and equal ones once', () => {
   const notes = new RequestNotes();
   expect(notes.warnings).toBeUndefined();
   for (const text of ['b', 'a', 'b']) notes.warn(text);

@@ -16,17 +16,17 @@ async function listen(created: Server): Promise<string> {
 
 const problemOf = async (request: ReturnType<typeof get>) => connectionProblem((await once(request, 'error'))[0]);
 
-it('a server that speaks something else than HTTP', async () => {
+it('explains that a server does not speak HTTP', async () => {
   const host = await listen(createServer((socket) => socket.end('SSH-2.0-OpenSSH')));
   expect(await problemOf(get(`http://${host}`))).toBe('it does not speak HTTP (HPE_INVALID_CONSTANT)');
 });
 
-it('a server without TLS', async () => {
+it('explains that a server does not use TLS', async () => {
   const host = await listen(createHttpServer());
   expect(await problemOf(getSecurely(`https://${host}`))).toBe('it does not speak TLS (EPROTO)');
 });
 
-it('a server that hangs up', async () => {
+it('explains that a server closed the connection', async () => {
   const host = await listen(createServer((socket) => socket.once('data', () => socket.destroy())));
   expect(await problemOf(get(`http://${host}`))).toBe('it closed the connection (ECONNRESET)');
 });
@@ -44,6 +44,6 @@ it.each<[object, string]>([
   [{ code: 'EACCES', message: 'connect EACCES /run/a.sock' }, 'connect EACCES /run/a.sock'],
   [{ code: 14, message: 'a status of gRPC' }, 'a status of gRPC'],
   [{ message: 'the response is too large' }, 'the response is too large'],
-])('%j means: %s', (error, problem) => {
+])('explains %j as: %s', (error, problem) => {
   expect(connectionProblem(error)).toBe(problem);
 });

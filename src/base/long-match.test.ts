@@ -41,14 +41,14 @@ describe('a match with a long text', () => {
     '^(([a-z])+.)+[A-Z]([a-z])+$',
     '😀',
     '^[^😀]*$',
-  ])('finds the same as a match with a short one: %s', (pattern) => {
+  ])('agrees with a match of a short text: %s', (pattern) => {
     const expression = RE2JS.compile(pattern);
     for (const text of long) {
       expect([text.slice(-20), matched(pattern, text)]).toEqual([text.slice(-20), expression.matcher(text).find()]);
     }
   });
 
-  it('goes on where its turn was spent', () => {
+  it('continues where its turn ended', () => {
     let asked = 0;
     const match = new LongMatch(RE2JS.compile('^a+$'), 'a'.repeat(1_000_000));
     let parts = 1;

@@ -63,7 +63,7 @@ describe('the canonical form', () => {
     expect(canonicalQuantity(canonical)).toBe(canonical);
   });
 
-  it('keeps canonical text as it was written, decimals included', () => {
+  it('keeps canonical text unchanged, including decimals', () => {
     expect(canonicalQuantity('1.500')).toBe('1.500');
     expect(canonicalQuantity('+5')).toBe('+5');
   });
@@ -72,11 +72,11 @@ describe('the canonical form', () => {
 describe('a text that is not a quantity', () => {
   const words = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 
-  it.each(['', 'x', '1 Mi', '1.2.3', '1Mi!', 'lots'])('%j does not have the shape', (text) => {
+  it.each(['', 'x', '1 Mi', '1.2.3', '1Mi!', 'lots'])('rejects %j for its syntax', (text) => {
     expect(() => canonicalQuantity(text)).toThrow(new QuantityError(words));
   });
 
-  it.each(['1mm', '--1', '1e', 'K', '1i', '1Kb'])('%j has no known suffix', (text) => {
+  it.each(['1mm', '--1', '1e', 'K', '1i', '1Kb'])('rejects %j for its suffix', (text) => {
     expect(() => parseQuantity(text)).toThrow(QuantityError);
   });
 
@@ -91,7 +91,7 @@ describe('a suffix without digits', () => {
     expect(parseQuantity(text).mantissa).toBe(0n);
   });
 
-  it.each(['Pi', 'Ei', '.Pi', '+Pi', 'e-10', '.e-10'])('is refused where Kubernetes computes exactly: %s', (text) => {
+  it.each(['Pi', 'Ei', '.Pi', '+Pi', 'e-10', '.e-10'])('is rejected where Kubernetes computes exactly: %s', (text) => {
     expect(() => parseQuantity(text)).toThrow('unable to parse numeric part of quantity');
   });
 
@@ -149,7 +149,7 @@ const written = fc
   )
   .map((parts) => parts.join(''));
 
-it('is a decimal amount when it is read again without the suffix that it lost, as in Kubernetes', () => {
+it('an amount is decimal when it is read again without the suffix that it lost, as in Kubernetes', () => {
   expect(canonicalQuantity('346327937.5Ki')).toBe('354639808000');
   expect(canonicalQuantity('354639808000')).toBe('354639808k');
 });

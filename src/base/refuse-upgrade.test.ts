@@ -22,7 +22,7 @@ async function serving(answer: string): Promise<number> {
 it.each([
   ['and says to which', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'],
   ['with bytes of the other protocol', 'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nbytes'],
-])('a request fails when the server switches protocols, %s', async (_, answer) => {
+])('rejects a request when the server switches protocols, %s', async (_, answer) => {
   const port = await serving(answer);
   for (const agent of [false as const, new Agent({ keepAlive: true })]) {
     const call = request({ host: '127.0.0.1', port, agent });

@@ -63,7 +63,7 @@ describe('requests', () => {
     expect(last()).toEqual({ ...target, verb: 'update', name: 'a', subresource: 'status', body: sent, options: {} });
   });
 
-  it('patches in three ways', async () => {
+  it('patches with all three patch types', async () => {
     const operations = [{ op: 'remove', path: '/spec' }] as const;
     await sets.patch('a', { type: 'json', operations });
     expect(last()).toEqual({ ...target, verb: 'patch', name: 'a', patchType: 'json', body: operations, options: {} });
@@ -90,13 +90,13 @@ describe('requests', () => {
     expect(last()).toEqual({ ...target, verb: 'create', name: 'a', subresource: 'eviction', body, options: {} });
   });
 
-  it('refuses to name an object without its namespace, or without a name', () => {
+  it('rejects a request without the namespace or the name of the object', () => {
     expect(() => client.of(ReplicaSet).get('a')).toThrow('call in(namespace) first');
     expect(() => sets.get('')).toThrow('must not be empty');
     expect(() => sets.update({ spec: {} })).toThrow('must not be empty');
   });
 
-  it('hands the signal to the transport', async () => {
+  it('passes the signal to the transport', async () => {
     const { signal } = new AbortController();
     await sets.get('a', { signal });
     expect(last()).toMatchObject({ signal, options: {} });
@@ -104,7 +104,7 @@ describe('requests', () => {
 });
 
 describe('deletes', () => {
-  it('sends all options of a deletion in the body when there is one, and what the query can have there, too', async () => {
+  it('sends all options of a deletion in the body, and those that the query supports there, too', async () => {
     const { client, last } = recording(success);
     await client
       .of(ReplicaSet)
@@ -132,7 +132,7 @@ describe('deletes', () => {
     });
   });
 
-  it('accepts an object as the answer', async () => {
+  it('accepts an object as the response', async () => {
     const { client, last } = recording({ type: 'object', object });
     await client.of(ReplicaSet).in('x').delete('a');
     expect(last()?.verb).toBe('delete');
@@ -166,13 +166,13 @@ describe('lists', () => {
     return api;
   };
 
-  it('gives one page with the token for the next', async () => {
+  it('returns one page with the token for the next', async () => {
     const page = await createClient(filled(5)).of(Pod).list({ limit: 2 });
     expect(page.items.map(({ metadata }) => metadata.name)).toEqual(['p0', 'p1']);
     expect(page.metadata.continue).toBeDefined();
   });
 
-  it('puts all pages together', async () => {
+  it('joins all pages', async () => {
     const api = filled(5);
     const all = await createClient(api).of(Pod).listAll({ limit: 2, labelSelector: 'a=b', resourceVersion: '0' });
     expect(all.items).toHaveLength(5);
@@ -202,7 +202,7 @@ describe('lists', () => {
 describe('watches', () => {
   const Pod = testKind('pods', 'Pod', 'Namespaced');
 
-  it('gives events until the loop is left', async () => {
+  it('yields events until the loop ends', async () => {
     const api = new ScriptedApi();
     const watch = await createClient(api).of(Pod).watch({ resourceVersion: '1' });
     api.put('pods', { metadata: { name: 'a', namespace: 'x' } });
@@ -216,7 +216,7 @@ describe('watches', () => {
     expect(api.watching).toBe(0);
   });
 
-  it('throws what the server reports as an error, after the events before it', async () => {
+  it('throws an error event of the server, after the events before it', async () => {
     const api = new ScriptedApi();
     const watch = await createClient(api).of(Pod).watch({ resourceVersion: '1' });
     api.put('pods', { metadata: { name: 'a', namespace: 'x' } });
@@ -231,7 +231,7 @@ describe('watches', () => {
     expect(seen).toEqual(['ADDED']);
   });
 
-  it('ends quietly when its signal is aborted, or when it is closed unread', async () => {
+  it('ends without an error when its signal is aborted, or when it is closed unread', async () => {
     const api = new ScriptedApi();
     const stop = new AbortController();
     const watch = await createClient(api).of(Pod).watch({ resourceVersion: '1', signal: stop.signal });
@@ -246,7 +246,7 @@ describe('watches', () => {
 });
 
 describe('types', () => {
-  it('are readonly on the way out and partial on the way in', () => {
+  it('are readonly in results and partial in requests', () => {
     type Out = DeepReadonly<Set>;
     expectTypeOf<Out['spec']['tags']>().toEqualTypeOf<readonly string[]>();
     expectTypeOf<Out['spec']['extra']>().toBeAny();

@@ -92,7 +92,7 @@ describe('an election', () => {
     });
   });
 
-  it('gives the lease to one of two candidates that try at once', async () => {
+  it('gives the lease to one of two concurrent candidates', async () => {
     candidate('a');
     candidate('b');
     await clock.advance(5000);
@@ -113,7 +113,7 @@ describe('an election', () => {
     expect(lease()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
   });
 
-  it.each(['cut', 'hangs'] as const)('ends a leader whose way is %s before another begins', async (link) => {
+  it.each(['cut', 'hangs'] as const)('ends a leader whose connection is %s before another begins', async (link) => {
     const a = candidate('a');
     await clock.advance(0);
     candidate('b');

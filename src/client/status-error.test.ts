@@ -4,7 +4,7 @@ import { errorOfCode, errorOfStatus } from './status-error.ts';
 
 const CODES = Array.from({ length: 600 }, (_, code) => code);
 
-it('makes an error of the table from every status that a server or proxy may send', () => {
+it('converts every status of a server or proxy to an error of the table', () => {
   for (const code of CODES) {
     for (const error of [errorOfCode(code, ''), errorOfStatus({ code }), errorOfStatus({ code, reason: 'toString' })]) {
       expect(Object.hasOwn(reasons, error.reason), `${code}`).toBe(true);
@@ -17,7 +17,7 @@ it('makes an error of the table from every status that a server or proxy may sen
   }
 });
 
-it('has no error that is not in the table, even when JavaScript asks for one', () => {
+it('creates only errors of the table, even for unknown reasons from JavaScript', () => {
   const error = new ApiError(undefined as unknown as Reason, 'made by hand');
   expect(error).toMatchObject({ reason: 'Unknown', code: 500, retryable: false });
 });

@@ -56,7 +56,7 @@ describe('a cache that clients fill stays small', () => {
   });
 });
 
-it('lists that are kept do not keep old versions of their objects', () => {
+it('drops old versions of objects in cached lists', () => {
   const registry = { onChange() {}, serves: () => true } as unknown as Registry;
   const lists = new ListBodies(registry);
   const resource = { version: { apiVersion: 'v1' }, kind: { plural: 'configmaps' } } as unknown as Resource;

@@ -54,7 +54,7 @@ describe('create', () => {
     expect(made.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('needs a name, an existing namespace, and no resourceVersion', async () => {
+  it('requires a name, an existing namespace, and no resourceVersion', async () => {
     await expect(api.create('configmaps', {})).rejects.toMatchObject({
       code: 422,
       message: 'ConfigMap "" is invalid: metadata.name: Required value: name or generateName is required',
@@ -87,7 +87,7 @@ describe('create', () => {
     await expect(api.create('configmaps', [1])).rejects.toMatchObject({ code: 400 });
   });
 
-  it('takes a kind and an apiVersion of null as left out', async () => {
+  it('treats a kind and an apiVersion of null as missing', async () => {
     const body = { kind: null, apiVersion: null, metadata: { name: 'a' } };
     expect(await api.create('configmaps', body)).toMatchObject({ kind: 'ConfigMap', apiVersion: 'v1' });
     for (const wrong of [{ kind: 0 }, { apiVersion: false }]) {
@@ -122,7 +122,7 @@ describe('replace', () => {
     expect(Number(second.metadata.resourceVersion)).toBeGreaterThan(Number(first.metadata.resourceVersion));
   });
 
-  it('without a resourceVersion replaces any version', async () => {
+  it('replaces any version without a resourceVersion', async () => {
     await api.create('configmaps', map('a', { x: '1' }));
     expect((await api.update('configmaps', map('a', { y: '2' }))).data).toEqual({ y: '2' });
   });
@@ -133,7 +133,7 @@ describe('replace', () => {
     expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
 
-  it('keeps the metadata that only the server writes', async () => {
+  it('keeps metadata that only the server writes', async () => {
     const first = await api.create('configmaps', map('a'));
     const { metadata } = await api.update('configmaps', {
       metadata: { name: 'a', creationTimestamp: '2001-01-01T00:00:00Z', labels: { l: '1' } },
@@ -145,7 +145,7 @@ describe('replace', () => {
     });
   });
 
-  it('needs the name in the path', async () => {
+  it('requires the name in the path', async () => {
     await api.create('configmaps', map('a'));
     await expect(api.update('configmaps', map('other'), { name: 'a' })).rejects.toMatchObject({
       message: 'the name of the object (other) does not match the name on the URL (a)',
@@ -167,7 +167,7 @@ describe('patch', () => {
     expect(Object.keys((await api.get('configmaps', 'a')).data)).toHaveLength(21);
   });
 
-  it('with a stale resourceVersion is a conflict', async () => {
+  it('conflicts with a stale resourceVersion', async () => {
     const first = await api.create('configmaps', map('a', { x: '1' }));
     await api.patch('configmaps', 'a', { data: { x: '2' } });
     const { resourceVersion } = first.metadata;
@@ -234,7 +234,7 @@ describe('delete', () => {
     await expect(api.delete('configmaps', 'a', { body: options })).rejects.toMatchObject({ code: 422 });
   });
 
-  it('of a collection deletes what the selectors match', async () => {
+  it('deletes the matching objects of a collection', async () => {
     await api.create('configmaps', map('a', {}, { app: 'x' }));
     await api.create('configmaps', map('b', {}, { app: 'y' }));
     expect(await api.deleteCollection('configmaps', { options: { labelSelector: 'app=x' } })).toMatchObject({
@@ -250,7 +250,7 @@ describe('list', () => {
     for (const name of ['c', 'a', 'b']) await api.create('configmaps', map(name, {}, { app: name }));
   });
 
-  it('is in the order of names, with the bytes of its items', async () => {
+  it('is sorted by name, with the bytes of its items', async () => {
     const { json, metadata } = await api.list('configmaps');
     const tree = JSON.parse(json().toString());
     expect(tree).toMatchObject({
@@ -283,7 +283,7 @@ describe('list', () => {
     }
   });
 
-  it('shows an exact past revision, and says when it is gone', async () => {
+  it('shows an exact past revision, or that it is gone', async () => {
     const { resourceVersion } = (await api.list('configmaps')).metadata;
     await api.delete('configmaps', 'a');
     const options = { resourceVersion, resourceVersionMatch: 'Exact' };
@@ -328,7 +328,7 @@ describe('list', () => {
     }
   });
 
-  it('waits for a future resourceVersion, and not forever', async () => {
+  it('waits for a future resourceVersion, up to a timeout', async () => {
     const asked = api.list('configmaps', { options: { resourceVersion: '999999' } });
     const seen = expect(asked).rejects.toMatchObject({
       code: 504,
@@ -374,7 +374,7 @@ describe('watch', () => {
     expect(events[2]?.object.metadata).toMatchObject({ resourceVersion: metadata.resourceVersion });
   });
 
-  it('of one object shows only that object', async () => {
+  it('shows only the named object', async () => {
     const watched = await api.watch('configmaps', { name: 'a' });
     await api.create('configmaps', map('b'));
     await api.create('configmaps', map('a'));
@@ -382,7 +382,7 @@ describe('watch', () => {
     expect(watched.told()).toEqual(['ADDED a']);
   });
 
-  it('ends after timeoutSeconds, with a bookmark where it was asked for', async () => {
+  it('ends after timeoutSeconds, with a bookmark if requested', async () => {
     const watched = await api.watch('configmaps', { options: { timeoutSeconds: 5, allowWatchBookmarks: true } });
     await api.create('secrets', { metadata: { name: 's' } });
     await api.clock.advance(5000);
@@ -399,7 +399,7 @@ describe('watch', () => {
     expect(events[1]?.object.metadata).toMatchObject({ annotations: { 'k8s.io/initial-events-end': 'true' } });
   });
 
-  it('reports expired history in the form that clients act on', async () => {
+  it('reports expired history in the form that clients handle', async () => {
     for (const name of ['a', 'b', 'c']) await api.create('configmaps', map(name));
     await api.clock.advance(301_000);
     await api.store.compact(await api.store.revision());
@@ -458,7 +458,7 @@ describe('services', () => {
     expect((await api.create('services', service('b', { clusterIP: '10.96.7.7' }))).spec.clusterIP).toBe('10.96.7.7');
   });
 
-  it('cannot ask for addresses and ports outside the ranges', async () => {
+  it('cannot request addresses and ports outside the ranges', async () => {
     const asked = service('a', { type: 'NodePort', ports: [{ port: 80, nodePort: 5 }] });
     await expect(api.create('services', asked)).rejects.toMatchObject({
       message:
@@ -468,7 +468,7 @@ describe('services', () => {
 });
 
 describe('namespaces', () => {
-  it('reject creates while they are being deleted, and are gone when they are finalized', async () => {
+  it('reject creates while they are being deleted, and are removed when they are finalized', async () => {
     const cluster = { namespace: undefined } as never;
     const made = await api.create('namespaces', { metadata: { name: 'n' } }, cluster);
     expect(made).toMatchObject({ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } });
@@ -489,7 +489,7 @@ describe('namespaces', () => {
 });
 
 describe('the registry', () => {
-  it('serves a kind that is added at run time, and no longer one that is removed', async () => {
+  it('serves a kind that is added at run time, and stops serving a removed one', async () => {
     api.server.registry.remove(Secret);
     await expect(api.create('secrets', { metadata: { name: 's' } })).rejects.toMatchObject({ code: 404 });
     api.server.registry.add(Secret);

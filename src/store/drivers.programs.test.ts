@@ -16,7 +16,7 @@ it('names and flags of stores are unique', () => {
   expect(new Set(flags).size).toBe(flags.length);
 });
 
-describe.each(storeDrivers)('$name: what the driver says is true', (driver) => {
+describe.each(storeDrivers)('$name: the driver describes the store correctly', (driver) => {
   const missing = backendMissing(driver.name);
   if (missing) console.warn(missing);
   let backend: Backend;

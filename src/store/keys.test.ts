@@ -5,7 +5,7 @@ import { compareKeys, prefixEnd } from './keys.ts';
 const text = fc.string({ unit: 'binary' });
 
 describe('keys', () => {
-  it('compare as their bytes do', () => {
+  it('compare like their bytes', () => {
     fc.assert(
       fc.property(text, text, (a, b) => {
         const bytes = Buffer.compare(Buffer.from(a), Buffer.from(b));
@@ -14,7 +14,7 @@ describe('keys', () => {
     );
   });
 
-  it('with a prefix end before the prefix end', () => {
+  it('end before the prefix end when they have the prefix', () => {
     fc.assert(
       fc.property(text, text, (prefix, rest) => {
         const end = prefixEnd(prefix);

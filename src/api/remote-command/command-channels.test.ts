@@ -21,7 +21,7 @@ it('reads sizes, in pieces and several at a time', () => {
   ]);
 });
 
-it('ignores what is no size', () => {
+it('ignores values that are not sizes', () => {
   const { resize, sizes } = reader();
   const nested = '['.repeat(30_000) + ']'.repeat(30_000);
   for (const width of ['-1', '65536', '1.5', '"80"', 'null', nested]) {
@@ -30,7 +30,7 @@ it('ignores what is no size', () => {
   expect(sizes).toEqual([]);
 });
 
-it('reads nothing after something malformed', () => {
+it('stops reading after malformed input', () => {
   const { resize, sizes } = reader();
   const parse = vi.spyOn(JSON, 'parse');
   resize.push(Buffer.alloc(64 * 1024, '}'));

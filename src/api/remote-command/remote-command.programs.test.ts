@@ -130,7 +130,7 @@ describe('a command over a WebSocket', () => {
     },
   );
 
-  it.each(['channel.k8s.io', 'base64.channel.k8s.io', undefined])('has a failure as text: %s', async (protocol) => {
+  it.each(['channel.k8s.io', 'base64.channel.k8s.io', undefined])('reports a failure as text: %s', async (protocol) => {
     const failed = await overWebSocket((await serveShell('exit 3')).port, protocol);
     expect(failed.channels[3]).toBe('command terminated with non-zero exit code: exit status 3');
     const succeeded = await overWebSocket((await serveShell('echo fine')).port, protocol);
@@ -192,7 +192,7 @@ describe('a command over a WebSocket', () => {
     expect(await once(children[0]!, 'exit')).toEqual([null, 'SIGKILL']);
   });
 
-  it('is refused without a protocol that is known', async () => {
+  it('is rejected when the client offers no known protocol', async () => {
     const { port } = await serveShell('true');
     const socket = new WebSocket(`ws://127.0.0.1:${port}/`, ['v9.channel.k8s.io']);
     const [, response] = await once(
@@ -206,7 +206,7 @@ describe('a command over a WebSocket', () => {
 describe('a command over SPDY', () => {
   const url = (port: number) => new URL(`http://127.0.0.1:${port}/`);
 
-  it('has input, output and an exit code', async () => {
+  it('carries input, output and the exit code', async () => {
     const { port } = await serveShell('cat; echo err >&2; exit 3');
     const command = await openCommand({ url: url(port) }, ALL);
     command.stdin!.end('hello');
@@ -215,7 +215,7 @@ describe('a command over SPDY', () => {
     expect(await command.exit).toEqual({ exitCode: 3 });
   });
 
-  it('carries much in both directions', async () => {
+  it('carries large amounts in both directions', async () => {
     const { port } = await serveShell('cat');
     const command = await openCommand({ url: url(port) }, ALL);
     const much = Buffer.alloc(20 * 1024 * 1024, 'much ');
@@ -271,7 +271,7 @@ describe('a command over SPDY', () => {
     expect(received).toBe(MUCH);
   });
 
-  it('is refused with the Status of the server', async () => {
+  it('is rejected with the Status of the server', async () => {
     const port = await serve(() => commandUpgrade({ method: 'POST', headers: {} }, ALL, systemClock));
     await expect(openCommand({ url: url(port) }, ALL)).rejects.toMatchObject({
       reason: 'BadRequest',
@@ -312,7 +312,7 @@ describe('a forwarded port', () => {
     expect((await buffer(connection)).equals(much)).toBe(true);
   });
 
-  it('that is closed fails with a message over SPDY', async () => {
+  it('reports over SPDY that the port is closed', async () => {
     const { port } = await servePorts();
     const connection = await openPort({ url: new URL(`http://127.0.0.1:${port}/`) }, 1);
     const [error] = await once(connection, 'error');
@@ -349,7 +349,7 @@ describe('a forwarded port', () => {
   it.each([
     ['none', ''],
     ['more than there are channels', `?ports=${Array(129).fill(1).join('&ports=')}`],
-  ])('is refused with a WebSocket when the query has %s', async (_what, query) => {
+  ])('is rejected with a WebSocket when the query has %s', async (_what, query) => {
     const { port } = await servePorts();
     const socket = new WebSocket(`ws://127.0.0.1:${port}/${query}`, ['v4.channel.k8s.io']);
     const [, response] = await once(

@@ -18,7 +18,7 @@ it('empties the cache before an entry would exceed the limit', () => {
   }
 });
 
-it('admits no entry that takes too large a share, and keeps the others', () => {
+it('rejects entries that take too large a share, and keeps the others', () => {
   let isEmptied = false;
   const budget = new ByteBudget({
     maxBytes: 1_600,

@@ -13,7 +13,7 @@ it('carries bytes in both directions to their ends', async () => {
   expect(await Promise.all([text(a), text(b)])).toEqual(['from b', 'from a']);
 });
 
-it('keeps what was written before the writer was destroyed', async () => {
+it('keeps data written before the writer was destroyed', async () => {
   const [a, b] = duplexPair();
   a.resume();
   b.end();
@@ -41,7 +41,7 @@ it('accepts no more than the other side reads', async () => {
   expect(a.destroyed).toBe(true);
 });
 
-it('is a connection for an HTTP server', async () => {
+it('serves as the connection of an HTTP server', async () => {
   const server = createServer((asked, response) => response.end(`${asked.method} ${asked.url}`));
   const [near, far] = duplexPair();
   server.emit('connection', far);

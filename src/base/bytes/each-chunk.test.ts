@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { eachChunk, eachInTurn } from './each-chunk.ts';
 
-it('hands on chunks as they are, one after the other', async () => {
+it('passes chunks on unchanged, one after the other', async () => {
   const stream = new PassThrough();
   const seen: string[] = [];
   let proceed: () => void = () => undefined;
@@ -25,7 +25,7 @@ it('hands on chunks as they are, one after the other', async () => {
   expect(seen).toEqual(['a', 'b', 'c', 'd']);
 });
 
-it('ends with the error of the stream, or says that it was closed', async () => {
+it('rejects with the error of the stream, or reports that it was closed', async () => {
   const failed = new PassThrough();
   const ended = eachChunk(failed, () => undefined);
   failed.destroy(new Error('lost'));
@@ -35,7 +35,7 @@ it('ends with the error of the stream, or says that it was closed', async () => 
   expect(await eachChunk(closed, () => undefined)).toBeInstanceOf(Error);
 });
 
-it('does not wait for a listener that holds back a stream which is closed', async () => {
+it('does not wait for a listener that holds back a closed stream', async () => {
   const stream = new PassThrough();
   const seen: string[] = [];
   let proceed: () => void = () => undefined;
@@ -58,7 +58,7 @@ it('does not wait for a listener that holds back a stream which is closed', asyn
 it.each([
   ['throws', () => eachInTurn([1].values(), () => raise())],
   ['rejects', async () => raise()],
-])('calls the listener no more after it %s', async (_how, fail) => {
+])('stops calling the listener after it %s', async (_how, fail) => {
   const stream = new PassThrough();
   let calls = 0;
   const ended = eachChunk(stream, () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { allocatePooled } from './pooled-buffer.ts';
 
-it('gives every caller bytes of its own', () => {
+it('gives every caller separate bytes', () => {
   const buffers = Array.from({ length: 100 }, (_, index) => allocatePooled(index * 97).fill(index));
   buffers.forEach((buffer, index) => {
     expect(buffer.length).toBe(index * 97);
@@ -11,7 +11,7 @@ it('gives every caller bytes of its own', () => {
   expect(new Set(buffers.map(({ buffer }) => buffer)).size).toBeLessThan(buffers.length / 5);
 });
 
-it('gives large buffers memory of their own', () => {
+it('gives large buffers separate memory', () => {
   const large = allocatePooled(100_000);
   expect(large.buffer.byteLength).toBe(100_000);
 });

@@ -3,12 +3,12 @@ import { allocateSharable, free, isMovable, isShared, joinSharable, makeMovable 
 
 const MEBIBYTE = 1024 * 1024;
 
-it('puts large buffers into shared memory, and small ones not', () => {
+it('puts only large buffers into shared memory', () => {
   expect(isShared(allocateSharable(MEBIBYTE))).toBe(true);
   expect(isShared(allocateSharable(1024))).toBe(false);
 });
 
-it('takes ordinary memory while much shared memory has not been collected', () => {
+it('uses ordinary memory while much shared memory has not been collected', () => {
   const buffers = Array.from({ length: 100 }, () => allocateSharable(MEBIBYTE));
   const shared = buffers.filter(isShared);
   expect(shared.length).toBeGreaterThan(32);
@@ -18,7 +18,7 @@ it('takes ordinary memory while much shared memory has not been collected', () =
   expect(joined.subarray(0, 3).toString()).toBe('abb');
 });
 
-it('frees memory at once that may be moved, and no other', () => {
+it('frees only movable memory at once', () => {
   const before = process.memoryUsage().arrayBuffers;
   const alone = makeMovable(Buffer.alloc(8 * MEBIBYTE));
   const kept = Buffer.alloc(8 * MEBIBYTE);
@@ -28,13 +28,13 @@ it('frees memory at once that may be moved, and no other', () => {
   expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(12 * MEBIBYTE);
 });
 
-it('moves a part of some memory only if the rest is not in use', () => {
+it('moves a slice only if the rest of the memory is unused', () => {
   expect(isMovable(makeMovable(Buffer.alloc(MEBIBYTE).subarray(0, 500_000)))).toBe(false);
   expect(isMovable(makeMovable(Buffer.alloc(MEBIBYTE).subarray(0, 500_000), { isAlone: true }))).toBe(true);
   expect(isMovable(makeMovable(Buffer.alloc(1000), { isAlone: true }))).toBe(false);
 });
 
-it('copies a part of a buffer that may be moved', () => {
+it('copies a slice of a movable buffer', () => {
   const whole = makeMovable(Buffer.alloc(MEBIBYTE));
   expect(isMovable(whole.subarray(0, 500_000))).toBe(false);
   expect(isMovable(whole)).toBe(true);

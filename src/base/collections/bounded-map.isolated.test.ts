@@ -68,7 +68,7 @@ describe('a bounded map', () => {
     expect([map.size, map.bytes]).toEqual([0, 0]);
   });
 
-  it('does not keep the text alive that a key is a part of', () => {
+  it('does not keep alive the text that a key was cut from', () => {
     const map = new BoundedMap<number>({ maxBytes: 1_000_000, bytesOf: () => 8 });
     const before = heapUsed();
     for (let i = 0; i < 200; i++) map.set(`${i} ${'x'.repeat(1_000)}${'y'.repeat(500_000)}`.slice(0, 100), i);
@@ -81,7 +81,7 @@ it('copies a text without changing it', () => {
   for (const text of ['', 'a', 'x'.repeat(1_000), 'é\u{1f600}\ud800\0']) expect(detached(text)).toBe(text);
 });
 
-it('computes once what it remembers', () => {
+it('computes a remembered value only once', () => {
   let calls = 0;
   const length = memoized(
     (text: string) => {

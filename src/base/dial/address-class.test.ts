@@ -62,7 +62,7 @@ describe('the class of an address', () => {
 });
 
 describe('a list of addresses', () => {
-  it('has ranges and single addresses, in all their spellings', () => {
+  it('contains ranges and single addresses, in all their spellings', () => {
     const list = addressList(['10.1.0.0/16', '192.0.2.7', 'fd00::/64', '2001:db8::7', 'fe80::7%eth0']);
     const inside = ['10.1.2.3', '192.0.2.7', 'fd00::5', '2001:db8:0::7', '::ffff:192.0.2.7', '64:ff9b::c000:207'];
     for (const address of [...inside, 'fe80::7', 'fe80::7%eth1'])

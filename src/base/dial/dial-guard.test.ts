@@ -44,11 +44,11 @@ describe('a guard', () => {
     ['fd00:0::7', 'address not allowed: fd00:0::7 is an address of this machine or of the API server'],
     ['nonsense', 'address not allowed: nonsense is not an IP address'],
     ['192.0.2.8', undefined],
-  ])('says why %s is refused', (address, expected) => {
+  ])('explains why %s is rejected', (address, expected) => {
     expect(guard().refusalOf(address)?.message).toBe(expected);
   });
 
-  it('lets through what an object may name', () => {
+  it('allows special addresses that an object may name', () => {
     expect(guard().refusalOf('127.0.0.1', { loopback: true })).toBeUndefined();
     expect(guard().refusalOf('192.0.2.7', { loopback: true })).toBeDefined();
     expect(guard().refusalOf('192.0.2.7', { own: true })).toBeUndefined();
@@ -56,13 +56,13 @@ describe('a guard', () => {
     expect(guard().refusalOf('169.254.1.1', { own: true, loopback: true })).toBeDefined();
   });
 
-  it('lets through what the operator allows', () => {
+  it('allows ranges configured by the operator', () => {
     const lenient = guard({ allowedRanges: ['127.0.0.0/8', '169.254.1.1', '192.0.2.0/24'] });
     for (const address of ['127.0.0.1', '169.254.1.1', '192.0.2.7']) expect(lenient.refusalOf(address)).toBeUndefined();
     for (const address of ['::1', '169.254.1.2']) expect(lenient.refusalOf(address)).toBeDefined();
   });
 
-  it('knows addresses that the machine has got since', () => {
+  it('checks the current addresses of the machine', () => {
     const own = ['192.0.2.7'];
     const following = guard({ ownAddresses: () => own });
     expect(following.refusalOf('192.0.2.9')).toBeUndefined();
@@ -72,7 +72,7 @@ describe('a guard', () => {
 });
 
 describe('a connection', () => {
-  it('is refused for addresses, for names of them, and when one of several addresses is not allowed', async () => {
+  it('is rejected for disallowed addresses, for names of them, and when one of several addresses is disallowed', async () => {
     let connections = 0;
     const port = await listening(
       createServer((socket) => {
@@ -95,7 +95,7 @@ describe('a connection', () => {
     expect(connections).toBe(0);
   });
 
-  it('goes to the address that was checked, without resolving the name again', async () => {
+  it('goes to the checked address, without resolving the name again', async () => {
     const port = await listening(createServer((socket) => socket.end()));
     const { resolve, asked } = resolving(['127.0.0.2'], ['169.254.169.254']);
     const socket = await guard({ resolve, allowedRanges: ['127.0.0.2'] })
@@ -106,7 +106,7 @@ describe('a connection', () => {
     expect(asked).toEqual(['rebinding.example']);
   });
 
-  it('of an HTTP request is checked by the lookup', async () => {
+  it('is checked by the lookup of an HTTP request', async () => {
     const port = await listening(createHttp((_, response) => response.end('secret')));
     const { resolve } = resolving(['127.0.0.1']);
     const call = request({ host: 'inside.example', port, lookup: guard({ resolve }).lookup(), agent: false });

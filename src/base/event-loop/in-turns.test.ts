@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { inTurns } from './in-turns.ts';
 
-it('returns what work makes that never yields', () => {
+it('returns the result of work that never yields', () => {
   const nextTurn = () => expect.fail('waited');
   // biome-ignore lint/correctness/useYield: work that is done at once
   const work = (function* (): Generator<void, number> {
@@ -10,7 +10,7 @@ it('returns what work makes that never yields', () => {
   expect(inTurns({ nextTurn }, work)).toBe(1);
 });
 
-it('waits for a turn whenever the work yields', async () => {
+it('waits for another turn whenever the work yields', async () => {
   let turns = 0;
   const nextTurn = async () => void turns++;
   const seen: number[] = [];
@@ -33,7 +33,7 @@ it('rejects with the error of the work', async () => {
   await expect(inTurns({ nextTurn: async () => undefined }, work)).rejects.toThrow('broken');
 });
 
-it('ends with the signal', async () => {
+it('rejects when the signal is aborted', async () => {
   const abort = new AbortController();
   let steps = 0;
   const work = (function* (): Generator<void, void> {

@@ -26,7 +26,7 @@ const most = (turns: readonly number[]) =>
   Math.max(...[...new Set(turns)].map((turn) => turns.filter((each) => each === turn).length));
 
 describe('the budget of a turn', () => {
-  it('lets no more work into one turn of the event loop than it has time for', async () => {
+  it('limits the work in one turn of the event loop', async () => {
     const { work, stop } = scene(5);
     const turns: number[] = [];
     await work(50, turns);
@@ -35,7 +35,7 @@ describe('the budget of a turn', () => {
     expect(most(turns)).toBeLessThanOrEqual(5);
   });
 
-  it('is shared by all that use it', async () => {
+  it('is shared by all its users', async () => {
     const { work, stop } = scene(5);
     const turns: number[] = [];
     await Promise.all([work(20, turns), work(20, turns), work(20, turns)]);
@@ -44,7 +44,7 @@ describe('the budget of a turn', () => {
     expect(most(turns)).toBeLessThanOrEqual(5);
   });
 
-  it('delays nothing that fits', async () => {
+  it('does not delay work that fits', async () => {
     const { work, stop } = scene(5);
     const turns: number[] = [];
     await work(5, turns);
@@ -63,7 +63,7 @@ describe('the budget of a turn', () => {
     expect(other.isSpent()).toBe(true);
   });
 
-  it('is renewed after what has come in was read', async () => {
+  it('is renewed after pending input was read', async () => {
     let now = 0;
     const budget = new TurnBudget({ monotonic: () => now }, 5);
     // The event loop reads ports in this order.

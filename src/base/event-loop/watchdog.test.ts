@@ -21,7 +21,7 @@ function watched() {
   return { reports, run, watchdog, pass: (milliseconds: number) => (time += milliseconds) };
 }
 
-it('reports the work that took too long, and no other work of the turn', async () => {
+it('reports only work that took too long in its turn', async () => {
   const { run, reports } = watched();
   run('a', 100);
   run('b', 250);
@@ -48,7 +48,7 @@ it('does not count the time in which nothing runs', async () => {
   expect(reports).toEqual([]);
 });
 
-it('reports what runs when a timer is due', async () => {
+it('reports the work that runs when a timer is due', async () => {
   const { watchdog, reports, pass } = watched();
   const controlled = new ControlledClock();
   monitoredClock(controlled, watchdog).timer(10, () => pass(300));
@@ -58,7 +58,7 @@ it('reports what runs when a timer is due', async () => {
   expect(controlled.waiting).toBe(0);
 });
 
-it('reports work that goes on in another turn', async () => {
+it('reports work that continues in another turn', async () => {
   const { watchdog, reports, run, pass } = watched();
   const budget = new TurnBudget(monitoredClock(new ControlledClock(), watchdog));
   const divided = async () => {

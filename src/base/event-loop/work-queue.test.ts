@@ -54,7 +54,7 @@ describe('WorkQueue', () => {
     expect(started).toEqual(['a', 'a']);
   });
 
-  it('processes several keys at the same time', async () => {
+  it('processes several keys concurrently', async () => {
     const { queue } = setUp();
     const { started, work, finish } = gated();
     const running = queue.run(work, { workers: 2 });
@@ -70,7 +70,7 @@ describe('WorkQueue', () => {
     await running;
   });
 
-  it('adds after a delay, the earliest of several', async () => {
+  it('adds a key after the earliest of several delays', async () => {
     const { clock, queue } = setUp();
     const done: number[] = [];
     const running = queue.run(async () => void done.push(clock.now()));

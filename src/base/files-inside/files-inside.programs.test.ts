@@ -94,7 +94,7 @@ describe('links of an image', () => {
 });
 
 describe('links of a volume', () => {
-  it('are followed while they stay inside, absolute ones too', async () => {
+  it('are followed while they stay inside, including absolute ones', async () => {
     await symlink('../dir/file', join(root, 'dir/link'));
     await symlink(join(root, 'dir'), join(root, 'absolute'));
     expect(await leadsTo('dir/link', 'beneath')).toBe(join(root, 'dir/file'));
@@ -115,15 +115,15 @@ describe('links of a volume', () => {
     await expect(leadsTo('dir\0/file', 'beneath', 0o777)).rejects.toThrow('"dir\\0/file" contains a zero byte');
   });
 
-  it('can be refused altogether', async () => {
+  it('can be rejected altogether', async () => {
     await symlink('dir', join(root, 'link'));
     await expect(leadsTo('link/file', 'refuse')).rejects.toThrow('leads through a link');
     expect(await leadsTo('dir/file', 'refuse')).toBe(join(root, 'dir/file'));
   });
 });
 
-describe('directories that are missing', () => {
-  it('are made with their mode, whatever the umask', async () => {
+describe('missing directories', () => {
+  it('are created with their mode, regardless of the umask', async () => {
     const before = process.umask(0o077);
     try {
       expect(await leadsTo('dir/new/er', 'beneath', 0o775)).toBe(join(root, 'dir/new/er'));
@@ -136,11 +136,11 @@ describe('directories that are missing', () => {
     expect((await stat(join(root, 'dir'))).mode).toBe(mode);
   });
 
-  it('are not made below a file', async () => {
+  it('are not created below a file', async () => {
     await expect(leadsTo('dir/file/x', 'beneath', 0o777)).rejects.toMatchObject({ code: 'ENOTDIR' });
   });
 
-  it('are not made outside while links are exchanged', async () => {
+  it('are not created outside while links are swapped', async () => {
     const [race, kept, link] = ['race', 'kept', 'link'].map((name) => join(root, name)) as [string, string, string];
     await mkdir(race);
     await mkdir(join(outside, 'target'));
@@ -162,8 +162,8 @@ describe('directories that are missing', () => {
   });
 });
 
-describe('contents', () => {
-  it('are those of regular files only, and nothing blocks', async () => {
+describe('file contents', () => {
+  it('are read from regular files only, without blocking', async () => {
     execFileSync('mkfifo', [join(root, 'pipe')]);
     await symlink('/dev/zero', join(root, 'device'));
     const options = { links: 'chroot', maxBytes: 100 } as const;
@@ -175,7 +175,7 @@ describe('contents', () => {
     expect(await openRegularFile(join(root, 'device'))).toBeUndefined();
   });
 
-  it('end at a limit', async () => {
+  it('are limited in size', async () => {
     const file = await open(join(root, 'large'), 'w');
     await file.truncate(10 * 2 ** 40);
     await file.close();
@@ -183,7 +183,7 @@ describe('contents', () => {
     await expect(readInside(root, 'large', options)).rejects.toThrow('larger than 1048576 bytes');
   });
 
-  it.runIf(isRoot)('are never those of the kernel', async () => {
+  it.runIf(isRoot)('are never read from kernel file systems', async () => {
     await mkdir(join(root, 'proc'));
     execFileSync('mount', ['-t', 'proc', 'proc', join(root, 'proc')]);
     try {
@@ -203,7 +203,7 @@ describe('a tree', () => {
     execFileSync(process.execPath, ['-e', script], { cwd: root });
   };
 
-  it.runIf(isRoot)('is changed with its links, and without what they lead to', async () => {
+  it.runIf(isRoot)('is changed including its links, but not their targets', async () => {
     await symlink(join(outside, 'secret'), join(root, 'link'));
     await changeTree(root, ({ mode }) => ({ uid: 12, gid: 34, mode: (mode & 0o7777) | 0o020 }));
     for (const path of ['', 'dir', 'dir/file', 'link']) {
@@ -213,7 +213,7 @@ describe('a tree', () => {
     expect(await stat(join(outside, 'secret'))).toMatchObject({ uid: 0, gid: 0 });
   });
 
-  it('has a size, with hard links once and links themselves', async () => {
+  it('is measured with hard links counted once, and links themselves', async () => {
     await writeFile(join(root, 'large'), Buffer.alloc(1_000_000));
     await writeFile(join(outside, 'secret'), Buffer.alloc(5_000_000));
     execFileSync('ln', [join(root, 'large'), join(root, 'dir/again')]);
@@ -225,7 +225,7 @@ describe('a tree', () => {
     expect(await treeBytes(join(root, 'large'))).toBeGreaterThanOrEqual(1_000_000);
   });
 
-  it('has a size although it is nested deeper than a path can say', async () => {
+  it('is measured although it is nested deeper than a path can express', async () => {
     nest(
       `fs.mkdirSync('aaaaaaaaa'); process.chdir('aaaaaaaaa');`,
       `fs.writeFileSync('deepest', Buffer.alloc(1_000_000));`,
@@ -233,13 +233,13 @@ describe('a tree', () => {
     expect(await treeBytes(root)).toBeGreaterThanOrEqual(1_000_000);
   });
 
-  it('is too deep to be measured when every level has others beside it', async () => {
+  it('is too deep to measure when every level has siblings', async () => {
     nest(`fs.mkdirSync('a'); fs.mkdirSync('b'); process.chdir('a');`);
     await expect(treeBytes(root)).rejects.toThrow('nested more than 500 levels deep');
   });
 });
 
-it('takes only names of files in a directory', async () => {
+it('accepts only names of files in a directory', async () => {
   const directory = await OpenDirectory.open(root);
   for (const name of ['', '.', '..', '../secret', 'dir/file']) {
     await expect(directory.find(name)).rejects.toThrow('is not the name of a file');

@@ -26,7 +26,7 @@ it('removes a directory with everything in it, and does not follow links', async
   expect(await readFile(join(outside, 'kept'), 'utf8')).toBe('x');
 });
 
-it('removes a file or a link itself, and nothing that is not there', async () => {
+it('removes a file or a link itself, and succeeds when there is none', async () => {
   const [file, link] = [join(directory, 'file'), join(directory, 'link')];
   await writeFile(file, 'x');
   await symlink(file, link);
@@ -37,7 +37,7 @@ it('removes a file or a link itself, and nothing that is not there', async () =>
   await removeTree(file);
 });
 
-it('leaves the event loop to others between the files', async () => {
+it('lets other work run between the files', async () => {
   const count = 2_000;
   for (let i = 0; i < count; i++) await writeFile(join(directory, `f${i}`), '');
   let turns = 0;
@@ -51,7 +51,7 @@ it('leaves the event loop to others between the files', async () => {
   expect(turns).toBeGreaterThan(count / 4);
 });
 
-it('removes trees that are nested deeper than a path can say', async () => {
+it('removes trees nested deeper than a path can express', async () => {
   const tree = join(directory, 'tree');
   // Builds a path of 6,000 bytes, with two directories on each level.
   await mkdir(tree);
@@ -61,7 +61,7 @@ it('removes trees that are nested deeper than a path can say', async () => {
   expect(existsSync(tree)).toBe(false);
 });
 
-it('does not remove files elsewhere when a directory is exchanged for a link meanwhile', async () => {
+it('does not remove files elsewhere when a directory is swapped for a link', async () => {
   const [tree, outside, aside, link] = ['tree', 'outside', 'aside', 'link'].map((name) => join(directory, name)) as [
     string,
     string,

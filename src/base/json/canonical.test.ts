@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { canonicalJson } from './canonical.ts';
 
-it('sorts keys at every depth, and leaves out what is undefined', () => {
+it('sorts keys at every depth, and drops undefined values', () => {
   expect(canonicalJson({ b: [{ z: 1, a: undefined, c: null }], a: 'x' })).toBe('{"a":"x","b":[{"c":null,"z":1}]}');
   expect(canonicalJson([undefined, { '10': 1, '9': 2 }])).toBe('[null,{"10":1,"9":2}]');
   expect(canonicalJson(undefined)).toBe('null');
@@ -19,7 +19,7 @@ function backwards(value: unknown): unknown {
   );
 }
 
-it('is the same for equal values, and says what they are', () => {
+it('gives the same text only for equal values', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = canonicalJson(value);

@@ -12,7 +12,7 @@ it('finds the end of an object or list, whatever its strings contain', () => {
   }
 });
 
-it('finds the end wherever the bytes are in memory', () => {
+it('finds the end at any position in memory', () => {
   const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', '{', ']', 'é', '\u00a2', '\n'), maxLength: 40 });
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), fc.array(tie('value')), fc.dictionary(text, tie('value'))),
@@ -26,7 +26,7 @@ it('finds the end wherever the bytes are in memory', () => {
   );
 });
 
-it('ends with the JSON where a string or a structure does not', () => {
+it('stops at the end of the JSON when a string or a structure does not end', () => {
   for (const text of ['["', '["a', '[{"abcde\\"', '[1', '']) {
     for (let offset = 0; offset < 4; offset++) {
       const json = Buffer.from('"'.repeat(offset) + text).subarray(offset);
@@ -35,7 +35,7 @@ it('ends with the JSON where a string or a structure does not', () => {
   }
 });
 
-it('parses JSON without fields of a name at a depth', () => {
+it('parses JSON without the named fields at their depth', () => {
   const object = {
     schema: { a: 1 },
     list: [{ schema: { deep: { schema: '}' } }, name: '"schema":{' }, { schema: 'text' }],
@@ -47,7 +47,7 @@ it('parses JSON without fields of a name at a depth', () => {
   });
 });
 
-it('parses everything of JSON that is written otherwise', () => {
+it('parses JSON with other formatting completely', () => {
   const object = { list: [{ schema: { a: 1 } }] };
   expect(parseWithout(Buffer.from(JSON.stringify(object, undefined, 2)), [{ name: 'schema', depth: 3 }])).toEqual(
     object,

@@ -51,7 +51,7 @@ async function untilClosed(socket: Socket): Promise<void> {
   await once(socket, 'close');
 }
 
-it('answers calls of those who have the key, with results and errors', async () => {
+it('serves clients that have the key, with results and errors', async () => {
   const caller = await open();
   expect(await Promise.all([1, 2, 3].map((value) => caller.call('double', { value })))).toEqual([2, 4, 6]);
   await expect(caller.call('fail', {})).rejects.toMatchObject({ message: 'no room', code: 'ENOSPC' });
@@ -60,7 +60,7 @@ it('answers calls of those who have the key, with results and errors', async () 
   await expect(caller.call('double', { value: 1 })).rejects.toThrow('lost');
 });
 
-it('lets nobody else see the socket and the key', async () => {
+it('hides the socket and the key from other users', async () => {
   for (const name of [names.socket, names.key]) {
     expect((await stat(join(names.directory, name))).mode & 0o777).toBe(0o600);
   }
@@ -83,7 +83,7 @@ it.each([
   caller.close();
 });
 
-it.each(['{"id":1,"method":"dou', '{"id":1,"method"\n', '[\n', '7\n'])('goes on after the message %j', async (text) => {
+it.each(['{"id":1,"method":"dou', '{"id":1,"method"\n', '[\n', '7\n'])('survives the message %j', async (text) => {
   const socket = await connectWithKey(names, {});
   socket.on('error', () => undefined);
   socket.end(text);
@@ -93,7 +93,7 @@ it.each(['{"id":1,"method":"dou', '{"id":1,"method"\n', '[\n', '7\n'])('goes on 
   caller.close();
 });
 
-it('replaces what is at the path, and rejects what cannot be called', async () => {
+it('replaces the file at the path, and rejects unknown methods', async () => {
   server.close();
   await rm(join(names.directory, names.socket));
   await writeFile(join(names.directory, names.socket), 'not a socket');
@@ -104,7 +104,7 @@ it('replaces what is at the path, and rejects what cannot be called', async () =
   caller.close();
 });
 
-it('tells the calls that wait that the other end is gone', async () => {
+it('rejects pending calls when the other end closes', async () => {
   server.removeAllListeners('connection').on('connection', (socket) => socket.once('data', () => socket.destroy()));
   let markLost = () => {};
   const lost = new Promise<void>((resolve) => {

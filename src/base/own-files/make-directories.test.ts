@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-test('creates what is missing, and returns the topmost new directory', async () => {
+test('creates missing directories, and returns the topmost new one', async () => {
   expect(await makeDirectories(join(folder, 'a', 'b', 'c'), 0o700)).toBe(join(folder, 'a'));
   for (const path of ['a', 'a/b', 'a/b/c']) expect((await stat(join(folder, path))).mode & 0o777).toBe(0o700);
   expect(await makeDirectories(join(folder, 'a', 'b', 'd'))).toBe(join(folder, 'a', 'b', 'd'));
@@ -23,12 +23,12 @@ test.each([
   ['file', 'EEXIST'],
   ['file/below', 'ENOTDIR'],
   ['file/below/that', 'ENOTDIR'],
-])('a file on the way is an error: %s', async (path, code) => {
+])('rejects a path through a file: %s', async (path, code) => {
   await writeFile(join(folder, 'file'), '');
   await expect(makeDirectories(join(folder, path))).rejects.toMatchObject({ code });
 });
 
-test.skipIf(process.platform !== 'linux')('ends with an error where no directory can be created', async () => {
+test.skipIf(process.platform !== 'linux')('fails where no directory can be created', async () => {
   await expect(makeDirectories('/proc/x')).rejects.toThrow('/proc/x cannot be created: /proc takes no directories');
   await expect(makeDirectories('/proc/x/y')).rejects.toThrow('/proc/x cannot be created: /proc takes no directories');
 });

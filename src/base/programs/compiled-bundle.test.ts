@@ -52,7 +52,7 @@ function run() {
 }
 
 describe('a bundle', () => {
-  it('runs with the code of the build, and keeps nothing', () => {
+  it('runs with the code of the build, and saves nothing', () => {
     writeFileSync(compiledFile(bundle), run().createCachedData());
     const script = run();
     expect(script.cachedDataRejected).toBe(false);
@@ -63,13 +63,13 @@ describe('a bundle', () => {
   it.each([
     ['without code', () => {}],
     ['with code that V8 rejects', () => writeFileSync(compiledFile(bundle), 'code of another release')],
-  ])('%s is compiled, and the next process takes what it kept', (_, prepare) => {
+  ])('%s is compiled, and the next process uses the saved code', (_, prepare) => {
     prepare();
     keepCompiled(bundle, run(), env);
     expect(run().cachedDataRejected).toBe(false);
   });
 
-  it('has code of its own for every set of flags: V8 takes none from a process with others', () => {
+  it('has separate code for every set of flags: V8 accepts none from a process with others', () => {
     const flagged = { ...env, NODE_OPTIONS: '--max-old-space-size=4096' };
     keepCompiled(bundle, run(), flagged);
     expect(readKept(bundle, flagged)).toBeDefined();
@@ -127,19 +127,19 @@ describe('a bundle', () => {
     expect(run().cachedDataRejected).toBeUndefined();
   });
 
-  it('runs where nothing can be kept', () => {
+  it('runs where nothing can be saved', () => {
     env = { XDG_CACHE_HOME: bundle };
     keepCompiled(bundle, run(), env);
     run();
   });
 
-  it('keeps nothing where Node may not', () => {
+  it('saves nothing where Node may not', () => {
     env.NODE_DISABLE_COMPILE_CACHE = '1';
     keepCompiled(bundle, run(), env);
     expect(kept).toThrow('ENOENT');
   });
 
-  it('keeps code for some sets of flags, the newest ones', () => {
+  it('keeps the newest code of several sets of flags', () => {
     const keptFor = (port: number) => kept().find((file) => new RegExp(`inspect=${port}\\D`).test(file));
     for (let port = 101; port <= 125; port++) {
       keepCompiled(bundle, run(), { ...env, NODE_OPTIONS: `--inspect=${port}` });
@@ -151,7 +151,7 @@ describe('a bundle', () => {
     expect([keptFor(106), keptFor(107)]).toEqual([undefined, expect.any(String)]);
   });
 
-  it('removes code that was kept long ago', () => {
+  it('removes old code', () => {
     keepCompiled(bundle, run(), env);
     const old = join(directory, 'cache', 'quarterdeck', 'earlier.js.v20.0.0-x64.code');
     writeFileSync(old, readFileSync(kept()[0]!));

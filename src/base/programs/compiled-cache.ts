@@ -51,7 +51,7 @@ export function readKept(bundle: string, env: Environment): Buffer | undefined {
       closeSync(file);
     }
   } catch {
-    return undefined; // Most often, the code of the build is the right one, and nothing was ever kept.
+    return undefined; // Usually the code of the build is valid, and none was ever saved.
   }
 }
 

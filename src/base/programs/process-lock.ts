@@ -125,7 +125,7 @@ async function readHolder(path: string): Promise<{ text: string; holder: Holder 
     const holder = JSON.parse(text);
     return { text, holder: Number.isInteger(holder?.pid) ? holder : undefined };
   } catch {
-    return { text, holder: undefined }; // Not a lock file: nobody holds it.
+    return { text, holder: undefined }; // Not a lock file, so it has no holder.
   }
 }
 

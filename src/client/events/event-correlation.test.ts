@@ -4,8 +4,8 @@ import { EventCorrelation } from './event-correlation.ts';
 
 const content = (message: string) => ({ type: 'Normal', reason: 'R', message }) as const;
 
-describe('the memory of events', () => {
-  it('is limited by the length of what it holds, not only by the number of events', () => {
+describe('the cache of events', () => {
+  it('is limited by the length of its texts, not only by the number of events', () => {
     const correlation = new EventCorrelation(new ControlledClock());
     expect(correlation.record('first', content('m'))?.count).toBe(1);
     expect(correlation.record('first', content('m'))?.count).toBe(2);

@@ -129,7 +129,7 @@ describe('the event recorder', () => {
     expect(events().filter(({ involvedObject }) => involvedObject.name === 'noisy')).toHaveLength(26);
   });
 
-  it('loses nothing of a burst about many objects, and keeps its order', async () => {
+  it('drops no event of a burst about many objects, and keeps their order', async () => {
     const names = Array.from({ length: 10_000 }, (_, i) => `web-${i}`);
     for (const name of names) recorder.event(object(name, 'x'), 'Normal', 'Scheduled', `to a node: ${name}`);
     await recorder.flushed();
@@ -147,7 +147,7 @@ describe('the event recorder', () => {
     }
   });
 
-  it('logs how many were dropped when the queue is full', async () => {
+  it('logs the number of dropped events when the queue is full', async () => {
     const said: unknown[] = [];
     const log = { ...silent, warn: (message: string, fields: unknown) => void said.push([message, fields]) };
     const client = createClient(api);
@@ -160,7 +160,7 @@ describe('the event recorder', () => {
     expect(said).toEqual([['events were dropped: too many at once', { count: 5 }]]);
   });
 
-  it('tries again when the server is away, and drops what the server refuses', async () => {
+  it('retries while the server is unreachable, and drops events that it rejects', async () => {
     api.refuse(() => new ApiError('ServiceUnavailable', 'away'));
     recorder.event(object('web', 'x'), 'Normal', 'First', 'first');
     await clock.advance(2000);

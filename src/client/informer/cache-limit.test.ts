@@ -61,7 +61,7 @@ it('a list ends with the page that exceeds the limit', async () => {
   expect(limit.takeExceeded()).toBe(true);
 });
 
-it('a list takes the place of what the informer has', async () => {
+it('a list replaces the objects of the informer', async () => {
   const limit = new CacheLimit(MAX_BYTES);
   const { limited, change } = follow(limit, { pages: [[object('a', 6_000)]] });
   change({ type: 'add', object: object('a', 6_000) });
@@ -71,7 +71,7 @@ it('a list takes the place of what the informer has', async () => {
   expect(limit.takeExceeded()).toBe(false);
 });
 
-it('informers share the limit; one that has ended counts no more', async () => {
+it('informers share the limit; a stopped one no longer counts', async () => {
   const limit = new CacheLimit(MAX_BYTES);
   const end = new AbortController();
   const first = follow(limit, { signal: end.signal });

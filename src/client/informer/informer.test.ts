@@ -74,7 +74,7 @@ describe('an informer', () => {
     expect(world.clock.waiting).toBe(0);
   });
 
-  it('is synced when it has listed, and follows changes then', async () => {
+  it('is synced after its first list, and then follows changes', async () => {
     const { api, clock, informers } = world;
     api.put('pods', pod('a'));
     const informer = informers.of(Pod);
@@ -111,7 +111,7 @@ describe('an informer', () => {
     expect(counts(api)).toEqual({ lists: 2, watches: 2 });
   });
 
-  it('does nothing while nothing happens', async () => {
+  it('is idle while nothing changes', async () => {
     const { api, clock, informers } = world;
     await informers.of(Pod).synced;
     await clock.advance(3_600_000);
@@ -175,7 +175,7 @@ describe('an informer', () => {
     ['when the watch starts', (api: ScriptedApi) => api.compact()],
     ['inside the watch', (api: ScriptedApi) => api.failWatches(tooOld(1, 2))],
     ['as Gone', (api: ScriptedApi) => api.failWatches(new ApiError('Gone', 'history is gone'))],
-  ])('lists again when history is lost %s, and tells what it missed', async (_, lose) => {
+  ])('lists again when history is lost %s, and reports the missed changes', async (_, lose) => {
     const { api, clock, informers } = world;
     for (const name of ['kept', 'changed', 'deleted', 'recreated']) api.put('pods', pod(name));
     const informer = informers.of(Pod);
@@ -296,7 +296,7 @@ describe('an informer', () => {
     await expect(informers.of(Pod).waitFor(99, patience.signal)).rejects.toThrow('enough');
   });
 
-  it('finds objects by namespace, by owner, by controller, without one, and by any function', async () => {
+  it('finds objects by namespace, owner or controller, orphans, and by any index', async () => {
     const { api, clock, informers } = world;
     const owned = (name: string, node: string) => ({
       metadata: {
@@ -336,7 +336,7 @@ describe('an informer', () => {
     expect(names(informer.lister.orphans('x'))).toEqual(['a']);
   });
 
-  it('goes on when a handler throws', async () => {
+  it('continues when a handler throws', async () => {
     const { api, informers } = world;
     const informer = informers.of(Pod);
     informer.onChange(() => {
@@ -377,8 +377,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 ) as fc.Arbitrary<Step>;
 
-describe('whatever changes and breaks', () => {
-  it('the informer ends with what the server has, and handlers saw how it came to be', async () => {
+describe('an informer under random changes and failures', () => {
+  it('ends with the state of the server, and its handlers saw consistent changes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
         const { api, clock, stop } = setUp();

@@ -26,7 +26,7 @@ function config(parts: { cluster?: object; user?: object; context?: object; curr
 }
 
 describe('reading', () => {
-  it('gives the connection of the current context, with embedded data decoded', async () => {
+  it('returns the connection of the current context, with embedded data decoded', async () => {
     const text = config({
       cluster: { 'certificate-authority-data': base64('CA'), 'tls-server-name': 'kubernetes' },
       user: { 'client-certificate-data': base64('CERT'), 'client-key-data': base64('KEY') },
@@ -75,7 +75,7 @@ describe('reading', () => {
     ['exec', { command: 'login-helper' }],
     ['auth-provider', { name: 'oidc' }],
     ['as', 'somebody'],
-  ])('says clearly that a user with %s is not supported', async (field, value) => {
+  ])('explains that a user with %s is not supported', async (field, value) => {
     const parsed = parseKubeconfig(config({ user: { [field]: value } }), 'config');
     await expect(connectionOf(parsed)).rejects.toThrow(`user "u" uses "${field}", which is not supported`);
   });
@@ -91,7 +91,7 @@ describe('reading', () => {
       `the server "${server}" of cluster "c" is not a URL such as https://127.0.0.1:6443`,
     ]),
     ['a missing file', config({ user: { 'client-key': '/none' } }), 'cannot read client-key /none: it does not exist'],
-  ])('says what is wrong with %s', async (_, text, message) => {
+  ])('explains the problem with %s', async (_, text, message) => {
     await expect(connectionOf(parseKubeconfig(text, 'config'))).rejects.toThrow(message);
   });
 
@@ -100,11 +100,11 @@ describe('reading', () => {
     ['[]', 'config is not a client configuration'],
     ['clusters: {}', 'clusters in config is not a list'],
     ['users: [{}]', 'an entry of users in config has no name'],
-  ])('refuses the text %s', (text, message) => {
+  ])('rejects the text %s', (text, message) => {
     expect(() => parseKubeconfig(text, 'config')).toThrow(message);
   });
 
-  it('takes an empty file for an empty configuration', () => {
+  it('treats an empty file as an empty configuration', () => {
     expect(mergeKubeconfigs([parseKubeconfig('', 'config')]).contexts.size).toBe(0);
   });
 });
@@ -112,7 +112,7 @@ describe('reading', () => {
 const entry = { name: 'qd', server: 'https://127.0.0.1:6443', ca: 'CA', cert: 'CERT', key: 'KEY', current: true };
 
 describe('writing', () => {
-  it('makes a file that only its owner can read, and that reads back', async () => {
+  it('creates a file that only its owner can read, and that can be read back', async () => {
     const file = join(directory, 'deep/er/config');
     await writeContext(file, entry, systemClock);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -199,7 +199,7 @@ describe('writing', () => {
     expect(await readFile(join(directory, 'real'), 'utf8')).toContain('name: qd');
   });
 
-  it('leaves a broken file as it is', async () => {
+  it('leaves an invalid file unchanged', async () => {
     const file = join(directory, 'config');
     await writeFile(file, 'clusters: [');
     await expect(writeContext(file, entry, systemClock)).rejects.toThrow('is not valid YAML');
@@ -207,7 +207,7 @@ describe('writing', () => {
     expect(await readdir(directory)).toEqual(['config']);
   });
 
-  it('loses nothing when several processes write at once', async () => {
+  it('keeps the entries of all processes that write at once', async () => {
     const file = join(directory, 'config');
     const names = ['a', 'b', 'c', 'd', 'e'];
     await Promise.all(names.map((name) => writeContext(file, { ...entry, name }, systemClock)));

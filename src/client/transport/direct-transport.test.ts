@@ -49,7 +49,7 @@ describe('directTransport', () => {
     expect(await transport.call({ ...request, verb: 'list' })).toEqual({ type: 'list', metadata, items: [object] });
   });
 
-  it('decodes no objects where their metadata is enough', async () => {
+  it('does not decode objects when only metadata is requested', async () => {
     const item = {
       metadata: object.metadata,
       get object(): KubeObject {
@@ -73,7 +73,7 @@ describe('directTransport', () => {
     expect(Object.getPrototypeOf(sent)).toBe(Object.prototype);
   });
 
-  it('fails with the error of the server', async () => {
+  it('rejects with the error of the server', async () => {
     const error = notFound({ group: '', plural: 'pods' }, 'a');
     const transport = directTransport(() => Promise.reject(error));
     await expect(transport.call(request)).rejects.toBe(error);
@@ -86,7 +86,7 @@ describe('directTransport', () => {
     expect(calls).toEqual([]);
   });
 
-  it('delivers what was pushed in order, what waits together, and ends when the server ends', async () => {
+  it('delivers pushed events in order and in batches, and ends when the server ends', async () => {
     const { state, transport } = watching();
     const stream = await transport.watch({ ...request, verb: 'watch' });
     state.attached?.events({ events: [event('a'), event('b')] });

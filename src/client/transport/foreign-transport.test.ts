@@ -16,7 +16,7 @@ function answering(call: () => Promise<Answer>): Transport {
   return foreignTransport({ call, watch: () => Promise.reject(new Error('not watched')) }, FOREIGN);
 }
 
-it('a list without an end is an error', async () => {
+it('rejects a list without an end', async () => {
   let pages = 0;
   const metadata = { resourceVersion: '1', continue: 'more' };
   const transport = answering(async () => {
@@ -29,7 +29,7 @@ it('a list without an end is an error', async () => {
   expect(pages).toBe(11);
 });
 
-it('long messages are shortened, and keep their reason', async () => {
+it('shortens long messages, and keeps their reason', async () => {
   const transport = answering(() => Promise.reject(new ApiError('Forbidden', 'a'.repeat(5_000))));
   await expect(createClient(transport).of(ConfigMap).list()).rejects.toMatchObject({
     ...{ reason: 'Forbidden', message: `${'a'.repeat(2_000)} ...` },
@@ -42,7 +42,7 @@ const FAILURE = {
   status: { kind: 'Status', status: 'Failure', reason: 'Forbidden', message: 'no' },
 } as unknown as Answer;
 
-it('a Status in the place of an object or a list is an error of the transport', async () => {
+it('rejects a Status in place of an object or a list', async () => {
   const request = { apiVersion: 'v1', plural: 'configmaps', name: 'a' };
   for (const verb of ['get', 'list', 'create', 'update', 'patch'] as const) {
     await expect(answering(async () => SUCCESS).call({ ...request, verb })).rejects.toMatchObject({
@@ -54,7 +54,7 @@ it('a Status in the place of an object or a list is an error of the transport', 
   expect(await answering(async () => SUCCESS).call(eviction)).toEqual(SUCCESS);
 });
 
-it('a failure is an error, also with a code that means success', async () => {
+it('treats a failure as an error, even with a success code', async () => {
   for (const verb of ['get', 'list', 'create', 'delete'] as const) {
     const request = { apiVersion: 'v1', plural: 'configmaps', name: 'a', verb };
     await expect(answering(async () => FAILURE).call(request)).rejects.toMatchObject({

@@ -25,7 +25,7 @@ const json = (value: unknown) => answering(JSON.stringify(value));
 const item = (metadata: unknown) => ({ kind: 'GaugeList', metadata: {}, items: [{ metadata }] });
 
 describe('forwardedTransport', () => {
-  it('sends requests as HTTP has them, and asks for metadata in a way that every server understands', async () => {
+  it('sends requests in their HTTP form, and requests metadata in a way that every server understands', async () => {
     const { transport, sent } = json({ kind: 'GaugeList', metadata: { resourceVersion: '7' }, items: null });
     await expect(transport.call({ ...LIST, options: { limit: 5 } })).resolves.toEqual({
       ...{ type: 'list', metadata: { resourceVersion: '7' }, items: [], bytes: expect.any(Number) },
@@ -36,7 +36,7 @@ describe('forwardedTransport', () => {
     });
   });
 
-  it('knows only by a Status that an object does not exist', async () => {
+  it('reports an object as missing only for a Status', async () => {
     const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', message: 'no heat' };
     await expect(answering(JSON.stringify(status), 404).transport.call(GET)).rejects.toMatchObject({
       ...{ reason: 'NotFound', message: 'no heat' },
@@ -46,7 +46,7 @@ describe('forwardedTransport', () => {
     }
   });
 
-  it('passes on why the server did not send it', async () => {
+  it('passes on why the server did not forward it', async () => {
     const transport = forwardedTransport(() => Promise.reject(new ApiError('Forbidden', 'no')), { clock });
     await expect(transport.call(GET)).rejects.toMatchObject({ reason: 'Forbidden', message: 'no' });
   });
@@ -68,13 +68,13 @@ describe('forwardedTransport', () => {
     await expect(events.next()).rejects.toMatchObject({ message });
   });
 
-  it('takes null for a field that is not there', async () => {
+  it('treats null as a missing field', async () => {
     const answer = await json(item({ name: 'heat', deletionTimestamp: null, finalizers: null })).transport.call(LIST);
     expect(answer).toMatchObject({ items: [{ metadata: { name: 'heat' } }] });
     expect((answer as any).items[0].metadata).not.toHaveProperty('deletionTimestamp');
   });
 
-  it('rejects what is too deep or too large, cheaply', async () => {
+  it('rejects responses that are too deep or too large, at low cost', async () => {
     const started = process.cpuUsage();
     await expect(answering('['.repeat(3_000_000)).transport.call(LIST)).rejects.toThrow('nested deeper than 100');
     expect(process.cpuUsage(started).user).toBeLessThan(100_000);
@@ -88,7 +88,7 @@ describe('forwardedTransport', () => {
     expect(body.destroyed).toBe(true);
   });
 
-  it('does not wait without end', async () => {
+  it('has a timeout', async () => {
     const aborted: boolean[] = [];
     const forward: Forward = ({ signal }) =>
       new Promise((_, reject) => {

@@ -53,7 +53,7 @@ async function read(transport: HttpsTransport, options: Partial<Request> = {}): 
 }
 
 describe('connections', () => {
-  it('are shared by many calls, of which neither a lease nor a watch waits for another', async () => {
+  it('are shared by many calls, without delaying leases or watches', async () => {
     const held: http.ServerResponse[] = [];
     let arrived = () => {};
     const { server, transport } = await serve(({ url }, response) => {
@@ -147,7 +147,7 @@ describe('calls', () => {
     expect(seen).toEqual([method, path, type, part.body === undefined ? '' : JSON.stringify(part.body)]);
   });
 
-  it('fails when the answer of a server that is not trusted has no end', async () => {
+  it('fails when the response of an untrusted server has no end', async () => {
     const endless = (response: http.ServerResponse) => {
       if (!response.destroyed) response.write('x'.repeat(1_000), () => endless(response));
     };
@@ -156,14 +156,14 @@ describe('calls', () => {
     await expect(read(transport)).rejects.toThrow('a line is larger than 100000 bytes');
   });
 
-  it('fails when an answer of a server that is not trusted has many small parts, which take much memory', async () => {
+  it('fails when the response of an untrusted server has many small parts, which take much memory', async () => {
     const parts = `[${'{},'.repeat(600)}{}]`;
     const { transport } = await serve((_, response) => response.end(`${parts}\n`), { limits: LIMITS });
     await expect(transport.call(request)).rejects.toThrow('the response has more than 1000 parts');
     await expect(read(transport)).rejects.toThrow('the response has more than 1000 parts');
   });
 
-  it('fails when many answers of a server that is not trusted do not end, and large ones one by one do not', async () => {
+  it('fails when many responses of an untrusted server do not end, unlike a series of large ones', async () => {
     let isHonest = false;
     const limits = { ...LIMITS, unparsed: new UnparsedBytes(100_000) };
     const { transport } = await serve(
@@ -201,7 +201,7 @@ describe('calls', () => {
     expect(connections).toBe(1);
   });
 
-  it('answers with objects, lists and statuses', async () => {
+  it('returns objects, lists and statuses', async () => {
     const answers = [
       pod,
       {
@@ -223,7 +223,7 @@ describe('calls', () => {
     expect(await transport.call({ ...request, verb: 'delete' })).toMatchObject({ type: 'status' });
   });
 
-  it('turns a status back into the error that was thrown in the server', async () => {
+  it('converts a status back into the error that the server threw', async () => {
     const thrown = notFound({ group: 'apps', plural: 'deployments' }, 'web');
     const { transport } = await serve((_, response) => json(response, thrown.toStatus(), 404));
     const error = await transport.call(request).catch((each) => each);
@@ -261,7 +261,7 @@ describe('calls', () => {
     ['nothing', 204, '', 'the server answered 204 without an object'],
     ['a page', 200, '<html>Sign in</html>', 'the server answered 200 without an object: <html>Sign in</html>'],
     ['half of an object', 200, '{"kind":', 'the server answered 200 without an object: {"kind":'],
-  ])('%s is an error with its reason', async (_, code, body, message) => {
+  ])('rejects %s with its reason', async (_, code, body, message) => {
     const { transport } = await serve((_request, response) => response.writeHead(code).end(body));
     await expect(transport.call(request)).rejects.toMatchObject({ name: 'ApiError', message });
   });
@@ -276,7 +276,7 @@ describe('calls', () => {
     },
   );
 
-  it.each(['{"kind":"PodList","items":null}', '{"kind":"PodList"}', '{"items":[]}'])('%s is a list', async (body) => {
+  it.each(['{"kind":"PodList","items":null}', '{"kind":"PodList"}', '{"items":[]}'])('lists %s', async (body) => {
     const { transport } = await serve((_, response) => response.end(body));
     expect(await transport.call({ ...request, verb: 'list', name: undefined })).toMatchObject({ items: [] });
   });
@@ -304,7 +304,7 @@ describe('calls', () => {
     expect(count).toBe(2);
   });
 
-  it('fails when the time is up', async () => {
+  it('fails after the timeout', async () => {
     const clock = new ControlledClock();
     let arrived = () => {};
     const waiting = new Promise<void>((resolve) => {
@@ -318,7 +318,7 @@ describe('calls', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('reads may have less time than writes', async () => {
+  it('may have a longer timeout for reads than for writes', async () => {
     const clock = new ControlledClock();
     const limits = { clock, timeout: 60_000, readTimeout: 10_000 };
     let waiting = 0;
@@ -364,7 +364,7 @@ describe('calls', () => {
 });
 
 describe('watches', () => {
-  it('puts events together that arrive in pieces, and ends when the server ends', async () => {
+  it('joins events that arrive in pieces, and ends when the server ends', async () => {
     const { transport } = await serve(async (incoming, response) => {
       expect(incoming.url).toBe('/api/v1/pods?watch=true&resourceVersion=5');
       const bytes = Buffer.from(line('ä') + line('b') + line('c'));
@@ -397,7 +397,7 @@ describe('watches', () => {
     expect(seen.length).toBeLessThanOrEqual(1);
   });
 
-  it('survives a connection that breaks before anybody reads', async () => {
+  it('survives a connection that breaks before it is read', async () => {
     let closed = () => {};
     const gone = new Promise<void>((resolve) => {
       closed = resolve;
@@ -415,7 +415,7 @@ describe('watches', () => {
     await expect(reading).rejects.toMatchObject({ reason: 'ServiceUnavailable' });
   });
 
-  it.each(['signal', 'close', 'break'] as const)('hangs up on %s', async (how) => {
+  it.each(['signal', 'close', 'break'] as const)('disconnects on %s', async (how) => {
     const stop = new AbortController();
     let hungUp = () => {};
     const gone = new Promise<void>((resolve) => {
@@ -434,7 +434,7 @@ describe('watches', () => {
     await expect(gone).resolves.toBeUndefined();
   });
 
-  it('reads no faster than it is read', async () => {
+  it('applies back-pressure', async () => {
     const total = 64 * 1024 * 1024;
     const filler = Buffer.from(line('x'.repeat(64 * 1024)));
     let sent = 0;

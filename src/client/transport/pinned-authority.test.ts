@@ -13,17 +13,17 @@ async function listening(answer: (socket: Socket) => void) {
   return { port: (server.address() as AddressInfo).port, [Symbol.dispose]: () => server.close() };
 }
 
-test('a server that is not there is named, in words', async () => {
+test('explains that a server cannot be reached', async () => {
   const port = await freePort();
   await expect(find(port)).rejects.toThrow(`cannot reach https://127.0.0.1:${port}: the connection was refused`);
 });
 
-test('a server that does not speak TLS is named', async () => {
+test('explains that a server does not speak TLS', async () => {
   using server = await listening((socket) => socket.end('SSH-2.0-other\r\n'));
   await expect(find(server.port)).rejects.toThrow(`cannot reach https://127.0.0.1:${server.port}: TLS failed`);
 });
 
-test('a server that says nothing is named', async () => {
+test('explains that a server does not respond', async () => {
   using server = await listening(() => {});
   await expect(find(server.port, 50)).rejects.toThrow(/^cannot reach https:.*timeout/);
 });

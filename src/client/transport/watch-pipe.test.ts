@@ -7,7 +7,7 @@ const event = (name: string): RawEvent => ({
   object: { kind: 'Pod', apiVersion: 'v1', metadata: { name } },
 });
 
-it('a consumer that is behind reads all that waits at once, in order', async () => {
+it('delivers everything at once to a slow consumer, in order', async () => {
   const pipe = new WatchPipe();
   const batches = pipe[Symbol.asyncIterator]();
   const first = batches.next();

@@ -58,7 +58,7 @@ const anyRecord = fc.oneof(
 const records = fc.array(anyRecord, { maxLength: 8 });
 
 describe('a message', () => {
-  it('is read as it was written', () => {
+  it('is read back as it was written', () => {
     fc.assert(
       fc.property(anyName, records, records, records, (questionName, answers, authorities, additionals) => {
         const message = writeMessage(
@@ -74,7 +74,7 @@ describe('a message', () => {
     );
   });
 
-  it('is never larger than the limit, and says so when answers are missing', () => {
+  it('stays within the size limit, and is marked as truncated when answers are missing', () => {
     fc.assert(
       fc.property(
         records,
@@ -96,7 +96,7 @@ describe('a message', () => {
     );
   });
 
-  it('repeats no name that stands in it', () => {
+  it('compresses repeated names', () => {
     const answers = ['10.0.0.1', '10.0.0.2'].map((address) =>
       live(addressRecord('web.shop.svc.cluster.local', address)),
     );
@@ -112,7 +112,7 @@ describe('a message', () => {
     expect(readQuery(message).edns).toEqual({ udpSize: 1232, version: 0, extendedCode: 1, wantsDnssec: true });
   });
 
-  it('of random bytes is read or refused, and nothing else happens', () => {
+  it('is parsed or rejected when its bytes are random', () => {
     const attempt = (message: Buffer) => {
       for (const read of [readQuery, readResponse]) {
         try {
@@ -153,7 +153,7 @@ describe('a message', () => {
     ['with a label of another type', [0x41, 0x61, 0]],
     ['without an end', [3, 0x61]],
     ['of more than 255 bytes', [...Array.from({ length: 6 }, () => [50, ...Array(50).fill(0x61)]).flat(), 0]],
-  ])('with a name %s is refused', (_, name) => {
+  ])('is rejected with a name %s', (_, name) => {
     const header = Buffer.from([0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]);
     expect(() => readQuery(Buffer.concat([header, Buffer.from(name), Buffer.from([0, 1, 0, 1])]))).toThrow(
       MessageError,

@@ -18,7 +18,7 @@ function calling(maxMessageBytes?: number) {
 }
 
 describe('a call', () => {
-  it.each([1, 2, 3, 4, 5, 6, 7, 1_000])('reads messages that come in pieces of %i bytes', (size) => {
+  it.each([1, 2, 3, 4, 5, 6, 7, 1_000])('reads messages that arrive in pieces of %i bytes', (size) => {
     const texts = ['', 'a', 'bc', 'd'.repeat(50), '', 'e'];
     const bytes = Buffer.concat(texts.map((text) => prefixed(Buffer.from(text))));
     const { call, messages, ends } = calling();
@@ -28,7 +28,7 @@ describe('a call', () => {
     expect(ends).toEqual([undefined]);
   });
 
-  it('fails when a message is larger than allowed, before it has come', () => {
+  it('fails before the end when a message is larger than allowed', () => {
     const { call, messages, ends } = calling(10);
     call.data(prefixed(Buffer.alloc(10, 'x')), false);
     expect(messages).toEqual(['x'.repeat(10)]);
@@ -37,7 +37,7 @@ describe('a call', () => {
     expect(ends[0]?.message).toBe('received message larger than max (11 vs. 10)');
   });
 
-  it('takes messages of 4 MiB, unless it is told otherwise', () => {
+  it('accepts messages of 4 MiB by default', () => {
     const { call, ends } = calling();
     const prefix = Buffer.from([0, 0, 0x40, 0, 0]);
     call.data(prefix, false);

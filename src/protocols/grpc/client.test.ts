@@ -99,14 +99,14 @@ describe('a unary call', () => {
     );
   });
 
-  it('carries more than the windows of both sides hold', async () => {
+  it('carries more data than the windows of both sides hold', async () => {
     const { url } = await grpcServer(echoing);
     const client = await connect(url, { maxMessageBytes: 64 * 2 ** 20 });
     const large = Buffer.alloc(40 * 2 ** 20, 7);
     for (let i = 0; i < 2; i++) expect((await call(client, large)).equals(large)).toBe(true);
   });
 
-  it('waits where the server takes only so many at once', async () => {
+  it("waits for the server's limit of concurrent streams", async () => {
     let [now, most] = [0, 0];
     const { url } = await grpcServer(
       async (stream) => {
@@ -125,7 +125,7 @@ describe('a unary call', () => {
     expect(most).toBeLessThanOrEqual(3);
   });
 
-  it('that the server refuses fails with its code and words, whatever these are', async () => {
+  it('rejects with the code and message of the server, whatever these are', async () => {
     let said = '';
     const { url } = await grpcServer((stream) => {
       const message = { 'grpc-status': '9', 'grpc-message': encodeURIComponent(said) };
@@ -142,7 +142,7 @@ describe('a unary call', () => {
     );
   });
 
-  it('reads every character that a header may have, as the server compresses it', async () => {
+  it('decodes every character that a header may contain, as the server compresses it', async () => {
     // Node's HTTP/2 uses Huffman coding wherever it is shorter, as with letters that have short codes.
     const filler = 'a'.repeat(20);
     const octets = Array.from({ length: 256 }, (_, octet) => octet).filter((octet) => octet > 0x20 && octet !== 0x7f);
@@ -176,7 +176,7 @@ describe('a unary call', () => {
     await expect(call(client, Buffer.from('x'))).rejects.toMatchObject(error);
   });
 
-  it('whose answer cannot be read fails alone', async () => {
+  it('fails alone when its response cannot be decoded', async () => {
     const { url } = await grpcServer(echoing);
     const client = await connect(url);
     const strict: Method<Buffer, Buffer> = {
@@ -193,7 +193,7 @@ describe('a unary call', () => {
     expect(second).toMatchObject({ value: Buffer.from('y') });
   });
 
-  it('that is cancelled ends for both sides', async () => {
+  it('ends on both sides when it is cancelled', async () => {
     const seen = deferred();
     const { url } = await grpcServer((stream) => stream.on('aborted', seen.resolve));
     const client = await connect(url);
@@ -204,7 +204,7 @@ describe('a unary call', () => {
 });
 
 describe('a stream', () => {
-  it('carries messages both ways, however they are split', async () => {
+  it('carries messages in both directions, however they are split', async () => {
     const { url } = await grpcServer((stream) => {
       stream.respond(open, { waitForTrailers: true });
       stream.on('data', (chunk: Buffer) => {
@@ -225,7 +225,7 @@ describe('a stream', () => {
     expect(found).toEqual(Array.from({ length: 100 }, (_, i) => `message ${i}`));
   });
 
-  it('of responses follows one request, which is whole for the server', async () => {
+  it('receives a stream of responses to one complete request', async () => {
     const { url } = await grpcServer(async (stream) => {
       const request = await bodyOf(stream);
       answer(stream, Buffer.concat([request, request, request]));
@@ -267,7 +267,7 @@ describe('a stream', () => {
 });
 
 describe('a connection', () => {
-  it('that goes away finishes its calls, and accepts no more', async () => {
+  it('finishes its calls after GOAWAY, and accepts no more', async () => {
     const first = deferred<ServerHttp2Stream>();
     const { url, sessions } = await grpcServer((stream) => first.resolve(stream));
     const client = await connect(url);
@@ -281,7 +281,7 @@ describe('a connection', () => {
     expect(client.isClosed).toBe(true);
   });
 
-  it('that is retired ends with its last call', async () => {
+  it('ends with its last call when it is retired', async () => {
     const { url } = await grpcServer(echoing);
     const client = await connect(url);
     const calling = call(client, Buffer.from('x'));
@@ -302,14 +302,14 @@ describe('a connection', () => {
     expect(String(await call(client, Buffer.from('x')))).toBe('x');
   });
 
-  it('to a closed port, or to another protocol, fails', async () => {
+  it('fails to a closed port, or to another protocol', async () => {
     const { url } = await listening(createPlain((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
     await expect(connect(url)).rejects.toMatchObject({ code: GrpcStatus.UNAVAILABLE });
     await expect(connect(new URL('http://127.0.0.1:1'))).rejects.toThrow('ECONNREFUSED');
     await expect(connect(new URL('ftp://127.0.0.1:1'))).rejects.toThrow(RangeError);
   });
 
-  it('to a silent server is cancelled by the signal', async () => {
+  it('is cancelled by the signal when the server is silent', async () => {
     const { url } = await listening(createPlain());
     const giveUp = new AbortController();
     const connecting = connect(url, { signal: giveUp.signal });
@@ -317,7 +317,7 @@ describe('a connection', () => {
     await expect(connecting).rejects.toThrow('enough');
   });
 
-  it('that is silent for long is pinged, and ends without an answer', async () => {
+  it('is pinged after a long silence, and ends without an answer', async () => {
     const { url } = await mute();
     const clock = new ControlledClock();
     const client = await connect(url, { clock });
@@ -329,7 +329,7 @@ describe('a connection', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('that answers a ping stays open', async () => {
+  it('stays open when a ping is answered', async () => {
     const { url } = await grpcServer(() => {});
     const clock = new ControlledClock();
     const client = await connect(url, { clock });

@@ -11,7 +11,7 @@ const frames = fc.array(
   }),
 );
 
-it('frames are found, however the bytes arrive', () => {
+it('finds frames, however the bytes arrive', () => {
   fc.assert(
     fc.property(frames, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (sent, sizes) => {
       const bytes = Buffer.concat(sent.map(({ payload, ...head }) => frame(head, payload)));
@@ -29,13 +29,13 @@ it('frames are found, however the bytes arrive', () => {
   );
 });
 
-it('a frame that is too long is refused before it has come', () => {
+it('rejects a frame that is too long before it has arrived', () => {
   const splitter = new FrameSplitter();
   const head = Buffer.from('004001000000000001', 'hex');
   expect(() => splitter.push(head, { frame: () => expect.unreachable() })).toThrow(Http2Error);
 });
 
-it('padding and priority are taken off', () => {
+it('strips padding and priority', () => {
   const payload = Buffer.from([2, 0, 0, 0, 0, 9, 0x61, 0x62, 0, 0]);
   expect(unpadded(payload, Flag.PADDED | Flag.PRIORITY).toString()).toBe('ab');
   expect(unpadded(payload, 0)).toBe(payload);

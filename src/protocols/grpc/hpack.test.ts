@@ -35,11 +35,11 @@ describe('headers as bytes', () => {
     ['a number without end', 'ffffffffffff'],
     ['Huffman code that fills up with other than ones', '0001 61 81 00'],
     ['Huffman code that fills up with a whole byte', '0001 61 82 1fff'],
-  ])('with %s are refused', (_, hex) => {
+  ])('are rejected with %s', (_, hex) => {
     expect(() => decode(hex)).toThrow(Http2Error);
   });
 
-  it('that are malformed cause an Http2Error, and nothing else', () => {
+  it('cause only an Http2Error when they are malformed', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {
@@ -51,7 +51,7 @@ describe('headers as bytes', () => {
     );
   });
 
-  it('are cached, with a limit', () => {
+  it('are cached up to a limit', () => {
     const decoder = new HeaderDecoder();
     const block = encodeHeaders([['grpc-status', '0']]);
     const first = decoder.decode(block);

@@ -74,7 +74,7 @@ function noting(): StreamHandler & { readonly notes: unknown[] } {
 }
 
 describe('a session', () => {
-  it('puts headers together that come in pieces', async () => {
+  it('joins headers that arrive in pieces', async () => {
     const { session, say } = await playing();
     say(FrameType.SETTINGS);
     await session.ready;
@@ -98,7 +98,7 @@ describe('a session', () => {
     ['frames without bytes', FrameType.SETTINGS, settingsPayload([[Setting.MAX_FRAME_SIZE, 0]]), {}],
     ['frames that are too large', FrameType.SETTINGS, settingsPayload([[Setting.MAX_FRAME_SIZE, 2 ** 24]]), {}],
     ['a ping of another length', FrameType.PING, Buffer.alloc(16_384), {}],
-  ])('ends on %s, and says why', async (_, type, payload, head) => {
+  ])('ends on %s, and reports the reason', async (_, type, payload, head) => {
     const { session, say, hear } = await playing();
     say(FrameType.SETTINGS);
     await session.ready;
@@ -111,7 +111,7 @@ describe('a session', () => {
     expect(session.isClosed).toBe(true);
   });
 
-  it('ends on headers that go on in empty frames without end', async () => {
+  it('ends on headers that continue in empty frames without end', async () => {
     const { session, say, hear, peer } = await playing();
     say(FrameType.SETTINGS);
     await session.ready;
@@ -136,7 +136,7 @@ describe('a session', () => {
     await expect.poll(() => session.isClosed).toBe(true);
   });
 
-  it('ignores frames that it does not know, and streams that it has forgotten', async () => {
+  it('ignores unknown frames, and streams that have ended', async () => {
     const { session, say, hear } = await playing();
     say(FrameType.SETTINGS);
     await session.ready;
@@ -151,7 +151,7 @@ describe('a session', () => {
     expect(session.isClosed).toBe(false);
   });
 
-  it('sends no more than the peer takes, and the rest when it takes more', async () => {
+  it("sends only what the peer's window allows, and the rest when it opens", async () => {
     const { session, say, heard } = await playing();
     say(FrameType.SETTINGS, settingsPayload([[Setting.INITIAL_WINDOW_SIZE, 4]]));
     await session.ready;
@@ -170,7 +170,7 @@ describe('a session', () => {
     expect(heard.at(-1)).toMatchObject({ type: FrameType.DATA, flags: Flag.END_STREAM });
   });
 
-  it('counts what all streams send together', async () => {
+  it('limits the data of all streams together', async () => {
     const { session, say, heard } = await playing();
     say(FrameType.SETTINGS, settingsPayload([[Setting.INITIAL_WINDOW_SIZE, 2 ** 20]]));
     await session.ready;
@@ -185,7 +185,7 @@ describe('a session', () => {
     await expect.poll(sent).toBe(90_000);
   });
 
-  it('fails the streams that a peer has not looked at before it went', async () => {
+  it('fails the streams that a peer has not processed before GOAWAY', async () => {
     const { session, say } = await playing();
     say(FrameType.SETTINGS, settingsPayload([[Setting.MAX_CONCURRENT_STREAMS, 2]]));
     await session.ready;
@@ -200,7 +200,7 @@ describe('a session', () => {
     expect(handlers[0].notes).toEqual(['x', true]);
   });
 
-  it('takes no more streams when their numbers are used up', async () => {
+  it('opens no more streams when the stream ids are used up', async () => {
     const { session, say } = await playing({ lastStream: 3 });
     say(FrameType.SETTINGS);
     await session.ready;

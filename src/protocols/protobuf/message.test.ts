@@ -48,7 +48,7 @@ const outer = fc.record({
 }) as fc.Arbitrary<Encodable<typeof Outer> & Decoded<typeof Outer>>;
 
 describe('a message', () => {
-  it('is decoded as it was encoded', () => {
+  it('is decoded to what was encoded', () => {
     fc.assert(
       fc.property(outer, (value) => {
         expect(Outer.decode(Outer.encode(value))).toEqual(value);
@@ -56,7 +56,7 @@ describe('a message', () => {
     );
   });
 
-  it('does without the fields that are absent or have their default', () => {
+  it('omits fields that are absent or have their default', () => {
     expect(Outer.encode({}).length).toBe(0);
     expect(Outer.encode({ name: '', count: 0, names: [], labels: {}, color: 'red', limit: undefined }).length).toBe(0);
     expect(Outer.decode(Buffer.alloc(0))).toEqual({
@@ -74,7 +74,7 @@ describe('a message', () => {
     });
   });
 
-  it('reads a map with any keys, the last value of each', () => {
+  it('reads a map with any keys, and the last value of each', () => {
     const bytes = Buffer.concat(
       [
         ['__proto__', 'x'],
@@ -91,13 +91,13 @@ describe('a message', () => {
     expect(Outer.decode(Buffer.alloc(0)).labels).toEqual({});
   });
 
-  it('has the bytes that protobuf asks for', () => {
+  it('has the bytes of the protobuf specification', () => {
     expect(Outer.encode({ name: 'ab', count: -1, color: 'blue', names: ['', 'c'], limit: 0 }).toString('hex')).toBe(
       '0a026162' + '20ffffffffffffffffff01' + '2802' + '3200' + '320163' + '920100',
     );
   });
 
-  it('ignores fields that it does not know, and has no name for numbers of newer enums', () => {
+  it('ignores unknown fields, and decodes unknown enum numbers as undefined', () => {
     const Newer = message({ color: field(5, integer), other: field(99, text) });
     expect(Outer.decode(Newer.encode({ color: 7, other: 'x' }))).toMatchObject({ color: undefined, name: '' });
   });

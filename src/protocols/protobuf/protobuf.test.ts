@@ -89,7 +89,7 @@ describe('protobuf', () => {
     expect(second.subarray(3)).toEqual(Buffer.alloc(1000, 1));
   });
 
-  it('that is malformed is rejected, whatever the bytes are', () => {
+  it('is rejected when malformed, whatever the bytes are', () => {
     const anything = (reader: ProtoReader, depth: number): void => {
       for (let field = reader.next(); field; field = reader.next()) {
         if (field % 2 === 0 && depth < 5) reader.message((inner) => anything(inner, depth + 1));
@@ -118,7 +118,7 @@ describe('protobuf', () => {
       '0a020a05',
       (reader: ProtoReader) => reader.message((r) => r.next() && r.bytes()),
     ],
-  ])('with %s is refused', (_, hex, take) => {
+  ])('is rejected with %s', (_, hex, take) => {
     const reader = new ProtoReader(Buffer.from(hex, 'hex'));
     expect(reader.next()).toBe(1);
     expect(() => take(reader)).toThrow(ProtobufError);

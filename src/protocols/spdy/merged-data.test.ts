@@ -15,7 +15,7 @@ const read = (...frames: readonly Buffer[]) => {
   return Buffer.from(new Uint8Array(all).buffer);
 };
 
-it('joins the data of a stream in memory that can be moved, and frees what was read', () => {
+it('joins the data of a stream in movable memory, and frees the chunk', () => {
   const chunk = read(data(1, a), data(1, b));
   const [merged, ...rest] = [...mergedData(new FrameParser(), chunk)];
   expect(rest).toEqual([]);

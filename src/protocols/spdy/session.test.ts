@@ -103,7 +103,7 @@ describe('streams', () => {
     expect(received).toBe('hello');
   });
 
-  it('that are reset by the peer end after what was received, and discard what is written', async () => {
+  it('end after the received data when the peer resets them, and discard writes', async () => {
     const { client } = await sessions({
       onStream(stream) {
         stream.accept();
@@ -116,12 +116,12 @@ describe('streams', () => {
     await new Promise((resolve) => stream.write('ignored', resolve));
   });
 
-  it('that are refused reject', async () => {
+  it('reject when they are refused', async () => {
     const { client } = await sessions({});
     await expect(client.open({}).accepted).rejects.toMatchObject({ resetCode: ResetCode.refusedStream });
   });
 
-  it('that are destroyed end at the peer', async () => {
+  it('end at the peer when they are destroyed', async () => {
     const opened = deferred<SpdyStream>();
     const { client } = await sessions({ onStream: (stream) => opened.resolve(stream) });
     const stream = client.open({});
@@ -162,7 +162,7 @@ describe('a session', () => {
     expect(answers).toHaveLength(3);
   });
 
-  it('that is closed resets its streams and ends the connection', async () => {
+  it('resets its streams and ends the connection when it is closed', async () => {
     const opened = deferred<SpdyStream>();
     const { client, server } = await sessions({ onStream: (stream) => opened.resolve(stream) });
     const stream = client.open({});
@@ -173,7 +173,7 @@ describe('a session', () => {
     expect(await Promise.all([client.closed, server.closed])).toEqual([undefined, undefined]);
   });
 
-  it('understands headers that are compressed with the dictionary, of one zlib stream', async () => {
+  it('decodes headers compressed with the dictionary in one zlib stream', async () => {
     const opened: SpdyStream[] = [];
     const twoOpened = deferred<void>();
     const { peer } = await raw({
@@ -227,7 +227,7 @@ describe('a session', () => {
     expect(await server.closed).toMatchObject({ name: 'SpdyError', message: 'the peer does not read' });
   });
 
-  it('drops a peer whose streams are reset and who does not read that', async () => {
+  it('drops a peer that does not read the resets of its streams', async () => {
     const unread = new Duplex({ read: () => undefined, write: () => undefined });
     const server = new SpdySession(unread, {
       role: 'server',
@@ -237,7 +237,7 @@ describe('a session', () => {
     expect(await server.closed).toMatchObject({ name: 'SpdyError', message: 'the peer does not read' });
   });
 
-  it('takes the last of many windows in one frame', async () => {
+  it('uses the last of many windows in one frame', async () => {
     const { peer, server } = await raw({});
     let changes = 0;
     const streams = Array.from({ length: 100 }, () => server.open({}));
@@ -266,7 +266,7 @@ describe('a session', () => {
     expect(changes).toBe(100);
   });
 
-  it('survives any bytes', async () => {
+  it('survives arbitrary bytes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(hostileFrame(), { maxLength: 20 }), async (frames) => {
         const { peer, server } = await raw({
@@ -332,7 +332,7 @@ describe('a slow reader', () => {
   it.each([
     ['the connection', false],
     ['the window of the stream', true],
-  ])('holds back the sender, by %s, and loses nothing', async (_, announcesWindow) => {
+  ])('holds back the sender, by %s, and loses no data', async (_, announcesWindow) => {
     const opened = deferred<SpdyStream>();
     const { client } = await sessions(
       { announcesWindow, onStream: (stream) => opened.resolve(stream) },
@@ -363,7 +363,7 @@ describe('a slow reader', () => {
     expect(received).toBe(MUCH);
   });
 
-  it('does not hold back other streams where there are windows', async () => {
+  it('does not hold back other streams if there are windows', async () => {
     const { client } = await sessions(
       {
         announcesWindow: true,
@@ -382,7 +382,7 @@ describe('a slow reader', () => {
     slow.destroy();
   });
 
-  it('holds back a peer that speaks of windows and does not keep to them', async () => {
+  it('holds back a peer that announces windows and violates them', async () => {
     const opened = deferred<SpdyStream>();
     const { peer } = await raw({ onStream: (stream) => opened.resolve(stream) });
     peer.write(Buffer.concat([windowUpdate(0, 1), synStream(1, encodeHeaders({}, true))]));
@@ -416,7 +416,7 @@ describe('a slow reader', () => {
     await expect.poll(() => received).toBeGreaterThan(first);
   });
 
-  it('has as many streams as are allowed, those included that the peer has reset', async () => {
+  it('counts streams that the peer has reset towards the limit', async () => {
     const streams: SpdyStream[] = [];
     const { peer } = await raw({ maxStreams: 2, onStream: (stream) => streams.push(stream) });
     for (const id of [1, 3, 5]) {
@@ -432,7 +432,7 @@ describe('a slow reader', () => {
     await expect.poll(() => streams.length).toBe(3);
   });
 
-  it('does not keep a connection that is lost', async () => {
+  it('does not keep a lost connection', async () => {
     const opened = deferred<SpdyStream>();
     const { peer, server } = await raw({ onStream: (stream) => opened.resolve(stream) });
     peer.write(synStream(1, encodeHeaders({}, true)));
@@ -443,7 +443,7 @@ describe('a slow reader', () => {
     expect(stream.destroyed).toBe(true);
   });
 
-  it('whose window is exceeded loses the stream', async () => {
+  it('resets the stream when its window is exceeded', async () => {
     const opened = deferred<SpdyStream>();
     const { peer } = await raw({ announcesWindow: true, onStream: (stream) => opened.resolve(stream) });
     peer.write(synStream(1, encodeHeaders({}, true)));
@@ -485,7 +485,7 @@ describe('frames', () => {
     expect(parsed([bytes])).toMatchObject({ data: 'hello', last: 1 });
   });
 
-  it('have headers that survive encoding', () => {
+  it('preserve headers', () => {
     fc.assert(
       fc.property(
         fc.dictionary(

@@ -4,7 +4,7 @@ import { newKey } from './certificate.ts';
 import { newRequest } from './new-request.ts';
 import { parseRequest } from './request.ts';
 
-it('is verified by OpenSSL, and has the given content', async () => {
+it('creates a request with the given content, which OpenSSL verifies', async () => {
   const { privateKey } = await newKey();
   const subject = { commonName: 'system:node:a', organization: 'system:nodes' };
   const pem = newRequest({ subject, names: ['a', '10.0.0.1'] }, privateKey);

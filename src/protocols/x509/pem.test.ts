@@ -11,7 +11,7 @@ it('finds blocks between other text', () => {
   ]);
 });
 
-it('recognises headers', () => {
+it('recognizes headers', () => {
   expect([...pemBlocks(block('A', 'Proc-Type: 4\n\nAAEC'))]).toEqual([
     { type: 'A', hasHeaders: true, bytes: Buffer.from([0, 1, 2]) },
   ]);

@@ -43,7 +43,7 @@ it('reads a request without names', () => {
   });
 });
 
-it('rejects what is not a request', () => {
+it('rejects text that is not a request', () => {
   expect(() => parseRequest('hello')).toThrow('PEM block type must be CERTIFICATE REQUEST');
   const cut = `-----BEGIN CERTIFICATE REQUEST-----\nMIIB\n-----END CERTIFICATE REQUEST-----\n`;
   expect(() => parseRequest(cut)).toThrow(DerError);
@@ -65,7 +65,7 @@ describe('ambiguous requests are rejected', () => {
     );
   const cn = (text: string, tag = 0x0c) => part('2.5.4.3', tag, Buffer.from(text));
 
-  it('one name, in each of the three text types, is read', () => {
+  it('reads one name, in each of the three text types', () => {
     for (const tag of [0x0c, 0x13, 0x16]) expect(parseRequest(request(cn('ann', tag))).commonName).toBe('ann');
   });
 
@@ -82,7 +82,7 @@ describe('ambiguous requests are rejected', () => {
   });
 });
 
-it('a corrupted request is rejected, or read as other programs read the certificate made from it', () => {
+it('rejects a corrupted request, or reads it as other programs read the certificate made from it', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const subject = { commonName: 'system:node:a', organization: 'system:nodes' };
   const der = pemBlocks(newRequest({ subject, names: ['a', '10.0.0.1', 'fd00::1'] }, privateKey)).next().value!.bytes;

@@ -10,7 +10,7 @@ const setUp = (milliseconds = 300_000) => {
 const seconds = ({ times }: ReturnType<typeof setUp>) =>
   times.document().revisions.map(({ time, resourceVersion }) => [(Date.parse(time) - START) / 1000, resourceVersion]);
 
-it('tells which revision was the newest one when', async () => {
+it('returns the revision that was the newest at a time', async () => {
   const world = setUp();
   for (const revision of [8, 9, 12]) {
     await world.clock.advance(60_000);
@@ -25,7 +25,7 @@ it('tells which revision was the newest one when', async () => {
   expect(world.times.document().now).toBe('2030-01-01T00:03:00.000Z');
 });
 
-it('forgets what is older than the history, but knows what was the newest one at its beginning', async () => {
+it('forgets revisions older than the history, but knows the newest one at its beginning', async () => {
   const world = setUp();
   await world.clock.advance(60_000);
   world.times.note(8);
@@ -33,7 +33,7 @@ it('forgets what is older than the history, but knows what was the newest one at
   expect(seconds(world)).toEqual([[360, '8']]);
 });
 
-it('keeps a bounded number of times, of which the newest is exact', async () => {
+it('keeps a limited number of times, of which the newest is exact', async () => {
   const world = setUp(Number.POSITIVE_INFINITY);
   for (let revision = 8; revision < 50_000; revision++) {
     await world.clock.advance(20);

@@ -7,7 +7,7 @@ import { directCalls } from './direct.ts';
 
 const ann = { name: 'ann', groups: ['system:authenticated'] };
 
-/** A server whose direct calls are decided by `decide`, and what it was asked. */
+/** A server whose direct calls are authorized by `decide`, and the attributes it was asked about. */
 async function deciding(decide: (attributes: ResourceAttributes) => Decision | Promise<Decision>) {
   const { server } = await testServer(allKinds);
   const asked: ResourceAttributes[] = [];
@@ -43,14 +43,14 @@ describe('a direct call', () => {
     expect(asked[0]?.labelSelector).toEqual([{ key: 'app', operator: 'In', values: ['web'] }]);
   });
 
-  it('waits for a decision that takes time', async () => {
+  it('waits for an asynchronous decision', async () => {
     const { call } = await deciding(async ({ verb }) => (verb === 'list' ? allow : refuse));
     const pods = { apiVersion: 'v1', plural: 'pods' };
     expect(await call({ verb: 'list', ...pods })).toMatchObject({ type: 'list', items: [] });
     await expect(call({ verb: 'get', ...pods, namespace: 'x', name: 'a' })).rejects.toMatchObject({ code: 403 });
   });
 
-  it('to a kind that does not exist is denied first, as over HTTP, and then not found', async () => {
+  it('is first denied for a kind that does not exist, as over HTTP, and then not found', async () => {
     const unicorns = { verb: 'list', apiVersion: 'example.com/v1', plural: 'unicorns' } as const;
     const { asked, call } = await deciding(() => refuse);
     await expect(call(unicorns)).rejects.toMatchObject({ code: 403 });
@@ -58,7 +58,7 @@ describe('a direct call', () => {
     await expect((await deciding(() => allow)).call(unicorns)).rejects.toMatchObject({ code: 404 });
   });
 
-  it('is allowed to everybody where no authorizer is set', async () => {
+  it('is allowed for everybody if no authorizer is set', async () => {
     const { server } = await testServer(allKinds);
     expect(await server.direct(ann)({ verb: 'list', apiVersion: 'v1', plural: 'secrets' })).toMatchObject({
       type: 'list',

@@ -1,6 +1,6 @@
 /**
- * The API for clients in the same process. A direct call skips TLS, JSON, fairness and audit, but not authorization: it is
- * made as a user, and needs the same rights as the same request over HTTP.
+ * The API for clients in the same process. A direct call skips TLS, JSON, fairness and audit, but not authorization: it
+ * is made as a user, and needs the same permissions as the same request over HTTP.
  */
 
 import type { Call, Handle } from '../../api/call.ts';
@@ -18,19 +18,22 @@ import { requireAccess } from '../access/authz/require-access.ts';
 /** A call whose user is already known. */
 export type DirectCall = Omit<Call, 'user'>;
 
-/** Rejects with an ApiError, Forbidden among them. */
+/** Performs a call. Rejects with an ApiError, including Forbidden. */
 export type DirectHandle = (call: DirectCall) => Promise<Reply>;
 
 interface DirectOptions {
   readonly handle: Handle;
   readonly authorizer: Authorizer;
-  /** Is told what runs. */
+  /** Receives notice of running work. */
   readonly monitor: WorkMonitor;
 }
 
 const NO_OPTIONS = Object.freeze({});
 
-/** Returns the way into the server for each user. Keep what it returns: rights are cached by the user object. */
+/**
+ * Returns a function that creates the handle of a user. Callers should keep the handle: permissions are cached by the
+ * user object.
+ */
 export function directCalls({ handle, authorizer, monitor }: DirectOptions): (user: User) => DirectHandle {
   const versions = new GroupVersions();
   return (user) => async (direct) => {
@@ -54,7 +57,9 @@ function describeCall({ verb, plural, namespace, name, user }: Call): LogFields 
 
 const MAX_CACHED_BYTES = 64 * 1024;
 
-/** API versions as group and version. Components use few, again and again; some come from owner references. */
+/**
+ * Splits API versions into group and version. Components use few of them repeatedly; some come from owner references.
+ */
 class GroupVersions {
   readonly #known = new BoundedMap<{ readonly group: string; readonly version: string }>({
     maxBytes: MAX_CACHED_BYTES,

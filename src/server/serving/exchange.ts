@@ -9,16 +9,16 @@ export type HeaderList = readonly string[];
 
 export const NO_HEADERS: HeaderList = Object.freeze([]);
 
-/** A larger response holds memory as long as its client does not read it. */
+/** Size from which a response is large: it holds memory until its client has read it. */
 export const LARGE_RESPONSE_BYTES = 64 * 1024;
 
-/** Sent with every response: each is one client's view at one moment. */
+/** The Cache-Control header of every response: each is one client's view at one moment. */
 export const CACHE_CONTROL = 'no-cache, private';
 
-/** How watch events are framed: as lines of one response, or as WebSocket frames. */
+/** The framing of watch events: as lines of one response, or as WebSocket frames. */
 export type WatchFraming = 'lines' | 'frames';
 
-/** What the response to a watch begins with. A WebSocket has none of it. */
+/** The head of the response to a watch. A WebSocket has none. */
 export interface WatchHead {
   readonly contentType: string;
   readonly extra: HeaderList;
@@ -30,48 +30,57 @@ export interface EventBytes {
   json(): Buffer;
 }
 
-/** Writes watch events to a client without knowing what they contain. */
+/** Writes watch events to a client, independent of their content. */
 export interface EventWriter extends WatchConsumer {
   onProgress(listener: () => void): void;
   events(batch: EventBytes): void;
 }
 
-/** The other end of a connection. */
+/** The remote end of a connection. */
 export interface Peer {
   readonly address: string;
   readonly certificate: ClientCertificate | undefined;
-  /** Whether it connected to the port without TLS, which does not authenticate. */
+  /** True for a client of the port without TLS, which does not authenticate. */
   readonly isUnsecured: boolean;
 }
 
-/** One request and its response, independent of the protocol: HTTP/1, HTTP/2 or WebSocket. */
+/** A request and its response, independent of the protocol: HTTP/1, HTTP/2 or WebSocket. */
 export interface Exchange extends Credentials {
   readonly method: string;
   /** Path and query, as sent. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly peer: Peer;
-  /** Headers that the response gets, whatever it is. */
+  /** Headers of the response, whatever it is. */
   responseHeaders: HeaderList;
-  /** Whether the client has disconnected. */
+  /** True when the client has disconnected. */
   readonly isDisconnected: boolean;
-  /** Whether a large part of the response has not been read by the client. */
+  /** True while a large part of the response has not been read by the client. */
   readonly hasUnsentResponse: boolean;
   readonly watchFraming: WatchFraming;
   /** Aborted when the client disconnects before it has its response. Created on first use. */
   readonly signal: AbortSignal;
-  /** Status code of the response; 0 as long as there is none. */
+  /** Status code of the response; 0 until there is one. */
   readonly code: number;
-  /** Whether the request has a body, received or not. */
+  /** Reports whether the request has a body, received or not. */
   hasBody(): boolean;
-  /** Reads the whole body. Fails if it is too large or too slow, or if the client disconnects. */
+  /** Reads the whole body. Rejects if it is too large or too slow, or if the client disconnects. */
   body(): Promise<Buffer>;
-  /** The body as it arrives, no faster than it is read, also while a response is sent. Its size is not limited. */
+  /**
+   * Returns the body as a stream with back-pressure, which can be read while a response is sent. Its size is not
+   * limited.
+   */
   bodyStream(): Readable;
-  /** Undefined when a large response can be sent; otherwise resolves when it can. Worth waiting for before it is encoded. */
+  /**
+   * Returns undefined when a large response can be sent, or a promise that resolves when it can. Should be awaited
+   * before encoding the response.
+   */
   room(): Promise<void> | undefined;
   reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void;
-  /** Starts a watch. `onClose` runs once, when the client has disconnected or the watch has ended. */
+  /**
+   * Switches to another protocol: sends the response with code 101 and these headers, and returns the connection.
+   * Throws a BadRequest if the client did not request it, or cannot have it.
+   */
   startWatch(head: WatchHead, onClose: () => void): EventWriter | Promise<EventWriter>;
   /** Starts a streamed response with exactly these headers, which the caller writes and ends. */
   startResponse(code: number, headers: HeaderList): Writable;
@@ -79,13 +88,13 @@ export interface Exchange extends Credentials {
   startText(contentType: string, extra: HeaderList): Writable;
   /**
    * Switches to another protocol: sends the response with code 101 and these headers, and returns the connection. Throws a
-   * BadRequest if the client did not ask for it, or cannot have it.
+   * BadRequest if the client did not request it, or cannot have it.
    */
   upgrade(headers: HeaderList): Duplex;
   /** Runs once, when the client has disconnected or has its whole response. Not called for an open WebSocket. */
   onClose(listener: () => void): void;
   /** Closes the connection, or the HTTP/2 session, after this response. */
   closeAfterResponse(): void;
-  /** Drops the client and whatever it was to receive. */
+  /** Drops the client, discarding its pending response. */
   abort(): void;
 }

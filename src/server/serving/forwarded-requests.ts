@@ -1,6 +1,6 @@
 /**
- * Aggregated APIs for clients in the same process: what these send is passed on to the server behind an APIService, as the
- * user of the client. Like direct calls, such requests are authorized as the same ones over HTTP are, and not audited.
+ * Aggregated APIs for clients in the same process: requests are forwarded to the server behind an APIService, as the
+ * user of the client. Like direct calls, they are authorized as over HTTP, and not audited.
  */
 
 import { noSuchPath } from '../../api/errors.ts';
@@ -14,17 +14,17 @@ import type { BackendRegistry } from './backends/backend-registry.ts';
 import { splitPath } from './http/route/path-segments.ts';
 import { findProxy } from './http/route/route.ts';
 
-/** Resolves when the response has begun. Rejects with an ApiError, Forbidden among them. */
+/** Forwards a request. Resolves when the response has begun. Rejects with an ApiError, including Forbidden. */
 export type Forward = (request: ForwardedRequest) => Promise<ForwardedResponse>;
 
 interface ForwardOptions {
   readonly backends: BackendRegistry;
   readonly authorizer: Authorizer;
-  /** Is told what runs. */
+  /** Receives notice of running work. */
   readonly monitor: WorkMonitor;
 }
 
-/** Returns the way to aggregated APIs for each user. */
+/** Returns a function that creates the forwarder of a user. */
 export function forwardedRequests({ backends, authorizer, monitor }: ForwardOptions): (user: User) => Forward {
   return (user) => async (request) => {
     const { method, url } = request;

@@ -11,7 +11,7 @@ it.each<[plural: string, name: string, where: object]>([
   ['endpoints', 'kubernetes', {}],
   ['endpointslices', 'kubernetes', { apiVersion: 'discovery.k8s.io/v1' }],
   ['servicecidrs', 'kubernetes', { apiVersion: 'networking.k8s.io/v1', namespace: '' }],
-])('%s: %s is created again when it is deleted', async (plural, name, where) => {
+])('%s: %s is recreated when it is deleted', async (plural, name, where) => {
   const server = await testServer(allKinds, { advertise: { address: '192.0.2.1', port: 6443 } });
   const { uid } = (await server.get(plural, name, where)).metadata;
   await server.delete(plural, name, where);
@@ -30,7 +30,7 @@ it.each<[plural: string, name: string, where: object]>([
   await expect.poll(found).not.toBe(uid);
 });
 
-it('a ServiceCIDR says which cluster IPs services get', async () => {
+it('a ServiceCIDR contains the range of cluster IPs of services', async () => {
   const options = {
     advertise: { address: '192.0.2.1', port: 6443 },
     serviceClusterIpRange: '10.7.3.9/16,fd00:7::/112',

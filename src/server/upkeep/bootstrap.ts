@@ -26,19 +26,19 @@ interface BootstrapOptions {
   /** Names of the namespaces to create. */
   readonly namespaces: readonly string[];
   readonly serviceAddress: string;
-  /** Ranges of the cluster IPs of services, at most one of each IP family. */
+  /** Ranges for the cluster IPs of services, at most one of each IP family. */
   readonly serviceRanges: readonly string[];
   readonly advertise: ServerAddress | undefined;
-  /** Whether the endpoints of the service are kept by several servers (peers/), and not from here. */
+  /** True when several servers maintain the endpoints of the service (peers/). */
   readonly hasPeers: boolean;
-  /** Whether pods get priorities; then the system's priority classes are created. */
+  /** True when pods get priorities; then the system's priority classes are created. */
   readonly priorities: boolean;
   now(): Date;
 }
 
 /**
- * Creates what every cluster has from the start: the system namespaces and priority classes, and the service `kubernetes` with
- * the ranges of cluster IPs.
+ * Creates the initial objects of every cluster: the system namespaces and priority classes, and the service
+ * `kubernetes` with the ranges of cluster IPs.
  */
 export async function bootstrap(handle: Handle, options: BootstrapOptions): Promise<void> {
   const { namespaces, serviceAddress, serviceRanges, advertise, hasPeers, priorities, now } = options;

@@ -1,4 +1,4 @@
-/** Keeps an IPAddress for every cluster IP of a service. */
+/** Maintains an IPAddress for every cluster IP of a service. */
 import { soon } from '../../base/event-loop/soon.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { allocatedTo } from '../../kinds/groups/core/service/service-addresses.ts';
@@ -9,13 +9,13 @@ import { newAddress } from '../objects/allocation/new-address.ts';
 import { type OwnWrite, writeOwn } from '../objects/transaction/own-writes.ts';
 import type { TransactionPorts } from '../objects/transaction/ports.ts';
 
-/** Creates those of services that an earlier release has stored. */
+/** Creates the IPAddresses of services that an earlier release has stored. */
 export async function replaceEarlierRows(core: TransactionPorts): Promise<void> {
   const withoutAdmission = 'the address is allocated already, and noted in another way';
   await writeOwn(core, { withoutAdmission, plan: () => earlierAddresses(core.cache).map(creation) });
 }
 
-/** Creates those again that are deleted while a service has the address. */
+/** Recreates IPAddresses that are deleted while a service has the address. */
 export function keepAddresses(core: TransactionPorts): void {
   const { cache, log } = core;
   let deleted: ServiceAddress[] = [];

@@ -1,4 +1,4 @@
-/** Writes objects that the server itself keeps in every cluster. */
+/** Writes objects that the server itself maintains in every cluster. */
 
 import type { Call, Handle } from '../../api/call.ts';
 import { isApiError } from '../../api/errors.ts';
@@ -11,7 +11,7 @@ interface OwnMetadata {
 }
 
 export interface OwnObject {
-  /** Default: `v1`. */
+  /** The version of the kind; default: `v1`. */
   readonly apiVersion?: string;
   readonly plural: string;
   readonly namespace?: string;

@@ -29,7 +29,7 @@ describe('a copy of an open directory', () => {
     expect((await readdir(target)).sort()).toEqual(['data.mdb', 'data.mdb-lock', 'format']);
   });
 
-  it('opens as one state of the original, or is refused', async () => {
+  it('opens as one state of the original, or is rejected', async () => {
     const path = directory();
     const original = await openEmbeddedStore({ directory: path, clock, historyBytes: 2 ** 20 });
     await fill(original, 1000);
@@ -72,7 +72,7 @@ describe('a copy of an open directory', () => {
     expect(outcomes.whole + outcomes.torn).toBe(15);
   });
 
-  it('is refused for one page of a later transaction, and for one byte of a value', async () => {
+  it('is rejected for a page of a later transaction, and for a changed byte of a value', async () => {
     const path = directory();
     const original = await openEmbeddedStore({ directory: path, clock });
     await fill(original, 100);
@@ -106,7 +106,7 @@ describe('a copy of an open directory', () => {
     await original.close();
   });
 
-  it('that is truncated is refused, whether it was open or not', async () => {
+  it('is rejected when truncated, whether it was open or not', async () => {
     const path = directory();
     const original = await openEmbeddedStore({ directory: path, clock });
     await fill(original, 300);
@@ -118,7 +118,7 @@ describe('a copy of an open directory', () => {
     await expect(openEmbeddedStore({ directory: path, clock })).rejects.toBeInstanceOf(StoreTorn);
   });
 
-  it('made by backup() during writes is consistent, and can be opened', async () => {
+  it('is consistent and can be opened when backup() made it during writes', async () => {
     const store = await openEmbeddedStore({ directory: directory(), clock });
     await fill(store, 300);
     let writing = true;

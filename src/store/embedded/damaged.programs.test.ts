@@ -33,7 +33,7 @@ async function flip(path: string, text: string): Promise<void> {
 }
 
 describe('a value that was changed on disk', () => {
-  it('is refused by its key, and all others are read', async () => {
+  it('is rejected with its key, and all others can be read', async () => {
     const lines: unknown[] = [];
     const log = { error: (message: string, fields: object) => lines.push([message, fields]) } as unknown as Logger;
     const store = await openEmbeddedStore({ directory: await damagedStore(), clock, log });
@@ -56,7 +56,7 @@ describe('a value that was changed on disk', () => {
     await store.close();
   });
 
-  it('is not written over unless the caller says so', async () => {
+  it('is not overwritten unless the caller requests it', async () => {
     const store = await openEmbeddedStore({ directory: await damagedStore(), clock });
     await expect(put(store, '/b', 'x')).rejects.toBeInstanceOf(StoreDamaged);
     await expect(store.commit([{ key: '/b', value: null, expect: 6 }])).rejects.toBeInstanceOf(StoreDamaged);
@@ -69,7 +69,7 @@ describe('a value that was changed on disk', () => {
     await store.close();
   });
 
-  it('ends history: a watch or a list from before it is refused, and one from after it is not', async () => {
+  it('ends history: a watch or a list from before it is rejected, and one from after it is not', async () => {
     const path = await damagedStore();
     const store = await openEmbeddedStore({ directory: path, clock });
     const closed = new Promise((resolve) => store.watch(2, { changes: () => undefined, closed: resolve }));
@@ -81,7 +81,7 @@ describe('a value that was changed on disk', () => {
     await store.close();
   });
 
-  it('that happens while the store is open is found when the value is read', async () => {
+  it('is found when it is read, if it changes while the store is open', async () => {
     const path = directory();
     const store = await openEmbeddedStore({ directory: path, clock });
     await put(store, '/a', 'the only value of /a');
@@ -94,7 +94,7 @@ describe('a value that was changed on disk', () => {
     await store.close();
   });
 
-  it('is found by a check of the directory, whether it is in use or not, which changes nothing', async () => {
+  it('is found by a check of the directory, in use or not, which changes nothing', async () => {
     const path = await damagedStore();
     const found = { revision: 7, keys: 3, damaged: [{ key: '/b', revision: 6 }] };
     expect(await checkStore(path)).toEqual(found);
@@ -105,7 +105,7 @@ describe('a value that was changed on disk', () => {
     await store.close();
   });
 
-  it('goes when it is deleted on request, with whatever else is damaged', async () => {
+  it('is removed by a delete on request, with all other damaged ones', async () => {
     const path = await damagedStore();
     await flip(path, 'the first value of /b');
     await flip(path, 'the first value of /a');

@@ -22,7 +22,7 @@ describe('the directory of a store', () => {
     expect((await readdir(path)).sort()).toEqual(['data.mdb', 'data.mdb-lock', 'format']);
   });
 
-  it('is refused when it was written by a newer release', async () => {
+  it('is rejected when it was written by a newer release', async () => {
     const path = directory();
     await mkdir(path);
     await writeFile(join(path, 'format'), '7\n');
@@ -32,7 +32,7 @@ describe('the directory of a store', () => {
     });
   });
 
-  it('is refused when it is not the directory of a store', async () => {
+  it('is rejected when it is not the directory of a store', async () => {
     const path = directory();
     await mkdir(path);
     await writeFile(join(path, 'format'), 'PNG');
@@ -51,7 +51,7 @@ describe('the directory of a store', () => {
     });
   });
 
-  it.skipIf(process.getuid?.() !== 0)('is refused with one sentence without permission', async () => {
+  it.skipIf(process.getuid?.() !== 0)('is rejected with one sentence without permission', async () => {
     const path = directory();
     await mkdir(path, { mode: 0o700 });
     await chmod(join(path, '..'), 0o755);
@@ -68,7 +68,7 @@ describe('the directory of a store', () => {
 });
 
 describe('the lock of a directory', () => {
-  it('keeps the same process out', async () => {
+  it('excludes the same process', async () => {
     const path = directory();
     const store = await openEmbeddedStore({ directory: path, clock });
     const error = await openEmbeddedStore({ directory: path, clock }).catch((e) => e);
@@ -82,7 +82,7 @@ describe('the lock of a directory', () => {
     await again.close();
   });
 
-  it('keeps another process out while it lives, and not a moment longer', async () => {
+  it('excludes another process exactly as long as it lives', async () => {
     const path = directory();
     const other = await otherProcess(path);
     await expect(openEmbeddedStore({ directory: path, clock })).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('the lock of a directory', () => {
     await store.close();
   });
 
-  it('is not fooled by a process that has the number of one long gone', async () => {
+  it('ignores a process that reused the id of an ended one', async () => {
     const path = directory();
     const store = await openEmbeddedStore({ directory: path, clock });
     const lock = JSON.parse(await readFile(join(path, 'lock'), 'utf8'));
@@ -113,7 +113,7 @@ describe('the lock of a directory', () => {
     await again.close();
   });
 
-  it('lets one of many in', async () => {
+  it('admits one of many processes', async () => {
     const path = directory();
     await (await openEmbeddedStore({ directory: path, clock })).close();
     await writeFile(join(path, 'lock'), JSON.stringify({ pid: 1, boot: 'another', started: '1', file: 'other' }));
@@ -126,7 +126,7 @@ describe('the lock of a directory', () => {
     expect((await readdir(path)).sort()).toEqual(['data.mdb', 'data.mdb-lock', 'format']);
   });
 
-  it('that was taken away does not let two programs write', async () => {
+  it('does not let two programs write when it was removed', async () => {
     const path = directory();
     const other = await otherProcess(path);
     await rm(join(path, 'lock'));
@@ -139,7 +139,7 @@ describe('the lock of a directory', () => {
     await store.close();
   });
 
-  it('cannot be written to after another process has claimed it', async () => {
+  it('protects the store from writes after another process has claimed it', async () => {
     const path = directory();
     const first = await openEmbeddedStore({ directory: path, clock });
     await put(first, '/a', '1');

@@ -93,7 +93,7 @@ describe('the embedded store', () => {
     await store.close();
   });
 
-  it('keeps its file bounded while the same objects are written over and over', async () => {
+  it('keeps its file bounded while the same objects are overwritten repeatedly', async () => {
     const path = directory();
     const store = await openEmbeddedStore({ directory: path, clock: systemClock, historyBytes: 2 ** 20 });
     const value = Buffer.alloc(3000, 'x');

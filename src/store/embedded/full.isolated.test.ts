@@ -60,7 +60,7 @@ describe('a full disk', () => {
     await again.close();
   });
 
-  it.skipIf(!mounted)('cannot have a new store', async () => {
+  it.skipIf(!mounted)('rejects a new store', async () => {
     await rm(join(disk, 'store'), { recursive: true });
     const filler = join(disk, 'filler');
     await expect(writeFile(filler, Buffer.alloc(32 * 2 ** 20))).rejects.toMatchObject({ code: 'ENOSPC' });
@@ -72,8 +72,8 @@ describe('a full disk', () => {
   });
 });
 
-describe('a disk that is full in the middle of a flush', () => {
-  it.skipIf(!mounted)('fails that flush, and nothing else', async () => {
+describe('a disk that fills up during a flush', () => {
+  it.skipIf(!mounted)('fails only that flush', async () => {
     const unheard: unknown[] = [];
     const hear = (reason: unknown) => unheard.push(reason);
     process.on('unhandledRejection', hear);

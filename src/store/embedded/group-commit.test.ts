@@ -42,7 +42,7 @@ describe('group commit', () => {
   const put = (key: string, value: string, expected?: number) =>
     commits.commit([{ key, value: Buffer.from(value), ...(expected === undefined ? {} : { expect: expected }) }]);
 
-  it('flushes together what comes while a flush is under way', async () => {
+  it('flushes commits together that arrive during a flush', async () => {
     await Promise.all(Array.from({ length: 50 }, (_, i) => put(`/k${i}`, '1')));
     expect(flushes).toBe(1);
     const gate = door();
@@ -56,7 +56,7 @@ describe('group commit', () => {
     expect(revisions).toEqual(revisions.map((_, i) => (revisions[0] as number) + i));
   });
 
-  it('decides on what is under way, and tells a conflict when it is on disk', async () => {
+  it('checks against pending writes, and reports a conflict when they are on disk', async () => {
     const gate = door();
     room[0] = gate.pass;
     const created = put('/a', '1', 0);
@@ -81,7 +81,7 @@ describe('group commit', () => {
     ]);
   });
 
-  it('fails with a flush everything that was decided on top of it', async () => {
+  it('fails all commits that were based on a failed flush', async () => {
     const before = await put('/a', '1');
     const gate = door();
     room[1] = gate.pass;
@@ -131,7 +131,7 @@ describe('group commit', () => {
     expect([...database.records(0)]).toHaveLength(1);
   });
 
-  it('forgets nothing but what nobody can ask for', async () => {
+  it('discards only history that nobody can request', async () => {
     for (let i = 0; i < 10; i++) await put(`/k${i % 3}`, `${i}`);
     const deleted = await commits.commit([{ key: '/k0', value: null }]);
     expect([...database.records(0)]).toHaveLength(11);

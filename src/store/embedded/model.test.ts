@@ -30,7 +30,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reopen' as const) }) },
 );
 
-it('the embedded store does what the memory store does, step by step', async () => {
+it('the embedded store behaves like the memory store, step by step', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const options = { directory: directory(), clock: systemClock };

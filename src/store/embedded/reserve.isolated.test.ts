@@ -27,7 +27,7 @@ beforeEach(async () => {
   return () => reserve.close();
 });
 
-it('looks before every flush while there is no more than plenty', async () => {
+it('checks before every flush unless there is plenty of space', async () => {
   room(GIBIBYTE / 2);
   for (let i = 0; i < 3; i++) await reserve.take(10);
   expect(disk).toHaveBeenCalledTimes(3);
@@ -35,7 +35,7 @@ it('looks before every flush while there is no more than plenty', async () => {
   await expect(reserve.take(10)).rejects.toBeInstanceOf(StoreFull);
 });
 
-it('looks now and then while there is ample room', async () => {
+it('checks periodically while there is ample space', async () => {
   room(2 * GIBIBYTE);
   for (let i = 0; i < 3; i++) await reserve.take(10);
   expect(disk).toHaveBeenCalledTimes(1);
@@ -44,7 +44,7 @@ it('looks now and then while there is ample room', async () => {
   await expect(reserve.take(10)).rejects.toBeInstanceOf(StoreFull);
 });
 
-it('looks before a flush that is large, and before those behind it when it found no room', async () => {
+it('checks before a large flush, and before later ones when there was no space', async () => {
   room(2 * GIBIBYTE);
   await reserve.take(10);
   room(0);
@@ -52,7 +52,7 @@ it('looks before a flush that is large, and before those behind it when it found
   await expect(reserve.take(10)).rejects.toBeInstanceOf(StoreFull);
 });
 
-it('looks again when it has taken much itself, also while time stands still', async () => {
+it('checks again when it has used much space itself, even while time stands still', async () => {
   room(2 * GIBIBYTE);
   await reserve.take(10);
   room(0);
@@ -62,7 +62,7 @@ it('looks again when it has taken much itself, also while time stands still', as
   await expect(fill()).rejects.toBeInstanceOf(StoreFull);
 });
 
-it('looks again when the clock was set back', async () => {
+it('checks again when the clock was set back', async () => {
   const turned = { now: () => 1_000_000 };
   const other = await opened(turned);
   room(2 * GIBIBYTE);

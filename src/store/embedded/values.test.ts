@@ -42,6 +42,6 @@ it('visits current values and those in history, while another process has the st
   }
 });
 
-it('is refused where there is no store', async () => {
+it('rejects a directory without a store', async () => {
   await expect(visitValues(directory, () => undefined)).rejects.toThrow('there is no store in');
 });

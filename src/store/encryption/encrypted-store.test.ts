@@ -15,7 +15,7 @@ const secrets = ['/secrets/'];
 describeStore('encrypted', async () => new EncryptedStore(memory(), { random, keys: keyring(), prefixes: ['/'] }));
 
 describe('the encrypted store', () => {
-  it('leaves no plain byte of a covered value in the store, and other values as they are', async () => {
+  it('leaves no plaintext byte of a covered value in the store, and stores other values unchanged', async () => {
     const inner = memory();
     const store = new EncryptedStore(inner, { random, keys: keyring(), prefixes: secrets });
     await put(store, '/secrets/a', 'the password is swordfish');
@@ -30,7 +30,7 @@ describe('the encrypted store', () => {
     });
   });
 
-  it('reads what was written before it was encrypted, and encrypts it anew', async () => {
+  it('reads unencrypted values, and encrypts them on request', async () => {
     const inner = memory();
     await put(inner, '/secrets/old', 'plain');
     const store = new EncryptedStore(inner, { random, keys: keyring(), prefixes: secrets });
@@ -41,7 +41,7 @@ describe('the encrypted store', () => {
     expect(await store.reencrypt()).toBe(0);
   });
 
-  it('goes over to a new key, after which the old one is needed no more', async () => {
+  it('migrates to a new key, after which the old one is no longer needed', async () => {
     const inner = memory();
     const [old, next] = [newKey(random), newKey(random)];
     const store = new EncryptedStore(inner, { random, keys: [old], prefixes: secrets });
@@ -58,7 +58,7 @@ describe('the encrypted store', () => {
     await watch.through(await store.revision());
   });
 
-  it('says which key is missing, and that a value was changed or moved', async () => {
+  it('reports which key is missing, and that a value was changed or moved', async () => {
     const inner = memory();
     const lost = newKey(random);
     await put(new EncryptedStore(inner, { random, keys: [lost], prefixes: secrets }), '/secrets/a', 'x');
@@ -75,7 +75,7 @@ describe('the encrypted store', () => {
     await expect(store.list('/secrets/b')).rejects.toBeInstanceOf(StoreSealed);
   });
 
-  it('ends a watch that meets a value it cannot read', async () => {
+  it('ends a watch at a value it cannot read', async () => {
     const inner = memory();
     const store = new EncryptedStore(inner, { random, keys: keyring(), prefixes: secrets });
     const closed = new Promise<Error | undefined>((resolve) => {
@@ -87,7 +87,7 @@ describe('the encrypted store', () => {
 });
 
 describe('envelopes', () => {
-  it('open to what was sealed, and never look the same twice', () => {
+  it('open to the sealed value, and are never equal', () => {
     const envelopes = new Envelopes(keyring(), random);
     fc.assert(
       fc.property(fc.string(), fc.uint8Array({ maxLength: 300 }), (place, bytes) => {
@@ -100,7 +100,7 @@ describe('envelopes', () => {
     );
   });
 
-  it('do not take other values for their own', () => {
+  it('do not accept other values', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         expect(isSealed(Buffer.from(bytes))).toBe(false);
@@ -110,12 +110,12 @@ describe('envelopes', () => {
 });
 
 describe('a key file', () => {
-  it('holds its keys in their order', () => {
+  it('has its keys in order', () => {
     const keys: Keyring = [newKey(random), newKey(random)];
     expect(parseKeyring(`# keys\n${formatKeyring(keys)}`)).toEqual(keys);
   });
 
-  it.each(['', '# nothing\n', 'abcdef01 short\n', `${formatKeyring(keyring())}rubbish\n`])('is refused: %j', (text) => {
+  it.each(['', '# nothing\n', 'abcdef01 short\n', `${formatKeyring(keyring())}rubbish\n`])('is invalid: %j', (text) => {
     expect(parseKeyring(text)).toBeUndefined();
   });
 });

@@ -178,7 +178,7 @@ describe('a protobuf library decodes the requests', () => {
     );
   });
 
-  it('a comparison with zero is encoded', () => {
+  it('encodes a comparison with zero', () => {
     const request = {
       compare: [{ target: 2 as const, key: Buffer.from('a'), modRevision: 0 }],
       success: [],
@@ -250,7 +250,7 @@ describe('decodes responses of a protobuf library', () => {
     );
   });
 
-  it('missing fields are empty', () => {
+  it('decodes missing fields as empty', () => {
     const nothing = Buffer.alloc(0);
     expect(decodeRangeResponse(nothing)).toEqual({ header: { revision: 0 }, kvs: [], more: false });
     expect(decodeTxnResponse(nothing)).toEqual({ header: { revision: 0 }, succeeded: false, responses: [] });

@@ -57,7 +57,7 @@ describe('the compaction of etcd', () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it('is done once an interval, however many servers there are', async () => {
+  it('runs once per interval, however many servers there are', async () => {
     const clock = new ControlledClock();
     const etcd = fakeEtcd();
     compactor(etcd, clock);
@@ -73,7 +73,7 @@ describe('the compaction of etcd', () => {
     for (const other of others) other.stop();
   });
 
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     const clock = new ControlledClock();
     const etcd = fakeEtcd();
     let broken = true;

@@ -110,7 +110,7 @@ describe.skipIf(missing)('on a real etcd', () => {
 });
 
 describe.skipIf(missing)('an etcd that fails', () => {
-  it('that is killed and restarted: requests fail in time, watches resume without a gap', async () => {
+  it('is killed and restarted: requests fail in time, watches resume without a gap', async () => {
     const etcd = await TestEtcd.start();
     const options = { endpoints: [etcd.endpoint], clock: systemClock, timeoutMilliseconds: 500 };
     const store = await EtcdStore.open(options);
@@ -142,7 +142,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
-  it('that is gone for good: the store can still be closed', async () => {
+  it('is lost permanently: the store can still be closed', async () => {
     const etcd = await TestEtcd.start();
     const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock, timeoutMilliseconds: 300 });
     const watch = watching(store, await store.revision());
@@ -156,7 +156,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     expect(await watch.closed).toBeUndefined();
   });
 
-  it('that does not answer: a commit fails in time', async () => {
+  it('does not answer: a commit fails in time', async () => {
     const etcd = await TestEtcd.start();
     const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock, timeoutMilliseconds: 300 });
     await put(store, '/a', '1');
@@ -168,7 +168,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
-  it('that cannot be reached for a while: a watch resumes, or ends because its revision was compacted', async () => {
+  it('cannot be reached for a while: a watch resumes, or ends because its revision was compacted', async () => {
     const etcd = await TestEtcd.start();
     const wire = await Wire.to(etcd.endpoint);
     const options = { clock: systemClock, timeoutMilliseconds: 1000 };
@@ -196,7 +196,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
-  it('with several endpoints: the others are used when one fails', async () => {
+  it('fails at one of several endpoints: the others are used', async () => {
     const etcd = await TestEtcd.start();
     const wires = [await Wire.to(etcd.endpoint), await Wire.to(etcd.endpoint)] as const;
     const endpoints = wires.map((wire) => wire.endpoint);
@@ -220,7 +220,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
-  it('that is out of space: writes fail, reads still work', async () => {
+  it('is out of space: writes fail, reads still work', async () => {
     const etcd = await TestEtcd.start([`--quota-backend-bytes=${2 ** 20}`]);
     const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock });
     const fill = async () => {
@@ -232,7 +232,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
-  it('that asks for certificates gets them', async () => {
+  it('requires certificates, and receives them', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'etcd-tls-'));
     const file = (name: string) => join(directory, name);
     // A single certificate is its own authority, and serves both sides.

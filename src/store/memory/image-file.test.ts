@@ -33,7 +33,7 @@ it.each<[string, (lines: string[]) => string[], string]>([
   ['with an impossible revision', (lines) => [...lines.slice(0, 3), '["/c",-1,""]'], 'line 4 cannot be read'],
   ['without a revision', ([head, ...lines]) => [head!.replace('"revision":7', '"revision":"x"'), ...lines], 'line 1'],
   ['with an object twice', (lines) => [...lines.slice(0, 3), lines[2]!], 'the keys of lines 3 and 4 are not in order'],
-])('a file %s is damaged', async (_, change, message) => {
+])('rejects a file %s', async (_, change, message) => {
   await writeImage(file, { image, about: {} });
   writeFileSync(file, change(readFileSync(file, 'utf8').trimEnd().split('\n')).join('\n'));
   expect(() => readImage(file)).toThrow(`${file} is damaged: ${message}`);

@@ -7,7 +7,7 @@ import { MemoryStore } from './memory-store.ts';
 describeStore('memory', async () => new MemoryStore({ clock: systemClock }));
 
 describe('the memory store', () => {
-  it('forgets changes that are older than its history', async () => {
+  it('discards changes that are older than its history', async () => {
     const clock = new ControlledClock();
     const store = new MemoryStore({ clock, historyMilliseconds: 1000 });
     const first = await put(store, '/a', '1');
@@ -32,7 +32,7 @@ describe('the memory store', () => {
     expect(await contents(store, '/', revisions[95])).toHaveProperty('/a');
   });
 
-  it('counts only what history holds: creating many objects forgets nothing', async () => {
+  it('counts only data that history holds: creating many objects discards nothing', async () => {
     const store = new MemoryStore({ clock: new ControlledClock(), historyBytes: 10_000 });
     const start = store.revision();
     for (let i = 0; i < 100; i++) await put(store, `/k${i}`, 'x'.repeat(1000));
@@ -41,7 +41,7 @@ describe('the memory store', () => {
     expect(watch.changes).toHaveLength(100);
   });
 
-  it('lets a watcher commit', async () => {
+  it('allows a watcher to commit', async () => {
     const store = new MemoryStore({ clock: new ControlledClock() });
     const commits: Promise<number>[] = [];
     store.watch(1, {
@@ -57,7 +57,7 @@ describe('the memory store', () => {
     await Promise.all(commits);
   });
 
-  it('closes a watcher that throws, and goes on with the others', async () => {
+  it('closes a watcher that throws, and continues with the others', async () => {
     const store = new MemoryStore({ clock: new ControlledClock() });
     let reason: Error | undefined;
     store.watch(1, {

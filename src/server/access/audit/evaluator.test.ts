@@ -45,7 +45,7 @@ describe('a rule', () => {
     expect(hits(rule, asked())).toBe(counts);
   });
 
-  it('for a subresource matches only that', () => {
+  it('matches only a subresource that it names', () => {
     const log = asked({ subresource: 'log' });
     for (const pattern of ['pods/log', 'pods/*', '*/log', '*'])
       expect(hits({ resources: [{ resources: [pattern] }] }, log)).toBe(true);
@@ -53,7 +53,7 @@ describe('a rule', () => {
       expect(hits({ resources: [{ resources: [pattern] }] }, log)).toBe(false);
   });
 
-  it('for paths matches by prefix', () => {
+  it('matches paths by prefix', () => {
     const at = (path: string): Attributes => ({ user: joe, verb: 'get', path });
     expect(hits({ nonResourceURLs: ['/health*'] }, at('/healthz/ping'))).toBe(true);
     expect(hits({ nonResourceURLs: ['/healthz'] }, at('/healthz/ping'))).toBe(false);
@@ -61,15 +61,15 @@ describe('a rule', () => {
   });
 });
 
-describe('of several rules', () => {
-  it('the first match applies, and without a match nothing is recorded', () => {
+describe('several rules', () => {
+  it('apply by the first match, and record nothing without a match', () => {
     const rules: PolicyRule[] = [{ level: 'None', users: ['joe'] }, { level: 'Request' }];
     expect(levelOf({ rules }, asked())).toBe('None');
     expect(levelOf({ rules }, asked({ user: node }))).toBe('Request');
     expect(levelOf({ rules: [rules[0]!] }, asked({ user: node }))).toBe('None');
   });
 
-  it('each adds its omitted stages to the policy, and decides about managed fields', () => {
+  it('each add their omitted stages to the policy, and decide about managed fields', () => {
     const policy: Policy = {
       omitStages: ['RequestReceived'],
       omitManagedFields: true,
@@ -84,7 +84,7 @@ describe('of several rules', () => {
     expect(new Evaluator(policy).verdictOn(asked({ verb: 'list' })).omitManagedFields).toBe(true);
   });
 
-  it('the memo of a sort of requests gives the same result as trying all rules', () => {
+  it('gives the same result with a memo as when trying all rules', () => {
     const some = (values: readonly string[]) => fc.option(fc.subarray([...values]), { nil: undefined });
     const rule = fc.record({
       level: fc.constantFrom('None', 'Metadata', 'Request'),
@@ -124,11 +124,11 @@ describe('without a policy file', () => {
     ['what a node says of itself', { user: node, verb: 'patch', resource: 'nodes', subresource: 'status' }, 'None'],
     ['a secret that a node reads', { user: node, resource: 'secrets' }, 'Metadata'],
     ['secrets that a node watches', { user: node, verb: 'watch', resource: 'secrets' }, 'None'],
-  ])('%s is noted as far as it should be', (_what, more, level) => {
+  ])('decides the level for %s', (_what, more, level) => {
     expect(levelOf(defaultPolicy, asked(more))).toBe(level);
   });
 
-  it('every subresource that opens a connection is recorded, whatever its method', () => {
+  it('records every subresource that opens a connection, whatever its method', () => {
     const registry = new Registry(allKinds, allSubresources);
     const resources = [...registry.apiVersions].flatMap((apiVersion) => registry.resourcesOf(apiVersion));
     const connections = resources.flatMap(({ kind, version, subresources }) =>
@@ -140,11 +140,11 @@ describe('without a policy file', () => {
     for (const each of connections) expect(levelOf(defaultPolicy, asked(each)), each.subresource).toBe('Metadata');
   });
 
-  it('health checks are not recorded', () => {
+  it('does not record health checks', () => {
     expect(levelOf(defaultPolicy, { user: joe, verb: 'get', path: '/healthz' })).toBe('None');
   });
 
-  it('no body is ever recorded', () => {
+  it('never records a body', () => {
     for (const { level } of defaultPolicy.rules) expect(['None', 'Metadata']).toContain(level);
   });
 });

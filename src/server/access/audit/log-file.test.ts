@@ -35,7 +35,7 @@ it('writes lines in order, readable by the owner only', async () => {
   expect((await stat(join(folder, 'audit'))).mode & 0o777).toBe(0o700);
 });
 
-it("appends to an existing file, and takes others' access away", async () => {
+it('appends to an existing file, and revokes access of others', async () => {
   await (await opened()).close();
   const path = join(folder, 'audit', 'audit.log');
   await writeFile(path, 'before\n');

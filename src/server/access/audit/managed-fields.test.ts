@@ -13,6 +13,6 @@ it.each<[string, object, object]>([
     [{ op: 'add', path: '/x', value: '"managedFields"' }],
     [{ op: 'add', path: '/x', value: '"managedFields"' }],
   ],
-])('is taken out of %s', (_what, given, wanted) => {
+])('removes the managers from %s', (_what, given, wanted) => {
   expect(JSON.parse(withoutManagedFields(JSON.stringify(given)))).toEqual(wanted);
 });

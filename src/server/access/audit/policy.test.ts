@@ -9,7 +9,7 @@ const policy = (rules: unknown, more: object = {}) => ({
 });
 
 describe('a policy', () => {
-  it('is returned unchanged if it is valid', () => {
+  it('is returned unchanged when it is valid', () => {
     const given = policy(
       [
         {
@@ -61,7 +61,7 @@ describe('a policy', () => {
       policy([{ level: 'None', nonResourceURLs: ['/x'], namespaces: ['n'] }]),
       'rules cannot apply to both regular resources and non-resource URLs',
     ],
-  ])('with %s is refused', (_what, given, words) => {
+  ])('is rejected with %s', (_what, given, words) => {
     expect(() => parsePolicy(given)).toThrow(words);
   });
 });

@@ -41,7 +41,7 @@ function receiver(answer: () => Promise<string> = async () => '') {
 const refuse = () => Promise.reject(new Error('webhook answered 503'));
 
 describe('the audit webhook', () => {
-  it('sends full batches at once, and the rest when it has waited long enough', async () => {
+  it('sends full batches at once, and the rest after the maximum wait', async () => {
     const { post, batches, bodies } = receiver();
     const webhook = webhookTo(post);
     for (let i = 1; i <= 9; i++) webhook.write(event(i));
@@ -145,7 +145,7 @@ describe('the audit webhook', () => {
     expect(post).toHaveBeenCalledTimes(2);
   });
 
-  it('on close sends what is buffered, retries once what failed, and accepts nothing more', async () => {
+  it('sends buffered events on close, retries failed ones once, and accepts nothing more', async () => {
     let isAway = true;
     const { post, batches } = receiver(() => (isAway ? refuse() : Promise.resolve('')));
     const webhook = webhookTo(post);
@@ -158,7 +158,7 @@ describe('the audit webhook', () => {
     expect(webhook.dropped).toEqual({ buffered: 1, truncate: 0, webhook: 0 });
   });
 
-  it('closes in time although the receiver does not answer', async () => {
+  it('closes in time when the receiver does not answer', async () => {
     const { post } = receiver();
     post.mockImplementation(
       (_json, signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),

@@ -32,7 +32,7 @@ describe('tokens', () => {
     });
   });
 
-  it('can have no groups, and need not be in a header', () => {
+  it('may have no groups, and may come from outside the headers', () => {
     expect(strict(asked({ token: 'plain' }))).toEqual({ name: 'bob', uid: '2', groups: ['system:authenticated'] });
   });
 
@@ -67,7 +67,7 @@ describe('tokens', () => {
 describe('passwords', () => {
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 
-  it('are accepted if they are right', () => {
+  it('authenticate users when they are right', () => {
     expect(strict(asked({ authorization: basic('carol:hunter2') }))).toEqual({
       name: 'carol',
       uid: '3',
@@ -106,7 +106,7 @@ describe('no credentials', () => {
     expect(() => strict(asked({}))).toThrow('Unauthorized');
   });
 
-  it('differ from wrong ones', () => {
+  it('differ from wrong credentials', () => {
     expect(() => open(asked({ authorization: 'Bearer wrong' }))).toThrow('Unauthorized');
   });
 });

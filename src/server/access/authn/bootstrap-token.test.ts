@@ -46,6 +46,6 @@ it.each<[string, string, Given?]>([
   ['groups that are not for joining', TOKEN, { data: { 'auth-extra-groups': 'system:masters' } }],
   ['a Secret of another type', TOKEN, { type: 'Opaque' }],
   ['a Secret on its way out', TOKEN, { metadata: { deletionTimestamp: '2030-01-01T00:00:00Z' } }],
-])('is nobody with %s', (_, token, given) => {
+])('rejects a token with %s', (_, token, given) => {
   expect(userOf(token, given)).toBeUndefined();
 });

@@ -11,7 +11,7 @@ it('reads quoted fields, and skips empty lines', () => {
   expect(parseCsv('')).toEqual([]);
 });
 
-it('reports what is wrong with a file of users', () => {
+it('reports errors in a file of users', () => {
   expect(() => parseUsers('a,b,1\nc,d', 'token')).toThrow(
     'record 2 must have at least 3 columns (token, user name, user uid), found 2',
   );

@@ -12,7 +12,7 @@ const keys: Record<string, KeyObject> = {
   EdDSA: generateKeyPairSync('ed25519').privateKey,
 };
 
-it.each(Object.entries(keys))('%s: a signature is verified by its own public key only', (name, key) => {
+it.each(Object.entries(keys))('verifies a %s signature only with its own public key', (name, key) => {
   const jwt = parseJwt(jwtSigner(key)({ a: 1 }))!;
   expect(jwt).toMatchObject({ alg: name, claims: { a: 1 } });
   for (const [other, each] of Object.entries(keys)) {
@@ -20,7 +20,7 @@ it.each(Object.entries(keys))('%s: a signature is verified by its own public key
   }
 });
 
-it('a key that is given as a function is made once, with the first token', () => {
+it('creates a key that is given as a function once, with the first token', () => {
   let made = 0;
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const sign = jwtSigner(() => {
@@ -35,11 +35,11 @@ it('a key that is given as a function is made once, with the first token', () =>
   expect(made).toBe(1);
 });
 
-it('keys of other types cannot sign tokens', () => {
+it('rejects keys of other types for signing', () => {
   expect(() => algorithmOf(generateKeyPairSync('x25519').publicKey)).toThrow('x25519');
 });
 
-it('the documents of an issuer have its public keys and nothing of the private ones', () => {
+it('publishes the public keys of an issuer, and nothing of the private ones', () => {
   const documents = issuerDocuments({
     issuer: 'https://issuer.example',
     keysUrl: 'https://issuer.example/openid/v1/jwks',
@@ -65,7 +65,7 @@ it('the documents of an issuer have its public keys and nothing of the private o
 it.each<[string, object]>([
   ['names something critical', { alg: 'ES256', crit: ['exp'], exp: 1 }],
   ['names no algorithm', { kid: 'x' }],
-])('a token whose header %s is none', (_what, header) => {
+])('rejects a token whose header %s', (_what, header) => {
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url');
   expect(parseJwt(`${part(header)}.${part({})}.AA`)).toBeUndefined();
   expect(parseJwt(`${part({ alg: 'ES256' })}.${part({})}.AA`)).toBeDefined();

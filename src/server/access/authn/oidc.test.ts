@@ -156,7 +156,7 @@ describe('rejects', () => {
   });
 });
 
-describe('an issuer that publishes odd keys', () => {
+describe('an issuer that publishes unusual keys', () => {
   const publishing = (keys: readonly unknown[]) =>
     source({
       algorithms: ['RS256', 'RS512', 'PS512'],
@@ -182,7 +182,7 @@ describe('an issuer that publishes odd keys', () => {
     expect(await publishing(keys).userOf(`${head}.${body}.${signature}`)).toBeUndefined();
   });
 
-  it('has a hundred keys that count, of up to 8,192 bits', async () => {
+  it('has at most a hundred usable keys, of up to 8,192 bits', async () => {
     const unrelated = jwk(other);
     const many = Array.from({ length: 100 }, () => ({ ...unrelated, kid: undefined }));
     expect(await publishing([...many.slice(1), jwk(rsa)]).userOf(token())).toMatchObject({ name: 'u-1' });

@@ -26,7 +26,7 @@ function userOf(credentials: Partial<Credentials>, options: Partial<RequestHeade
   return authenticate({ certificate: undefined, authorization: undefined, token: undefined, ...credentials });
 }
 
-it('a proxy names the user, the groups and further facts', () => {
+it('a proxy names the user, the groups and extra values', () => {
   const headers = {
     ...{ 'x-remote-user': 'alice', 'x-remote-group': 'dev, ops' },
     ...{ 'x-remote-extra-scopes': 'a, b', 'x-remote-extra-acme.com%2fproject': 'p' },
@@ -46,7 +46,7 @@ it('the first header with a value names the user, undivided and in UTF-8', () =>
   expect(userOf({ certificate: PROXY, headers: { 'x-name': name } })).toMatchObject({ name: 'zoë' });
 });
 
-describe('the headers are not believed', () => {
+describe('request headers are not trusted', () => {
   const admin = authenticated({ name: 'admin', groups: [] });
 
   it('without a certificate', () => {

@@ -104,7 +104,7 @@ describe('a legacy token', () => {
     expect(tokens.userOf(token)).toBeUndefined();
   });
 
-  it('is for the server', () => {
+  it('has the audiences of the server', () => {
     keep(token);
     expect(tokens.review(token, ['api', 'vault'])?.audiences).toEqual(['api']);
     expect(tokens.review(token, ['vault'])).toBeUndefined();
@@ -160,7 +160,7 @@ describe('a bound token', () => {
     expect(tokens.userOf(token)).toBeUndefined();
   });
 
-  it('of a pod that is being deleted is valid for another minute', async () => {
+  it('stays valid for a minute while its pod is being deleted', async () => {
     const token = signed(bound);
     const deletionTimestamp = '2030-01-01T00:00:00Z';
     world.put(Pod, 'p', { metadata: { uid: 'uid-2', deletionTimestamp } });
@@ -169,7 +169,7 @@ describe('a bound token', () => {
     expect(tokens.userOf(token)).toBeUndefined();
   });
 
-  it('of a pod does not need the node it ran on', () => {
+  it('does not need the node that its pod ran on', () => {
     world.remove(Node, 'n');
     expect(tokens.userOf(signed(bound))).toBeDefined();
   });
@@ -236,7 +236,7 @@ describe('rejects', () => {
   });
 });
 
-it('tokens without audiences are for the server in a review', async () => {
+it('treats tokens without audiences as tokens for the server in a review', async () => {
   const fixed = { userOf: (token: string) => (token === 'fixed' ? { name: 'ann', groups: [] } : undefined) };
   const identify = createIdentify([fixed, tokens], ['api']);
   expect(await identify('fixed', [])).toMatchObject({ user: { name: 'ann' }, audiences: ['api'] });

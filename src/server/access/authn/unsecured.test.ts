@@ -9,7 +9,7 @@ it.each([
   { host: '[::1]:8080' },
   { host: 'LocalHost:8080', origin: 'http://localhost:3000' },
   { host: '127.0.0.1:8080', origin: 'https://127.0.0.1' },
-])('is for this machine: %j', (headers) => {
+])('accepts requests from this machine: %j', (headers) => {
   expect(unsecuredUser(headers).groups).toContain('system:masters');
 });
 
@@ -22,6 +22,6 @@ it.each([
   [{ host: 'localhost', origin: 'null' }, 'pages of "null"'],
   [{ host: 'localhost', origin: 'http://localhost@evil.example' }, 'pages of'],
   [{ host: 'localhost', origin: 'file://' }, 'pages of'],
-])('is for nobody else: %j', (headers, words) => {
+])('rejects all others: %j', (headers, words) => {
   expect(() => unsecuredUser(headers)).toThrow(`forbidden: the port without authentication is not for ${words}`);
 });

@@ -56,7 +56,7 @@ it.each<[string, string, string]>([
   ['POST', '/api/v1/namespaces/a/pods/b', 'create  v1 pods  a b'],
   ['PUT', '/api/v1/namespaces/a/pods', 'update  v1 pods  a '],
   ['TRACE', '/api/v1/pods', '  v1 pods   '],
-])('what leads nowhere is seen as what it would be: %s %s', (method, path, expected) => {
+])('treats an unknown path like the one it resembles: %s %s', (method, path, expected) => {
   expect(words(unrouted(method, path))).toBe(expected);
 });
 
@@ -80,7 +80,7 @@ it('names the single object that a list selects', () => {
   expect(selecting('spec.nodeName').fieldSelector).toBeUndefined();
 });
 
-it('has label selectors as in a review', () => {
+it('parses label selectors as in a review', () => {
   const search = `labelSelector=${encodeURIComponent('a=b,c!=d,e in (f,g),h,!i,j>1')}`;
   expect(routed('GET', '/api/v1/pods', search).labelSelector).toEqual([
     { key: 'a', operator: 'In', values: ['b'] },
@@ -91,7 +91,7 @@ it('has label selectors as in a review', () => {
   ]);
 });
 
-it('is rejected with the messages of Kubernetes', () => {
+it('reports a denial with the messages of Kubernetes', () => {
   const said = (...asked: Parameters<typeof unrouted>) => forbiddenError(unrouted(...asked), '').toStatus();
   expect(said('GET', '/api/v1/namespaces/default/pods')).toMatchObject({
     code: 403,
@@ -113,7 +113,7 @@ it('is rejected with the messages of Kubernetes', () => {
   );
 });
 
-it.each(['constructor', 'toString', '__proto__', 'FOO'])('the method %s has no verb', (method) => {
+it.each(['constructor', 'toString', '__proto__', 'FOO'])('gives the method %s no verb', (method) => {
   const path = '/api/v1/pods';
   const found = attributesOfPath({ user, method, path, parts: splitPath(path), watch: false });
   expect(found).toMatchObject({ verb: '' });

@@ -20,7 +20,7 @@ it('the first authorizer with an opinion decides', async () => {
   expect(await waiting).toEqual({ verdict: 'deny', reason: 'never' });
 });
 
-it('combines all reasons when nobody decides', async () => {
+it('combines all reasons when no authorizer decides', async () => {
   const union = new Union([
     saying({ verdict: 'noOpinion', reason: 'a' }),
     later({ verdict: 'noOpinion', reason: '', error: 'gone' }),
@@ -34,7 +34,7 @@ it('allows masters everything, even if an authorizer denies it', () => {
   expect(new Union([no]).authorize({ ...asked, user })).toMatchObject({ verdict: 'allow' });
 });
 
-it('is created from modes, in their order', () => {
+it('a union is created from modes, in order', () => {
   const sorts = { node: () => silent, rbac: () => silent, webhook: () => no };
   expect(createAuthorizer(['AlwaysAllow'], sorts)).toBe(alwaysAllow);
   expect(createAuthorizer(['RBAC', 'AlwaysDeny'], sorts).authorize(asked)).toEqual(alwaysDeny.authorize(asked));

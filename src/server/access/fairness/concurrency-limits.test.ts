@@ -23,7 +23,7 @@ describe('seats', () => {
     expect(limits.get('system')).toEqual({ nominal: 74, lower: 50, upper: 600 });
   });
 
-  it('can be borrowed up to a part of those that a level has', () => {
+  it('can be borrowed up to a fraction of those that a level has', () => {
     const spec = {
       type: 'Limited',
       limited: { nominalConcurrencyShares: 10, lendablePercent: 0, borrowingLimitPercent: 50 },
@@ -46,7 +46,7 @@ describe('a level', () => {
     expect(canTakeSeats(own, 1, [own, busy], 20)).toBe(true);
   });
 
-  it('borrows what other levels lend and do not use', () => {
+  it('borrows unused seats that other levels lend', () => {
     const idle = level(0, limits);
     const own = level(10, limits);
     expect(canTakeSeats(own, 5, [own, idle], 20)).toBe(true);

@@ -143,7 +143,7 @@ describe('a request', () => {
 });
 
 describe('when seats run out', () => {
-  it('requests queue, and each flow gets its share of the seats that are freed', async () => {
+  it('requests queue, and each flow gets its share of freed seats', async () => {
     await start(24, 0); // global-default has 2 nominal seats.
     await world.patch(
       'prioritylevelconfigurations',
@@ -166,7 +166,7 @@ describe('when seats run out', () => {
     expect(other.seats).toHaveLength(1);
   });
 
-  it('requests that find no queue get 429 with Retry-After', async () => {
+  it('requests without space in a queue get 429 with Retry-After', async () => {
     await start(24, 0);
     const { refused } = await admitMany(user('flood'), 400);
     expect(refused.length).toBeGreaterThan(0);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { dealQueues } from './shuffle-sharding.ts';
 
-it('a hand has the requested number of different queues, and is always the same', () => {
+it('deals a flow the requested number of different queues, always the same', () => {
   fc.assert(
     fc.property(
       fc.string(),
@@ -18,7 +18,7 @@ it('a hand has the requested number of different queues, and is always the same'
   );
 });
 
-it('hands of different flows hardly overlap', () => {
+it('deals different flows hands that hardly overlap', () => {
   const flood = new Set(dealQueues('global-default/flood', 128, 6));
   const hands = Array.from({ length: 2_000 }, (_, index) => dealQueues(`global-default/user-${index}`, 128, 6));
   expect(hands.filter((hand) => hand.every((queue) => flood.has(queue)))).toEqual([]);

@@ -24,7 +24,7 @@ function setUp() {
 
 const count = (order: readonly string[], name: string) => order.filter((each) => each === name).length;
 
-it('a thousand requests of one client do not delay one of another', () => {
+it('does not delay a client because of a thousand requests of another', () => {
   const { request, order, turn } = setUp();
   const [flood, other] = [new Flow('flood'), new Flow('other')];
   request(other);
@@ -43,7 +43,7 @@ it('a thousand requests of one client do not delay one of another', () => {
   }
 });
 
-it('every request is served, in the order of its flow', () => {
+it('serves every request, in the order of its flow', () => {
   const { request, order, turn, turns, isIdle } = setUp();
   const flows = Array.from({ length: 40 }, (_, index) => new Flow(`flow-${index}`));
   for (let i = 0; i < 30; i++) for (const flow of flows) request(flow, { name: `${flow.name} ${i}` });
@@ -57,7 +57,7 @@ it('every request is served, in the order of its flow', () => {
   }
 });
 
-it('every flow is served within a few turns', () => {
+it('serves every flow within a few turns', () => {
   const { request, turn, order } = setUp();
   const flows = Array.from({ length: 40 }, (_, index) => new Flow(`flow-${index}`));
   for (let i = 0; i < 100; i++) for (const flow of flows) request(flow);
@@ -68,7 +68,7 @@ it('every flow is served within a few turns', () => {
   expect(seen.size).toBe(flows.length);
 });
 
-it('a flow that is alone hardly ever waits', () => {
+it('hardly ever delays a flow that is alone', () => {
   const { request, turn, order } = setUp();
   const flow = new Flow('alone');
   for (let i = 0; i < 100; i++) {
@@ -78,7 +78,7 @@ it('a flow that is alone hardly ever waits', () => {
   }
 });
 
-it('larger requests use more of the quantum', () => {
+it('charges larger requests more of the quantum', () => {
   const { request, order } = setUp();
   const [lists, other] = [new Flow('lists'), new Flow('other')];
   request(other);
@@ -86,7 +86,7 @@ it('larger requests use more of the quantum', () => {
   expect(count(order, 'lists')).toBe(1);
 });
 
-it('requests whose clients have disconnected cost nothing', () => {
+it('charges nothing for requests whose clients have disconnected', () => {
   const { request, order, turn } = setUp();
   const [flood, other] = [new Flow('flood'), new Flow('other')];
   request(other);
@@ -97,7 +97,7 @@ it('requests whose clients have disconnected cost nothing', () => {
   expect(turn()).toContain('last');
 });
 
-it('no turn is scheduled when everything has been served', () => {
+it('schedules no turn when everything has been served', () => {
   const { request, turn, isIdle } = setUp();
   const flow = new Flow('a');
   for (let i = 0; i < 1_000; i++) request(flow);

@@ -82,7 +82,7 @@ describe('an address of a service', () => {
     await expect(api.create('services', service('e'))).rejects.toMatchObject(FULL);
   });
 
-  it('stays its own when the IPAddress is deleted', async () => {
+  it('is kept when its IPAddress is deleted', async () => {
     const { spec } = await api.create('services', service('a'));
     const { metadata } = await api.get('ipaddresses', spec.clusterIP, CLUSTER);
     await api.delete('ipaddresses', spec.clusterIP, CLUSTER);
@@ -90,7 +90,7 @@ describe('an address of a service', () => {
     expect((await found(spec.clusterIP)).metadata.uid).not.toBe(metadata.uid);
   });
 
-  it('leaves the address to others when it names another owner', async () => {
+  it('is left to another owner that the IPAddress names', async () => {
     const { spec } = await api.create('services', service('a'));
     api.server.close();
     const parentRef = { resource: 'services', namespace: 'default', name: 'b' };
@@ -105,7 +105,7 @@ describe('an address of a service', () => {
   });
 });
 
-describe('a further range', () => {
+describe('an additional range', () => {
   it('is used when the first is full, and only while it is ready', async () => {
     await fill();
     await expect(api.create('services', service('x'))).rejects.toMatchObject(FULL);
@@ -117,7 +117,7 @@ describe('a further range', () => {
     await expect(api.create('services', service('y'))).rejects.toMatchObject(FULL);
   });
 
-  it('has the addresses that services ask for', async () => {
+  it('contains addresses that services request', async () => {
     const asked = service('x', { clusterIP: '10.8.0.9' });
     await expect(api.create('services', asked)).rejects.toMatchObject({
       code: 422,
@@ -128,20 +128,20 @@ describe('a further range', () => {
     expect((await api.create('services', asked)).spec.clusterIP).toBe('10.8.0.9');
   });
 
-  it('may be so small that it has no addresses', async () => {
+  it('may be too small for any address', async () => {
     await fill();
     await addRange('one', ['10.8.0.1/32']);
     await addRange('two', ['10.8.1.0/31']);
     await expect(api.create('services', service('x'))).rejects.toMatchObject(FULL);
   });
 
-  it('may be larger than what addresses are chosen from', async () => {
+  it('may be larger than the number of addresses to choose from', async () => {
     await addRange('more', ['11.0.0.0/8']);
     expect((await api.create('services', service('x', { clusterIP: '11.250.0.1' }))).spec.clusterIP).toBe('11.250.0.1');
   });
 });
 
-it('no more addresses are taken from the first range when it is being deleted', async () => {
+it('a range that is being deleted allocates no more addresses', async () => {
   await api.patch('servicecidrs', 'kubernetes', { metadata: { finalizers: ['example.com/hold'] } }, CLUSTER);
   await api.delete('servicecidrs', 'kubernetes', CLUSTER);
   await expect(api.create('services', service('x'))).rejects.toMatchObject(FULL);
@@ -149,7 +149,7 @@ it('no more addresses are taken from the first range when it is being deleted', 
   expect((await api.create('services', service('x'))).spec.clusterIP).toMatch(/^10\.7\.0\./);
 });
 
-it('the first addresses and ports are left to those who ask for them, while there are others', async () => {
+it('leaves the first addresses and ports to services that request them, while others are free', async () => {
   api = await testServer(allKinds, { serviceClusterIpRange: '10.7.0.0/27', serviceNodePortRange: '30000-30019' });
   const names = Array.from({ length: 14 }, (_, index) => `s${index}`);
   const clusterIPs: string[] = [];
@@ -165,7 +165,7 @@ it('the first addresses and ports are left to those who ask for them, while ther
   expect(ports[4]).toBeLessThan(30016);
 });
 
-it('rows of earlier releases become IPAddresses at the start', async () => {
+it('converts rows of earlier releases to IPAddresses at startup', async () => {
   const clock = new ControlledClock();
   const store = new MemoryStore({ clock });
   const first = await testServer(allKinds, { ...OPTIONS, store, clock });

@@ -14,7 +14,7 @@ const refusal = (options: object, body: object) => {
 };
 
 describe('the options of a delete', () => {
-  it('come from the query and from the body together', () => {
+  it('come from the query and the body together', () => {
     const query = { propagationPolicy: 'Orphan', dryRun: ['All'] };
     const body = { gracePeriodSeconds: 5, preconditions: { uid: 'u', resourceVersion: '7' } };
     const together = {
@@ -40,7 +40,7 @@ describe('the options of a delete', () => {
     },
   );
 
-  it('are those of the body where both name one', () => {
+  it('are taken from the body if both set one', () => {
     const query = { gracePeriodSeconds: 0, propagationPolicy: 'Orphan' };
     expect(plan(query, { gracePeriodSeconds: 9, propagationPolicy: 'Foreground' })).toMatchObject({
       gracePeriodSeconds: 9,
@@ -48,7 +48,7 @@ describe('the options of a delete', () => {
     });
   });
 
-  it('are a dry run where either asks for one', () => {
+  it('are a dry run if either requests one', () => {
     expect(plan({ dryRun: ['All'] }, { dryRun: [] }).dryRun).toBe(true);
     expect(plan({}, { dryRun: ['All'] }).dryRun).toBe(true);
     expect(plan({ dryRun: ['All'] }, { dryRun: ['All'] }).dryRun).toBe(true);

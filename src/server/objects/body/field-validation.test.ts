@@ -31,7 +31,7 @@ const UNKNOWN = [
 ];
 
 describe('a body', () => {
-  it('is warned about by default', async () => {
+  it('causes warnings by default', async () => {
     expect(await warningsOf('create', 'pods', { body: pod() })).toEqual(UNKNOWN);
     expect((await api.get('pods', 'p')).spec.foo).toBeUndefined();
     const options = { fieldValidation: 'Warn' };
@@ -55,7 +55,7 @@ describe('a body', () => {
     await expect(api.get('pods', 'p')).rejects.toMatchObject({ code: 404 });
   });
 
-  it('has its faults reported in their order, and duplicates of unknown fields once', async () => {
+  it('has its faults reported in order, and duplicates of unknown fields once', async () => {
     const body = { metadata: { name: 'm' }, nope: { x: 1 }, data: { a: '2' }, data2: {} };
     expect(await warningsOf('create', 'configmaps', { body, duplicates: ['nope', 'nope.x', 'data.a'] })).toEqual([
       'unknown field "nope"',
@@ -64,12 +64,12 @@ describe('a body', () => {
     ]);
   });
 
-  it('gives no warnings when it is valid', async () => {
+  it('causes no warnings when it is valid', async () => {
     const body = { metadata: { name: 'm', managedFields: [] }, data: { anything: 'goes' } };
     expect(await warningsOf('create', 'configmaps', { body, options: STRICT })).toBeUndefined();
   });
 
-  it('of a subresource is checked, too', async () => {
+  it('is checked for a subresource, too', async () => {
     await api.create('pods', { ...pod(), metadata: { name: 'p' } });
     const body = { metadata: { name: 'p' }, target: { name: 'n' }, tarket: {} };
     const asked = { name: 'p', subresource: 'binding', body };
@@ -86,14 +86,14 @@ describe('a patch', () => {
     json: [{ op: 'add', path: '/spec/foo', value: 1 }],
   } as const;
 
-  it.each(['merge', 'strategic', 'json'] as const)('of type %s is warned about', async (patchType) => {
+  it.each(['merge', 'strategic', 'json'] as const)('causes warnings for type %s', async (patchType) => {
     const asked = { name: 'p', patchType, body: patches[patchType] };
     expect(await warningsOf('patch', 'pods', asked)).toEqual(['unknown field "spec.foo"']);
     const options = { fieldValidation: 'Ignore' };
     expect(await warningsOf('patch', 'pods', { ...asked, options })).toBeUndefined();
   });
 
-  it.each(['merge', 'strategic', 'json'] as const)('of type %s is rejected with Strict', async (patchType) => {
+  it.each(['merge', 'strategic', 'json'] as const)('is rejected with Strict for type %s', async (patchType) => {
     const refused = api.patch('pods', 'p', patches[patchType], { patchType, options: STRICT });
     await expect(refused).rejects.toMatchObject({
       code: 422,
@@ -113,7 +113,7 @@ describe('a patch', () => {
     ]);
   });
 
-  it('of a configuration are told as a YAML parser does', async () => {
+  it('has duplicate keys of a configuration reported as by a YAML parser', async () => {
     const body = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } };
     const duplicates = ['line 3: key "name" already set in map'];
     const applied = { name: 'p', patchType: 'apply', body, duplicates } as const;
@@ -126,7 +126,7 @@ describe('a patch', () => {
     });
   });
 
-  it('in an older version gives no warnings about fields that only the stored version has', async () => {
+  it('causes no warnings in an older version about fields that only the stored version has', async () => {
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const body = { metadata: { name: 'd' }, spec: { selector: { matchLabels: { a: 'b' } }, template } };
     await api.create('deployments', body, { apiVersion: 'apps/v1' });

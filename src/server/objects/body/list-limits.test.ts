@@ -42,7 +42,7 @@ const tooMany = (field: string, limit = 10_000, count = limit + 1) => [
   `${field} FieldValueTooMany Too many: ${count}: must have at most ${limit} items`,
 ];
 
-describe('a list or map beyond its maximum is refused', () => {
+describe('a list or map beyond its maximum is rejected', () => {
   it('in a new object, with the message of Kubernetes', async () => {
     const scopes = many(() => 'BestEffort');
     const create = api.create('resourcequotas', { metadata: meta, spec: { scopes } });
@@ -137,7 +137,7 @@ describe('a list or map beyond its maximum is refused', () => {
     await expect(api.delete('configmaps', 'a', { body })).rejects.toThrow('DeleteOptions.meta.k8s.io "" is invalid');
   });
 
-  it('when admission has made it that long', async () => {
+  it('when admission made it too long', async () => {
     expect(await refusal(api.create('secrets', { metadata: meta }))).toEqual(tooMany('metadata.finalizers'));
   });
 
@@ -149,7 +149,7 @@ describe('a list or map beyond its maximum is refused', () => {
   });
 });
 
-describe('a stored object that is beyond a maximum', () => {
+describe('a stored object beyond a maximum', () => {
   /** An object as stored by a release with other limits. */
   const stored = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { ...meta, finalizers: many((i) => `a.b/f${i}`) } };
   const finalizers = (count: number) => ({

@@ -8,7 +8,7 @@ import { ChangeRecord } from './change-record.ts';
 import type { Entry } from './entry.ts';
 import { Table } from './table.ts';
 
-it('counts what a change takes in memory besides the object before it', () => {
+it('counts the memory of a change besides the object before it', () => {
   const history = new ChangeHistory({ milliseconds: 60_000, bytes: 100 * 1024 });
   const table = new Table('configmaps');
   const at = { key: '/registry/configmaps/default/a', namespace: 'default', name: 'a' };
@@ -19,7 +19,7 @@ it('counts what a change takes in memory besides the object before it', () => {
   expect(table.changesAfter(0)).toHaveLength(100);
 });
 
-it('a change keeps neither decoded objects nor the bytes of its events for long', async () => {
+it('drops decoded objects and the bytes of events after a short time', async () => {
   const api = await testServer([Namespace, ConfigMap]);
   await api.create('configmaps', { metadata: { name: 'a' }, data: { key: 'value' } });
   const watch = await api.watch('configmaps', { options: { fieldSelector: 'metadata.name=a' } });
@@ -37,7 +37,7 @@ it('a change keeps neither decoded objects nor the bytes of its events for long'
   expect(deleted.json()).toEqual(json);
 });
 
-it('changes that were read from the store again are kept no longer than those behind them', () => {
+it('keeps changes that were read from the store no longer than the ones after them', () => {
   const history = new ChangeHistory({ milliseconds: 10_000, bytes: 2 ** 30 });
   const table = new Table('configmaps');
   const change = (revision: number, time: number) => {
@@ -51,7 +51,7 @@ it('changes that were read from the store again are kept no longer than those be
   expect(table.changesAfter(0)).toHaveLength(1);
 });
 
-it('changes are settled once, also after older ones were dropped', () => {
+it('settles changes once, even after older ones were dropped', () => {
   const history = new ChangeHistory({ milliseconds: 10_000, bytes: 2 ** 30 });
   const table = new Table('configmaps');
   const settled: number[] = [];
@@ -67,7 +67,7 @@ it('changes are settled once, also after older ones were dropped', () => {
   expect(settled).toHaveLength(8_000);
 });
 
-it('keeps nothing of the changes that were dropped', () => {
+it('keeps nothing of dropped changes', () => {
   const MB = 1_000_000;
   const history = new ChangeHistory({ milliseconds: 60_000, bytes: 5 * MB });
   const table = new Table('configmaps');

@@ -21,7 +21,7 @@ const SECRETS = '/registry/core/secrets/';
 
 const serverOn = async (store: Store) => testServer(kinds, { store, clock: new ControlledClock() });
 
-describe('a stored value in which a byte was changed', () => {
+describe('a stored value with a changed byte', () => {
   /** A stopped store with two ConfigMaps, of which `b` is damaged. */
   async function damaged(): Promise<string> {
     const path = directory();
@@ -38,7 +38,7 @@ describe('a stored value in which a byte was changed', () => {
     return path;
   }
 
-  it('is never shown: the object is refused by its key, and so is a list of its kind', async () => {
+  it('is never shown: reads of the object and lists of its kind are rejected with its key', async () => {
     const store = await openEmbeddedStore({ directory: await damaged(), clock: systemClock });
     const api = await serverOn(store);
     const failure = await api.get('configmaps', 'b').catch((error) => error);
@@ -67,10 +67,10 @@ describe('a stored value in which a byte was changed', () => {
     await store.close();
   });
 
-  describe('can be deleted by a request that accepts the loss', () => {
+  describe('a request that accepts the loss', () => {
     const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
 
-    it('after which the kind can be listed again, and watches go on', async () => {
+    it('deletes the object, after which the kind can be listed again, and watches continue', async () => {
       const store = await openEmbeddedStore({ directory: await damaged(), clock: systemClock });
       const api = await serverOn(store);
       const watch = await api.watch('configmaps', { options: { resourceVersion: String(store.revision()) } });
@@ -89,14 +89,14 @@ describe('a stored value in which a byte was changed', () => {
       await store.close();
     });
 
-    it('which an object that can be read survives as any other delete: its finalizers hold it', async () => {
+    it('deletes a readable object like any other delete: its finalizers hold it', async () => {
       const api = await testServer(kinds);
       await api.create('configmaps', { metadata: { name: 'a', finalizers: ['example.com/wait'] } });
       await api.delete('configmaps', 'a', { body });
       expect((await api.get('configmaps', 'a')).metadata.deletionTimestamp).toBeDefined();
     });
 
-    it('which needs a right of its own', async () => {
+    it('needs a separate permission', async () => {
       const store = await openEmbeddedStore({ directory: await damaged(), clock: systemClock });
       const api = await testServer(kinds, { store, clock: new ControlledClock(), authorization: ['AlwaysDeny'] });
       await expect(api.delete('configmaps', 'b', { body, user: { name: 'jane', groups: [] } })).rejects.toMatchObject({
@@ -108,7 +108,7 @@ describe('a stored value in which a byte was changed', () => {
     });
   });
 
-  it('leaves all other objects as they are', async () => {
+  it('leaves all other objects unchanged', async () => {
     const store = await openEmbeddedStore({ directory: await damaged(), clock: systemClock });
     const api = await serverOn(store);
     expect((await api.get('configmaps', 'a')).data).toEqual({ is: 'value-a' });
@@ -141,7 +141,7 @@ describe('an encrypted value', () => {
     return inner;
   }
 
-  it('that was changed is refused by its key, and the others are read', async () => {
+  it('is rejected with its key after a change, and the others can be read', async () => {
     const keys: Keyring = [newKey(random)];
     const inner = await withSecrets(keys);
     const { value } = (await inner.get(`${SECRETS}default/b`))!;
@@ -154,14 +154,14 @@ describe('an encrypted value', () => {
     await expect(api.get('secrets', 'b')).rejects.toThrow('cannot be decrypted');
   });
 
-  it('whose key is not in the key file stops the start, by its key', async () => {
+  it('prevents the start when its key is not in the key file, and names it', async () => {
     const inner = await withSecrets([newKey(random)]);
     await expect(serverOn(sealed(inner, [newKey(random)]))).rejects.toThrow(
       new RegExp(`^${SECRETS}default/a is encrypted with the key .*, which is not in the key file`),
     );
   });
 
-  it('that changes to something unreadable while the server runs is refused, and the others go on', async () => {
+  it('is rejected when it becomes unreadable while the server runs, and the others stay available', async () => {
     const keys: Keyring = [newKey(random)];
     const inner = await withSecrets(keys);
     const api = await serverOn(sealed(inner, keys));

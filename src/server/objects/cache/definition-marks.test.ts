@@ -46,7 +46,7 @@ async function colourShown(store: MemoryStore, kind: Kind, build?: string): Prom
 }
 
 describe('a stored object', () => {
-  it('is served as it is stored where the present definition wrote it, and is decoded otherwise', async () => {
+  it('is served as stored if the current definition wrote it, and is decoded otherwise', async () => {
     const store = newStore();
     const first = await start(store, White, 'one');
     await first.create('boats', { metadata: { name: 'a' } }, AT);
@@ -74,7 +74,7 @@ describe('a stored object', () => {
     expect(await colourShown(store, boats('grey'), 'one')).toBe('grey');
   });
 
-  it('is decoded again after a release ran that marked the whole store', async () => {
+  it('is decoded again after an older release marked the whole store', async () => {
     const store = newStore();
     const first = await start(store, White, 'one');
     await first.create('boats', { metadata: { name: 'a' } }, AT);
@@ -87,7 +87,7 @@ describe('a stored object', () => {
   });
 });
 
-it('asks for one mark with the first write of a definition, and for none afterwards', async () => {
+it('marks are requested with the first write of a definition, and not afterwards', async () => {
   const store = newStore();
   const marks = await DefinitionMarks.load(store, 'one');
   const mark = marks.missing(White);

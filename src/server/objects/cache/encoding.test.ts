@@ -7,7 +7,7 @@ const objectOf = (rest: object) =>
   ({ spec: {}, kind: 'Pod', metadata: { name: 'a' }, apiVersion: 'v1', ...rest }) as KubeObject;
 
 describe('an encoded object', () => {
-  it('is its JSON, with kind, apiVersion and metadata first, and without what is undefined', () => {
+  it('is its JSON, with kind, apiVersion and metadata first, and without undefined fields', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (rest) => {
         const object = objectOf({ gone: undefined, ...rest });
@@ -18,16 +18,16 @@ describe('an encoded object', () => {
     );
   });
 
-  it('may be larger than what is kept side by side', () => {
+  it('may be larger than the encoding buffer', () => {
     const object = objectOf({ spec: { text: 'ä'.repeat(300_000) } });
     expect(JSON.parse(encode(object).toString())).toEqual(object);
   });
 });
 
-describe('an object that was changed', () => {
+describe('a changed object', () => {
   const parts = fc.dictionary(fc.string({ minLength: 1 }), fc.jsonValue(), { maxKeys: 5 });
 
-  it('has the bytes that it would have if nothing had been taken over', () => {
+  it('is encoded to the same bytes as without copied parts', () => {
     fc.assert(
       fc.property(parts, parts, fc.infiniteStream(fc.boolean()), (old, next, coins) => {
         const before = objectOf(old);

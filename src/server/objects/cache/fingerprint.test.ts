@@ -21,7 +21,7 @@ function fingerprint(changes: Partial<KindDefinition>, build = 'build'): string 
 
 const usual = fingerprint({});
 
-it('is the same for the same definition, however it is described', () => {
+it('fingerprints are equal for equal definitions, however they are written', () => {
   const described = s.object('BoatSpec', { colour: s.string({ default: 'white', description: 'Its colour.' }) });
   expect(fingerprint({ fields: { spec: described }, description: 'Something that floats.' })).toBe(usual);
 });
@@ -42,7 +42,7 @@ it('changes with the build', () => {
   expect(fingerprint({}, 'another build')).not.toBe(usual);
 });
 
-it('sees into shapes that contain themselves', () => {
+it('includes shapes that contain themselves', () => {
   const recursive = (size: Schema) => {
     const Deck: Schema = s.object('Deck', { size, below: s.lazy(() => Deck) });
     return fingerprint({ fields: { spec: Deck } });
@@ -51,6 +51,6 @@ it('sees into shapes that contain themselves', () => {
   expect(recursive(s.int32())).not.toBe(recursive(s.string()));
 });
 
-it('is different for every kind', () => {
+it('differs between all kinds', () => {
   expect(new Set(allKinds.map((kind) => fingerprintOf(kind, ''))).size).toBe(allKinds.length);
 });

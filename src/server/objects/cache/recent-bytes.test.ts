@@ -8,7 +8,7 @@ it('keeps the newest bytes up to the limit, and drops the oldest', () => {
   expect(left).toEqual(Array.from({ length: 100 }, (_, index) => 4_900 + index));
 });
 
-it('does not keep what is larger than the limit, and drops nothing for it', () => {
+it('rejects bytes larger than the limit, and drops nothing for them', () => {
   const recent = new RecentBytes(100);
   const small = recent.keep(Buffer.alloc(50));
   expect(recent.keep(Buffer.alloc(101)).bytes).toBeUndefined();

@@ -5,7 +5,7 @@ import { SharedObjects } from './shared-objects.ts';
 const object = (name: string): KubeObject => ({ kind: 'ConfigMap', apiVersion: 'v1', metadata: { name } });
 
 describe('SharedObjects', () => {
-  it('reads bytes once, and other bytes with the same content again', () => {
+  it('decodes bytes once, and other bytes with the same content again', () => {
     const shared = new SharedObjects();
     const bytes = Buffer.from('a');
     const first = shared.object(bytes, () => object('a'));
@@ -15,7 +15,7 @@ describe('SharedObjects', () => {
     expect(shared.object(Buffer.from('a'), read)).toEqual(object('b'));
   });
 
-  it('takes the metadata of an object that was read, and reads it alone otherwise', () => {
+  it('takes the metadata from a decoded object, and decodes it alone otherwise', () => {
     const shared = new SharedObjects();
     const [known, unknown] = [Buffer.from('a'), Buffer.from('b')];
     const { metadata } = shared.object(known, () => object('a'));

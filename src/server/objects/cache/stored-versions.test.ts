@@ -58,14 +58,14 @@ async function storeWithOldBoats(): Promise<MemoryStore> {
 
 const converted = { berths: 3, colour: 'grey', sails: false };
 
-it('reads an object in the version in which it is stored, with the defaults of that version', async () => {
+it('reads an object in its stored version, with the defaults of that version', async () => {
   const api = await serverOf(Promoted, await storeWithOldBoats(), 'one');
   expect(await api.get('boats', 'a', { apiVersion: NEW })).toMatchObject({ apiVersion: NEW, spec: converted });
   expect((await api.get('boats', 'a', { apiVersion: NEW })).spec).toEqual(converted);
   expect((await api.get('boats', 'a', { apiVersion: OLD })).spec).toEqual({ size: 3, colour: 'grey' });
 });
 
-it('lists objects that are stored in another version, whole and selected', async () => {
+it('lists objects stored in another version, whole and selected', async () => {
   const api = await serverOf(Promoted, await storeWithOldBoats(), 'one');
   await api.create('boats', { metadata: { name: 'c' }, spec: { berths: 9 } }, { apiVersion: NEW });
   const list = JSON.parse((await api.list('boats', { apiVersion: NEW })).json().toString());
@@ -80,7 +80,7 @@ it('lists objects that are stored in another version, whole and selected', async
   expect(JSON.parse(one.json().toString()).items.map(({ metadata }: any) => metadata.name)).toEqual(['b']);
 });
 
-it('shows watchers objects that are stored in another version', async () => {
+it('shows watchers objects stored in another version', async () => {
   const api = await serverOf(Promoted, await storeWithOldBoats(), 'one');
   const watch = await api.watch('boats', { apiVersion: NEW });
   expect((await watch.next(2)).map(({ object }) => (object as any).spec)).toEqual([converted, converted]);
@@ -89,7 +89,7 @@ it('shows watchers objects that are stored in another version', async () => {
   expect(gone).toMatchObject({ type: 'DELETED', object: { apiVersion: NEW, spec: converted } });
 });
 
-it('stores an object in the present version with its next change, even one that changes nothing', async () => {
+it('stores an object in the current version with its next update, even one without changes', async () => {
   const store = await storeWithOldBoats();
   const api = await serverOf(Promoted, store, 'one');
   const stored = async (name: string) => JSON.parse((await store.get(KEY + name))!.value.toString());
@@ -105,7 +105,7 @@ it('stores an object in the present version with its next change, even one that 
   expect(again.metadata.resourceVersion).toBe(moved.metadata.resourceVersion);
 });
 
-it('writes nothing for an update that changes nothing where what is stored is current, whoever wrote it', async () => {
+it('writes nothing for an update without changes when the stored bytes are current, whoever wrote them', async () => {
   const store = await storeWithOldBoats();
   const api = await serverOf(Beta, store);
   const found = await api.get('boats', 'a', { apiVersion: OLD });
@@ -114,7 +114,7 @@ it('writes nothing for an update that changes nothing where what is stored is cu
   );
 });
 
-it('refuses to show an object whose version is gone, and says which', async () => {
+it('rejects a read of an object whose version was removed, and names the version', async () => {
   const store = await storeWithOldBoats();
   const api = await serverOf(Dropped, store, 'one');
   await api.create('boats', { metadata: { name: 'c' }, spec: {} }, { apiVersion: NEW });
@@ -127,7 +127,7 @@ it('refuses to show an object whose version is gone, and says which', async () =
   expect((await api.get('boats', 'c', { apiVersion: NEW })).metadata.name).toBe('c');
 });
 
-it('removes an object whose version is gone when a client accepts the loss', async () => {
+it('removes an object whose version was removed when a client accepts the loss', async () => {
   const api = await serverOf(Dropped, await storeWithOldBoats(), 'one');
   const body = { ignoreStoreReadErrorWithClusterBreakingPotential: true };
   await expect(api.delete('boats', 'a', { apiVersion: NEW })).rejects.toThrow('corrupt object');
@@ -135,7 +135,7 @@ it('removes an object whose version is gone when a client accepts the loss', asy
   expect(JSON.parse((await api.list('boats', { apiVersion: NEW })).json().toString()).items).toEqual([]);
 });
 
-it('answers a list with an error that names every object that cannot be read', async () => {
+it('rejects a list with an error that names every object that cannot be read', async () => {
   const api = await serverOf(Dropped, await storeWithOldBoats(), 'one');
   const failure = await api.list('boats', { apiVersion: NEW }).catch((error) => error);
   expect(isApiError(failure, 'StorageReadError')).toBe(true);
@@ -148,7 +148,7 @@ it('answers a list with an error that names every object that cannot be read', a
   ]);
 });
 
-it('ends a watch with an error when an object cannot be read, and goes on with others', async () => {
+it('ends a watch with an error when an object cannot be read, and continues with others', async () => {
   const store = new MemoryStore({ clock: new ControlledClock() });
   const api = await serverOf(Dropped, store);
   const watch = await api.watch('boats', { apiVersion: NEW });
@@ -164,7 +164,7 @@ it('ends a watch with an error when an object cannot be read, and goes on with o
   await expect.poll(() => others.told()).toContain('ADDED later');
 });
 
-it('refuses bytes that are no object at all', async () => {
+it('rejects bytes that are not an object', async () => {
   const store = new MemoryStore({ clock: new ControlledClock() });
   await store.commit([{ key: `${KEY}a`, value: Buffer.from('k8s\0 not JSON') }]);
   const api = await serverOf(Promoted, store);

@@ -103,20 +103,20 @@ describe('reads', () => {
     webhook.calls.length = 0;
   });
 
-  it('gets an object in another version, and converts it once', async () => {
+  it('get an object in another version, and convert it once', async () => {
     expect(await api.get('boats', 'a', AT_OLD)).toMatchObject({ apiVersion: OLD, spec: { size: 3 } });
     const got = await api.get('boats', 'a', AT_OLD);
     expect(got.metadata).toMatchObject({ selfLink: `/apis/${OLD}/namespaces/default/boats/a`, name: 'a' });
     expect(webhook.calls).toEqual([`1 to ${OLD}`]);
   });
 
-  it('converts nothing for the stored version', async () => {
+  it('convert nothing for the stored version', async () => {
     expect((await api.get('boats', 'a', AT_HUB)).spec).toEqual({ berths: 3 });
     await api.list('boats', AT_HUB);
     expect(webhook.calls).toEqual([]);
   });
 
-  it('converts a list in one call, and only what the page shows', async () => {
+  it('convert a list in one call, and only the objects of the page', async () => {
     const list = await api.list('boats', AT_OLD);
     expect(JSON.parse(list.json().toString()).items.map(({ spec }: Boat) => spec)).toEqual([
       { size: 3 },
@@ -128,14 +128,14 @@ describe('reads', () => {
     expect(webhook.calls).toHaveLength(1);
   });
 
-  it('converts only what a selector or a limit leaves', async () => {
+  it('convert only the objects that match a selector or fit a limit', async () => {
     await api.list('boats', { ...AT_OLD, options: { labelSelector: 'each=b' } });
     const page = await api.list('boats', { ...AT_OLD, options: { limit: 1 } });
     expect(page.metadata.continue).toBeDefined();
     expect(webhook.calls).toEqual([`1 to ${OLD}`, `1 to ${OLD}`]);
   });
 
-  it('shows the state of one revision, whatever is written while it converts', async () => {
+  it('show the state of one revision, whatever is written during the conversion', async () => {
     webhook.hold();
     const listing = api.list('boats', AT_OLD);
     await settled();
@@ -154,7 +154,7 @@ describe('reads', () => {
     }
   });
 
-  it('shows a table', async () => {
+  it('show a table', async () => {
     expect(tableOf(await api.list('boats', AT_OLD))).toEqual([
       ['a', 3, 3],
       ['b', 3, 3],
@@ -162,7 +162,7 @@ describe('reads', () => {
     ]);
   });
 
-  it('fails where the conversion does', async () => {
+  it('fail when the conversion fails', async () => {
     webhook.failure = new ApiError('InternalError', 'conversion webhook for boats failed');
     await expect(api.get('boats', 'a', AT_OLD)).rejects.toThrow('conversion webhook for boats failed');
     await expect(api.list('boats', AT_OLD)).rejects.toThrow('conversion webhook for boats failed');
@@ -170,7 +170,7 @@ describe('reads', () => {
   });
 });
 
-describe('objects that are stored in another version', () => {
+describe('objects stored in another version', () => {
   it('are converted before they are selected or shown', async () => {
     await putOld('a', 4);
     await putOld('b', 5);
@@ -183,7 +183,7 @@ describe('objects that are stored in another version', () => {
   });
 });
 
-it('shows a table of what was replaced in the store while it was converted', async () => {
+it('shows a table of objects that were replaced during the conversion', async () => {
   await putOld('a', 4);
   webhook.hold();
   const listing = api.list('boats', AT_OLD);
@@ -198,7 +198,7 @@ it('shows a table of what was replaced in the store while it was converted', asy
 });
 
 describe('watches', () => {
-  it('show what there is and what comes, in order, however long conversions take', async () => {
+  it('show current and new objects in order, however long conversions take', async () => {
     await putOld('a', 1);
     webhook.hold();
     const watch = await api.watch('boats', AT_OLD);
@@ -224,7 +224,7 @@ describe('watches', () => {
     expect(told(watch.events)).toEqual(['ADDED a 5', 'DELETED a 5']);
   });
 
-  it('start from a revision, and mark the end of what there is', async () => {
+  it('start from a revision, and mark the end of the initial objects', async () => {
     const { metadata } = await api.create('boats', { metadata: { name: 'a' }, spec: { berths: 1 } }, AT_HUB);
     await api.create('boats', { metadata: { name: 'b' }, spec: { berths: 2 } }, AT_HUB);
     const later = await api.watch('boats', { ...AT_OLD, options: { resourceVersion: metadata.resourceVersion } });
@@ -235,7 +235,7 @@ describe('watches', () => {
     expect(events.map(({ type }) => type)).toEqual(['ADDED', 'ADDED', 'BOOKMARK']);
   });
 
-  it('send a bookmark only behind the events before it', async () => {
+  it('send a bookmark only after the events before it', async () => {
     const options = { allowWatchBookmarks: true };
     const watch = await api.watch('boats', { ...AT_OLD, options });
     await settled();
@@ -260,7 +260,7 @@ describe('watches', () => {
     expect(watch.ended).toBe(true);
   });
 
-  it('of the stored version wait for nothing', async () => {
+  it('wait for nothing in the stored version', async () => {
     const watch = await api.watch('boats', AT_HUB);
     await api.create('boats', { metadata: { name: 'a' }, spec: { berths: 1 } }, AT_HUB);
     await watch.next();
@@ -272,7 +272,7 @@ describe('watches', () => {
 describe('writes', () => {
   const stored = async (each: string) => JSON.parse((await api.store.get(KEY + each))!.value.toString());
 
-  it('store what is created in another version in the stored one, and answer in the version of the request', async () => {
+  it('store objects created in another version in the stored one, and respond in the version of the request', async () => {
     const created = await api.create('boats', { metadata: { name: 'a' }, spec: { size: 7 } }, AT_OLD);
     expect(created).toMatchObject({ apiVersion: OLD, spec: { size: 7 } });
     expect(await stored('a')).toMatchObject({ apiVersion: HUB, spec: { berths: 7 } });
@@ -280,7 +280,7 @@ describe('writes', () => {
     expect(byDefault.spec).toEqual({ size: 1 });
   });
 
-  it('replace an object in another version, and refuse to do so from an outdated one', async () => {
+  it('replace an object in another version, and reject an outdated one', async () => {
     const created = await api.create('boats', { metadata: { name: 'a' }, spec: { size: 7 } }, AT_OLD);
     const replaced = await api.update('boats', { ...created, spec: { size: 8 } }, AT_OLD);
     expect(replaced).toMatchObject({ apiVersion: OLD, spec: { size: 8 } });
@@ -296,7 +296,7 @@ describe('writes', () => {
     expect(await stored('a')).toMatchObject({ apiVersion: HUB, spec: { berths: 8 } });
   });
 
-  it('patch the newest object when another write comes first while it is converted', async () => {
+  it('patch the newest object when another write happens during the conversion', async () => {
     await api.create('boats', { metadata: { name: 'a' }, spec: { berths: 7 } }, AT_HUB);
     webhook.hold();
     const patching = api.patch('boats', 'a', { metadata: { labels: { x: 'y' } } }, AT_OLD);
@@ -313,7 +313,7 @@ describe('writes', () => {
     await expect(api.get('boats', 'a', AT_HUB)).rejects.toMatchObject({ code: 404 });
   });
 
-  it('change, migrate and delete what is stored in another version', async () => {
+  it('change, migrate and delete objects stored in another version', async () => {
     for (const each of ['a', 'b', 'c', 'd']) await putOld(each, 4);
     await api.patch('boats', 'a', { metadata: { labels: { x: 'y' } } }, AT_HUB);
     expect(await stored('a')).toMatchObject({ apiVersion: HUB, spec: { berths: 4 } });
@@ -334,7 +334,7 @@ describe('writes', () => {
     expect((await api.get('boats', 'a', at)).status).toEqual({ afloat: true });
   });
 
-  it('fail where the conversion does, and store nothing', async () => {
+  it('fail when the conversion fails, and store nothing', async () => {
     webhook.failure = new ApiError('InternalError', 'conversion webhook for boats failed');
     const creating = api.create('boats', { metadata: { name: 'a' }, spec: { size: 7 } }, AT_OLD);
     await expect(creating).rejects.toThrow('conversion webhook for boats failed');
@@ -342,7 +342,7 @@ describe('writes', () => {
   });
 });
 
-it('cannot be mixed with synchronous conversions', () => {
+it('asynchronous conversions cannot be mixed with synchronous ones', () => {
   const definition = {
     group: 'example.com',
     kind: 'Boat',

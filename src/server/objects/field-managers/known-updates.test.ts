@@ -71,7 +71,7 @@ function managersOf(version: Version, before: any, choices: readonly number[]): 
   return entries?.some(({ fieldsV1 }) => Object.keys(fieldsV1 as object).length === 0) ? undefined : entries;
 }
 
-it('says what working it out says, for other objects with other identifiers at other times too', () => {
+it('equals a full computation, for other objects with other identifiers at other times', () => {
   let known = 0;
   const choices = fc.array(fc.nat(11), { minLength: 40, maxLength: 40 });
   fc.assert(
@@ -109,7 +109,7 @@ it('says what working it out says, for other objects with other identifiers at o
   expect(known).toBeGreaterThan(500);
 });
 
-it('tells apart whose identifier a write is about', () => {
+it('distinguishes the owners of identifiers', () => {
   const { kind, version } = kindOf({ kind: 'ConfigMap', apiVersion: 'v1' })!;
   const owner = (uid: string, controller: boolean) => ({ apiVersion: 'v1', kind: 'Pod', name: uid, uid, controller });
   const object = (...ownerReferences: object[]) => ({

@@ -23,7 +23,7 @@ describe('objects with very many fields', () => {
     expect(created.metadata.managedFields).toBeUndefined();
   });
 
-  it('lose their managers when they become as large', async () => {
+  it('lose their managers when they grow beyond the limit', async () => {
     await server.create('configmaps', { metadata: { name: 'grown' }, data: { a: 'b' } });
     const patched = await server.patch('configmaps', 'grown', { data: dataOf(10_000) });
     expect(patched.metadata.managedFields).toBeUndefined();
@@ -38,7 +38,7 @@ describe('objects with very many fields', () => {
     await expect(server.patch('configmaps', 'live', small, applyBy('one'))).rejects.toMatchObject(tooLarge);
   });
 
-  it('are no longer applied to when their managers own too many of them together', async () => {
+  it('cannot be applied to when their managers together own too many fields', async () => {
     const large = config('shared', dataOf(7_000));
     await server.patch('configmaps', 'shared', large, applyBy('one'));
     await server.patch('configmaps', 'shared', large, applyBy('two'));
@@ -61,7 +61,7 @@ describe('objects with very many fields', () => {
   });
 });
 
-describe('managers that a client sends', () => {
+describe('managers from a client', () => {
   let server: TestServer;
 
   beforeAll(async () => {
@@ -73,14 +73,14 @@ describe('managers that a client sends', () => {
     return metadata.managedFields.map(({ manager }: { manager: string }) => manager);
   };
 
-  it('do not count when they own too many fields', async () => {
+  it('are ignored when they own too many fields', async () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`f:k${i}`, {}] as const));
     expect(await created('few', [entry('sent', { 'f:data': fields(10) })])).toContain('sent');
     expect(await created('many', [entry('sent', { 'f:data': fields(15_000) })])).not.toContain('sent');
   });
 
-  it('do not count when an item is no scalar, which could be nested without end', async () => {
+  it('are ignored when an item is not a scalar, which could be nested without end', async () => {
     const deep = (leaf: string) => `v:${'['.repeat(50_000)}${leaf}${']'.repeat(50_000)}`;
     const fields = { 'f:metadata': { 'f:finalizers': { [deep('1')]: {}, [deep('2')]: {} } } };
     expect(await created('deep', [entry('sent', fields)])).not.toContain('sent');

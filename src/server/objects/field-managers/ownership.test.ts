@@ -191,7 +191,7 @@ const configuration = (metadata: object, { containers: list, ...spec }: any) => 
   spec: { ...spec, ...(list ? { template: { spec: { containers: list } } } : {}) },
 });
 
-it('is what a simple model says, after any sequence of writes', async () => {
+it('agrees with a simple model after any sequence of writes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(steps, { maxLength: 10 }), async (sequence) => {
       const api = await testServer([Deployment, Namespace]);

@@ -36,7 +36,7 @@ const entry = (manager: string, fields: any, more: object = {}): ManagedFieldsEn
   });
 
 describe('managers in stored bytes', () => {
-  it('are a fraction of what is served, and the same for clients and for readers', () => {
+  it('take a fraction of their served size, and read back unchanged', () => {
     const entries = [
       entry('kubelet', status('10.0.0.1')),
       entry('é "quoted", {"f:x', status('fd00::7'), { time: undefined }),
@@ -58,7 +58,7 @@ describe('managers in stored bytes', () => {
     expect(encodeChange(read).bytes.toString()).toBe(bytes.toString());
   });
 
-  it('share what is compressed between objects that differ in addresses', () => {
+  it('share compressed lists between objects that differ in addresses', () => {
     const packed = ['10.0.0.1', '10.9.8.7'].map((ip) => {
       const { bytes } = encodeChange(podWith([entry('kubelet', status(ip))]));
       return /"manager":"(\S+) /.exec(bytes.toString())![1];
@@ -66,7 +66,7 @@ describe('managers in stored bytes', () => {
     expect(packed[1]).toBe(packed[0]);
   });
 
-  it('are stored as they are when they are short, and read as they were stored before', () => {
+  it('are stored unpacked when they are short, and read in that form', () => {
     const plain = JSON.parse(JSON.stringify([entry('me', { 'f:data': { 'f:a': {} } })]));
     const { bytes } = encodeChange(podWith(plain));
     expect(JSON.parse(bytes.toString())).toEqual(podWith(plain));
@@ -75,7 +75,7 @@ describe('managers in stored bytes', () => {
     expect(parseStored(before)).toEqual(JSON.parse(before.toString()));
   });
 
-  it('come back from the store whatever is in them', () => {
+  it('read back unchanged, whatever they contain', () => {
     const name = fc.string({ unit: 'grapheme', maxLength: 20 });
     const leaf = fc.constant({});
     const element = fc.oneof(

@@ -30,7 +30,7 @@ it('gives a watch the created object, and keeps it for the next write', async ()
   expect((await handle({ verb: 'get', name: 'a' })).object).toBe(created.object);
 });
 
-it('gives a watch that reads late every object as it was', async () => {
+it('gives a late reader of a watch every object as it was', async () => {
   const { events, handle } = await serverWithWatch(true);
   const written = [await handle({ verb: 'create', body: { metadata: { name: 'a' } } })];
   for (const value of ['1', '2']) {
@@ -40,7 +40,7 @@ it('gives a watch that reads late every object as it was', async () => {
   for (const [index, { object }] of events.entries()) expect(object).toBe(written[index]!.object);
 });
 
-it('keeps only the bytes of an object that a watch over a network is sent', async () => {
+it('keeps only the bytes of an object that is sent to a watch over a network', async () => {
   const { handle } = await serverWithWatch(false);
   const created = await handle({ verb: 'create', body: { metadata: { name: 'a' } } });
   const read = await handle({ verb: 'get', name: 'a' });

@@ -14,11 +14,11 @@ beforeEach(async () => {
   }
 });
 
-it('gives the memory of a list away that is requested once', async () => {
+it('transfers the memory of a list that is requested once', async () => {
   expect(isMovable((await api.list('configmaps')).json())).toBe(true);
 });
 
-it('gives the memory of a page away', async () => {
+it('transfers the memory of a page', async () => {
   for (let i = 0; i < 3; i++) {
     expect(isMovable((await api.list('configmaps', { options: { limit: 1 } })).json())).toBe(true);
   }

@@ -67,7 +67,7 @@ beforeEach(() => {
 });
 
 describe('a watch whose client does not read', () => {
-  it('is sent no more of its large initial objects than fit into a window, and nothing else is encoded', () => {
+  it('gets only a window of its large initial objects, and nothing else is encoded', () => {
     const client = new Client(backlogs);
     const events = Array.from({ length: 10 }, (_, i) => eventOf(MB / 4, String(i)));
     client.output.send(batchOf(events), true);
@@ -77,7 +77,7 @@ describe('a watch whose client does not read', () => {
     expect(client.output.isBehind).toBe(false);
   });
 
-  it('keeps what comes, and sends it when the client reads, in order', () => {
+  it('keeps new events, and sends them when the client reads, in order', () => {
     const client = new Client(backlogs);
     const events = Array.from({ length: 10 }, (_, i) => eventOf(MB, String(i)));
     for (const event of events) client.output.send(batchOf([event]), false);
@@ -90,7 +90,7 @@ describe('a watch whose client does not read', () => {
     expect(backlogs.inFlight).toBe(0);
   });
 
-  it('is ended when more than 16 MB wait', () => {
+  it('is ended at a backlog of more than 16 MB', () => {
     const client = new Client(backlogs);
     for (let i = 0; i < 16; i++) client.output.send(batchOf([eventOf(MB)]), false);
     expect(client.isEnded).toBe(false);
@@ -126,7 +126,7 @@ describe('a watch whose client does not read', () => {
     expect(client.received.length).toBe(10_001);
   });
 
-  it('that falls behind, together with others, is ended for those that fell behind later', () => {
+  it('is ended together with others in the order in which they fell behind', () => {
     const clients = Array.from({ length: 8 }, () => new Client(backlogs));
     for (const client of clients) {
       for (let i = 0; i < 13; i++) client.output.send(batchOf([eventOf(MB)]), false);
@@ -135,7 +135,7 @@ describe('a watch whose client does not read', () => {
     expect(clients.map(({ isEnded }) => isEnded)).toEqual([true, true, true, false, false, false, false, false]);
   });
 
-  it('shares what waits with others, so that it counts once', () => {
+  it('shares its backlog with others, so that it counts once', () => {
     const clients = Array.from({ length: 100 }, () => new Client(backlogs));
     for (let i = 0; i < 10; i++) {
       const batch = batchOf([eventOf(MB)]);
@@ -147,7 +147,7 @@ describe('a watch whose client does not read', () => {
     expect(backlogs.waitingBytes).toBe(0);
   });
 
-  it('sends less ahead while many others do not read either', () => {
+  it('has a smaller window while many other clients do not read either', () => {
     const clients = Array.from({ length: 1_000 }, () => new Client(backlogs));
     const small = Array.from({ length: 60 }, () => batchOf([eventOf(10_000)]));
     for (const batch of small) for (const client of clients) client.output.send(batch, false);

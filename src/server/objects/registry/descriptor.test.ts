@@ -192,8 +192,8 @@ const documents = async (path: string, headers: Record<string, string> = {}) => 
   }
 };
 
-describe('a subresource with a body of its own', () => {
-  it('is performed, after its body was decoded and admitted by its own schema', async () => {
+describe('a subresource with its own body', () => {
+  it('is performed after its body was decoded and admitted by its own schema', async () => {
     admitted.length = 0;
     const { code, json } = await ask('POST', `${ROBOTS}/marvin/job`, { task: 'sing' });
     expect([code, json()]).toEqual([
@@ -208,21 +208,21 @@ describe('a subresource with a body of its own', () => {
     expect(robot).toMatchObject({ spec: { arms: 2 }, status: { job: 'dance' }, metadata: { generation: 1 } });
   });
 
-  it('takes no other kind, and no unknown field in a strict request', async () => {
+  it('rejects other kinds, and unknown fields in a strict request', async () => {
     const other = await ask('POST', `${ROBOTS}/marvin/job`, { kind: 'Robot', ...v1 });
     expect(other.json().message).toContain('cannot be handled as a RobotJob');
     const strict = await ask('POST', `${ROBOTS}/marvin/job?fieldValidation=Strict`, { tusk: 'x' });
     expect([strict.code, strict.json().message]).toEqual([400, expect.stringContaining('unknown field "tusk"')]);
   });
 
-  it('is there for the verbs that it has, and the kinds that declare it', async () => {
+  it('exists for its verbs, and the kinds that declare it', async () => {
     expect((await ask('GET', `${ROBOTS}/marvin/job`)).code).toBe(405);
     await expect(api.get('robots', 'marvin', { ...v1, subresource: 'job' })).rejects.toMatchObject({ code: 405 });
     const none = api.get('namespaces', 'default', { namespace: undefined as never, subresource: 'job' });
     await expect(none).rejects.toMatchObject({ code: 404 });
   });
 
-  it('can be one of a single version', async () => {
+  it('can belong to a single version', async () => {
     const at = { subresource: 'blueprint', apiVersion: 'robots.example.com/v1alpha1' };
     expect(await api.get('robots', 'marvin', at)).toMatchObject({ kind: 'Echo' });
     await expect(api.get('robots', 'marvin', { ...at, ...v1 })).rejects.toMatchObject({ code: 404 });
@@ -230,7 +230,7 @@ describe('a subresource with a body of its own', () => {
 });
 
 describe('a subresource of text', () => {
-  it('gets its parameters, each in its type, and no others', async () => {
+  it('gets exactly its parameters, each in its type', async () => {
     const path = `${ROBOTS}/marvin/camera?lens=a&zoom=5&night&secret=x&zoom=7&limit=3&other=y`;
     const { code, headers, text } = await ask('GET', path, undefined, { accept: 'image/png' });
     expect([code, headers['content-type']]).toEqual([200, 'text/plain']);
@@ -245,7 +245,7 @@ describe('a subresource that connects', () => {
     ['GET', '/tunnel/', { verb: 'get', path: '/' }],
     ['POST', '/tunnel/a%2Fb/c%20d/', { verb: 'create', path: '/a%2Fb/c%20d/' }],
     ['DELETE', '/tunnel/x?limit=1', { verb: 'delete', path: '/x' }],
-  ])('takes %s and a path: %s', async (method, path, expected) => {
+  ])('accepts %s and a path: %s', async (method, path, expected) => {
     const { code, json } = await ask(
       method,
       `${ROBOTS}/marvin${path}`,
@@ -254,13 +254,13 @@ describe('a subresource that connects', () => {
     expect([code, json()]).toEqual([200, { kind: 'Echo', ...expected }]);
   });
 
-  it('is the only one that takes a path', async () => {
+  it('is the only type that accepts a path', async () => {
     expect((await ask('GET', `${ROBOTS}/marvin/camera/x`)).code).toBe(404);
   });
 });
 
-describe('rights', () => {
-  it('are to a verb on the resource and the subresource', async () => {
+describe('permissions', () => {
+  it('are checked for a verb on the resource and the subresource', async () => {
     expect((await ask('POST', `${ROBOTS}/marvin/job`, {})).code).toBe(200);
     const refused = await ask('PUT', `${ROBOTS}/marvin/tunnel`, {});
     expect(refused.json().message).toContain(
@@ -270,7 +270,7 @@ describe('rights', () => {
     expect((await ask('GET', `${ROBOTS}/marvin`)).code).toBe(403);
   });
 
-  it('are those of calls within the process, too', async () => {
+  it('are also checked for calls within the process', async () => {
     const call = { ...v1, verb: 'create', plural: 'robots', namespace: 'default', name: 'marvin' } as const;
     const as = (name: string) => api.server.direct({ name, groups: [] });
     const body = () => ({ task: 'sing' });
@@ -282,7 +282,7 @@ describe('rights', () => {
 describe('discovery', () => {
   const verbs = { job: ['create'], camera: ['get'], tunnel: ['create', 'delete', 'get', 'patch', 'update'] };
 
-  it('lists it, with the kind of its bodies', async () => {
+  it('lists the subresource, with the kind of its bodies', async () => {
     const { resources } = await documents('/apis/robots.example.com/v1');
     const rows = new Map<string, object>(resources.map((row: { name: string }) => [row.name, row]));
     const base = { singularName: '', namespaced: true };
@@ -299,7 +299,7 @@ describe('discovery', () => {
     expect(rows.get('robots/scale')).toMatchObject({ group: 'autoscaling', version: 'v1', kind: 'Scale' });
   });
 
-  it('has it in its aggregated form', async () => {
+  it('lists the subresource in its aggregated form', async () => {
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
     const { items } = await documents('/apis', { accept });
     const group = items.find(({ metadata }: { metadata: { name: string } }) => metadata.name === 'robots.example.com');
@@ -314,7 +314,7 @@ describe('discovery', () => {
 describe('the published schemas', () => {
   const path = (subresource: string) => `${ROBOTS.replace('default', '{namespace}')}/{name}/${subresource}`;
 
-  it('have its operations and the schema of its bodies', async () => {
+  it('have the operations of the subresource and the schema of its bodies', async () => {
     const { paths, definitions } = await documents('/openapi/v2');
     const { post } = paths[path('job')];
     const schema = { $ref: '#/definitions/com.example.robots.v2.RobotJob' };
@@ -326,7 +326,7 @@ describe('the published schemas', () => {
     expect(definitions['com.example.robots.v2.RobotJob'].properties.task).toMatchObject({ description: 'The task.' });
   });
 
-  it('have its query parameters, but for those that are not published', async () => {
+  it('have its published query parameters', async () => {
     const { paths } = await documents('/openapi/v3/apis/robots.example.com/v1');
     const { get } = paths[path('camera')];
     const named = get.parameters.map(({ name, schema }: { name: string; schema: { type: string } }) => [
@@ -369,7 +369,7 @@ describe('a kind', () => {
     expect(tuned).toMatchObject({ spec: { arms: 3 }, status: { arms: 3 } });
   });
 
-  it('cannot declare what nobody describes', () => {
+  it('cannot declare a subresource without a descriptor', () => {
     const kind = { ...Robot, plural: 'others' };
     expect(() => new Registry([kind], allSubresources)).toThrow('kind Robot declares the unknown subresource camera');
     const registry = new Registry([], allSubresources);

@@ -68,7 +68,7 @@ async function ask(path: string, headers: Record<string, string> = {}): Promise<
 
 const specs = (list: any) => list.items.map(({ spec }: any) => spec);
 
-it('shows objects through the new definition, in lists that were asked for before, too', async () => {
+it('shows objects through the new definition, even in lists that were requested before', async () => {
   const revision = (await ask(LIST)).json().metadata.resourceVersion;
   expect(specs((await ask(LIST)).json())).toEqual([
     { size: 3, colour: 'grey' },
@@ -127,7 +127,7 @@ it('ends the watches of the old definition, and starts new ones that see only th
   expect(old.events).toHaveLength(2);
 });
 
-it('ends a watch that was still on its way when its kind was removed', async () => {
+it('ends a watch that was starting when its kind was removed', async () => {
   const { revision } = { revision: (await api.get('boats', 'a', AT)).metadata.resourceVersion };
   const watch = await api.watch('boats', { ...AT, options: { resourceVersion: revision } });
   api.server.registry.remove(Before);
@@ -135,7 +135,7 @@ it('ends a watch that was still on its way when its kind was removed', async () 
   expect(watch.ended).toBe(true);
 });
 
-it('counts requests for the new kind alone', async () => {
+it('counts requests for the new kind only', async () => {
   await ask(LIST);
   const old = api.watch('boats', AT);
   await (await old).next(2);
@@ -149,7 +149,7 @@ it('counts requests for the new kind alone', async () => {
   expect(lists.map((line) => line.split(' ').at(-1))).toEqual(['1']);
 });
 
-it('tells clients of the new versions, names and schemas', async () => {
+it('publishes the new versions, names and schemas', async () => {
   const v3 = `/openapi/v3/apis/${GROUP}/v1`;
   const fields = async (path: string) => {
     const { schemas } = (await ask(path)).json().components;
@@ -169,7 +169,7 @@ it('tells clients of the new versions, names and schemas', async () => {
   expect(group.versions.map(({ version }: any) => version)).toEqual(['v2', 'v1']);
 });
 
-it('serves nothing of a kind that is gone', async () => {
+it('serves nothing of a removed kind', async () => {
   await ask(LIST);
   await ask(`${LIST}/a`);
   api.server.registry.remove(Before);

@@ -18,7 +18,7 @@ const withVariable = (name: string, length: number) => ({
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 
 describe('an object', () => {
-  it('cannot grow without end by patches', async () => {
+  it('cannot grow indefinitely by patches', async () => {
     const server = await testServer([Namespace, Deployment]);
     await server.create('deployments', deployment, apps);
     const grow = (name: string) =>
@@ -35,13 +35,13 @@ describe('an object', () => {
     await server.patch('deployments', 'd', withVariable('D', 10), { ...apps, patchType: 'strategic' });
   });
 
-  it('has a limit of fields and list items, too', () => {
+  it('has a limit for fields and list items, too', () => {
     expect(() => checkSize(bytesOf(new Array(499_999).fill(1)), undefined)).not.toThrow();
     expect(() => checkSize(bytesOf(new Array(500_002).fill(1)), undefined)).toThrow('500000 fields and list items');
     expect(() => checkSize(bytesOf([',:[{'.repeat(1_000_000)]), undefined)).not.toThrow();
   });
 
-  it('that was larger before may become smaller', () => {
+  it('may become smaller if it was larger before', () => {
     const large = bytesOf('x'.repeat(5_000_000));
     expect(() => checkSize(large.subarray(1), large)).not.toThrow();
     expect(() => checkSize(large, large.subarray(1))).toThrow('4194304 bytes');

@@ -66,7 +66,7 @@ describe('own writes', () => {
     expect(made.status).toEqual({ loadBalancer: {} });
   });
 
-  it('are split where one commit cannot take them all', async () => {
+  it('are split when they exceed one commit', async () => {
     const names = Array.from({ length: 250 }, (_, index) => `n-${index}`);
     const marker = { key: '/quarterdeck/test', value: Buffer.from('done') };
     await writeOwn(core, { withoutAdmission, plan: () => missing(...names), marker });
@@ -76,7 +76,7 @@ describe('own writes', () => {
     expect(String(row?.revision)).toBe(last.metadata.resourceVersion);
   });
 
-  it('that change nothing are dropped, so that a plan may repeat them', async () => {
+  it('are dropped when they change nothing, so that a plan may repeat them', async () => {
     const before = await api.store.revision();
     await writeOwn(core, { withoutAdmission, plan: () => [update('first', { data: { a: '1' } })] });
     expect(await api.store.revision()).toBe(before);
@@ -91,7 +91,7 @@ describe('own writes', () => {
     expect((await api.get('configmaps', 'first')).data).toEqual({ a: '1', b: 'x', c: 'x' });
   });
 
-  it('that are invalid are dropped, and the others are written', async () => {
+  it('are dropped when they are invalid, and the others are written', async () => {
     const invalid = create('bad', { kind: 'ConfigMap', apiVersion: 'v1', data: { 'not a key': '1' } });
     await writeOwn(core, { withoutAdmission, plan: () => [invalid, ...missing('good')] });
     expect(entry('good')).toBeDefined();

@@ -74,7 +74,7 @@ it('the validation of a large object pauses between the items of its lists', asy
   expect(await turnsOf(api.create('networkpolicies', policy, networking))).toBeGreaterThan(900);
 });
 
-it('writes of one turn share its time', async () => {
+it('the writes of one turn share its time', async () => {
   const clock = clockOf();
   const api = await testServer([Namespace, ConfigMap], { clock });
   clock.msPerLook = 1;
@@ -83,7 +83,7 @@ it('writes of one turn share its time', async () => {
   expect(await turnsOf(Promise.all(Array.from({ length: 100 }, create)))).toBeGreaterThan(100 / 25);
 });
 
-it('what changes during a pause is not lost', async () => {
+it('a change during a pause is not lost', async () => {
   const clock = clockOf();
   const api = await testServer([Namespace, ConfigMap], { clock });
   await api.create('configmaps', { metadata: { name: 'old' } });

@@ -141,7 +141,7 @@ async function world(asked: string, stage: 'admit' | 'validate', act: Act) {
 const besideOf = (core: Ports) => core.cache.table(ConfigMap).get('default', 'beside')!;
 
 describe.each(ways)('$what', ({ asked, perform }) => {
-  it.each(['admit', 'validate'] as const)('settles admission, whether it is done or rejected: %s', async (stage) => {
+  it.each(['admit', 'validate'] as const)('settles admission on success and on rejection: %s', async (stage) => {
     const done = await world(asked, stage, () => {});
     await perform(done.api);
     expect(done.counts).toEqual({ ran: 1, settled: 1 });
@@ -154,7 +154,7 @@ describe.each(ways)('$what', ({ asked, perform }) => {
     expect(await refused.api.store.revision()).toBe(before);
   });
 
-  it('is admitted again when a row that admission depends on has changed', async () => {
+  it('is admitted again when a row of its conditions has changed', async () => {
     const { api, counts } = await world(asked, 'validate', (core, { conditions }) => {
       const { at, revision } = besideOf(core);
       // Simulates a change of the row right after it was read.
@@ -177,7 +177,7 @@ describe.each(ways)('$what', ({ asked, perform }) => {
     expect(beside.metadata.resourceVersion).toBe(String(await api.store.revision()));
   });
 
-  it('commits nothing when another object that is updated with it is invalid', async () => {
+  it('commits nothing when an object updated with it is invalid', async () => {
     const { api } = await world(asked, 'validate', (core, { also }) => {
       const current = besideOf(core);
       const object = { ...current.hub(ConfigMap), data: { 'not a key': '1' } } as never;
@@ -235,10 +235,10 @@ function dryRunning(api: TestServer): TestServer {
   };
 }
 
-describe('a create that names a version', () => {
+describe('a create with a resourceVersion', () => {
   const versioned = { metadata: { name: 'new', resourceVersion: '1' } };
 
-  it('is refused', async () => {
+  it('is rejected', async () => {
     const { api, counts } = await world('CREATE configmaps', 'validate', () => {});
     const before = await api.store.revision();
     const refusal = { reason: 'BadRequest', message: 'resourceVersion should not be set on objects to be created' };
@@ -248,7 +248,7 @@ describe('a create that names a version', () => {
     expect(await api.store.revision()).toBe(before);
   });
 
-  it('is first refused by admission', async () => {
+  it('is rejected by admission first', async () => {
     const { api } = await world('CREATE configmaps', 'validate', () => {
       throw new ApiError('Forbidden', 'no');
     });
@@ -257,7 +257,7 @@ describe('a create that names a version', () => {
 });
 
 describe('a write that conflicts', () => {
-  it('is given up when its client has left', async () => {
+  it('is abandoned when its client has disconnected', async () => {
     const leaving = new AbortController();
     const { api } = await world('UPDATE configmaps', 'validate', (core, { conditions }) => {
       conditions.push({ key: besideOf(core).at.key, revision: 1 });

@@ -1,15 +1,15 @@
 /**
- * One write of one object. The stages of an attempt are, in this order:
+ * Writes one object. The stages of an attempt are, in this order:
  *
  * 1. lock: wait for commits of this process to the same key, and read the current object;
- * 2. draft: the mutation makes the next object, and what it may not change is put back;
+ * 2. draft: the mutation creates the next object, and parts that it may not change are restored;
  * 3. mutating admission, which fills in defaults again after plugins that may leave some out;
  * 4. finish: the kind's hooks, generation, allocation, validation, warnings;
- * 5. validating admission, after which a new object that names a version is refused;
+ * 5. validating admission, after which a new object with a resourceVersion is rejected;
  * 6. commit, under the conditions of admission and together with the objects that it updates, unless the draft changes
  *    nothing or the request is a dry run.
  *
- * Between two stages, other work runs if the turn of the event loop has been long. What changes meanwhile is a conflict.
+ * Between two stages, other work runs if the turn of the event loop has been long. Changes in the meantime are conflicts.
  *
  * When the store reports a conflict, the next attempt starts from the newest state. Admission is settled after every
  * attempt, whatever its outcome.

@@ -58,7 +58,7 @@ describe('the chain', () => {
     expect(asked).toEqual(['Secret CREATE', 'Secret UPDATE', 'Secret DELETE']);
   });
 
-  it('validates objects that the kind found valid, and stores nothing that is rejected', async () => {
+  it("validates objects that passed the kind's validation, and stores nothing that is rejected", async () => {
     const told: string[] = [];
     const plugin = noting('a', told, {
       validate: () => {
@@ -71,7 +71,7 @@ describe('the chain', () => {
     expect((await server.list('configmaps')).items).toEqual([]);
   });
 
-  it('fills in defaults again after a plugin that may have left some out', async () => {
+  it('fills in defaults again after a plugin that may have omitted some', async () => {
     const container = { name: 'sidecar', image: 'proxy:1' };
     const inject: AdmissionPlugin = {
       name: 'Inject',
@@ -97,7 +97,7 @@ describe('the chain', () => {
     expect(seen).toEqual(['IfNotPresent', 'IfNotPresent']);
   });
 
-  it('takes the object that a plugin replaces it with, and runs again once when a plugin asks for it', async () => {
+  it('takes a replacement from a plugin, and runs again once when a plugin requests it', async () => {
     const told: string[] = [];
     const first = noting('first', told, {
       admit: (_, { object, isReinvocation }) =>
@@ -119,7 +119,7 @@ describe('the chain', () => {
     ]);
   });
 
-  it('delivers the warnings and annotations of plugins, also beside an error', async () => {
+  it('delivers the warnings and annotations of plugins, even with an error', async () => {
     const plugin = noting('a', [], {
       validate(_, request) {
         request.warn('mind the gap');

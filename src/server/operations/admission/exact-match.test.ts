@@ -25,7 +25,7 @@ const policy = (matchPolicy: string, ...resourceRules: object[]) =>
     spec: { matchConstraints: { matchPolicy, resourceRules }, validations: [{ expression: 'true' }] },
   });
 
-it('warns about a policy that other versions of its resource avoid', async () => {
+it('warns about a policy that other versions of its resource bypass', async () => {
   expect(await policy('Exact', rule())).toEqual([
     `spec.matchConstraints.matchPolicy: Exact does not apply to requests for ${OTHERS}; Equivalent does`,
   ]);
@@ -56,7 +56,7 @@ it.each(['validatingwebhookconfigurations', 'mutatingwebhookconfigurations'])('w
   ]);
 });
 
-it('lets policies and configurations be deleted, whatever they say', async () => {
+it('allows the deletion of policies and configurations, whatever they contain', async () => {
   await policy('Exact', rule());
   await api.delete('validatingadmissionpolicies', 'p', REGISTRATION);
   expect((await api.list('validatingadmissionpolicies', REGISTRATION)).items).toEqual([]);

@@ -1,19 +1,19 @@
 /**
- * The contract of admission plugins: what a cluster decides about a write beyond whether it is well formed. A plugin fills in
- * what the cluster decides (a service account, a priority) or rejects what it does not allow (more than a quota). What a
- * kind knows by itself (defaults, rules, hooks) is not admission.
+ * The contract of admission plugins, which apply the policies of a cluster to well-formed writes. A plugin fills in values
+ * that depend on the cluster (a service account, a priority) or rejects objects that it does not allow (more than a
+ * quota). The kind's own defaults, rules and hooks are not part of admission.
  *
  * A transaction runs the plugins that handle its operation, in the order of all.ts, in every attempt:
  *
  * 1. `admit` of each plugin (mutating admission);
- * 2. the kind's hooks and validation, which see what the plugins made of the object;
- * 3. `validate` of each plugin (validating admission), on the object as it would be stored;
+ * 2. the kind's hooks and validation, on the object as the plugins left it;
+ * 3. `validate` of each plugin (validating admission), on the object to be stored;
  * 4. the commit, under the request's `conditions` and together with its `also`;
- * 5. the callbacks of `onSettled`, whatever the outcome, an error or a conflict included.
+ * 5. the callbacks of `onSettled`, whatever the outcome, including errors and conflicts.
  *
- * A plugin may answer at once or with a promise; only a promise is waited for. A plugin that asks a webhook fits as any
- * other: it replaces the object with what the webhook made of it (`replace`), is followed by defaulting, and may ask for a
- * second round of the others (`reinvoke`).
+ * A plugin may be synchronous or return a promise, which is awaited. A plugin that calls a webhook needs nothing special:
+ * it replaces the object with the webhook's result (`replace`), is followed by defaulting, and may request a second round
+ * of the others (`reinvoke`).
  */
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';

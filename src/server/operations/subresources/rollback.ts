@@ -17,7 +17,7 @@ import type { Subresource } from './subresource.ts';
 
 const KIND = 'DeploymentRollback';
 
-/** Annotates a Deployment with an earlier revision; its controller rolls back to it and removes what this adds. */
+/** Annotates a Deployment with an earlier revision; its controller rolls back to it and removes the annotations. */
 export const rollback: Subresource<'rollback'> = {
   name: 'rollback',
   operations: {

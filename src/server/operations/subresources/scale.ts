@@ -21,7 +21,7 @@ import type { Subresource } from './subresource.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
 
-/** The number of replicas of an object, in a form that all kinds with replicas share. */
+/** Reads and writes the number of replicas, in a form that all kinds with replicas share. */
 export const scale: Subresource<'scale'> = {
   name: 'scale',
   operations: {
@@ -55,7 +55,7 @@ export const scale: Subresource<'scale'> = {
   updates: 'object',
 };
 
-/** Applies the number of replicas. It is owned as a field of the object. */
+/** Applies the number of replicas, which is owned as a field of the object. */
 async function applyReplicas(core: Ports, request: ApiRequest): Promise<ObjectReply> {
   const { resource, call } = request;
   const { version, kind } = resource;

@@ -130,7 +130,7 @@ describe('binding', () => {
     });
   });
 
-  it('refuses a name that no node can have, and leaves the pod as it was', async () => {
+  it('rejects a name that no node can have, and leaves the pod unchanged', async () => {
     await api.create('pods', pod('a'));
     const binding = api.create(
       'pods',
@@ -158,13 +158,13 @@ describe('deleting a pod', () => {
   const bind = (name: string) =>
     api.create('pods', { target: { kind: 'Node', name: 'n1' } }, { name, subresource: 'binding' });
 
-  it('that is not scheduled removes it at once', async () => {
+  it('removes it at once when it is not scheduled', async () => {
     await api.create('pods', pod('a'));
     await api.delete('pods', 'a');
     await expect(api.get('pods', 'a')).rejects.toMatchObject({ code: 404 });
   });
 
-  it('that runs starts its grace period, which can only be shortened', async () => {
+  it('starts the grace period of a running one, which can only be shortened', async () => {
     await api.create('pods', pod('a'));
     await bind('a');
     await api.delete('pods', 'a');
@@ -183,7 +183,7 @@ describe('deleting a pod', () => {
     await expect(api.get('pods', 'a')).rejects.toMatchObject({ code: 404 });
   });
 
-  it('by eviction is the same', async () => {
+  it('works in the same way by eviction', async () => {
     await api.create('pods', pod('a'));
     const body = {
       apiVersion: 'policy/v1',
@@ -209,7 +209,7 @@ describe('an eviction', () => {
     expect(await evict(apiVersion)).toMatchObject({ status: 'Success' });
   });
 
-  it.each(['v1', 'policy/v9'])('of version %s is refused, and the pod remains', async (apiVersion) => {
+  it.each(['v1', 'policy/v9'])('is rejected in version %s, and the pod remains', async (apiVersion) => {
     await api.create('pods', pod('a'));
     await expect(evict(apiVersion)).rejects.toMatchObject({
       code: 400,
@@ -220,7 +220,7 @@ describe('an eviction', () => {
 });
 
 describe('a path that a kind does not have', () => {
-  it('is not found, and a verb it does not have is not allowed', async () => {
+  it('is not found, and an unknown verb is not allowed', async () => {
     await api.create('pods', pod('a'));
     await expect(api.get('pods', 'a', { subresource: 'scale' })).rejects.toMatchObject({ code: 404 });
     await expect(api.get('pods', 'a', { subresource: 'binding' })).rejects.toMatchObject({ code: 405 });

@@ -38,7 +38,7 @@ const pod = (name: string, serviceAccountName: string) => ({
   spec: { serviceAccountName, containers: [{ name: 'c', image: 'i' }], terminationGracePeriodSeconds: 0 },
 });
 
-it('is valid for the server and for an hour by default', async () => {
+it('a token is valid for the server and for an hour by default', async () => {
   const { kind, apiVersion, metadata, spec, status } = await request();
   expect({ kind, apiVersion }).toEqual({ kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1' });
   expect(metadata).toMatchObject({ name: 'builder', namespace: 'default', uid });
@@ -58,7 +58,7 @@ it('is valid for the server and for an hour by default', async () => {
   expect(tokens.userOf(status.token)).toMatchObject({ name: 'system:serviceaccount:default:builder', uid });
 });
 
-it('becomes invalid with its account, even when another one has the same name', async () => {
+it('a token becomes invalid with its account, even when another one has the same name', async () => {
   const { token } = (await request()).status;
   expect(tokens.userOf(token)).toBeDefined();
   await api.delete('serviceaccounts', 'builder');
@@ -67,7 +67,7 @@ it('becomes invalid with its account, even when another one has the same name', 
   expect(tokens.userOf(token)).toBeUndefined();
 });
 
-describe('bound to an object', () => {
+describe('a token bound to an object', () => {
   it('names a pod and its node, and becomes invalid with the pod', async () => {
     const node = await api.create('nodes', { metadata: { name: 'n' } }, { namespace: undefined } as never);
     const made = await api.create('pods', pod('p', 'builder'));
@@ -138,7 +138,7 @@ describe('bound to an object', () => {
   });
 });
 
-describe('is rejected', () => {
+describe('a token request is rejected', () => {
   it.each([
     ['for too short a time', { expirationSeconds: 599 }, {}, 422, 'may not specify a duration less than 10 minutes'],
     [
@@ -166,14 +166,14 @@ describe('is rejected', () => {
   });
 });
 
-it('is shortened to what the cluster allows', async () => {
+it('a token lifetime is limited to the maximum of the cluster', async () => {
   await start({ maxSeconds: 3600 });
   const { spec, status } = await request({ expirationSeconds: 7200 });
   expect(spec.expirationSeconds).toBe(3600);
   expect(claimsOf(status.token).exp).toBe(api.clock.now() / 1000 + 3600);
 });
 
-it('of a pod is valid for longer than it says, where the cluster extends tokens', async () => {
+it("a pod's token is valid for longer than it says, if the cluster extends tokens", async () => {
   await start({ extendsExpiration: true });
   await api.create('pods', pod('p', 'builder'));
   const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'p' };

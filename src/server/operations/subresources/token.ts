@@ -30,7 +30,9 @@ const TOKEN_REQUEST = { group: TokenRequest.group, kind: TokenRequest.kind };
 const BODY = bodyTypeOf(TokenRequest);
 const CREATION = { old: undefined, subresource: undefined, apiVersion: BODY.apiVersion };
 const DEFAULT_LIFETIME_SECONDS = 3600;
-/** The lifetime that nodes request for the token of a pod's API access volume: an hour, marked by seven more seconds. */
+/**
+ * The lifetime that nodes request for the token of a pod's API access volume: an hour, plus seven seconds as a mark.
+ */
 const POD_TOKEN_LIFETIME_SECONDS = 3607;
 const EXTENDED_LIFETIME_SECONDS = 365 * 24 * 3600;
 
@@ -92,7 +94,7 @@ type Bound = Pick<BoundToken, 'pod' | 'node' | 'secret'>;
 
 const BINDABLE: Readonly<Record<string, Kind>> = { Pod, Secret, Node };
 
-/** The object that the token is bound to. Throws when it does not exist or is not the one that the request means. */
+/** Returns the object that the token is bound to. Throws when it does not exist or does not match the request. */
 function boundTo(core: Ports, call: Call, { spec }: TokenRequest): Bound {
   const reference = spec.boundObjectRef;
   if (!reference) return {};
@@ -123,7 +125,7 @@ function boundTo(core: Ports, call: Call, { spec }: TokenRequest): Bound {
   }
 }
 
-/** The node that a pod runs on. A node that no longer exists has no uid. */
+/** Returns the node of a pod. A node that no longer exists has no uid. */
 function nodeOf(core: Ports, { spec }: Pod): BoundToken['node'] {
   const name = spec.nodeName;
   if (!name) return undefined;

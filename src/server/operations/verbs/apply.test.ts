@@ -20,7 +20,7 @@ interface Applying extends Omit<Asked, 'options'> {
   readonly dryRun?: readonly string[];
 }
 
-/** Applies a configuration; the name is its own. */
+/** Applies a configuration under its own name. */
 function apply(plural: string, config: any, { by = 'me', force, dryRun, ...asked }: Applying = {}): Promise<any> {
   const options = { fieldManager: by, ...(force ? { force } : {}), ...(dryRun ? { dryRun } : {}) };
   const { apiVersion } = config;
@@ -49,7 +49,7 @@ const deployment = (spec: object, metadata: object = {}) => ({
   },
 });
 
-/** Who manages what: `manager operation subresource: fields`. */
+/** Formats managers as `manager operation subresource: fields`. */
 const managers = ({ metadata }: any) =>
   (metadata.managedFields ?? []).map(
     ({ manager, operation, subresource = '', fieldsV1 }: any) =>
@@ -58,7 +58,7 @@ const managers = ({ metadata }: any) =>
 
 const second = () => api.clock.advance(1000);
 
-it('creates objects of a kind alike, whatever was created before', async () => {
+it('creates all objects of a kind in the same way, whatever was created before', async () => {
   const namespace = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { a: 'b' } } });
   const made = [];
   for (const name of ['one', 'two']) made.push(await apply('namespaces', namespace(name), { namespace: '' }));
@@ -68,7 +68,7 @@ it('creates objects of a kind alike, whatever was created before', async () => {
 });
 
 describe('a configuration', () => {
-  it('creates the object, and its manager owns what it says', async () => {
+  it('creates the object, and its manager owns the applied fields', async () => {
     const made = await apply('configmaps', map({ a: '1' }, { labels: { x: 'y' } }));
     expect(made.data).toEqual({ a: '1' });
     expect(made.metadata.managedFields).toEqual([
@@ -92,7 +92,7 @@ describe('a configuration', () => {
     ]);
   });
 
-  it('takes the default of a key that it leaves out', async () => {
+  it('gets the default of an omitted list key', async () => {
     const ports = [{ port: 80 }, { port: 8080, protocol: 'UDP', name: 'b' }];
     const spec = { ports: ports.map((each, i) => ({ name: `p${i}`, ...each })), selector: { a: 'b' } };
     const made = await apply('services', { apiVersion: 'v1', kind: 'Service', metadata: { name: 's' }, spec });
@@ -116,7 +116,7 @@ describe('a configuration', () => {
     expect(await apply('deployments', deployment({ replicas: 2, template }))).toEqual(canonical);
   });
 
-  it('removes what its manager said before and says no longer', async () => {
+  it('removes fields that its manager no longer applies', async () => {
     await apply('configmaps', map({ a: '1', b: '2' }, { labels: { x: 'y' } }));
     const changed = await apply('configmaps', map({ a: '1' }));
     expect(changed.data).toEqual({ a: '1' });
@@ -135,7 +135,7 @@ describe('a configuration', () => {
     expect(changed.spec.template.spec.containers[0].ports).toEqual([{ containerPort: 80, protocol: 'TCP' }]);
   });
 
-  it('leaves what others own', async () => {
+  it('leaves the fields of others', async () => {
     await apply('configmaps', map({ a: '1', b: '2' }));
     await api.patch('configmaps', 'm', { data: { c: '3' } }, { options: { fieldManager: 'you' } });
     await apply('configmaps', map({ b: '2', d: '4' }), { by: 'them' });
@@ -148,7 +148,7 @@ describe('a configuration', () => {
     ]);
   });
 
-  it('keeps its own order of lists, among the items of others', async () => {
+  it('keeps its own list order among the items of others', async () => {
     const env = (...names: string[]) => {
       const containers = [{ name: 'c', image: 'one', env: names.map((name) => ({ name, value: '1' })) }];
       return deployment({ template: { metadata: { labels: { app: 'a' } }, spec: { containers } } });
@@ -160,8 +160,8 @@ describe('a configuration', () => {
   });
 });
 
-describe('a field that somebody else owns', () => {
-  it('is a conflict, in the words of Kubernetes', async () => {
+describe('a field with another owner', () => {
+  it('is a conflict, with the message of Kubernetes', async () => {
     await apply('deployments', deployment({ replicas: 2 }));
     await expect(apply('deployments', deployment({ replicas: 3 }), { by: 'you' })).rejects.toMatchObject({
       code: 409,
@@ -190,7 +190,7 @@ describe('a field that somebody else owns', () => {
     expect([me.fieldsV1['f:spec']['f:replicas'], you.fieldsV1['f:spec']['f:replicas']]).toEqual([undefined, {}]);
   });
 
-  it('is shared with those who say the same', async () => {
+  it('is shared between managers that apply the same value', async () => {
     await apply('configmaps', map({ a: '1' }));
     const shared = await apply('configmaps', map({ a: '1' }), { by: 'you' });
     expect(managers(shared)).toHaveLength(2);
@@ -198,7 +198,7 @@ describe('a field that somebody else owns', () => {
     expect((await apply('configmaps', map({}))).data).toBeUndefined();
   });
 
-  it('is given up by leaving it out after somebody else has taken it', async () => {
+  it('is given up by omitting it after another manager has taken it', async () => {
     await apply('deployments', deployment({ replicas: 2 }));
     await api.patch('deployments', 'd', { spec: { replicas: 5 } }, { apiVersion: 'apps/v1', subresource: 'scale' });
     const left = await apply('deployments', deployment({}));
@@ -225,7 +225,7 @@ describe('an object that was never applied to', () => {
     });
   });
 
-  it('has a manager for all that it has when its managers were removed', async () => {
+  it('has a manager for all existing fields when its managers were removed', async () => {
     await api.create('configmaps', map({ a: '1', b: '2' }, { labels: { x: 'y' } }));
     const reset = await api.patch('configmaps', 'm', { metadata: { managedFields: [] } });
     expect(reset.metadata.managedFields).toBeUndefined();
@@ -242,7 +242,7 @@ describe('an object that was never applied to', () => {
     ]);
   });
 
-  it('has the fields of structs, lists and pointers that Go programs write', async () => {
+  it('has the zero values of structs, lists and pointers as Go programs write them', async () => {
     await api.create('deployments', deployment({}), { apiVersion: 'apps/v1' });
     const bare = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'd', labels: { x: 'y' } } };
     const [, before] = managers(await apply('deployments', bare));
@@ -256,7 +256,7 @@ describe('an object that was never applied to', () => {
     );
   });
 
-  it('that client-side apply wrote is moved by kubectl without conflicts', async () => {
+  it('migrates from client-side apply with kubectl without conflicts', async () => {
     const annotation = 'kubectl.kubernetes.io/last-applied-configuration';
     const config = map({ a: '1' }, { annotations: {} });
     await api.create('configmaps', map({ a: '1' }, { annotations: { [annotation]: JSON.stringify(config) } }));
@@ -288,7 +288,7 @@ describe('other writes of a tracked object', () => {
     expect(changed.metadata.managedFields[1].time).not.toBe(changed.metadata.managedFields[0].time);
   });
 
-  it('change no time when they change no field', async () => {
+  it('keep the time when they change no field', async () => {
     const made = await apply('configmaps', map({ a: '1' }));
     await second();
     expect(await api.update('configmaps', map({ a: '1' }))).toEqual(made);
@@ -342,7 +342,7 @@ describe('other writes of a tracked object', () => {
 });
 
 describe('subresources', () => {
-  it('own only what they write', async () => {
+  it('own only the fields that they write', async () => {
     await apply('deployments', { ...deployment({ replicas: 1 }), status: { replicas: 9 } });
     const config = { ...deployment({ replicas: 4 }), status: { replicas: 1 } };
     const changed = await apply('deployments', config, { by: 'reporter', subresource: 'status' });
@@ -369,7 +369,7 @@ describe('subresources', () => {
   });
 });
 
-describe('an apply is refused', () => {
+describe('an apply is rejected', () => {
   const refused = (config: any, asked: Applying & { plural?: string } = {}) =>
     expect(apply(asked.plural ?? 'configmaps', config, asked)).rejects;
 
@@ -387,7 +387,7 @@ describe('an apply is refused', () => {
     });
   });
 
-  it('with unknown fields, wrong types, and items that cannot be told apart', async () => {
+  it('with unknown fields, wrong types, and ambiguous list items', async () => {
     await refused({ ...map({}), spec: 1 }).toMatchObject({
       code: 500,
       message:

@@ -22,17 +22,17 @@ import { replyOf } from './reply.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
 
-/** Applies a configuration to an object, which is created if there is none. */
+/** Applies a configuration to an object, which is created if it does not exist. */
 export async function apply(core: Ports, request: ApiRequest): Promise<ObjectReply> {
   const config = configurationOf(request);
   reportConfigurationFaults(request);
   return replyOf(request.resource, await applyTo(core, request, config));
 }
 
-/** How often it is tried again when the object was created or deleted at the same time. */
+/** Attempts when the object was created or deleted concurrently. */
 const MAX_ATTEMPTS = 5;
 
-/** The same with a configuration that has been checked. */
+/** Applies a checked configuration. */
 export async function applyTo(core: Ports, request: ApiRequest, config: Tree): Promise<TransactionResult> {
   for (let attempt = 1; ; attempt++) {
     await core.cache.fresh();
@@ -55,14 +55,14 @@ async function create(core: Ports, request: ApiRequest, config: Tree): Promise<T
   await checkMayCreate(core, request);
   checkNew(request, config);
   const object = () => {
-    // What is created is taken over and completed; the zero object is everybody's.
+    // The transaction takes ownership of the created object and completes it; the zero object is shared.
     const live = clone(zeroObject(resource.version.schema));
     return applied(core, request, { config, live, managers: NO_MANAGERS });
   };
   return transact(core, request, { type: 'create', object, isApplied: true });
 }
 
-/** Throws when the configuration is meant for an object that exists. */
+/** Throws when the configuration requires an existing object. */
 function checkNew({ resource, call }: ApiRequest, { metadata }: Tree): void {
   const { uid, name } = (metadata ?? {}) as Partial<KubeObject['metadata']>;
   if (uid) {
@@ -95,12 +95,12 @@ function update(core: Ports, request: ApiRequest, config: Tree): Promise<Transac
 
 interface Target {
   readonly config: Tree;
-  /** In the version of the request, without managers. */
+  /** The object in the version of the request, without managers. */
   readonly live: object;
   readonly managers: Managers;
 }
 
-/** The object with the configuration, in the stored version. */
+/** Returns the object with the configuration, in the stored version. */
 function applied(core: Ports, { resource, call }: ApiRequest, target: Target): MaybeAsync<KubeObject> {
   const { kind, version } = resource;
   const { fieldManager = '', force = false } = call.options ?? {};
@@ -134,7 +134,7 @@ function decoded(tree: unknown, { kind, version }: ApiRequest['resource'], live:
   }
 }
 
-/** The body of an apply: an object of the kind and version of the path that may leave out any field. */
+/** Parses the body of an apply: an object of the kind and version of the path that may omit any field. */
 function configurationOf({ resource: { kind, version }, call }: ApiRequest): Tree {
   const { body } = call;
   if (!isTree(body)) throw badRequest('error decoding YAML: the body is not an object');

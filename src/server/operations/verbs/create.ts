@@ -13,7 +13,7 @@ export function create(core: TransactionPorts, request: ApiRequest): Promise<Obj
   return createObject(core, request, () => toHub(resource, readBody(request, core.registry)));
 }
 
-/** Creates an object that is given in the stored version; see `Create`. */
+/** Creates an object that is already in the stored version; see `Create`. */
 export async function createObject(
   core: TransactionPorts,
   request: ApiRequest,
@@ -21,7 +21,8 @@ export async function createObject(
 ): Promise<ObjectReply> {
   const outcome = await transact(core, request, { type: 'create', object });
   const reply = replyOf(request.resource, outcome);
-  // Many objects are never read again: only their bytes are kept. One that is held elsewhere costs nothing here.
+  // Keeps only the bytes, because many objects are never read again. If the object is held elsewhere, keeping it is
+  // free.
   if (!outcome.entry?.isHeld) outcome.entry?.retire();
   return reply;
 }

@@ -10,7 +10,7 @@ beforeEach(async () => {
 
 const map = (name: string) => ({ metadata: { name } });
 
-describe('delete of a collection', () => {
+describe('deletecollection', () => {
   const names = async () => (await api.list('configmaps')).items.map(({ object }) => object.metadata.name);
   beforeEach(async () => {
     for (const name of ['a', 'b', 'c']) await api.create('configmaps', map(name));
@@ -26,7 +26,7 @@ describe('delete of a collection', () => {
     [{ continue: 'bogus' }, 400],
     [{ fieldSelector: 'spec.nope=a' }, 400],
     [{ labelSelector: 'app===x!' }, 400],
-  ])('refuses %j as a list does, and deletes nothing', async (options, code) => {
+  ])('rejects %j as a list does, and deletes nothing', async (options, code) => {
     const listed = await api.list('configmaps', { options }).catch((error) => error.toStatus());
     const deleted = await api.deleteCollection('configmaps', { options }).catch((error) => error.toStatus());
     expect(deleted).toEqual(listed);
@@ -34,7 +34,7 @@ describe('delete of a collection', () => {
     expect(await names()).toEqual(['a', 'b', 'c']);
   });
 
-  it('waits for a future resourceVersion, and not forever', async () => {
+  it('waits for a future resourceVersion, up to a timeout', async () => {
     const asked = api.deleteCollection('configmaps', { options: { resourceVersion: '999999' } });
     const seen = expect(asked).rejects.toMatchObject({ code: 504 });
     await api.clock.advance(3000);
@@ -42,7 +42,7 @@ describe('delete of a collection', () => {
     expect(await names()).toEqual(['a', 'b', 'c']);
   });
 
-  it('deletes what a list at the same version would show', async () => {
+  it('deletes the objects of a list at the same version', async () => {
     const { metadata } = await api.list('configmaps');
     await api.create('configmaps', map('d'));
     const options = { resourceVersion: metadata.resourceVersion, resourceVersionMatch: 'Exact' };
@@ -52,7 +52,7 @@ describe('delete of a collection', () => {
     expect(await names()).toEqual([]);
   });
 
-  it('deletes no more than its limit, and continues where a list ended', async () => {
+  it('deletes no more than its limit, and continues after the end of a list', async () => {
     const { metadata } = await api.list('configmaps', { options: { limit: 1 } });
     await api.deleteCollection('configmaps', { options: { limit: 1, continue: metadata.continue! } });
     expect(await names()).toEqual(['a', 'c']);

@@ -9,10 +9,10 @@ import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
 import { success } from './reply.ts';
 
-/** How many objects are deleted at the same time. */
+/** Limit for concurrent deletes. */
 const MAX_CONCURRENT_DELETES = 64;
 
-/** Deletes every object that a list with the same options would show. */
+/** Deletes every object that a list with the same options would return. */
 export async function deleteCollection(core: TransactionPorts, request: ApiRequest): Promise<StatusReply> {
   const { resource, call, notes } = request;
   const { kind } = resource;

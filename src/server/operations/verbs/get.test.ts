@@ -3,7 +3,7 @@ import { testServer } from '../../../../test/support/server.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 
-it('exports neither status nor counters', async () => {
+it('exports an object without status and counters', async () => {
   const api = await testServer([Namespace, Pod]);
   const spec = { containers: [{ name: 'main', image: 'busybox:1' }] };
   const { name } = (await api.create('pods', { metadata: { generateName: 'a-' }, spec })).metadata;

@@ -17,7 +17,7 @@ import type { Streams } from '../ports.ts';
 
 type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Tools, 'clock'> & Pick<Streams, 'lists'>;
 
-/** Lists the objects that match, or a page of them. All pages of one list show the same revision. */
+/** Lists the matching objects, or a page of them. All pages of one list show the same revision. */
 export async function list(core: Ports, request: ApiRequest): Promise<ListReply> {
   try {
     return await listed(core, request);
@@ -31,12 +31,12 @@ export async function list(core: Ports, request: ApiRequest): Promise<ListReply>
 async function listed(core: Ports, request: ApiRequest): Promise<ListReply> {
   const { resource, call } = request;
   const range = await listRange(core, request);
-  // What is converted asynchronously is not kept as a whole: it would be out of date when it is ready.
+  // Asynchronously converted lists are not cached: they would be outdated when they are ready.
   const isWhole = !isLimited(call.options) && !range.past && range.after === undefined && !resource.kind.conversion;
   return isWhole ? wholeList(core, resource, call, range.selection) : page(core, request, range);
 }
 
-/** The current state, all of it. Its bytes are cached and shared between equal requests. */
+/** Returns the complete current state. Its bytes are cached and shared between equal requests. */
 async function wholeList(core: Ports, resource: Resource, call: Call, selection: Selection): Promise<ListReply> {
   const namespace = call.namespace ?? '';
   const table = core.cache.table(resource.kind);
@@ -46,7 +46,7 @@ async function wholeList(core: Ports, resource: Resource, call: Call, selection:
   const finding = core.lists.has(key) ? undefined : readInTurns(core.turns, table.entries(namespace), find);
   if (finding) {
     await finding;
-    // What was read is kept with the entries, so that the list is made quickly, from their newest state.
+    // Decoded objects are cached in their entries, so the list is built quickly, from their newest state.
     found.length = 0;
     for (const entry of table.entries(namespace)) find(entry);
   }
@@ -91,9 +91,9 @@ async function page(core: Ports, request: ApiRequest, range: ListRange): Promise
 
 interface ListContent extends Pick<ListReply, 'metadata' | 'json' | 'gzip' | 'protobuf'> {
   readonly views: readonly View[];
-  /** Filled with what has to be encoded: the cache may be too small to keep all of it. */
+  /** Encoded objects of the list: the cache may be too small to keep all of them. */
   readonly encoded: Map<View, Buffer>;
-  /** Whether `json` has been made before. */
+  /** Reports whether `json` has been encoded before. */
   readonly isKnown: () => boolean;
 }
 

@@ -4,7 +4,10 @@ import type { ApiRequest } from '../../objects/registry/api-request.ts';
 
 type Ports = Pick<Access, 'authorizer'>;
 
-/** Throws when a client may not create what it replaces or applies: the right to change objects does not include that. */
+/**
+ * Throws when a client may not create the object that it replaces or applies: the permission to change objects does not
+ * include that.
+ */
 export async function checkMayCreate(core: Ports, { resource: { kind, version }, call }: ApiRequest): Promise<void> {
   const { user, namespace = '', name = '' } = call;
   const { group, version: named } = version;

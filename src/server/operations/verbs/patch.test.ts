@@ -3,7 +3,7 @@ import { testServer } from '../../../../test/support/server.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 
-it('that does not apply is an error with its reason and with details, even when they are empty', async () => {
+it('rejects a patch that does not apply, with the reason and with details, even empty ones', async () => {
   const api = await testServer([ConfigMap, Namespace]);
   await api.create('configmaps', { metadata: { name: 'a' } });
   const body = [{ op: 'test', path: '/metadata/name', value: 'b' }];

@@ -21,7 +21,9 @@ import { replyOf } from './reply.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
 
-/** Changes fields of an object, in the version of the call. Without a resourceVersion in the patch it never conflicts. */
+/**
+ * Changes fields of an object, in the version of the call. Without a resourceVersion in the patch it never conflicts.
+ */
 export async function patch(core: Ports, request: ApiRequest): Promise<ObjectReply> {
   if (request.call.patchType === 'apply') return apply(core, request);
   const { resource } = request;
@@ -62,7 +64,7 @@ function* patchWork(
     switch (patchType) {
       case 'json': {
         const tree = yield* jsonPatchInTurns(current, body, pace);
-        // Decoding takes as long again.
+        // Decoding takes about the same time again.
         if (pace.isSpent()) yield;
         return tree;
       }
@@ -85,11 +87,13 @@ interface Patching {
   readonly schema: ObjectSchema;
   readonly before: KubeObject;
   readonly request: ApiRequest;
-  /** Whether `before` is in the stored version: then what the patch leaves alone is shared, and neither decoded nor validated. */
+  /**
+   * True when `before` is in the stored version: then unpatched parts are shared, and neither decoded nor validated.
+   */
   readonly shares?: boolean;
 }
 
-/** Decodes the tree that a patch resulted in. */
+/** Decodes the result of a patch. */
 export function decodePatched(tree: any, { schema, before, request, shares = false }: Patching): KubeObject {
   try {
     const unknown: string[] | undefined = validatesFields(request) ? [] : undefined;
@@ -106,13 +110,13 @@ export function decodePatched(tree: any, { schema, before, request, shares = fal
   }
 }
 
-/** Takes managers that a patch left alone out of its result: decoding them would make the trees of their fields. */
+/** Takes unpatched managers out of the result: decoding them would build the trees of their fields. */
 function takeKeptManagers(tree: any, before: KubeObject): KubeObject['metadata']['managedFields'] {
   const { managedFields } = before.metadata;
   const metadata = tree.metadata;
   if (!managedFields || metadata === before.metadata || metadata?.managedFields !== managedFields) return undefined;
   tree.metadata = { ...metadata };
-  // Decoding drops it. To delete it would make the object slow.
+  // Decoding drops the undefined field. Deleting it would make the object slow.
   tree.metadata.managedFields = undefined;
   return managedFields;
 }

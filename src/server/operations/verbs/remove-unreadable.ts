@@ -9,13 +9,13 @@ import { catchUp } from '../../objects/transaction/retry.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'commits'> & Pick<Access, 'authorizer'>;
 
-/** Kubernetes' verb for this delete, besides the right to delete. */
+/** Kubernetes' verb for this delete, required in addition to `delete`. */
 const VERB = 'unsafe-delete-ignore-read-errors';
 
 /**
- * Removes an object that cannot be read: no transaction is possible, since nobody knows its finalizers, owners or
- * preconditions, and there is nothing that admission could be asked about. Returns false, and does nothing, when the object
- * can be read or does not exist.
+ * Removes an object that cannot be read. A transaction is impossible, since its finalizers, owners and preconditions
+ * are unknown, and there is no object to admit. Returns false, and does nothing, when the object can be read or does
+ * not exist.
  */
 export async function removeUnreadable(core: Ports, request: ApiRequest): Promise<boolean> {
   const { cache, commits } = core;

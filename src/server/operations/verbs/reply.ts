@@ -5,13 +5,13 @@ import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts'
 import type { Resource } from '../../objects/registry/registry.ts';
 import type { TransactionResult } from '../../objects/transaction/transaction.ts';
 
-/** The object that a transaction stored, or would have stored, in the version of the call. */
+/** Returns the object that a transaction stored, or would have stored, in the version of the call. */
 export function replyOf(resource: Resource, { entry, object }: TransactionResult): MaybeAsync<ObjectReply> {
   const item = entry ? whenReady(prepare([entry], resource), () => entry.view(resource)) : unstored(resource, object);
   return whenReady(item, (shown): ObjectReply => ({ type: 'object', item: shown }));
 }
 
-/** A Status that says that something was done. */
+/** Returns a Status that reports success. */
 export function success(details: NonNullable<StatusReply['status']['details']>, message?: string): StatusReply {
   return {
     type: 'status',

@@ -5,7 +5,7 @@ import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import type { AdmissionPlugin } from '../admission/plugin.ts';
 
-it('needs a resourceVersion for kinds that several clients write to, and only for those', async () => {
+it('requires a resourceVersion only for kinds that several clients write to', async () => {
   const api = await testServer([ConfigMap, Lease, Namespace]);
   const at = { apiVersion: 'coordination.k8s.io/v1' };
   const lease = (holderIdentity: string, resourceVersion?: string) => ({

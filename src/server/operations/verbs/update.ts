@@ -19,7 +19,7 @@ export async function update(core: Ports, request: ApiRequest): Promise<ObjectRe
   const read = () => readBody(request, core.registry, () => currentObject(core, request));
   const sent = read();
   checkName(sent, call.name);
-  // Only the first attempt may take the decoded body over; later ones need it again as it was sent.
+  // Only the first attempt may take ownership of the decoded body; later ones need it unchanged.
   let first: KubeObject | undefined = sent;
   const object = () => {
     const next = first ?? read();
@@ -34,7 +34,7 @@ export async function update(core: Ports, request: ApiRequest): Promise<ObjectRe
   return replyOf(resource, await transact(core, request, { type: 'update', part, next: object }));
 }
 
-/** The object that is replaced, in the version of the request; undefined where that would have to be waited for. */
+/** Returns the object to replace, in the version of the request; undefined if that needs an asynchronous conversion. */
 function currentObject(core: Ports, { resource, call }: ApiRequest): KubeObject | undefined {
   const entry = core.cache.table(resource.kind).get(call.namespace ?? '', call.name ?? '');
   return entry?.isReady(resource) ? entry.view(resource).object : undefined;
@@ -48,7 +48,7 @@ function checkName({ metadata: { name } }: KubeObject, asked: string | undefined
   throw badRequest(`the name of the object (${name}) does not match the name on the URL (${asked})`);
 }
 
-/** Whether a replace creates the object, which some kinds allow. */
+/** Reports whether a replace creates the object, which some kinds allow. */
 async function createsInstead(core: Ports, { resource: { kind }, call }: ApiRequest): Promise<boolean> {
   if (!kind.createOnUpdate || call.subresource) return false;
   await core.cache.fresh();

@@ -36,25 +36,28 @@ export async function watch(core: Ports, { resource, call }: ApiRequest): Promis
 
 const isSelective = ({ options = {} }: Call) => Boolean(options.labelSelector || options.fieldSelector);
 
-/** What a selector has to read of many or large objects is kept with them, so that they are selected quickly below. */
+/**
+ * Decodes the parts of many or large objects that a selector reads, and caches them, so that selecting them below is
+ * quick.
+ */
 async function readSelected(core: Ports, { kind }: Resource, call: Call, selection: Selection): Promise<void> {
   const entries = core.cache.table(kind).entries(call.namespace ?? '');
-  // What is converted asynchronously is read where the watch waits for it.
+  // Asynchronous conversions happen when the watch waits for them.
   if (kind.conversion || !mayTakeTurns(entries)) return;
   try {
     await readInTurns(core.turns, entries, selection.matches);
   } catch {
-    // An object that cannot be read ends the watch when it begins.
+    // An object that cannot be read ends the watch when it starts.
   }
 }
 
 interface Start {
   readonly selection: Selection;
-  /** Changes after this revision; undefined: from now. */
+  /** The revision after which changes are sent; undefined: from now. */
   readonly from: number | undefined;
-  /** Whether the current objects are sent first, as ADDED. */
+  /** True to send the current objects first, as ADDED. */
   readonly initial: boolean;
-  /** Whether a bookmark marks the end of the current objects. */
+  /** True to mark the end of the current objects with a bookmark. */
   readonly marked: boolean;
 }
 
@@ -67,7 +70,7 @@ class RunningWatch implements WatchReply {
   /** The newest revision that was sent to the client. */
   #sentRevision = 0;
   #output: WatchOutput | undefined;
-  /** The last batch that is still waited for: see conversion/. */
+  /** The last pending batch: see conversion/. */
   #sending: Promise<void> | undefined;
 
   constructor(
@@ -108,7 +111,7 @@ class RunningWatch implements WatchReply {
   #join(): void {
     const { core, start, resource } = this;
     const { revision } = core.cache;
-    // No other code runs from here to the end, so that no change falls between the current objects and the first event.
+    // No other code runs from here to the end, so no change falls between the current objects and the first event.
     const events = this.#initialEvents();
     this.#sentRevision = revision;
     const leave = core.watches.join(
@@ -145,7 +148,7 @@ class RunningWatch implements WatchReply {
     await this.core.cache.remember(revision);
   }
 
-  /** Delivers a batch behind those before it, some of which may still be waited for. */
+  /** Delivers a batch after earlier ones, some of which may still be pending. */
   #send(batch: MaybeAsync<WatchBatch>, isInitial = false): void {
     const before = this.#sending;
     if (!before && !(batch instanceof Promise)) {
@@ -169,13 +172,13 @@ class RunningWatch implements WatchReply {
 
   #bookmark(): void {
     const { revision } = this.core.cache;
-    // It would say that the client has seen the events before it, which it may never read.
+    // A bookmark would claim that the client has seen the events before it, which it may never read.
     if (this.#output?.isBehind) return;
     if (this.#over || !this.call.options?.allowWatchBookmarks || revision <= this.#sentRevision) return;
     this.#send(batchOf([bookmarkEvent(this.resource, revision, false)]));
   }
 
-  /** Ends the watch on timeout or shutdown, with a last bookmark for clients that asked for bookmarks. */
+  /** Ends the watch on timeout or shutdown, with a final bookmark for clients that requested bookmarks. */
   #finish(): void {
     if (!this.#sending) this.#bookmark();
     this.#end();

@@ -27,7 +27,7 @@ export const selfSubjectRulesReview = review(SelfSubjectRulesReview, (object, co
   object.status = { ...copyOf(rules), ...(error ? { evaluationError: error } : {}) };
 });
 
-/** The objects are handed out, and rules are shared. */
+/** Copies rules, because the objects are handed out and rules are shared. */
 function copyOf(rules: object) {
   return structuredClone(rules) as SelfSubjectRulesReview['status'];
 }
@@ -52,12 +52,12 @@ function userIn({ user = '', groups = [], uid, extra }: SubjectAccessReview['spe
   return { name: user, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
 }
 
-/** The part that all reviews of an action have. */
+/** The common part of all reviews of an action. */
 type AccessReview = Pick<SelfSubjectAccessReview, 'spec' | 'status'>;
 
 interface ReviewedAttributes {
   readonly attributes: Attributes;
-  /** Which selectors could not be parsed; they are left out, so that more is asked for than was meant. */
+  /** Selectors that could not be parsed; they are left out, which requires more permissions than intended. */
   readonly parseErrors: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Every virtual resource: the one list. */
+/** The single list of virtual resources. */
 import type { Kind } from '../../../kinds/kind.ts';
 import {
   localSubjectAccessReview,
@@ -27,7 +27,7 @@ export const virtualResources: readonly VirtualResource[] = [
 
 const byKind = new Map<Kind, VirtualResource>(virtualResources.map((virtual) => [virtual.kind, virtual]));
 
-/** The operations of a virtual resource; undefined for a kind that is stored. */
+/** Returns the operations of a virtual resource; undefined for a kind that is stored. */
 export function virtualOperations(kind: Kind): VirtualResource['operations'] | undefined {
   return byKind.get(kind)?.operations;
 }

@@ -7,7 +7,7 @@ import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { bind, binding as subresource } from '../subresources/pods/binding.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 
-/** The older form of `pods/NAME/binding`: the name of the Binding is that of the pod. */
+/** The older form of `pods/NAME/binding`: the Binding has the name of the pod. */
 export const binding: VirtualResource = { kind: Binding, operations: { create } };
 
 async function create(core: TransactionPorts, { call, notes }: ApiRequest): Promise<StatusReply> {

@@ -1,7 +1,7 @@
 import { ComponentStatus } from '../../../kinds/groups/core/component-status.ts';
 import { computed } from './computed.ts';
 
-/** Reports the store's health under the name that clients look for, whatever the store is. */
+/** Reports the store's health under the name that clients expect, whatever the store is. */
 export const componentStatus = computed(ComponentStatus, async ({ store }) => {
   const condition = await Promise.resolve(store.revision()).then(
     () => ({ type: 'Healthy', status: 'True', message: 'ok' }),

@@ -9,18 +9,18 @@ import type { ApiRequest } from '../../objects/registry/api-request.ts';
 import type { OperationPorts } from '../ports.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 
-/** Which objects a get or a list is for. */
+/** Selects the objects of a get or a list. */
 export interface ObjectQuery {
-  /** Empty: all namespaces. */
+  /** The namespace; empty for all namespaces. */
   readonly namespace: string;
-  /** Whether an object matches by its name, labels and metadata fields. */
+  /** Reports whether an object matches by its name, labels and metadata fields. */
   readonly matches: (object: KubeObject) => boolean;
 }
 
-/** Computes the objects for a get or a list. Those that do not match may be left out. */
+/** Computes the objects for a get or a list. Objects that do not match may be left out. */
 type Compute<T> = (core: OperationPorts, query: ObjectQuery) => Promise<readonly T[]>;
 
-/** A kind that can only be read and whose objects are computed for each request. */
+/** A read-only kind whose objects are computed for each request. */
 export function computed<K extends Kind>(kind: K, compute: Compute<ObjectOf<K>>): VirtualResource {
   async function find(core: OperationPorts, { resource, call }: ApiRequest): Promise<readonly KubeObject[]> {
     const matches = checkOf(resource, call);

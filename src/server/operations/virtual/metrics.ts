@@ -1,4 +1,4 @@
-/** Resource usage of nodes and pods. The node agents are asked for it with every request; nothing is collected in between. */
+/** Resource usage of nodes and pods. The node agents are queried for every request; nothing is collected in between. */
 import { formatQuantity } from '../../../base/quantity.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -50,7 +50,7 @@ async function storedObjects<T extends KubeObject>(
   return objects.map((entry) => entry.hub(kind)).filter(matches) as T[];
 }
 
-/** Has the labels of the measured object, so that the same label selectors find both. */
+/** Copies the labels of the measured object, so that the same label selectors find both. */
 function head(core: Ports, kind: Kind, { metadata }: KubeObject, { time, window }: NodeUsage) {
   const { name = '', namespace = '', labels } = metadata;
   return {

@@ -12,13 +12,13 @@ import { type AdmittedBody, withAdmittedBody } from '../../objects/transaction/a
 import type { Writer } from '../../objects/transaction/ports.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 
-/** The server's own answers to reviews may ask its authenticators and authorizers. */
+/** The ports of reviews, which may use the server's authenticators and authorizers. */
 type Ports = Pick<Reader, 'cache' | 'registry'> & Pick<Writer, 'admission'> & Access;
 
-/** Fills in the status of a review that was decoded, admitted and validated. */
+/** Fills in the status of a decoded, admitted and validated review. */
 type Complete<T> = (review: T, core: Ports, call: Call) => void | Promise<void>;
 
-/** A kind that can only be created and is answered with the object and its verdict. */
+/** A kind that can only be created; the response is the object with its verdict. */
 export function review<K extends Kind>(kind: K, complete: Complete<ObjectOf<K>>): VirtualResource {
   async function create(core: Ports, request: ApiRequest): Promise<ObjectReply> {
     const { call } = request;

@@ -14,12 +14,12 @@ const authentication = { ...cluster, apiVersion: 'authentication.k8s.io/v1' };
 const authorization = { ...cluster, apiVersion: 'authorization.k8s.io/v1' };
 
 describe('identity reviews', () => {
-  it('tell callers who they are', async () => {
+  it('tell callers their identity', async () => {
     const { status } = await api.create('selfsubjectreviews', {}, authentication);
     expect(status.userInfo).toEqual({ username: 'tester', groups: ['system:masters'] });
   });
 
-  it('tell whose a token is, and that it is invalid', async () => {
+  it('identify the user of a token, and report an invalid one', async () => {
     api.server.identifyBy(async (token) =>
       token === 'good' ? { user: { name: 'ann', groups: ['g'] }, audiences: ['api'] } : undefined,
     );

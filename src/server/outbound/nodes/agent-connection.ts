@@ -8,13 +8,13 @@ import type { DialGuard } from '../../../base/dial/dial-guard.ts';
 import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 
-/** Where an agent listens. */
+/** The address of an agent. */
 export interface AgentAddress {
   readonly host: string;
   readonly port: number;
 }
 
-/** What the server shows to agents, and what it verifies them with. As PEM. */
+/** The credentials of the server towards agents, and the authority to verify them with, as PEM. */
 export interface AgentIdentity {
   readonly ca: string;
   readonly cert: string;
@@ -30,20 +30,20 @@ interface DialOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** An agent may run on the machine of the server. It proves that it is the one of the node. */
+/** An agent may run on the machine of the server. Its certificate proves that it belongs to the node. */
 const ALLOWANCE = { own: true } as const;
 
 const CONNECT_TIMEOUT_MS = 10_000;
-/** After this time without traffic, the system checks whether the agent is still there. */
+/** TCP keep-alive: time without traffic after which the kernel probes the agent. */
 const KEEP_ALIVE_MS = 30_000;
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** The agent cannot be reached. The message says why, in the words of Kubernetes. */
+/** An agent that cannot be reached. The message has the reason, in the format of Kubernetes. */
 export class DialError extends Error {
   override readonly name = 'DialError';
 }
 
-/** Connects to an agent, and checks that its certificate is that of the node. Rejects with a DialError. */
+/** Connects to an agent, and verifies that its certificate is that of the node. Rejects with a DialError. */
 export async function dialAgent({ node, address, identity, guard, clock, signal }: DialOptions): Promise<TLSSocket> {
   const { host, port } = address;
   try {
@@ -76,7 +76,7 @@ export async function dialAgent({ node, address, identity, guard, clock, signal 
       socket.setNoDelay(true);
       resolve(socket);
     });
-    // Later errors are those of the streams on it; they are followed by `close`.
+    // Later errors belong to the streams on it; they are followed by `close`.
     socket.on('error', (error) => {
       settled();
       reject(fail(failureOf(error, address), error));
@@ -84,7 +84,7 @@ export async function dialAgent({ node, address, identity, guard, clock, signal 
   });
 }
 
-/** A node serves under its own name. Its addresses are what it says about itself, and prove nothing. */
+/** Checks the certificate for the name of the node. Addresses are self-reported, and prove nothing. */
 function wrongName(node: string, { subjectaltname = '' }: PeerCertificate): Error | undefined {
   const names = subjectaltname.split(', ');
   return names.includes(`DNS:${node}`) ? undefined : new Error(`x509: certificate is not valid for ${node}`);
@@ -99,7 +99,7 @@ function failureOf(error: NodeJS.ErrnoException, { host, port }: AgentAddress): 
   return alert ? `remote error: tls: ${alert}` : socketFailure(error, host, port);
 }
 
-/** Sends a GET over a connection of its own, and resolves with a successful response. Rejects with an ApiError. */
+/** Sends a GET over its own connection, and resolves with a successful response. Rejects with an ApiError. */
 export function getFrom(connection: Duplex, path: string, signal: AbortSignal | undefined): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const request = httpRequest({
@@ -117,7 +117,7 @@ export function getFrom(connection: Duplex, path: string, signal: AbortSignal | 
   });
 }
 
-/** Opens a connection through the agent to an address that it reaches. Rejects with an ApiError, or with an Error. */
+/** Opens a connection through the agent to an address reachable from it. Rejects with an ApiError, or with an Error. */
 export function connectThrough(connection: Duplex, authority: string, signal?: AbortSignal): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const request = httpRequest({
@@ -131,7 +131,7 @@ export function connectThrough(connection: Duplex, authority: string, signal?: A
         resolve(socket);
         return;
       }
-      // The body of a refusal is not parsed here: it comes on the socket.
+      // The body of a refusal is not parsed here: it arrives on the socket.
       if (head.length > 0) socket.unshift(head);
       refusalOf(response, socket).then(reject, reject);
     });
@@ -140,7 +140,7 @@ export function connectThrough(connection: Duplex, authority: string, signal?: A
   });
 }
 
-/** The error of a response: agents answer with a code and a text. */
+/** Returns the error of a response: agents respond with a code and a text. */
 async function refusalOf(response: IncomingMessage, body: AsyncIterable<Buffer> = response): Promise<Error> {
   const { statusCode = 0 } = response;
   const parts: Buffer[] = [];
@@ -153,10 +153,10 @@ async function refusalOf(response: IncomingMessage, body: AsyncIterable<Buffer> 
   return agentError(statusCode, Buffer.concat(parts).toString('utf8').trim());
 }
 
-/** What an agent's refusal means for the client of the server. */
+/** Converts an agent's error response to an error for the client of the server. */
 export function agentError(code: number, text: string): ApiError {
   const known = (Object.keys(reasons) as Reason[]).find((reason) => reasons[reason].code === code);
-  // Codes 401 and 403 are about the server, and not about its client.
+  // Codes 401 and 403 are about the server, not about its client.
   const reason = code === 401 || code === 403 || known === undefined ? 'InternalError' : known;
   return new ApiError(reason, text || `the agent answered ${code}`);
 }

@@ -1,6 +1,6 @@
 import type { NodeConnection } from './connection.ts';
 
-/** Reaches the nodes of this process by one connection, and all others by another. */
+/** Uses one connection for the nodes of this process, and another for all others. */
 export function connectionByNode(
   isLocal: (node: string) => boolean,
   { local, remote }: { readonly local: NodeConnection; readonly remote: NodeConnection },

@@ -1,6 +1,6 @@
 /**
- * How the server reaches node agents. It is given a connection by cli/, to agents in the same process or over the network,
- * and does not know which.
+ * The contract for reaching node agents. cli/ passes in a connection, to agents in the same process or over the
+ * network; the server does not know which.
  */
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../../api/errors.ts';
@@ -13,16 +13,16 @@ interface LogRequest {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-  /** Whether to stream further lines until the container ends. */
+  /** True to stream further lines until the container ends. */
   readonly follow: boolean;
-  /** Whether the log of the previous container is meant. */
+  /** True for the log of the previous container. */
   readonly previous: boolean;
-  /** Whether every line begins with its time. */
+  /** True to prefix every line with its time. */
   readonly timestamps: boolean;
-  /** The oldest line, in milliseconds since the epoch. */
+  /** Time of the oldest line, in milliseconds since the epoch. */
   readonly since: number | undefined;
   readonly tailLines: number | undefined;
-  /** One of the two streams; undefined: both. */
+  /** The selected stream; undefined for both. */
   readonly stream: 'Stdout' | 'Stderr' | undefined;
   readonly limitBytes: number | undefined;
   /** Aborted when the client has disconnected. */
@@ -31,19 +31,19 @@ interface LogRequest {
 
 /** Resource usage. */
 export interface Usage {
-  /** In nanocores. */
+  /** CPU usage in nanocores. */
   readonly cpu: number;
-  /** The working set, in bytes. */
+  /** Memory usage: the working set, in bytes. */
   readonly memory: number;
 }
 
 /** The latest metrics of a node and its pods. */
 export interface NodeUsage {
-  /** Milliseconds since the epoch. */
+  /** Time of the measurement, in milliseconds since the epoch. */
   readonly time: number;
   /** The length of the measured interval, in milliseconds. */
   readonly window: number;
-  /** Of the whole machine. */
+  /** Usage of the whole machine. */
   readonly node: Usage;
   /** Pods with a running container. */
   readonly pods: readonly PodUsage[];
@@ -64,7 +64,7 @@ interface ContainerTarget {
 }
 
 interface AttachRequest extends ContainerTarget {
-  /** The streams that the client wants; `stderr` is never wanted together with a terminal. */
+  /** The requested streams; `stderr` is never requested together with a terminal. */
   readonly streams: CommandStreams;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal | undefined;
@@ -78,29 +78,35 @@ interface PortRequest {
   readonly node: string;
   readonly namespace: string;
   readonly pod: string;
-  /** Where a program in the pod listens on its loopback address. */
+  /** Port on the loopback address of the pod. */
   readonly port: number;
   readonly signal: AbortSignal | undefined;
 }
 
 interface DialRequest {
   readonly node: string;
-  /** Of a pod on the node. */
+  /** Address of a pod on the node. */
   readonly address: string;
   readonly port: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What a node may refuse to offer at all. */
+/** The streams that a node may refuse altogether. */
 export type StreamAction = 'exec' | 'attach' | 'portforward' | 'proxy';
 
-/** Every method that opens something rejects with an ApiError, which the client sees, or with an Error. */
+/**
+ * Opens connections to nodes. Methods that open something reject with an ApiError, which the client sees, or with an
+ * Error.
+ */
 export interface NodeConnection {
-  /** The log in chunks, read as they are consumed. */
+  /** Returns the log in chunks, read as they are consumed. */
   logs(request: LogRequest): Promise<AsyncIterable<Uint8Array>>;
-  /** Undefined if the agent has no metrics yet or does not answer, so that one node never fails a list of many. */
+  /**
+   * Returns the usage; undefined if the agent has no metrics yet or does not respond, so that one node never fails a
+   * list of many.
+   */
   usage(node: string): Promise<NodeUsage | undefined>;
-  /** Why a node does not offer streams of this kind, as an error message; undefined if it does. */
+  /** Returns an error message if the node does not offer streams of this type; undefined if it does. */
   refusal(node: string, action: StreamAction): string | undefined;
   /** Starts a process in a container. It ends when its streams are closed. */
   exec(request: ExecRequest): Promise<ProcessStreams>;
@@ -108,13 +114,13 @@ export interface NodeConnection {
   attach(request: AttachRequest): Promise<ProcessStreams>;
   /** Connects to a port inside a pod. */
   portForward(request: PortRequest): Promise<Duplex>;
-  /** Connects to an address that is reachable from the node: for proxies to pods. */
+  /** Connects to an address that is reachable from the node, for proxies to pods. */
   dial(request: DialRequest): Promise<Duplex>;
-  /** Connects to the HTTP endpoint of the agent, with the rights of the server: for proxies to the node itself. */
+  /** Connects to the HTTP endpoint of the agent, with the rights of the server, for proxies to the node itself. */
   endpoint(node: string, signal: AbortSignal | undefined): Promise<Duplex>;
 }
 
-/** The connection to an agent that does not answer. Also a start for one that offers less than everything. */
+/** A connection to an agent that cannot be reached. Also a base for connections with fewer features. */
 export function unreachable(why: (node: string) => string): NodeConnection {
   const refuse = async ({ node }: { readonly node: string }): Promise<never> => {
     throw new ApiError('InternalError', why(node));
@@ -131,5 +137,5 @@ export function unreachable(why: (node: string) => string): NodeConnection {
   };
 }
 
-/** Used until a connection is set. */
+/** Placeholder until a connection is set. */
 export const NO_CONNECTION: NodeConnection = unreachable((node) => `the agent of node "${node}" cannot be reached`);

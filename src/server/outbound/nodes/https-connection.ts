@@ -23,11 +23,11 @@ import type { NodeConnection } from './connection.ts';
 import { usageOf } from './summary-usage.ts';
 
 export interface HttpsConnectionOptions {
-  /** Where the agent of a node listens; undefined if nobody knows. */
+  /** Returns the address of a node's agent; undefined if unknown. */
   addressOf(node: string): AgentAddress | undefined;
-  /** The certificates of the server. Asked for with every connection, since they are renewed. */
+  /** Returns the certificates of the server. Called for every connection, since they are renewed. */
   identity(): Promise<AgentIdentity>;
-  /** Checks where agents are said to listen. */
+  /** Checks the reported addresses of agents. */
   readonly guard: DialGuard;
   readonly clock: Clock;
 }
@@ -50,7 +50,7 @@ export function httpsConnection({ addressOf, identity, guard, clock }: HttpsConn
   };
   const open = async (node: string, signal: AbortSignal | undefined): Promise<TLSSocket> =>
     dialAgent({ node, address: found(node), identity: await identity(), guard, clock, signal });
-  /** The address is only shown: requests travel over a connection that is open. */
+  /** Builds a URL whose host is only for display: requests use an open connection. */
   const urlOf = (node: string, path: string) => {
     const { host, port } = found(node);
     return new URL(`http://${joinHost(host, port)}${path}`);
@@ -99,7 +99,7 @@ export function httpsConnection({ addressOf, identity, guard, clock }: HttpsConn
       try {
         return await connectThrough(connection, joinHost(address, port), signal);
       } catch (error) {
-        // The proxy says what it tried.
+        // The proxy adds the address that it tried.
         throw isApiError(error, 'ServiceUnavailable') ? new Error(error.message, { cause: error }) : error;
       }
     },
@@ -145,7 +145,7 @@ function logQuery(
   return query.toString();
 }
 
-/** What clients of exec, attach and port-forward see. */
+/** Converts errors for clients of exec, attach and port-forward. */
 function streamError(error: unknown): Error {
   if (error instanceof DialError) {
     return new ApiError('InternalError', `error dialing backend: ${error.message}`, { cause: error });
@@ -154,7 +154,7 @@ function streamError(error: unknown): Error {
   return error as Error;
 }
 
-/** The chunks of a response, until the client has gone. */
+/** Yields the chunks of a response until the client disconnects. */
 async function* chunksOf(response: IncomingMessage, signal: AbortSignal | undefined): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of response) yield chunk as Buffer;

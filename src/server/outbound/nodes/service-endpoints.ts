@@ -1,8 +1,8 @@
 import type { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 
-/** Where a ready endpoint of a service listens. */
+/** The address of a ready endpoint of a service. */
 export interface ServiceEndpoint {
-  /** The node of its pod; empty for an endpoint that is no pod. */
+  /** The node of its pod; empty for an endpoint that is not a pod. */
   readonly node: string;
   readonly address: string;
   readonly port: number;
@@ -10,7 +10,7 @@ export interface ServiceEndpoint {
 
 export type EndpointAddress = NonNullable<NonNullable<Endpoints['subsets']>[number]['addresses']>[number];
 
-/** The ready endpoints of a port of a service that pass the filter. */
+/** Returns the ready endpoints of a service port that pass the filter. */
 export function serviceEndpoints(
   { subsets = [] }: Endpoints,
   portName: string,

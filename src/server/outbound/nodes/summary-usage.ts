@@ -1,6 +1,6 @@
 import type { NodeUsage } from './connection.ts';
 
-/** The part of a summary (`/stats/summary`) that is needed. */
+/** The relevant part of a summary (`/stats/summary`). */
 interface Summary {
   readonly node?: Stats;
   readonly pods?: readonly {
@@ -14,10 +14,13 @@ interface Stats {
   readonly memory?: { readonly workingSetBytes?: number };
 }
 
-/** How often agents measure: a summary does not say over which time its rates were taken. */
+/** Measurement interval of agents: a summary does not contain the period of its rates. */
 const WINDOW_MS = 10_000;
 
-/** Undefined until the agent has measured twice. A pod is left out until all its containers were. */
+/**
+ * Parses a summary; undefined until the agent has measured twice. A pod is left out until all its containers were
+ * measured.
+ */
 export function usageOf(document: unknown): NodeUsage | undefined {
   const { node, pods = [] } = document as Summary;
   const measured = amountsOf(node);

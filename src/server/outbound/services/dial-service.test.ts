@@ -12,7 +12,7 @@ import { dialService } from './dial-service.ts';
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
 let api: TestServer;
-/** As a plugin of the server sees it. */
+/** The ports that a plugin of the server has. */
 let core: Ports;
 let listener: Server;
 let port: number;
@@ -58,7 +58,7 @@ it.each(['localhost', 'inside.example', '127.0.0.1', '169.254.169.254', 'machine
   },
 );
 
-it('refuses an endpoint without a node at an address of this machine, and asks the node otherwise', async () => {
+it('rejects an endpoint without a node at an address of this machine, and uses the node otherwise', async () => {
   await api.create('services', { metadata: { name: 'hook' }, spec: { ports: [{ port }] } });
   const endpoints = (address: object) => ({
     metadata: { name: 'hook' },

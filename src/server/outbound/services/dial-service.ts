@@ -17,8 +17,8 @@ export interface ServicePort {
 }
 
 /**
- * Connects to one of the ready endpoints, chosen at random, or to the host that an ExternalName Service names. Users of a namespace
- * write both: neither may lead to this machine.
+ * Connects to a ready endpoint, chosen at random, or to the host of an ExternalName Service. Users of a namespace write
+ * both: neither may lead to this machine.
  */
 export async function dialService(core: Ports, to: ServicePort, signal?: AbortSignal): Promise<Duplex> {
   const { namespace, name, port } = to;
@@ -38,7 +38,7 @@ export async function dialService(core: Ports, to: ServicePort, signal?: AbortSi
   return dial(core, choices[core.random.int(choices.length)]!, signal);
 }
 
-/** The ready endpoints of a port; undefined when the Service does not have it. */
+/** Returns the ready endpoints of a port; undefined when the Service does not have the port. */
 export function endpointsOf(
   core: Ports,
   { namespace, name, port }: ServicePort,
@@ -49,11 +49,11 @@ export function endpointsOf(
   return endpoints ? serviceEndpoints(endpoints, wanted.name ?? '') : [];
 }
 
-/** An endpoint that is no pod of a node is reached from here. */
+/** Connects to an endpoint, directly if it is not a pod of a node. */
 async function dial(core: Ports, endpoint: ServiceEndpoint, signal: AbortSignal | undefined): Promise<Duplex> {
   const { node, address, port } = endpoint;
   if (!node) return core.dialGuard.connect({ host: address, port, signal });
-  // The node connects to its own pods only, which may have its network.
+  // The node connects only to its own pods, which may have its network.
   const refusal = core.dialGuard.refusalOf(address, { own: true });
   if (refusal) throw refusal;
   return core.nodes.dial({ ...endpoint, signal });

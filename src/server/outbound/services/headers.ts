@@ -1,22 +1,22 @@
-/** Which headers of a request are passed on. */
+/** Selects the headers of a request that are forwarded. */
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Of one connection, not of the message. The client's credentials are meant for this server. */
+/** Headers of a connection instead of the message, and the client's credentials, which are meant for this server. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...['authorization', 'connection', 'content-length', 'expect', 'host', 'http2-settings', 'keep-alive'],
   ...['proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
 ]);
 
 /**
- * Names that say who a user is: only this server may send them, and those of impersonation are meant for it. Programs that
- * follow CGI take an underscore for a hyphen.
+ * Matches headers with user identities: only this server may send them, and those of impersonation are meant for it.
+ * CGI programs treat an underscore like a hyphen.
  */
 const IDENTITY_HEADER = /^(?:x[-_]remote|impersonate)[-_]/;
 
-/** The prefix of a WebSocket protocol that carries a bearer token. */
+/** The prefix of a WebSocket subprotocol that carries a bearer token. */
 const BEARER_PROTOCOL = 'base64url.bearer.authorization.k8s.io.';
 
-/** The headers of a client that another program gets. */
+/** Returns the headers of a client that are forwarded to another program. */
 export function forwardedHeaders(
   headers: IncomingHttpHeaders,
   isWithheld: (name: string) => boolean = () => false,
@@ -40,7 +40,7 @@ function withoutToken(protocols: string): string {
     .join(', ');
 }
 
-/** The headers of a response that a client gets, as names and values. */
+/** Returns the headers of a response for the client, as names and values. */
 export function forwardedResponse(rawHeaders: readonly string[], isUpgrade: boolean): string[] {
   const headers: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {

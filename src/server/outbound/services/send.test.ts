@@ -9,7 +9,10 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Sends a request to a program that switches protocols. Resolves with the answer, and the program's end of the connection. */
+/**
+ * Sends a request to a program that switches protocols. Resolves with the answer, and the program's end of the
+ * connection.
+ */
 async function switching(headers: Record<string, string>) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -24,13 +27,13 @@ async function switching(headers: Record<string, string>) {
   return { answer: await sendForwarded(client, { host: 'x', path: '/', over }), program };
 }
 
-it('closes the connection of a program that switches protocols without being asked', async () => {
+it('closes the connection of a program that switches protocols without a request for it', async () => {
   const { answer, program } = await switching({});
   expect(headProblem(answer, false)).toBe('the backend switched to a protocol that was not asked for');
   await once(program, 'close');
 });
 
-it('survives that the connection is lost after the protocol was switched', async () => {
+it('survives the loss of the connection after a protocol switch', async () => {
   const { answer, program } = await switching({ upgrade: 'x', connection: 'upgrade' });
   const closed = new Promise((resolve) => answer.socket!.on('close', resolve));
   program.resetAndDestroy();

@@ -1,4 +1,4 @@
-/** Sends a client's request to another program, with its body as it arrives. */
+/** Forwards a client's request to another program, streaming its body. */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type Agent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -6,7 +6,7 @@ import type { ClientConnection } from '../../../api/reply.ts';
 import { bodyFraming } from '../../../base/body-framing.ts';
 import { forwardedHeaders } from './headers.ts';
 
-/** The client whose request is sent. */
+/** The client whose request is forwarded. */
 export type ForwardedClient = Pick<ClientConnection, 'method' | 'headers' | 'hasBody' | 'body' | 'address' | 'signal'>;
 
 export interface ForwardOptions {
@@ -14,18 +14,18 @@ export interface ForwardOptions {
   readonly host: string;
   /** Path and query. */
   readonly path: string;
-  /** Further headers; they replace those of the client. */
+  /** Additional headers, which replace those of the client. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** Whether a header of the client is left out, besides those that always are. */
+  /** Reports whether to omit a header of the client, besides those that are always omitted. */
   readonly isWithheld?: (header: string) => boolean;
-  /** An open connection, which is closed after the response, or what opens and keeps TLS connections. */
+  /** An open connection, which is closed after the response, or an agent that opens and keeps TLS connections. */
   readonly over: Duplex | Agent;
 }
 
 export interface ForwardedAnswer {
   readonly request: ClientRequest;
   readonly response: IncomingMessage;
-  /** If the protocol was switched. */
+  /** The connection after switching protocols. */
   readonly socket?: Duplex;
 }
 
@@ -54,20 +54,20 @@ export function sendForwarded(
   const answered = new Promise<ForwardedAnswer>((resolve, reject) => {
     request.once('response', (response) => resolve({ request, response }));
     request.once('upgrade', (response, socket, head) => {
-      // Node has let go of the socket, and does not destroy it with the request any more: an error that nobody listens to would
-      // end the program.
+      // Node has released the socket, and no longer destroys it with the request: an unhandled error would end the
+      // program.
       socket.on('error', () => undefined);
       if (!isUpgrade) socket.destroy();
       if (head.length > 0) socket.unshift(head);
       resolve({ request, response, socket });
     });
     request.on('error', reject);
-    // Node says nothing of a request that is given up before there is a connection.
+    // Node does not report a request that is aborted before there is a connection.
     signal.addEventListener('abort', () => reject(new Error('the client has disconnected')), { once: true });
   });
   if (client.hasBody) {
     const body = client.body();
-    // What is not read any more must not stop the response: the body is only let go of.
+    // An unread rest of the body must not stop the response, so it is only disconnected.
     request.once('close', () => body.unpipe(request));
     body.once('error', () => request.destroy());
     body.pipe(request);
@@ -78,7 +78,9 @@ export function sendForwarded(
 const SWITCHING_PROTOCOLS = 101;
 const MAX_STATUS_CODE = 599;
 
-/** Why an answer cannot be passed back; undefined if it can. Node throws for a status that HTTP does not have. */
+/**
+ * Returns why a response cannot be passed back; undefined if it can. Node throws for a status that HTTP does not have.
+ */
 export function headProblem({ response, socket }: ForwardedAnswer, isUpgrade: boolean): string | undefined {
   const { statusCode: code = 0 } = response;
   if (socket) {
@@ -94,7 +96,7 @@ function framingOf({ method, headers, hasBody }: ForwardedClient): Record<string
   return method === 'POST' || method === 'PUT' || method === 'PATCH' ? { 'content-length': '0' } : {};
 }
 
-/** The addresses that the request came through; a component in this process has none. */
+/** Returns the addresses that the request passed through; a component in this process has none. */
 function addressesOf({ headers, address }: ForwardedClient): Record<string, string> {
   const addresses = [headers['x-forwarded-for'], address].flat().filter(Boolean);
   return addresses.length > 0 ? { 'x-forwarded-for': addresses.join(', ') } : {};

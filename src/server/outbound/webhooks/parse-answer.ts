@@ -1,11 +1,11 @@
 import { exceeded } from '../../../base/json/size.ts';
 
-/** What the deepest object may have, and the review around it. */
+/** Limit for nesting: the deepest object, and the review around it. */
 const MAX_DEPTH = 1_050;
 
 /**
- * Parses what a webhook has answered. Throws an Error: a few megabytes of opening brackets would block the event loop for a third of a
- * second before the parser finds that they are no JSON, and an object with 100,000 fields for half of that.
+ * Parses the response of a webhook. Throws an Error: a few megabytes of opening brackets would block the event loop for
+ * a third of a second before JSON.parse rejects them, and an object with 100,000 fields for half of that.
  */
 export function parseAnswer(text: string, maxParts = Number.POSITIVE_INFINITY): unknown {
   const limit = exceeded(text, { maxDepth: MAX_DEPTH, maxParts });

@@ -1,8 +1,8 @@
 /**
- * Calls webhooks: posts JSON over kept-alive connections, with the credentials of a kubeconfig. What is sent, and what an
- * answer means, is the caller's business (`../audit/webhook.ts`, `../authz/webhook/`).
+ * Calls webhooks: posts JSON over kept-alive connections, with the credentials of a kubeconfig. The content of requests
+ * and responses is up to the callers (`../audit/webhook.ts`, `../authz/webhook/`).
  */
-// By name: as a namespace, the modules would be loaded at once.
+// Named imports: a namespace import would load the modules at once.
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
@@ -20,14 +20,17 @@ export interface Endpoint {
   readonly password?: string;
   readonly tlsServerName?: string;
   readonly insecureSkipTlsVerify?: boolean;
-  /** Opens the connection below TLS, where it does not lead to the host of the URL. */
+  /** Opens the connection below TLS, if it does not lead to the host of the URL. */
   readonly connect?: () => Promise<Duplex>;
-  /** Resolves the host of the URL, where not everything that it may lead to is allowed. */
+  /** Resolves the host of the URL, if not every address is allowed. */
   readonly lookup?: LookupFunction;
   readonly maxResponseBytes?: number;
 }
 
-/** Resolves with the body of a successful response; rejects with its code otherwise, or with why there was none. */
+/**
+ * Resolves with the body of a successful response; otherwise rejects with its code, or with the reason why there was
+ * none.
+ */
 export type Post = (json: string, signal: AbortSignal) => Promise<string>;
 
 const MAX_RESPONSE_BYTES = 1024 * 1024;
@@ -62,7 +65,7 @@ export function createPost(endpoint: Endpoint): Post {
       });
       call.on('error', (error: NodeJS.ErrnoException) => {
         if (signal.aborted) reject(signal.reason);
-        // The other side may close a kept connection at the very moment that it is used again.
+        // The peer may close a kept connection at the very moment it is reused.
         else if (call.reusedSocket && !isRetry && error.code === 'ECONNRESET') resolve(post(json, signal, true));
         else reject(error);
       });

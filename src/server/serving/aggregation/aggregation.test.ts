@@ -46,7 +46,7 @@ function serving(start: typeof startServer, more: Parameters<typeof startServer>
 
 const conditionNow = async () =>
   (await api.get('apiservices', NAME, REGISTRATION)).status.conditions?.find(({ type }: any) => type === 'Available');
-/** Advances the clock between tries, slowly enough for checks to end. */
+/** Advances the clock between attempts, slowly enough for checks to end. */
 const later = (step: number, expectation: () => Promise<void>) =>
   vi.waitFor(
     async () => {
@@ -87,7 +87,7 @@ const asked = (path: string, more: object = {}) => {
 const ask = (path: string, more: object = {}) => askHttp1(asked(path, more));
 
 describe('availability', () => {
-  it('follows the Service, its endpoints and the answers of the server', async () => {
+  it('follows the Service, its endpoints and the responses of the server', async () => {
     await register();
     await reasonIs('ServiceNotFound');
     expect(await conditionNow()).toMatchObject({
@@ -116,7 +116,7 @@ describe('availability', () => {
     await reasonIs('EndpointsNotFound');
   });
 
-  it('is checked again and again', async () => {
+  it('is checked periodically', async () => {
     await available();
     backend.on(ROOT, (_, response) => response.writeHead(503).end());
     await later(30_000, async () => {
@@ -134,7 +134,7 @@ describe('availability', () => {
     expect((await conditionNow()).message).toContain('the server switched to another protocol');
   });
 
-  it('keeps the conditions of others, and the time of a status that stays', async () => {
+  it('keeps the conditions of others, and the time of an unchanged status', async () => {
     await available();
     const { lastTransitionTime } = await conditionNow();
     const other = { type: 'Other', status: 'True', reason: 'Mine', message: 'set by somebody' };
@@ -153,7 +153,7 @@ describe('availability', () => {
     expect((await conditionNow()).lastTransitionTime).not.toBe(lastTransitionTime);
   });
 
-  it('fails with a certificate that the bundle does not know, unless it is not verified', async () => {
+  it('fails with a certificate that the bundle does not trust, unless verification is off', async () => {
     await expose();
     const { ca } = await testAuthority('another');
     await register({ caBundle: Buffer.from(ca).toString('base64') });
@@ -187,7 +187,7 @@ describe('availability', () => {
     await eventually(async () => expect((await conditionNow()).message).toContain('larger than 1048576 bytes'));
   });
 
-  it('answers 503 in the words of Kubernetes while it is not available', async () => {
+  it('responds 503 with the message of Kubernetes while it is unavailable', async () => {
     await register();
     await reasonIs('ServiceNotFound');
     const answer = await ask(GAUGES);
@@ -212,7 +212,7 @@ describe.each([
   it.each([
     ['HTTP/1.1', askHttp1],
     ['HTTP/2', askHttp2],
-  ])('carry the user over %s, and nothing that a client says about users', async (_, send) => {
+  ])('carry the user over %s, and no user headers of the client', async (_, send) => {
     const forged = {
       'x-remote-user': 'admin',
       'X-REMOTE-GROUP': 'system:masters',
@@ -243,7 +243,7 @@ describe.each([
     expect(seen!.headers['x-remote-group']).toBe('developers, testers, system:authenticated');
   });
 
-  it('stream a watch as it comes, and end it with its client', async () => {
+  it('stream a watch as it arrives, and end it with its client', async () => {
     let response!: import('node:http').ServerResponse;
     backend.on('/gauges', (_, given) => {
       response = given;
@@ -263,7 +263,7 @@ describe.each([
     await once(response, 'close');
   });
 
-  it('switch protocols, and bytes flow both ways', async () => {
+  it('switch protocols, and carry bytes in both directions', async () => {
     backend.onUpgrade((_, socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
       socket.on('data', (bytes) => socket.write(`echo ${bytes}`));
@@ -282,7 +282,7 @@ describe.each([
     await once(socket, 'close');
   });
 
-  it('do not carry a token that is in a WebSocket protocol', async () => {
+  it('do not carry a token from a WebSocket protocol', async () => {
     backend.onUpgrade((_, socket) => {
       socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
     });
@@ -309,7 +309,7 @@ describe.each([
 });
 
 describe('requests', () => {
-  it('cannot have the headers of the proxy removed by naming them in Connection', async () => {
+  it('keep the headers of the proxy even if Connection names them', async () => {
     await available();
     const headers = { connection: 'close, X-Remote-User, X-Remote-Group' };
     expect((await ask(GAUGES, { headers })).code).toBe(200);
@@ -332,7 +332,7 @@ describe('requests', () => {
     expect((await ask(GAUGES)).code).toBe(200);
   });
 
-  it('go to a server that takes the place of one of our own groups, until it is removed', async () => {
+  it('go to a server that replaces one of our own groups, until it is removed', async () => {
     await expose();
     const name = 'v1beta1.metrics.k8s.io';
     const service = { namespace: 'default', name: 'gauges' };
@@ -355,7 +355,7 @@ describe('requests', () => {
     ['v1.', '/api/v1/namespaces/default/configmaps', 'ConfigMapList'],
     ['v1.apps', '/apis/apps/v1/namespaces/default/deployments', 'DeploymentList'],
     ['v1.rbac.authorization.k8s.io', '/apis/rbac.authorization.k8s.io/v1/clusterroles', 'ClusterRoleList'],
-  ])('for the built-in %s are never passed on, and its APIService is restored', async (name, path, kind) => {
+  ])('are never forwarded for the built-in %s, whose APIService is restored', async (name, path, kind) => {
     await expose();
     const before = await api.get('apiservices', name, REGISTRATION);
     const service = { namespace: 'default', name: 'gauges' };
@@ -378,7 +378,7 @@ describe('requests', () => {
     expect(backend.seen.filter(({ url }) => url.startsWith(path))).toEqual([]);
   });
 
-  it('for further versions of a built-in group are not passed on either', async () => {
+  it('are not forwarded for further versions of a built-in group either', async () => {
     await expose();
     const spec = { group: 'apps', version: 'v9', groupPriorityMinimum: 20_000, versionPriority: 1000 };
     const service = { namespace: 'default', name: 'gauges' };
@@ -398,7 +398,7 @@ describe('requests', () => {
     expect(backend.seen).toEqual([]);
   });
 
-  it('for APIServices themselves are never passed on', async () => {
+  it('are never forwarded for APIServices themselves', async () => {
     await expose();
     const spec = { group: 'apiregistration.k8s.io', version: 'v1', groupPriorityMinimum: 100, versionPriority: 100 };
     const service = { namespace: 'default', name: 'gauges' };
@@ -414,13 +414,13 @@ describe('a hostile server', () => {
   it.each([
     ['redirects', 302, 'the backend attempted to redirect this request, which is not permitted'],
     ['answers with a status that HTTP does not have', 999, 'the backend answered with the invalid status 999'],
-  ])('that %s costs the caller an error', async (_, code, text) => {
+  ])('costs the caller an error when it %s', async (_, code, text) => {
     backend.on('/gauges', (_, response) => response.writeHead(code, { location: 'https://elsewhere.example/' }).end());
     const answer = await ask(GAUGES);
     expect([answer.code, answer.text]).toEqual([502, `${text}\n`]);
   });
 
-  it('that sends giant headers costs the caller an error', async () => {
+  it('costs the caller an error when it sends giant headers', async () => {
     backend.on('/gauges', ({ socket }) => {
       socket.write('HTTP/1.1 200 OK\r\n');
       socket.end(`X-Large: ${'x'.repeat(100_000)}\r\n\r\n`);
@@ -429,14 +429,14 @@ describe('a hostile server', () => {
     expect([answer.code, answer.text]).toEqual([503, expect.stringContaining('error trying to reach service')]);
   });
 
-  it('that sends nonsense, or nothing, costs the caller an error', async () => {
+  it('costs the caller an error when it sends an invalid response, or none', async () => {
     backend.on('/gauges', ({ socket }) => void socket.end('nonsense\r\n\r\n'));
     expect((await ask(GAUGES)).code).toBe(503);
     backend.on('/gauges', ({ socket }) => void socket.destroy());
     expect((await ask(GAUGES)).code).toBe(503);
   });
 
-  it('that switches protocols without being asked costs the caller an error', async () => {
+  it('costs the caller an error when it switches protocols without a request for it', async () => {
     backend.on('/gauges', ({ socket }) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n');
     });
@@ -444,7 +444,7 @@ describe('a hostile server', () => {
     expect([answer.code, answer.text]).toEqual([502, 'the backend switched to a protocol that was not asked for\n']);
   });
 
-  it('that hangs, before or within its answer, costs the caller the time of a request, and nobody else anything', async () => {
+  it('costs only the caller the timeout of a request when it hangs before or within its response', async () => {
     await http.server.close();
     http = await serving(startServer, { limits: { requestTimeoutMs: 300 } as never });
     const held: import('node:http').ServerResponse[] = [];
@@ -457,7 +457,7 @@ describe('a hostile server', () => {
     expect((await ask('/api/v1/namespaces')).code).toBe(200);
   });
 
-  it('does not make others wait when requests pile up at it', async () => {
+  it('does not delay other requests when requests pile up at it', async () => {
     const dial = () => new Promise(() => undefined);
     api.server.reachNodesBy({ dial } as never);
     const { serving: proxy } = api.server.backends.find('gauges.example.com/v1')!;
@@ -493,7 +493,7 @@ describe('discovery', () => {
     return items.find(({ metadata }: any) => metadata.name === 'gauges.example.com')?.versions[0];
   };
 
-  it('has the resources of the server, and keeps them, marked, while it is away', async () => {
+  it('has the resources of the server, and keeps them, marked as stale, while it is unavailable', async () => {
     await available();
     const [row] = (await versionNow()).resources;
     expect(row).toMatchObject({ resource: 'gauges', shortNames: ['gg'], scope: 'Namespaced' });
@@ -536,7 +536,7 @@ describe('schemas', () => {
     backend.on(path, (_, response) => response.end(typeof v3 === 'string' ? v3 : JSON.stringify(v3)));
   };
 
-  it('have those of the server in both versions', async () => {
+  it('include those of the server in both versions', async () => {
     const paths = { [GAUGES]: { get: { description: 'read', responses: {} } }, '/elsewhere': { get: {} } };
     const schema = { type: 'object', properties: { high: { type: 'integer', default: 5, maximum: 7 } } };
     const definitions = { [definition]: schema, 'io.k8s.api.core.v1.Pod': { description: 'not a pod' } };
@@ -555,7 +555,7 @@ describe('schemas', () => {
     expect((await ask('/openapi/v2', { headers: { accept } })).body.includes(definition)).toBe(true);
   });
 
-  it('are whole when those of a server are nonsense', async () => {
+  it('are complete when those of a server are invalid', async () => {
     publish('{"paths":5,"definitions":{"a":7,"b":{"properties":3,"items":[]}},"parameters":[]}', 'nonsense');
     await available();
     await api.clock.advance(60_000);
@@ -581,7 +581,7 @@ describe('APIServices of this server', () => {
     }
   });
 
-  it('come and go with custom kinds, and come back when they are deleted or changed', async () => {
+  it('come and go with custom kinds, and are restored when they are deleted or changed', async () => {
     const named = async (name: string) => api.get('apiservices', name, REGISTRATION).catch(({ reason }) => reason);
     const asked = { apiVersion: 'apiextensions.k8s.io/v1', namespace: '' };
     const schema = { openAPIV3Schema: { type: 'object' } };
@@ -607,7 +607,7 @@ describe('APIServices of this server', () => {
     await eventually(async () => expect(await named(name)).toBe('NotFound'));
   });
 
-  it('are put in order at the next start, except for one that another server has taken', async () => {
+  it('are reconciled at the next start, except for one that another server has taken', async () => {
     await api.patch('apiservices', 'v1.apps', { spec: { versionPriority: 7 } }, REGISTRATION);
     const service = { namespace: 'default', name: 'gauges' };
     await api.patch('apiservices', 'v1beta1.metrics.k8s.io', { spec: { service } }, REGISTRATION);
@@ -620,7 +620,7 @@ describe('APIServices of this server', () => {
   });
 });
 
-it('other servers find in a ConfigMap whose headers they may believe, whatever somebody does to it', async () => {
+it('publishes in a ConfigMap whose headers other servers may trust, and restores it after any change', async () => {
   const place = { namespace: 'kube-system' };
   const name = 'extension-apiserver-authentication';
   const wanted = {
@@ -640,7 +640,7 @@ it('other servers find in a ConfigMap whose headers they may believe, whatever s
   await eventually(async () => expect((await api.get('configmaps', name, place)).data).toMatchObject(wanted));
 });
 
-it('other proxies may use other headers, which a client cannot give itself', async () => {
+it('supports the headers of other proxies, which a client cannot send itself', async () => {
   const authority = await testAuthority('front-proxy-ca');
   const headers = { username: ['X-Proxy-User'], group: ['X-Proxy-Group'], extraPrefixes: ['X-Proxy-Extra-'] };
   const others = { authority: 'proxies', names: ['proxy'], headers };

@@ -1,4 +1,4 @@
-/** Aggregation of other API servers: what `createServer` starts. */
+/** Aggregation of other API servers, as `createServer` starts it. */
 
 import type { Handle } from '../../../api/call.ts';
 import { APIService } from '../../../kinds/groups/apiregistration/api-service.ts';
@@ -32,43 +32,43 @@ export class Aggregation {
     this.#config = new AuthenticationConfig(core, handle);
   }
 
-  /** Whether a server has what aggregation needs. */
+  /** Reports whether a server has what aggregation requires. */
   static isServed({ registry }: Ports): boolean {
     return registry.resource(APIService.hub.apiVersion, APIService.plural) !== undefined;
   }
 
-  /** Resolves when the APIServices of this server are in order. */
+  /** Resolves when the APIServices of this server are reconciled. */
   start(): Promise<void> {
     return this.#local.start();
   }
 
-  /** Sets how this server identifies itself to others. Resolves when they can read it. */
+  /** Sets the identity of this server towards others. Resolves when they can read it. */
   async identifyAs(identity: FrontProxy): Promise<void> {
     await this.#config.publish(identity);
     this.#aggregator.identifyAs(identity);
   }
 
-  /** Whether the APIServices of this server are kept in order. */
+  /** True while the APIServices of this server are reconciled. */
   get isRunning(): boolean {
     return this.#local.isRunning;
   }
 
-  /** APIServices of this server that there should be. */
+  /** Missing APIServices of this server. */
   get unregistered(): readonly string[] {
     return this.#local.missing;
   }
 
-  /** APIServices of this server that are not shown as available. */
+  /** APIServices of this server that are not reported as available. */
   get withoutStatus(): readonly string[] {
     return this.#aggregator.withoutStatus;
   }
 
-  /** APIServices of other servers that requests are not passed on for. */
+  /** APIServices of other servers to which requests are not forwarded. */
   get unfollowed(): readonly string[] {
     return this.#aggregator.unfollowed;
   }
 
-  /** Whether other servers know who asks. */
+  /** True when other servers can identify the users of requests. */
   get isIdentified(): boolean {
     return this.#aggregator.isIdentified;
   }
@@ -80,7 +80,7 @@ export class Aggregation {
   }
 }
 
-/** The groups of built-in kinds, without the one that another server may serve instead. */
+/** Returns the groups of built-in kinds, without the one that another server may replace. */
 function groupsOf(builtIn: ReadonlySet<string>): ReadonlySet<string> {
   const groups = new Set([...builtIn].map((apiVersion) => splitApiVersion(apiVersion)[0]));
   groups.delete(REPLACEABLE_GROUP);

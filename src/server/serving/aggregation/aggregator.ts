@@ -1,6 +1,6 @@
 /**
- * Follows the APIServices that name a Service: serves their groups and versions by passing requests on, and checks again and
- * again whether the servers behind them can be used.
+ * Follows the APIServices that name a Service: serves their groups and versions by forwarding requests, and checks
+ * periodically whether the servers behind them are available.
  */
 
 import type { Handle } from '../../../api/call.ts';
@@ -37,9 +37,9 @@ const CHECK_INTERVAL_MS = 30_000;
 const CHECK_TIMEOUT_MS = 5000;
 const MIN_RETRY_MS = 500;
 const MAX_LIST_BYTES = 1024 * 1024;
-/** A server has several endpoints; one that answers is enough. */
+/** Number of endpoints to try: a server has several, and one that answers is enough. */
 const CHECK_ATTEMPTS = 5;
-/** Fetching schemas again costs more than checking. */
+/** Interval of fetching schemas, which costs more than checking. */
 const SCHEMAS_INTERVAL_MS = 60_000;
 
 export interface AggregatorOptions {
@@ -57,10 +57,10 @@ interface Followed {
   /** Removes the backend. */
   readonly remove: () => void;
   timer: Timer | undefined;
-  /** Counts failed checks in a row. */
+  /** Number of consecutive failed checks. */
   failures: number;
   isChecking: boolean;
-  /** Whether something changed during a check. */
+  /** True when something changed during a check. */
   isOutdated: boolean;
   schemasDue: number;
 }
@@ -80,7 +80,7 @@ export class Aggregator {
     for (const kind of [Service, Endpoints]) this.#listen(kind, ({ at }) => this.#checkOf(at.namespace, at.name));
   }
 
-  /** Sets how this server identifies itself to others, at first and when its certificate is renewed. */
+  /** Sets the identity of this server towards others, initially and when its certificate is renewed. */
   identifyAs(identity: FrontProxy): void {
     this.#identity = identity;
     for (const followed of this.#followed.values()) {
@@ -93,7 +93,7 @@ export class Aggregator {
     return this.#identity !== undefined;
   }
 
-  /** The names of APIServices of this server whose condition does not say that they are available. */
+  /** The names of APIServices of this server whose condition is not `Available`. */
   get withoutStatus(): readonly string[] {
     return this.#services().flatMap((object) =>
       object.spec.service || conditionOf(object)?.status === 'True' ? [] : [object.metadata.name ?? ''],
@@ -164,8 +164,8 @@ export class Aggregator {
   }
 
   /**
-   * Whether this server itself serves the group, or keeps the APIService: no request for it goes to another server, not even until
-   * the APIService is restored.
+   * Reports whether this server itself serves the group, or manages the APIService: no request for it is forwarded, not
+   * even until the APIService is restored.
    */
   #isOwn({ metadata, spec }: APIService): boolean {
     const label = metadata.labels?.[MANAGED_LABEL];
@@ -247,7 +247,7 @@ export class Aggregator {
     }
   }
 
-  /** Asks for the resources of the group and version, which every server must list. */
+  /** Requests the resources of the group and version, which every server must list. */
   async #ask({ api }: Followed): Promise<Finding> {
     const { transport, root } = api;
     const url = `https://${transport.host}${root}`;

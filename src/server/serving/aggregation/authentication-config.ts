@@ -1,6 +1,6 @@
 /**
- * Keeps the ConfigMap from which other servers learn how users are authenticated: whose client certificates are valid, and
- * whose headers may be believed.
+ * Maintains the ConfigMap that tells other servers how to authenticate users: which client certificates are valid, and
+ * which proxies' headers are trusted.
  */
 
 import type { Handle } from '../../../api/call.ts';
@@ -47,7 +47,7 @@ export class AuthenticationConfig {
     this.#unfollow();
   }
 
-  /** What others wrote into it stays, as long as it is under other keys. */
+  /** Keeps the entries that others wrote under other keys. */
   async #keep(): Promise<void> {
     const wanted = this.#wanted;
     if (!wanted) return;
@@ -63,8 +63,8 @@ export class AuthenticationConfig {
 }
 
 /**
- * Other proxies are believed by other servers, too, in the headers that they use. This server removes these from requests before it passes
- * them on, and sends them itself (`transport.ts`).
+ * Returns the entries. Other servers also trust other proxies, in the headers that those use. This server removes such
+ * headers from requests before forwarding, and sends them itself (`transport.ts`).
  */
 function dataOf({ authority, clientAuthority, others }: FrontProxy): Record<string, string> {
   const headers = others?.headers ?? STANDARD_HEADERS;

@@ -1,4 +1,4 @@
-/** Whether the server behind an APIService can be used, in the words of Kubernetes. */
+/** Determines whether the server behind an APIService is available, with the messages of Kubernetes. */
 import type { APIServiceCondition } from '../../../kinds/groups/apiregistration/api-service.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
@@ -21,7 +21,7 @@ const unavailable = (reason: string, message: string): Finding => ({
   message: message.slice(0, MAX_MESSAGE_LENGTH),
 });
 
-/** What the objects of the Service say against asking the server; undefined when it can be asked. */
+/** Returns a problem with the objects of the Service; undefined when the server can be called. */
 export function findingOfService(core: Ports, { namespace, name, port }: ServicePort): Finding | undefined {
   const of = `service/${name} in ${JSON.stringify(namespace)}`;
   const service = objectNamed(core, Service, namespace, name);
@@ -37,7 +37,7 @@ export function findingOfService(core: Ports, { namespace, name, port }: Service
   return unavailable('MissingEndpoints', `endpointslices for ${of} ${missing}`);
 }
 
-/** For a group that this server serves itself: another one does not get its requests. */
+/** The finding for a group that this server serves itself: another one does not get its requests. */
 export function ownGroup(group: string): Finding {
   const what = group === '' ? 'the core group' : `group ${JSON.stringify(group)}`;
   return unavailable('ServedHere', `${what} is served by this server itself, and requests for it are not passed on`);

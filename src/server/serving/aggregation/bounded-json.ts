@@ -1,11 +1,14 @@
-/** JSON that another server wrote: what has too many values or is nested too deep is not read. */
+/** Parses JSON from another server, unless it has too many values or is nested too deep. */
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { isShallow } from '../../../base/json/size.ts';
 
 const MAX_DEPTH = 100;
 const MAX_VALUES = 500_000;
 
-/** Undefined when it is not JSON, or too much of it. Members named `__proto__` are left out. For documents of megabytes. */
+/**
+ * Parses a document that may have megabytes; undefined when it is not JSON, or exceeds the limits. Members named
+ * `__proto__` are dropped.
+ */
 export function* boundedJsonInTurns(body: Buffer, pace: Pace): DividedWork<unknown> {
   const text = body.toString();
   if (!isShallow(text, MAX_DEPTH)) return undefined;
@@ -19,7 +22,7 @@ export function* boundedJsonInTurns(body: Buffer, pace: Pace): DividedWork<unkno
   return (yield* isBounded(value, pace)) ? value : undefined;
 }
 
-/** The same at once, for a short document. */
+/** Parses a short document synchronously. */
 export function boundedJson(body: Buffer): unknown {
   return boundedJsonInTurns(body, { isSpent: () => false }).next().value;
 }

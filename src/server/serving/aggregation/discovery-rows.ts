@@ -1,4 +1,4 @@
-/** Reads the list of resources that another server publishes for a group and version. */
+/** Parses the list of resources that another server publishes for a group and version. */
 import { isTree } from '../../../base/json/tree.ts';
 import type { DiscoveredResource, DiscoveredSubresource } from '../backend.ts';
 import { boundedJson } from './bounded-json.ts';
@@ -9,7 +9,7 @@ const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
 const KIND = /^[A-Za-z0-9]{1,253}$/;
 const WORD = /^[A-Za-z0-9.-]{1,63}$/;
 
-/** What is malformed is left out. */
+/** Returns the resources, without malformed ones. */
 export function discoveredRows(body: Buffer): readonly DiscoveredResource[] {
   const list = boundedJson(body);
   const rows = isTree(list) && Array.isArray(list.resources) ? list.resources.slice(0, MAX_RESOURCES) : [];
@@ -45,7 +45,7 @@ function words(value: unknown): string[] {
   return value.slice(0, MAX_WORDS).filter((each): each is string => typeof each === 'string' && WORD.test(each));
 }
 
-/** The group and version of the kind of a subresource; undefined where it is that of the list. */
+/** Returns the group and version of the kind of a subresource; undefined if it is that of the list. */
 function homeOf({ group, version }: Record<string, unknown>): string | undefined {
   if (typeof version !== 'string' || !WORD.test(version)) return undefined;
   return typeof group === 'string' && NAME.test(group) ? `${group}/${version}` : version;

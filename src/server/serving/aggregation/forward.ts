@@ -1,4 +1,4 @@
-/** Passes the request of a component in this process on to the server behind an APIService. */
+/** Forwards the request of a component in this process to the server behind an APIService. */
 import { Readable } from 'node:stream';
 import { ApiError } from '../../../api/errors.ts';
 import type { User } from '../../../api/user.ts';
@@ -7,7 +7,7 @@ import type { ForwardedRequest, ForwardedResponse } from '../backend.ts';
 import { checkPath, problemOf, send, unreachableMessage } from './send.ts';
 import type { Transport } from './transport.ts';
 
-/** For a request to a server that is not available, in the words of Kubernetes. */
+/** The error for a request to an unavailable server, with the message of Kubernetes. */
 export const unavailable = () =>
   new ApiError('ServiceUnavailable', 'the server is currently unable to handle the request');
 

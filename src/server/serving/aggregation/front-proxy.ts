@@ -1,11 +1,11 @@
 import type { UserHeaderNames } from './user-headers.ts';
 
-/** How this server identifies itself to the servers that it passes requests on to. All parts are PEM. */
+/** The identity of this server towards the servers that it forwards requests to. All parts are PEM. */
 export interface FrontProxy {
   /** The client certificate and its key. */
   readonly certificate: string;
   readonly key: string;
-  /** The authorities that sign it. */
+  /** The authorities that sign the client certificate. */
   readonly authority: string;
   /** The authorities that sign certificates of users. */
   readonly clientAuthority: string;
@@ -14,13 +14,15 @@ export interface FrontProxy {
 }
 
 interface OtherProxies {
-  /** Who signs their certificates. */
+  /** The authorities that sign their certificates. */
   readonly authority: string;
-  /** The names in them; none: all. */
+  /** The allowed names in their certificates; if empty, all are allowed. */
   readonly names: readonly string[];
-  /** Where they name users. Servers that believe them look there, also in what this server sends. */
+  /**
+   * The headers with user names. Servers that trust these proxies read these headers also in requests from this server.
+   */
   readonly headers: UserHeaderNames;
 }
 
-/** The common name of the client certificate; other servers believe the headers of no other. */
+/** The common name of the client certificate; other servers trust the headers of no other name. */
 export const FRONT_PROXY_NAME = 'front-proxy-client';

@@ -1,7 +1,8 @@
 /**
- * Keeps an APIService for every group and version that this server serves itself. All of them are put in order when a server starts.
- * After that, those of custom kinds are kept as they should be. Those of built-in kinds come back when they are deleted or lead to
- * another server; their priorities, which have no effect, wait for the next start: servers of two releases on one store may differ.
+ * Maintains an APIService for every group and version that this server serves itself. All of them are reconciled when a
+ * server starts. After that, those of custom kinds are kept in the desired state. Those of built-in kinds are restored
+ * when they are deleted or point to another server; changes of their priorities, which have no effect, stay until the
+ * next start: servers of two releases on one store may differ.
  */
 import { soon } from '../../../base/event-loop/soon.ts';
 import { clone, deepEqual } from '../../../base/json/tree.ts';
@@ -13,12 +14,12 @@ import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { priorityOf } from '../backends/priorities.ts';
 
-/** Says who keeps an APIService in order, and when. */
+/** The label that tells when an APIService is managed. */
 export const MANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
 const ON_START = 'onstart';
 const ALWAYS = 'true';
 
-/** An APIService of this server, which an APIService of another one may replace for good, as metrics-server does. */
+/** A group whose APIService may be replaced permanently by one of another server, such as metrics-server. */
 export const REPLACEABLE_GROUP = 'metrics.k8s.io';
 
 interface Wanted {
@@ -49,7 +50,7 @@ export class LocalServices {
     this.#builtIn = builtIn;
   }
 
-  /** Puts all of them in order, and keeps them so. */
+  /** Reconciles all APIServices, and keeps them reconciled. */
   async start(): Promise<void> {
     const { cache, registry } = this.#core;
     await this.#write('start');
@@ -62,7 +63,7 @@ export class LocalServices {
     return this.#stop.length > 0;
   }
 
-  /** The names of those that there should be. */
+  /** The names of missing APIServices. */
   get missing(): readonly string[] {
     const table = this.#core.cache.table(APIService);
     return [...this.#wantedByName()].flatMap(([name, { label }]) => (label && !table.get('', name) ? [name] : []));
@@ -89,7 +90,7 @@ export class LocalServices {
     });
   }
 
-  /** What differs from what should be. */
+  /** Returns the writes that make the APIServices match their desired state. */
   #writes(isStart: boolean): OwnWrite[] {
     const table = this.#core.cache.table(APIService);
     const wanted = this.#wantedByName();
@@ -102,7 +103,8 @@ export class LocalServices {
       const label = own[MANAGED_LABEL];
       const should = wanted.get(name);
       const isManaged = label === ALWAYS || (label === ON_START && isStart);
-      // Those of built-in kinds are kept whatever their label says; those of custom kinds may be taken by removing it.
+      // Manages APIServices of built-in kinds regardless of their label; users may take over those of custom kinds by
+      // removing it.
       const isTaken = should?.label === ON_START && (label !== ON_START || isElsewhere(found));
       if (!isManaged && !isTaken) continue;
       if (!should) writes.push(writeOf(name, { type: 'delete', plan: DELETE_PLAN }));

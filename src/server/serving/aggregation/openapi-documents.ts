@@ -1,4 +1,6 @@
-/** The schemas that another server publishes. They are fetched in the background and read when a client asks for them. */
+/**
+ * The schemas that another server publishes. They are fetched in the background and parsed when a client requests them.
+ */
 import { inTurns } from '../../../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { isTree } from '../../../base/json/tree.ts';
@@ -12,16 +14,16 @@ const JSON_TYPE = 'application/json';
 const OK = 200;
 const NOT_MODIFIED = 304;
 
-/** A document as it was received. */
+/** A document as received. */
 interface Kept {
   readonly body: Buffer;
   readonly etag: string | undefined;
-  /** The path that it was fetched from. */
+  /** The path of the document. */
   readonly path: string;
 }
 
 export class OpenApiDocuments {
-  /** Such as `/apis/example.com/v1`. */
+  /** The root path, such as `/apis/example.com/v1`. */
   readonly #root: string;
   readonly #turns: TurnBudget;
   #v2: Kept | undefined;
@@ -32,7 +34,7 @@ export class OpenApiDocuments {
     this.#turns = turns;
   }
 
-  /** The code that reads them is loaded when a client first asks for a schema. */
+  /** Loads the schema code when a client first requests a schema. */
   async schemas(): Promise<BackendSchemas> {
     const { partOf, documentOf } = await import('./openapi-parts.ts');
     const turns = this.#turns;
@@ -42,7 +44,9 @@ export class OpenApiDocuments {
     };
   }
 
-  /** Fetches what has changed. Resolves with whether anything has. A server without a document publishes nothing. */
+  /**
+   * Fetches changed documents. Resolves with true if anything changed. A server without a document publishes nothing.
+   */
   async refresh(transport: Transport): Promise<boolean> {
     const v2 = await this.#fetch(transport, '/openapi/v2', this.#v2);
     const path = await this.#pathV3(transport);
@@ -60,7 +64,7 @@ export class OpenApiDocuments {
     return fetched?.code === OK ? { body: fetched.body, etag: fetched.etag, path } : undefined;
   }
 
-  /** The index names the path of each document. */
+  /** Returns the path of the document according to the index. */
   async #pathV3(transport: Transport): Promise<string | undefined> {
     const fetched = await get(transport, '/openapi/v3', undefined);
     if (fetched?.code !== OK) return undefined;
@@ -71,7 +75,7 @@ export class OpenApiDocuments {
   }
 }
 
-/** Undefined when the server does not answer as it should. */
+/** Fetches a document; undefined when the response is not as expected. */
 async function get(transport: Transport, path: string, etag: string | undefined): Promise<Fetched | undefined> {
   try {
     return await transport.fetch(path, {

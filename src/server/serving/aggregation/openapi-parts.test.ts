@@ -22,7 +22,7 @@ it.each([
   ['keywords that cannot be published', `{"paths":{"${ROOT}":{"get":{"surprise":1}},"${ROOT}/x":null}}`],
   ['prototypes', '{"definitions":{"__proto__":{"polluted":true},"a":{"__proto__":{"polluted":true}}}}'],
   ['many values', `{"definitions":{"a":{"x-many":[${'0,'.repeat(600_000)}0]}}}`],
-])('a document with %s can be published with others', (_, text) => {
+])('publishes a document with %s together with others', (_, text) => {
   const part = partOf(Buffer.from(text), ROOT);
   const document = documentV2([part]);
   expect(JSON.parse(JSON.stringify(document))).toEqual(document);
@@ -32,7 +32,7 @@ it.each([
   expect(JSON.parse(JSON.stringify(v3)).openapi).toBe('3.0.0');
 });
 
-it('one entry that cannot be published does not cost the others', () => {
+it('publishes the others when one entry cannot be published', () => {
   const paths = { [`${ROOT}/a`]: { get: { surprise: 1 } }, [`${ROOT}/b`]: { get: { description: 'fine' } } };
   expect(partOf(Buffer.from(JSON.stringify({ paths })), ROOT).paths).toEqual({
     [`${ROOT}/b`]: { get: { description: 'fine' } },
@@ -48,14 +48,14 @@ it('reads a long document in many turns, whether or not all of it can be publish
   );
   const pace = { isSpent: () => true };
   const { value, turns } = countTurns(dividedPart(body, ROOT, pace));
-  // The check of all values, and each entry twice.
+  // Includes the check of all values, and two turns for each entry.
   expect(turns).toBeGreaterThan(1_000);
   expect([Object.keys(value.paths).length, Object.keys(value.definitions).length]).toEqual([0, 100]);
   expect(Object.keys(value.parameters)).toHaveLength(100);
   expect(countTurns(dividedDocument(body, pace)).turns).toBeGreaterThan(400);
 });
 
-it('leaves out an entry that is too large for a turn', () => {
+it('drops an entry that is too large for a turn', () => {
   const properties = Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`p${i}`, { type: 'string' }]));
   const definitions = { large: { properties }, 'large extension': { 'x-many': Array(60_000).fill(0) }, small: {} };
   expect(partOf(Buffer.from(JSON.stringify({ definitions })), ROOT).definitions).toEqual({ small: {} });

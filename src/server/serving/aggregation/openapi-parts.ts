@@ -1,13 +1,19 @@
-/** What is published of the schemas of another server. Its documents are cleaned: they become part of our own. */
+/**
+ * Extracts the published parts of another server's schemas. Its documents are sanitized, because they become part of
+ * our own.
+ */
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { isTree } from '../../../base/json/tree.ts';
 import type { Json, OpenApiV2Part } from '../backend.ts';
 import { encodeDocument } from '../openapi/proto.ts';
 import { boundedJsonInTurns } from './bounded-json.ts';
 
-/** One entry is handled in two turns of the event loop. A schema may have that of a whole pod template within it. */
+/**
+ * Limit for an entry, which is handled in two turns of the event loop. A schema may include that of a whole pod
+ * template.
+ */
 const MAX_ENTRY_VALUES = 50_000;
-/** What most entries take in protobuf. */
+/** Size of most entries in protobuf. */
 const ENTRY_BYTES = 4 * 1024;
 const EMPTY_PART: OpenApiV2Part = { paths: {}, definitions: {}, parameters: {} };
 
@@ -15,13 +21,13 @@ function emptyDocument(): Json {
   return { openapi: '3.0.0', info: { title: 'Kubernetes', version: 'unversioned' }, paths: {} };
 }
 
-/** An OpenAPI 3 document as it was received; one without paths when it cannot be published. */
+/** Returns an OpenAPI 3 document as received; one without paths when it cannot be published. */
 export function* documentOf(body: Buffer | undefined, pace: Pace): DividedWork<Json> {
   const document = body && (yield* boundedJsonInTurns(body, pace));
   return isTree(document) && typeof document.openapi === 'string' ? document : emptyDocument();
 }
 
-/** The paths of the group and version, and all definitions, as far as they can be published in both forms. */
+/** Returns the paths of the group and version, and all definitions that can be published in both forms. */
 export function* partOf(body: Buffer | undefined, root: string, pace: Pace): DividedWork<OpenApiV2Part> {
   const document = body && (yield* boundedJsonInTurns(body, pace));
   if (!isTree(document)) return EMPTY_PART;
@@ -37,14 +43,14 @@ export function* partOf(body: Buffer | undefined, root: string, pace: Pace): Div
   };
 }
 
-/** The entries that can be encoded in protobuf: one that cannot would make the whole document fail. */
+/** Returns the entries that can be encoded in protobuf: one that cannot would make the whole document fail. */
 function* publishable(section: keyof OpenApiV2Part, value: unknown, pace: Pace): DividedWork<Json> {
   const entries: [string, unknown][] = [];
   for (const [name, entry] of Object.entries(isTree(value) ? value : {})) {
     if (pace.isSpent()) yield;
     if (!isSmall(entry)) continue;
     const cleaned = section === 'definitions' ? schemaOf(entry) : entry;
-    // Of a large one, both take long.
+    // Both steps take long for a large entry.
     if (pace.isSpent()) yield;
     if (isEncodable({ [section]: { [name]: cleaned } })) entries.push([name, cleaned]);
   }
@@ -73,7 +79,7 @@ function isEncodable(part: Json): boolean {
   }
 }
 
-/** A schema with the keywords that clients of OpenAPI 2 use. */
+/** Returns a schema with the keywords that clients of OpenAPI 2 use. */
 function schemaOf(value: unknown): Json {
   const schema: Json = {};
   for (const [key, content] of Object.entries(isTree(value) ? value : {})) {

@@ -15,13 +15,13 @@ import { OpenApiDocuments } from './openapi-documents.ts';
 import { replyUnavailable, serve, tooManyWaiting } from './serve.ts';
 import type { Transport } from './transport.ts';
 
-/** Requests that wait for one server to answer. It may never do so, and each holds memory. */
+/** Limit for requests waiting for one server, which may never answer; each holds memory. */
 const MAX_WAITING_REQUESTS = 400;
 
 /** A group and version that another server serves. */
 export class ProxiedApi implements Backend {
   readonly apiVersion: string;
-  /** Such as `/apis/example.com/v1`. */
+  /** The root path, such as `/apis/example.com/v1`. */
   readonly root: string;
   transport: Transport;
   isAvailable = false;
@@ -32,7 +32,7 @@ export class ProxiedApi implements Backend {
   #waiting = 0;
   readonly #documents: OpenApiDocuments;
 
-  /** `turns`: of the event loop, which long documents are read in. */
+  /** `turns`: the turns of the event loop in which long documents are parsed. */
   constructor(spec: APIService['spec'], transport: Transport, turns: TurnBudget) {
     const { group = '', version = '' } = spec;
     this.apiVersion = group ? `${group}/${version}` : version;
@@ -59,7 +59,7 @@ export class ProxiedApi implements Backend {
     return this.#documents.schemas();
   }
 
-  /** Takes over the list of resources that the server has published. Returns whether it is another one than before. */
+  /** Adopts the list of resources that the server has published. Returns whether it changed. */
   learn(body: Buffer): boolean {
     if (this.#isKnown && body.equals(this.#body)) return false;
     this.#isKnown = true;
@@ -68,7 +68,7 @@ export class ProxiedApi implements Backend {
     return true;
   }
 
-  /** Resolves with whether the schemas are others than before. */
+  /** Refreshes the schemas. Resolves with true if they changed. */
   refreshSchemas(): Promise<boolean> {
     return this.#documents.refresh(this.transport);
   }
@@ -99,7 +99,7 @@ export class ProxiedApi implements Backend {
     },
   } as const;
 
-  /** Counts a request that waits. Returns what is to be called when it does not any more. */
+  /** Counts a waiting request. Returns a function to be called when it no longer waits. */
   #wait(): () => void {
     if (this.#waiting >= MAX_WAITING_REQUESTS) throw tooManyWaiting();
     this.#waiting++;

@@ -14,11 +14,14 @@ const MAX_ERROR_LENGTH = 1000;
 export interface SendOptions {
   /** Path and query. */
   readonly path: string;
-  /** Further headers; they replace those of the client. */
+  /** Additional headers, which replace those of the client. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** What is authorized is what the other server sees: it might understand such segments as another path. */
+/**
+ * Rejects paths with segments that the other server might interpret differently: the authorized path must be the one it
+ * sees.
+ */
 export function checkPath(path: string): void {
   const [, ...segments] = splitPath(path);
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) throw noSuchPath();
@@ -36,17 +39,17 @@ export async function send(
     return await sendForwarded(client, { ...options, over: canRepeat ? transport.kept : transport.fresh });
   } catch (error) {
     if (!canRepeat || client.signal.aborted || (error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
-    // A kept connection was closed as it was used again.
+    // A kept connection was closed while being reused.
     return sendForwarded(client, { ...options, over: transport.fresh });
   }
 }
 
-/** Why a request could not be sent. */
+/** Returns why a request could not be sent. */
 export function unreachableMessage(error: unknown): string {
   return `error trying to reach service: ${(error as Error).message}`.slice(0, MAX_ERROR_LENGTH);
 }
 
-/** Why a response is not passed back. */
+/** Returns why a response is not passed back. */
 export function problemOf(answer: ForwardedAnswer, isUpgrade: boolean): string | undefined {
   const { statusCode: code = 0, headers: received } = answer.response;
   if (code >= 300 && code <= 399 && received.location !== undefined) {

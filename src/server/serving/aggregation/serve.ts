@@ -1,4 +1,4 @@
-/** Passes a request on to the server behind an APIService, and its response back. */
+/** Forwards a request to the server behind an APIService, and returns its response. */
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../../../api/errors.ts';
@@ -16,7 +16,7 @@ const SWITCHING_PROTOCOLS = 101;
 const BAD_GATEWAY = 502;
 const SERVICE_UNAVAILABLE = 503;
 
-/** Answers as Kubernetes does when a server is not available. */
+/** Responds as Kubernetes does when a server is unavailable. */
 export function replyUnavailable(exchange: Exchange): void {
   replyText(exchange, SERVICE_UNAVAILABLE, 'service unavailable');
 }
@@ -43,7 +43,7 @@ export async function serve(exchange: Exchange, request: ProxiedRequest, transpo
   await passBack(exchange, request, answer);
 }
 
-/** The record of the other server has the same identifier. */
+/** Passes the audit id on, so that the other server's record has the same one. */
 function auditHeader({ responseHeaders }: Exchange): Record<string, string> {
   const at = responseHeaders.indexOf('Audit-ID');
   return at < 0 ? {} : { 'Audit-ID': responseHeaders[at + 1]! };
@@ -60,9 +60,9 @@ async function passBack(exchange: Exchange, request: ProxiedRequest, answer: For
   }
   const out = exchange.startResponse(response.statusCode!, headers);
   if (request.isLongRunning) request.goesOn();
-  // Either end may leave: then so does the other.
+  // When either end disconnects, so does the other.
   await pipeline(response, out).catch(() => exchange.abort());
-  // The server has answered; it does not get the rest of the body.
+  // The server has responded, and does not get the rest of the request body.
   if (!answer.request.writableFinished) answer.request.destroy();
 }
 
@@ -76,7 +76,7 @@ function replyText(exchange: Exchange, code: number, text: string): void {
   exchange.reply(code, TEXT, Buffer.from(`${text}\n`), NO_SNIFF);
 }
 
-/** For a client that would wait behind too many others. */
+/** The error for a client when too many others are waiting. */
 export function tooManyWaiting(): ApiError {
   return new ApiError('TooManyRequests', 'too many requests, please try again later', {
     details: { retryAfterSeconds: 1 },

@@ -14,14 +14,17 @@ import { namesUsers, STANDARD_HEADERS, type UserHeaderNames, userHeaders } from 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock' | 'random'> & Outbound;
 
 const DIAL_TIMEOUT_MS = 10_000;
-/** Shorter than what servers allow, so that a connection is seldom closed at the moment of its next use. */
+/**
+ * Idle timeout of connections, shorter than that of servers, so that a connection is seldom closed at the moment of its
+ * next use.
+ */
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_IDLE_CONNECTIONS = 25;
 
-/** The user as which this server asks others about themselves. */
+/** The user for requests about the other server itself. */
 const AGGREGATOR = { name: 'system:kube-aggregator', groups: ['system:masters'] };
 
-/** What decides how a server is reached. */
+/** The fields that determine how a server is reached. */
 export type Reach = Pick<APIService['spec'], 'service' | 'caBundle' | 'insecureSkipTLSVerify'>;
 
 export interface Fetched {
@@ -41,11 +44,11 @@ export class Transport {
   readonly service: ServicePort;
   /** The `Host` of requests. */
   readonly host: string;
-  /** Keeps connections. For requests that can be repeated: the other side may close a connection as it is used again. */
+  /** Keeps connections, for requests that can be repeated: the peer may close a connection while it is being reused. */
   readonly kept: Agent;
   /** Opens a connection for every request. */
   readonly fresh: Agent;
-  /** Whether a header of a client is removed because the server would believe it. */
+  /** Reports whether to remove a header of a client because the server would trust it. */
   readonly isWithheld: (header: string) => boolean;
   readonly #core: Ports;
   readonly #headers: UserHeaderNames;
@@ -71,7 +74,7 @@ export class Transport {
     this.fresh = tlsAgent(dial, tls, {});
   }
 
-  /** Closes connections that nothing uses. */
+  /** Closes idle connections. */
   close(): void {
     this.kept.destroy();
   }
@@ -81,12 +84,14 @@ export class Transport {
     return userHeaders(user, this.#headers);
   }
 
-  /** How many endpoints are ready; 1 where that is not known. */
+  /** Returns the number of ready endpoints; 1 if unknown. */
   endpoints(): number {
     return endpointsOf(this.#core, this.service)?.length ?? 1;
   }
 
-  /** Fetches a document as this server. Rejects when it is too large or does not come in time. Redirects are not followed. */
+  /**
+   * Fetches a document as this server. Rejects when it is too large or after the timeout. Redirects are not followed.
+   */
   async fetch(path: string, { accept, etag, maxBytes, timeoutMs }: FetchOptions): Promise<Fetched> {
     const late = new AbortController();
     const timer = this.#core.clock.timer(timeoutMs, () => late.abort());

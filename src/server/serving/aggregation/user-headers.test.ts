@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { namesUsers, userHeaders } from './user-headers.ts';
 
-it('says who the user is, in the encoding of Kubernetes', () => {
+it('identifies the user in the encoding of Kubernetes', () => {
   const extra = { 'example.com/Scopes': ['a', 'b'], 'größe%': ['ü'] };
   expect(userHeaders({ name: 'Ünal', uid: '7', groups: ['x', 'y'], extra })).toEqual({
     'X-Remote-User': Buffer.from('Ünal').toString('latin1'),
@@ -27,14 +27,14 @@ const OTHERS = {
   extraPrefixes: ['X-Proxy-Extra-', ''],
 };
 
-it('says so in the first of other headers, too', () => {
+it('identifies the user in the first of other headers, too', () => {
   expect(userHeaders({ name: 'a', uid: '7', groups: ['x'], extra: { k: ['v'] } }, OTHERS)).toEqual({
     ...{ 'X-Proxy-User': 'a', 'X-Proxy-Group': ['x'], 'X-Proxy-Extra-k': ['v'] },
     ...{ 'X-Remote-User': 'a', 'X-Remote-Uid': '7', 'X-Remote-Group': ['x'], 'X-Remote-Extra-k': ['v'] },
   });
 });
 
-it('knows which headers name users', () => {
+it('recognizes headers that name users', () => {
   const isWithheld = namesUsers(OTHERS);
   for (const name of ['x-proxy-user', 'X-User', 'x_proxy_group', 'x-proxy-extra-scopes']) {
     expect(isWithheld(name), name).toBe(true);

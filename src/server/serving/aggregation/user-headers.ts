@@ -1,4 +1,4 @@
-/** The headers that tell another server who the user is. */
+/** The headers that identify the user towards another server. */
 
 import { ApiError } from '../../../api/errors.ts';
 import type { User } from '../../../api/user.ts';
@@ -10,7 +10,7 @@ export const EXTRA_HEADER_PREFIX = 'X-Remote-Extra-';
 
 /** The headers in which proxies name users. Names are case-insensitive. */
 export interface UserHeaderNames {
-  /** The first of them that has a value names the user. */
+  /** Headers with the user name. The first one that has a value is used. */
   readonly username: readonly string[];
   readonly group: readonly string[];
   readonly extraPrefixes: readonly string[];
@@ -23,8 +23,8 @@ export const STANDARD_HEADERS: UserHeaderNames = {
 };
 
 /**
- * The standard headers, and the first ones of `names`, where a server that follows those looks. Throws an ApiError when something
- * cannot be sent without becoming something else on the way.
+ * Returns the standard headers, and the first ones of `names`, which a server that is configured with those reads.
+ * Throws an ApiError when a value cannot be sent unchanged.
  */
 export function userHeaders(user: User, names = STANDARD_HEADERS): Record<string, string | string[]> {
   const { name, uid, groups, extra = {} } = user;
@@ -40,7 +40,7 @@ export function userHeaders(user: User, names = STANDARD_HEADERS): Record<string
   return headers;
 }
 
-/** Tells whether a header would name a user to a server that believes these headers. */
+/** Reports whether a header would name a user to a server that trusts these headers. */
 export function namesUsers({ username, group, extraPrefixes }: UserHeaderNames): (header: string) => boolean {
   const whole = new Set([...username, ...group].map(folded));
   const prefixes = extraPrefixes.filter((prefix) => prefix !== '').map(folded);
@@ -50,12 +50,12 @@ export function namesUsers({ username, group, extraPrefixes }: UserHeaderNames):
   };
 }
 
-/** Programs that follow CGI take an underscore for a hyphen. */
+/** Normalizes a header name: CGI programs treat an underscore like a hyphen. */
 const folded = (name: string) => name.toLowerCase().replaceAll('_', '-');
 
 const LEGAL_IN_NAMES = /[!#$&'*+.^_`|~0-9A-Za-z-]/;
 
-/** Percent-encodes what cannot be in the name of a header, as Kubernetes does. */
+/** Percent-encodes characters that a header name cannot contain, as Kubernetes does. */
 function headerKey(key: string): string {
   const bytes = Buffer.from(key.toLowerCase(), 'utf8');
   return Array.from(bytes, (byte) => {
@@ -64,9 +64,12 @@ function headerKey(key: string): string {
   }).join('');
 }
 
-/** Node writes headers in Latin-1; other servers read UTF-8. Spaces around a value are lost, and another user could be meant. */
+/**
+ * Encodes a header value. Node writes headers in Latin-1; other servers read UTF-8. Spaces around a value would be
+ * lost, which could name another user.
+ */
 function headerValue(value: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them.
   if (/[\x00-\x1f\x7f]/.test(value) || value.trim() !== value) {
     throw new ApiError(
       'BadRequest',

@@ -1,4 +1,4 @@
-/** Which groups and versions are served, now, and by what. Backends come and go while the server runs. */
+/** The currently served groups and versions, and their backends. Backends come and go while the server runs. */
 import { splitApiVersion } from '../../../kinds/kind.ts';
 import type { Registry } from '../../objects/registry/registry.ts';
 import type { Backend } from '../backend.ts';
@@ -7,7 +7,7 @@ import { compareVersions } from './versions.ts';
 
 export class BackendRegistry {
   readonly #kinds: KindBackends;
-  /** Those that do not serve kinds of the registry, by group and version. */
+  /** Backends that do not serve kinds of the registry, by group and version. */
   readonly #others = new Map<string, Backend>();
   readonly #listeners = new Set<() => void>();
   readonly #registry: Registry;
@@ -20,7 +20,7 @@ export class BackendRegistry {
     registry.onChange(() => this.#notify());
   }
 
-  /** Grows with every change: what was derived from backends is up to date while it is the same. */
+  /** Incremented with every change: data derived from backends is up to date while it stays the same. */
   get generation(): number {
     return this.#registry.generation + this.#changes;
   }
@@ -32,7 +32,7 @@ export class BackendRegistry {
     return this.addInstead(backend);
   }
 
-  /** The same for a backend that takes the place of kinds of the registry: they are served again when it is removed. */
+  /** Adds a backend that replaces kinds of the registry: they are served again when it is removed. */
   addInstead(backend: Backend): () => void {
     const { apiVersion } = backend;
     if (this.#others.has(apiVersion)) throw new Error(`${apiVersion} is served already`);
@@ -49,20 +49,20 @@ export class BackendRegistry {
     return this.#others.get(apiVersion) ?? this.#kinds.find(apiVersion);
   }
 
-  /** All of them, in no particular order. */
+  /** Returns all backends, in no particular order. */
   all(): readonly Backend[] {
     const kinds = this.#kinds.all().filter(({ apiVersion }) => !this.#others.has(apiVersion));
     return [...kinds, ...this.#others.values()];
   }
 
-  /** Those that pass requests on to other servers; of each group, the preferred version first. */
+  /** Returns the backends that forward requests to other servers; within a group, the preferred version first. */
   proxied(): readonly Backend[] {
     if (this.#others.size === 0) return [];
     const proxied = [...this.#others.values()].filter(({ serving }) => serving.type === 'proxy');
     return proxied.sort(byPreference);
   }
 
-  /** The groups, without the core one, in the order in which discovery lists them. */
+  /** Returns the groups, without the core one, in the order of discovery. */
   groups(): readonly string[] {
     const priorities = new Map<string, number>();
     for (const { apiVersion, priority } of this.all()) {
@@ -73,7 +73,7 @@ export class BackendRegistry {
     return rows.map(([group]) => group);
   }
 
-  /** The backends of a group, the preferred version first. The core group has the name ''. */
+  /** Returns the backends of a group, the preferred version first. The core group has the name ''. */
   ofGroup(group: string): readonly Backend[] {
     return this.all()
       .filter(({ apiVersion }) => splitApiVersion(apiVersion)[0] === group)
@@ -84,13 +84,13 @@ export class BackendRegistry {
     return this.all().some(({ apiVersion }) => splitApiVersion(apiVersion)[0] === group);
   }
 
-  /** Runs after every change. Returns a function that ends the subscription. */
+  /** Registers a listener that runs after every change. Returns a function that ends the subscription. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Makes known that the resources or schemas of a backend are others than before. */
+  /** Announces that the resources or schemas of a backend have changed. */
   changed(): void {
     this.#changes++;
     this.#notify();

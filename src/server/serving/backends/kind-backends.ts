@@ -1,4 +1,4 @@
-/** The backends of the kinds that this server stores and serves itself: one for each group and version that they have. */
+/** The backends of the kinds that this server stores and serves itself, one for each group and version. */
 
 import type { Registry, ServedResource } from '../../objects/registry/registry.ts';
 import type { ServedSubresource } from '../../objects/registry/served.ts';
@@ -57,7 +57,8 @@ function discovered({ kind, version, verbs, subresources }: ServedResource): Dis
     shortNames: kind.short,
     categories: version.group === kind.hub.group ? kind.categories : [],
     hasMoved: version.deprecated !== undefined && version.group !== kind.hub.group,
-    // What is not stored, such as a review, cannot be watched. A version that nobody can use is not named, as in Kubernetes.
+    // Kinds that are not stored, such as reviews, cannot be watched. An unusable version is not named, as in
+    // Kubernetes.
     storageVersionHash: verbs.includes('watch') && kind.hub.served !== false ? storageVersionHash(kind) : undefined,
     subresources: [...subresources.values()].map((each) => discoveredSubresource(each, version.apiVersion)),
   };

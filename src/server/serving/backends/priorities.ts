@@ -1,4 +1,4 @@
-/** Where the groups and versions that this server serves itself stand in discovery: as in Kubernetes. */
+/** The discovery priorities of the groups and versions that this server serves itself, as in Kubernetes. */
 import { splitApiVersion } from '../../../kinds/kind.ts';
 import type { BackendPriority } from '../backend.ts';
 
@@ -27,14 +27,17 @@ const GROUPS: Readonly<Record<string, number>> = {
   'internal.apiserver.k8s.io': 16_000,
   'storagemigration.k8s.io': 15_800,
   'metrics.k8s.io': 15_000,
-  /** Kinds stand in this group that have moved to others. Clients take the first group that lists a resource: never this. */
+  /**
+   * The group of kinds that have moved to other groups. Clients use the first group that lists a resource, so this
+   * comes last.
+   */
   extensions: 1,
 };
 
-/** Of a group that Kubernetes does not have: only names of custom kinds' groups have a dot. */
+/** Priority of a group that Kubernetes does not have: only names of custom kinds' groups have a dot. */
 const OTHER_BUILT_IN = 15_000;
 
-/** All versions alike, so that stable ones come first, and newer ones before older. */
+/** Priority of all versions, so that stable ones come first, and newer ones before older. */
 const VERSION_PRIORITY = 15;
 const CUSTOM: BackendPriority = { group: 1000, version: 100 };
 

@@ -1,4 +1,4 @@
-/** A backend that serves no kinds of this server takes part in routing, discovery and schemas, and leaves nothing behind. */
+/** A backend without kinds of this server takes part in routing, discovery and schemas, and leaves nothing behind. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Answer, askHttp1 } from '../../../../test/support/http-client.ts';
 import { type RunningServer, smallRegistry, startServer, TOKEN } from '../../../../test/support/http-server.ts';
@@ -11,7 +11,7 @@ const AGGREGATED = { accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=API
 const PROTOBUF = { accept: 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf' };
 const GAUGES = '/apis/gauges.example.com/v1/namespaces/default/gauges';
 
-/** Stands in for an API that is proxied to another server. */
+/** A fake of an API that is proxied to another server. */
 class FakeApi implements Backend {
   readonly apiVersion: string = 'gauges.example.com/v1';
   readonly priority = { group: 100, version: 100 };
@@ -67,7 +67,7 @@ async function ask(path: string, asked: { method?: string; body?: string; header
   return askHttp1({ port, ca: authority.ca, path, ...asked, headers });
 }
 
-it('takes every request below its group and version, and the one for it', async () => {
+it('a backend receives every request below its group and version, and the one for it', async () => {
   const answer = await ask(`${GAUGES}/one?pretty=true`, { method: 'PUT', body: '{"a":1}' });
   expect([answer.code, answer.json(), answer.headers['x-gauge']]).toEqual([201, { kind: 'Gauge' }, 'yes']);
   await ask('/apis/gauges.example.com/v1');
@@ -82,13 +82,13 @@ it('takes every request below its group and version, and the one for it', async 
   expect(http.core.calls).toEqual([]);
 });
 
-it('takes no request for another version of its group, or of another group', async () => {
+it('a backend receives no request for another version of its group, or of another group', async () => {
   expect((await ask('/apis/gauges.example.com/v2/gauges')).code).toBe(404);
   expect((await ask('/apis/apps/v1/deployments')).code).toBe(200);
   expect(api.requests).toEqual([]);
 });
 
-it('is asked only for requests that are allowed', async () => {
+it('a backend receives only authorized requests', async () => {
   await http.server.close();
   const asked: unknown[] = [];
   const authorizer = {
@@ -112,12 +112,12 @@ it('is asked only for requests that are allowed', async () => {
   ]);
 });
 
-it('fails as any other request does', async () => {
+it('a backend fails like any other request', async () => {
   const answer = await ask(`${GAUGES}/broken`);
   expect([answer.code, answer.json().message]).toEqual([503, 'the gauges cannot be reached']);
 });
 
-it('stands in discovery, in the order of its priority', async () => {
+it('a backend appears in discovery, in the order of its priority', async () => {
   const groups = (await ask('/apis')).json().groups.map(({ name }: any) => name);
   expect(groups).toEqual(['apps', 'gauges.example.com', 'extensions']);
   expect((await ask('/apis/gauges.example.com')).json()).toMatchObject({
@@ -129,7 +129,7 @@ it('stands in discovery, in the order of its priority', async () => {
   );
 });
 
-it('stands in aggregated discovery with its resources, and says when they may be out of date', async () => {
+it('a backend appears in aggregated discovery with its resources, marked when they may be stale', async () => {
   const item = async () => {
     const { items } = (await ask('/apis', { headers: AGGREGATED })).json();
     return items.find(({ metadata }: any) => metadata.name === 'gauges.example.com').versions[0];
@@ -152,7 +152,7 @@ it('stands in aggregated discovery with its resources, and says when they may be
   expect(await item()).toEqual({ version: 'v1', resources: [{ ...row, verbs: ['get'] }], freshness: 'Stale' });
 });
 
-it('has its part of the published schemas', async () => {
+it('a backend has its part of the published schemas', async () => {
   const v2 = (await ask('/openapi/v2')).json();
   expect(v2.paths).toHaveProperty([GAUGES, 'get', 'description'], 'read gauges');
   expect(v2.paths).toHaveProperty(['/apis/gauges.example.com/', 'get', 'operationId'], 'getGaugesExampleComAPIGroup');
@@ -166,7 +166,7 @@ it('has its part of the published schemas', async () => {
   expect(roots).toEqual(['/api/v1', '/apis/apps/v1', '/apis/apps/v1beta1', '/apis/extensions/v1beta1']);
 });
 
-it('is gone from all of it when it is removed', async () => {
+it('a backend disappears from all documents when it is removed', async () => {
   const everything = async (): Promise<Answer[]> => [
     await ask('/'),
     await ask('/apis'),
@@ -184,7 +184,7 @@ it('is gone from all of it when it is removed', async () => {
   expect(api.requests).toHaveLength(1);
 });
 
-it('cannot take a group and version that is served already', () => {
+it('a backend cannot replace a group and version that is served already', () => {
   const other: Backend = Object.assign(new FakeApi(), { apiVersion: 'apps/v1' });
   expect(() => backends.add(other)).toThrow('apps/v1 is served already');
   expect(() => backends.add(api)).toThrow('gauges.example.com/v1 is served already');

@@ -1,4 +1,4 @@
-/** A body that cannot be decoded. Becomes a BadRequest whose wording depends on what the body was for. */
+/** A body that cannot be decoded. Becomes a BadRequest whose message depends on the purpose of the body. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
 

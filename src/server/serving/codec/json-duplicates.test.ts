@@ -16,11 +16,11 @@ it.each([
   ['[[{"a":1},{"op":"add","op":"test"}]]', ['[0][1].op']],
   ['{"\\u0061":1,"a":2}', ['a']],
   ['{"k:\\"y":":","k:\\"y":"\\\\"}', ['k:"y']],
-])('finds what stands twice in %s', (text, paths) => {
+])('finds the duplicates in %s', (text, paths) => {
   expect(find(text)).toEqual(paths);
 });
 
-it('finds none if there are none, whatever is in strings', () => {
+it('finds none if there are none, whatever the strings contain', () => {
   fc.assert(
     fc.property(fc.json(), fc.boolean(), (text, pretty) => {
       const value = JSON.parse(text);
@@ -45,7 +45,7 @@ it('reports at most a hundred', () => {
   expect(find(`{${pairs.join(',')}}`)).toHaveLength(100);
 });
 
-it('reports a key that is repeated very often once, and cuts off a long path', () => {
+it('reports a key that is repeated very often once, and truncates a long path', () => {
   const long = 'x'.repeat(1_400_000);
   const repeated = new Array(200_000).fill('"a":1').join(',');
   expect(find(`{"${long}":{${repeated}}}`)?.map(({ length }) => length)).toEqual([2_001]);

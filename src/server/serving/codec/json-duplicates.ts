@@ -1,14 +1,14 @@
 /**
- * Finds duplicate keys in a JSON text, of which JSON.parse silently keeps the last. Only for texts that it has parsed. That
- * there are none, as nearly always, is found out by counting.
+ * Finds duplicate keys in a JSON text, of which JSON.parse silently keeps the last. Only for texts that it has parsed.
+ * Texts without duplicates, which is nearly all, are recognized by counting.
  */
 
-/** Further duplicates are not reported. */
+/** Limit for reported duplicates. */
 const MAX_REPORTED_PATHS = 100;
-/** Longer paths are cut off. */
+/** Limit for the length of paths; longer ones are truncated. */
 const MAX_PATH_LENGTH = 2_000;
 
-/** The paths of duplicate keys, such as `spec.containers[0].image`, each once; undefined if there are none. */
+/** Returns the paths of duplicate keys, such as `spec.containers[0].image`, each once; undefined if there are none. */
 export function duplicateKeys(bytes: Buffer, parsed: unknown): readonly string[] | undefined {
   if (typeof parsed !== 'object' || parsed === null || !hasDuplicates(bytes, parsed)) return undefined;
   const finder = new DuplicateFinder(bytes);
@@ -16,10 +16,10 @@ export function duplicateKeys(bytes: Buffer, parsed: unknown): readonly string[]
   return finder.found;
 }
 
-/** How much of a text is searched in one turn of the event loop. */
+/** Bytes of a text that are searched in one turn of the event loop. */
 const TURN_BYTES = 128 * 1024;
 
-/** The same for a large text, which is searched in several turns of the event loop: `nextTurn` waits for the next one. */
+/** Searches a large text over several turns of the event loop: `nextTurn` waits for the next one. */
 export async function duplicateKeysInTurns(
   bytes: Buffer,
   parsed: unknown,
@@ -31,7 +31,7 @@ export async function duplicateKeysInTurns(
   return finder.found;
 }
 
-/** Whether the text has more keys than the parsed object. */
+/** Reports whether the text has more keys than the parsed object. */
 function hasDuplicates(bytes: Buffer, parsed: object): boolean {
   return countColons(bytes) !== countKeys(parsed);
 }
@@ -81,13 +81,13 @@ const NONE: Set<string> = new Set();
 interface Level {
   readonly path: string;
   readonly keys: Set<string> | undefined;
-  /** Those of the keys whose paths have been reported: a key can be repeated a hundred thousand times. */
+  /** Keys whose paths have been reported: a key can be repeated a hundred thousand times. */
   readonly reported: Set<string>;
   /** The current key, or the current index. */
   at: string | number;
 }
 
-/** Goes through the text once more and keeps track of paths. Slow, and without recursion. */
+/** Parses the text once more while tracking paths. Slow, and without recursion. */
 class DuplicateFinder {
   readonly #found = new Set<string>();
   readonly #open: Level[] = [];
@@ -99,7 +99,7 @@ class DuplicateFinder {
     return [...this.#found];
   }
 
-  /** Searches about this many bytes more. Returns whether nothing is left to search. */
+  /** Searches about this many further bytes. Returns whether the search is complete. */
   search(count: number): boolean {
     const { bytes } = this;
     const end = Math.min(bytes.length, this.#at + count);
@@ -153,7 +153,7 @@ class DuplicateFinder {
     return path ? `${path}.${key}` : key;
   }
 
-  /** The position after the closing quote. */
+  /** Returns the position after the closing quote. */
   #endOfString(start: number): number {
     let i = start + 1;
     while (this.bytes[i] !== QUOTE) i += this.bytes[i] === BACKSLASH ? 2 : 1;

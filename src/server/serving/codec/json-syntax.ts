@@ -37,7 +37,7 @@ class SyntaxChecker {
     }
   }
 
-  /** Reads a scalar, after any brackets that open before it, or an empty pair of brackets. */
+  /** Reads a scalar, preceded by any opening brackets, or an empty pair of brackets. */
   #value(): void {
     for (;;) {
       this.#space();

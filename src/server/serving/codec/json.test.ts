@@ -61,7 +61,7 @@ it('decodes like JSON.parse', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = JSON.stringify(value);
-      // Refused, as the next tests show.
+      // The key is rejected, as the next tests show.
       fc.pre(!text.includes('__proto__'));
       expect(decode(text)).toEqual(JSON.parse(text));
     }),
@@ -105,7 +105,7 @@ describe('a body with many parts', () => {
     ['list items', `["${long}"${',1'.repeat(MAX_BODY_PARTS)}]`],
     ['lists', `["${long}"${',[]'.repeat(MAX_BODY_PARTS / 2)}]`],
     ['objects', `["${long}"${',{}'.repeat(MAX_BODY_PARTS / 2)}]`],
-  ])('is refused before it is parsed: %s', (_, text) => {
+  ])('is rejected before it is parsed: %s', (_, text) => {
     const parse = vi.spyOn(JSON, 'parse');
     try {
       expect(() => decode(text)).toThrow('Request entity too large: limit is 250000 fields and list items');
@@ -115,7 +115,7 @@ describe('a body with many parts', () => {
     }
   });
 
-  it('is decoded up to the maximum, and whatever is in strings', () => {
+  it('is decoded up to the maximum, whatever the strings contain', () => {
     const items = `["${long}"${',1'.repeat(MAX_BODY_PARTS - 1)}]`;
     expect(decode(items)).toHaveLength(MAX_BODY_PARTS);
     const text = JSON.stringify({ text: ',:[{\\"'.repeat(100_000) });

@@ -4,9 +4,12 @@ import { exceeded } from '../../../base/json/size.ts';
 import { DecodeError } from './decode-error.ts';
 import { describeSyntaxError } from './json-syntax.ts';
 
-/** In a smaller body there is no room for more parts than the maximum. */
+/** Size below which a body cannot exceed the maximum number of parts. */
 const MIN_CHECKED_BYTES = 256 * 1024;
-/** Of fields, list items, objects and lists: parsing a body, and collecting what was parsed, takes time for each of them. */
+/**
+ * Limit for fields, list items, objects and lists: parsing a body, and collecting the garbage, takes time for each of
+ * them.
+ */
 export const MAX_BODY_PARTS = 250_000;
 
 /**
@@ -42,26 +45,29 @@ export function tooManyParts(): ApiError {
   );
 }
 
-/** A fast check: the key could also be written with escapes, which are rare. */
+/** A fast check for the key, which could also be written with escapes; those are rare. */
 function mayHaveProtoKey(text: string): boolean {
   return text.includes('__proto__') || text.includes('\\u00');
 }
 
-/** To JSON.parse `__proto__` is an ordinary key, but copying it by assignment would change the copy's prototype. */
+/**
+ * Rejects the key `__proto__`. For JSON.parse it is an ordinary key, but copying it by assignment would change the
+ * prototype of the copy.
+ */
 function refuseProtoKey(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
     for (const item of value) refuseProtoKey(item);
     return;
   }
-  // Object.entries would make a list of lists, which takes three times as long for a large object.
+  // Object.entries would create a list of lists, which takes three times as long for a large object.
   for (const key in value) {
     if (key === '__proto__') throw new DecodeError('the key "__proto__" is not allowed');
     refuseProtoKey((value as Record<string, unknown>)[key]);
   }
 }
 
-/** A fast check that suffices for nearly every body: it has too few brackets to be nested deeply. */
+/** A fast check that suffices for nearly every body: too few brackets for deep nesting. */
 function hasFewBrackets(text: string, limit: number): boolean {
   let found = 0;
   for (const bracket of ['{', '[']) {

@@ -19,11 +19,11 @@ it.each([
   ['quotes, backslashes and brackets in strings', { 'a"]': '\\", {[', 'b\\': '\\\\' }],
   ['a text', 'x'],
   ['deep nesting', JSON.parse(`${'['.repeat(300)}1${']'.repeat(300)}`)],
-])('keeps %s', async (_, value) => {
+])('preserves %s', async (_, value) => {
   expect(await pretty(value)).toBe(expected(value));
 });
 
-it('lets others run in between', async () => {
+it('yields to other work', async () => {
   const items = Array.from({ length: 50_000 }, (_, i) => ({ name: `item-${i}`, text: '{"x":[\\]}' }));
   let turns = 0;
   let isDone = false;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How many bytes are read in one turn of the event loop: about two milliseconds. */
+/** Bytes processed in one turn of the event loop: about two milliseconds. */
 const TURN_BYTES = 128 * 1024;
 
 const QUOTE = 0x22;
@@ -34,7 +34,7 @@ class IndentedWriter {
     this.#out = Buffer.allocUnsafe(size);
   }
 
-  /** Writes the bytes from `at` to `end`, or a few more. Returns where it stopped. */
+  /** Writes the bytes from `at` to `end`, or a few more. Returns the position where it stopped. */
   add(json: Buffer, start: number, end: number): number {
     let at = start;
     const last = Math.min(end, json.length);

@@ -2,20 +2,20 @@ import type * as Yaml from 'yaml';
 import { DecodeError } from './decode-error.ts';
 
 interface AliasLimits {
-  /** Scalars, lists and maps of the document after its aliases were expanded. */
+  /** Number of scalars, lists and maps of the document after expanding its aliases. */
   readonly maxValues: number;
   readonly maxDepth: number;
 }
 
-/** The library looks for the anchor of an alias among all anchors and aliases before it. */
+/** Limit for aliases: the library searches the anchor of each among all anchors and aliases before it. */
 const MAX_ALIASES = 1_000;
 
 /**
- * Rejects a document that becomes too large when its aliases are expanded. The library has a limit as well, but checking it
- * takes the size of the document times the number of aliases, and merged maps (`<<`) are copied before it applies.
+ * Rejects a document that becomes too large when its aliases are expanded. The library has its own limit, but checking
+ * it takes the size of the document times the number of aliases, and merged maps (`<<`) are copied before it applies.
  */
 export function checkAliases(yaml: typeof Yaml, { contents }: Yaml.Document, limits: AliasLimits): void {
-  /** By name. The size is undefined while the node is being measured. */
+  /** Anchors by name. The size is undefined while the node is being measured. */
   const anchors = new Map<string, { size: number | undefined }>();
   let aliases = 0;
   sizeOf(contents);

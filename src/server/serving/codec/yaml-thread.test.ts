@@ -1,4 +1,4 @@
-/** The thread and its owner at two ends of a channel; the last tests have a real thread. */
+/** The thread and its owner at two ends of a channel; the last tests use a real thread. */
 import { once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ afterEach(() => {
   for (const each of open.splice(0)) each.close();
 });
 
-/** Ends of channels whose other ends decode, in place of threads. */
+/** Channels whose other ends decode, in place of threads. */
 function channels(): { start(): YamlWorker; started: number; terminated: number } {
   const counts = {
     started: 0,
@@ -34,7 +34,7 @@ function channels(): { start(): YamlWorker; started: number; terminated: number 
   return counts;
 }
 
-/** What a caller gets to know. */
+/** Collects the result and the reports that a caller receives. */
 async function outcome(decode: DecodeYaml, text: string) {
   const found: Record<string, readonly string[]> = {};
   const reports = {
@@ -87,7 +87,7 @@ it('decodes documents that are too large for the event loop, up to a limit', asy
   );
 });
 
-it('refuses what would be much longer as JSON', async () => {
+it('rejects text that would be much longer as JSON', async () => {
   const thread = new YamlThread({ ...channels(), clock: new ControlledClock() });
   const text = (char: string) => `a: |\n  ${char.repeat(900_000)}\n`;
   await expect(thread.decode(text('\u0001'), limits)).rejects.toThrow('yaml: document is too large as JSON');
@@ -114,7 +114,7 @@ it('runs one thread while there is work, and another one after a pause', async (
   expect(counts).toMatchObject({ started: 2, terminated: 2 });
 });
 
-/** Threads that never answer, and after them those that do. */
+/** Starts threads that never answer, and after them threads that do. */
 function silentFirst(
   counts: ReturnType<typeof channels>,
   silent = 1,
@@ -134,7 +134,7 @@ function silentFirst(
   };
 }
 
-it('ends a thread that takes too long, for the text that it was decoding alone', async () => {
+it('ends a thread that takes too long, only for the text that it was decoding', async () => {
   const clock = new ControlledClock();
   const counts = channels();
   const { start, asked } = silentFirst(counts);
@@ -150,7 +150,7 @@ it('ends a thread that takes too long, for the text that it was decoding alone',
   expect(counts).toMatchObject({ started: 1, terminated: 1 });
 });
 
-it('asks clients to try again later when too much waits', async () => {
+it('asks clients to retry later when the queue is full', async () => {
   const clock = new ControlledClock();
   const thread = new YamlThread({ start: silentFirst(channels()).start, clock });
   const large = `a: ${'x'.repeat(900_000)}`;
@@ -166,7 +166,7 @@ it('asks clients to try again later when too much waits', async () => {
   expect(await thread.decode(large, limits)).toHaveProperty('a');
 });
 
-it('asks clients who have waited for long to try again', async () => {
+it('asks clients that have waited for long to retry', async () => {
   const clock = new ControlledClock();
   const counts = channels();
   const thread = new YamlThread({ start: silentFirst(counts, 4).start, clock });
@@ -181,7 +181,7 @@ it('asks clients who have waited for long to try again', async () => {
   expect(await late).toBe('late');
 });
 
-/** A real thread that runs a script, and then one that decodes. */
+/** Starts a real thread that runs a script, and then one that decodes. */
 function crashingFirst(script: string) {
   const counts = channels();
   let isFirst = true;
@@ -200,14 +200,14 @@ it.each([
   ],
   ['an error', "require('node:worker_threads').parentPort.on('message', () => { throw new Error('a bug') })", 'a bug'],
   ['an end', "require('node:worker_threads').parentPort.once('message', () => process.exit(0))", 'has ended'],
-])('%s concerns one text alone', async (_, script, message) => {
+])('affects only one text: %s', async (_, script, message) => {
   const thread = new YamlThread({ start: crashingFirst(script), clock: new ControlledClock() });
   const [failed, waited] = await Promise.allSettled([thread.decode('a: 1', limits), thread.decode('a: 2', limits)]);
   expect(failed).toMatchObject({ status: 'rejected', reason: { message: expect.stringContaining(message) } });
   expect(waited).toEqual({ status: 'fulfilled', value: { a: 2 } });
 });
 
-it('rejects what is being decoded when it is closed', async () => {
+it('rejects pending texts when it is closed', async () => {
   const worker = new Worker("require('node:worker_threads').parentPort.on('message', () => {})", { eval: true });
   const thread = new YamlThread({ start: () => worker as YamlWorker, clock: new ControlledClock() });
   const decoding = expect(thread.decode('a: 1', limits)).rejects.toThrow('was ended');

@@ -1,6 +1,6 @@
 /**
- * Decodes large YAML texts in a thread of their own: composing a document cannot be interrupted, and would block every other
- * request. The two sides exchange plain messages.
+ * Decodes large YAML texts in a separate thread: composing a document cannot be interrupted, and would block every
+ * other request. The two sides exchange plain messages.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
@@ -27,15 +27,17 @@ type FromThread =
     }
   | { readonly type: 'refused'; readonly message: string; readonly redacted: string };
 
-/** With as many, the most expensive documents (empty lists in a list) take 125 MB. */
+/** Limit for lexemes: at the limit, the most expensive documents (empty lists in a list) take 125 MB. */
 const MAX_LEXEMES_IN_THREAD = 250_000;
-/** The heap that the thread needs at most, with room to spare: V8 may abort the process if a thread exceeds its limit. */
+/** Heap limit of the thread, with a margin: V8 may abort the process if a thread exceeds its limit. */
 export const MAX_THREAD_HEAP_MB = 192;
 
-/** The JSON of a body may be this much longer: control characters take six times as much, which is parsed at once. */
+/**
+ * Limit for the growth from YAML to JSON: control characters take six times as much, and the result is parsed at once.
+ */
 const MAX_EXPANSION = 2;
 
-/** Runs inside the thread. */
+/** Serves decoding requests inside the thread. */
 export function serveYamlThread(port: MessagePort): void {
   port.on('message', (message: ToThread) => {
     void answer(message).then((reply) => {
@@ -70,7 +72,7 @@ async function answer({ text, reportsDuplicates, reportsRepeatedKeys, ...limits 
   }
 }
 
-/** The thread, as its owner sees it. */
+/** The thread from the point of view of its owner. */
 export interface YamlWorker {
   postMessage(message: ToThread): void;
   on(event: 'message', listener: (message: FromThread) => void): unknown;
@@ -85,11 +87,11 @@ interface YamlThreadOptions {
 }
 
 const MAX_DECODING_MS = 10_000;
-/** After this long without work the thread ends. */
+/** Time without work after which the thread ends. */
 const MAX_IDLE_MS = 10_000;
-/** Of texts that wait or are being decoded: ten of the largest bodies. */
+/** Limit for the length of texts that wait or are being decoded: ten of the largest bodies. */
 const MAX_WAITING_LENGTH = 32 * 1024 * 1024;
-/** Half of the time that a request has: after it, little is left for the rest. */
+/** Timeout: half of that of a request, so that some time is left for the rest. */
 const MAX_WAITING_MS = 30_000;
 
 /** Starts the thread with the first text, and again after it has ended. It decodes one text at a time. */
@@ -106,7 +108,10 @@ export class YamlThread {
     this.#options = options;
   }
 
-  /** Rejects with a DecodeError as decoding in this thread does, and with TooManyRequests when too much waits. */
+  /**
+   * Decodes a text. Rejects with a DecodeError as decoding in this thread does, and with TooManyRequests when the queue
+   * is full.
+   */
   async decode(text: string, limits: YamlLimits): Promise<unknown> {
     const { maxDepth, maxBodyBytes, onDuplicates, onRepeatedKeys } = limits;
     const answer = await this.#inLine({
@@ -171,7 +176,7 @@ export class YamlThread {
   #start(): YamlWorker {
     const worker = this.#options.start();
     const ended = (error: Error) => {
-      // One that was terminated has been replaced.
+      // A terminated thread has been replaced.
       if (this.#worker !== worker) return;
       this.#worker = undefined;
       this.#settle?.reject(isOutOfMemory(error) ? tooLarge(error) : error);

@@ -9,7 +9,7 @@ import { decodeYaml, encodeYaml, encodeYamlList, encodeYamlObject } from './yaml
 
 const decode = (text: string, maxBodyBytes = 1_000_000) => decodeYaml(text, { maxDepth: 500, maxBodyBytes });
 
-it('decodes manifests as their authors mean them', async () => {
+it('decodes manifests as their authors intended', async () => {
   const text = `
 kind: Pod
 on: yes
@@ -66,7 +66,7 @@ it('copies aliased nodes', async () => {
   expect(value.b).not.toBe(value.a);
 });
 
-it('takes the last anchor before an alias, and an anchor as often as there is room for', async () => {
+it('uses the last anchor before an alias, and an anchor as often as the limit permits', async () => {
   expect(await decode('a: &a [&a x, *a]\nb: *a\n&a c: *a')).toEqual({ a: ['x', 'x'], b: 'x', c: 'c' });
   expect(await decode(`a: &a {x: 1}\nb: [${Array(500).fill('*a')}]`)).toHaveProperty('b.499', { x: 1 });
 });
@@ -93,7 +93,7 @@ const merges = (() => {
   return text;
 })();
 
-/** Many aliases in a node that has an anchor itself. */
+/** A node with an anchor that contains many aliases. */
 const nestedAliases = (() => {
   const anchors = Array.from({ length: 30 }, (_, i) => `a${i}: &a${i} x\n`).join('');
   const aliases = Array.from({ length: 30 }, (_, i) => `*a${i} ,`.repeat(90)).join('');
@@ -141,7 +141,7 @@ describe('rejects', () => {
   });
 });
 
-it('accepts the deepest nesting that is allowed', async () => {
+it('accepts the deepest allowed nesting', async () => {
   expect(await decode(`${'['.repeat(500)}${']'.repeat(500)}`)).toHaveLength(1);
   expect(await decode(`${'- '.repeat(500)}x`)).toHaveLength(1);
   expect(await decode(`${'- \n'.repeat(3_000)}- -1\n`)).toHaveLength(3_001);
@@ -149,8 +149,8 @@ it('accepts the deepest nesting that is allowed', async () => {
   expect(await decode(Array.from({ length: 500 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'))).toHaveProperty('a');
 });
 
-it('survives deep nesting again and again', async () => {
-  // In a process of its own: V8 aborted it, and what other tests made V8 compile would hide that.
+it('survives deep nesting repeatedly', async () => {
+  // Runs in a separate process, because V8 aborted it, and code that V8 compiled for other tests would hide that.
   const script = `
     const { decodeYaml } = await import(${JSON.stringify(join(import.meta.dirname, 'yaml.ts'))});
     const nested = (depth) => '['.repeat(depth) + ']'.repeat(depth);
@@ -165,7 +165,7 @@ it('survives deep nesting again and again', async () => {
   expect(await promisify(execFile)(process.execPath, args)).toMatchObject({ stdout: 'done' });
 });
 
-it('encodes what it can decode', async () => {
+it('encodes everything that it can decode', async () => {
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), async (value) => {
       const plain = JSON.parse(JSON.stringify(value));
@@ -200,14 +200,14 @@ it('encodes a list item by item as it would encode all of it', async () => {
   expect(await encodeList([])).toBe(String(await encodeYaml(listOf([]))));
 });
 
-it('encodes a list whose items say their kind', async () => {
+it('encodes a list whose items have a kind', async () => {
   const items = [{ apiVersion: 'v1', kind: 'X', metadata: { name: 'a' } }];
   const encoded = items.map((item) => ({ json: () => Buffer.from(JSON.stringify(item)) }));
   const text = String(await encodeYamlList({ ...listOf([]), items: encoded, hasTypedItems: true }));
   expect(text).toBe(String(await encodeYaml(listOf(items))));
 });
 
-it('lets others run while it encodes or decodes something large', async () => {
+it('yields to other work while it encodes or decodes large text', async () => {
   const items = Array.from({ length: 1_000 }, (_, i) => ({ name: `${i}`, text: 'x'.repeat(1_000) }));
   expect(await turnsDuring(encodeList(items))).toBeGreaterThan(10);
   expect(await turnsDuring(decode('k: v\n'.repeat(8_000)))).toBeGreaterThan(5);
@@ -253,7 +253,7 @@ it('does not keep the document alive with its values', async () => {
   expect(heapUsed() - before).toBeLessThan(10_000_000);
 });
 
-it('makes an object of a large document in turns of the event loop of their own', async () => {
+it('builds an object from a large document over several turns of the event loop', async () => {
   await decode('a: 1');
   let turns = 0;
   let isDecoded = false;
@@ -267,7 +267,7 @@ it('makes an object of a large document in turns of the event loop of their own'
   expect(turns).toBeGreaterThanOrEqual(3);
 });
 
-it('decodes large documents one after the other, so that their parts do not add up in a turn', async () => {
+it('decodes large documents one after the other, so that they do not add up in a turn', async () => {
   const ended: string[] = [];
   const pairs = (count: number) => Array.from({ length: count }, (_, i) => `key-${i}: value\n`).join('');
   const end = (name: string, text: string) => decode(text).then(() => ended.push(name));

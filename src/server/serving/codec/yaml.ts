@@ -5,7 +5,7 @@ import { DecodeError } from './decode-error.ts';
 import { prettyJson } from './pretty-json.ts';
 import { checkAliases } from './yaml-aliases.ts';
 
-/** Loaded with the first body that needs it: most servers never see YAML, and loading it slows every start. */
+/** Loaded with the first YAML body: most servers never see YAML, and loading it slows every start. */
 let loading: Promise<typeof Yaml> | undefined;
 
 function library(): Promise<typeof Yaml> {
@@ -15,19 +15,20 @@ function library(): Promise<typeof Yaml> {
 
 export interface YamlLimits {
   readonly maxDepth: number;
-  /** Characters of the document after its aliases were expanded. */
+  /** Limit for the characters of the document after expanding its aliases. */
   readonly maxBodyBytes: number;
-  /** Called with the paths of duplicate keys; without it they are ignored. */
+  /** Called with the paths of duplicate keys; when absent they are ignored. */
   readonly onDuplicates?: ((paths: readonly string[]) => void) | undefined;
-  /** Called with `line N: key "K" already set in map` for each of them. */
+  /** Called with `line N: key "K" already set in map` for each repeated key. */
   readonly onRepeatedKeys?: ((faults: readonly string[]) => void) | undefined;
 }
 
 export type DecodeYaml = (text: string, limits: YamlLimits) => Promise<unknown>;
 
 /**
- * Decodes the first YAML document of a body into the equivalent JSON value: keys are strings, and aliases become copies.
- * Dates and sexagesimal numbers stay strings, as Kubernetes manifests expect. `decodeLarge` decodes longer texts.
+ * Decodes the first YAML document of a body into the equivalent JSON value: keys are strings, and aliases become
+ * copies. Dates and sexagesimal numbers stay strings, as Kubernetes manifests expect. `decodeLarge` decodes longer
+ * texts.
  */
 export function decodeYaml(
   text: string,
@@ -46,10 +47,10 @@ function decodeInTurns(text: string, limits: YamlLimits): Promise<unknown> {
   return decoded;
 }
 
-/** Settles with the last large text: the parts of several at a time would run in the same turns of the event loop, and add up. */
+/** Settles with the last large text: decoding several concurrently would add up in the same turns of the event loop. */
 let largeDecoded: Promise<void> = Promise.resolve();
 
-/** Decodes a text of any length, which may have more lexemes where no event loop is blocked. */
+/** Decodes a text of any length, which may have more lexemes in a thread whose event loop may be blocked. */
 export async function decodeDocument(
   text: string,
   limits: YamlLimits,
@@ -91,10 +92,10 @@ export function notConverted(
   return new DecodeError(head + message, cause, head + redacted);
 }
 
-/** What is made of a longer text is made in several turns of the event loop. */
+/** Length from which a text is processed over several turns of the event loop. */
 const LARGE_TEXT_LENGTH = 64 * 1024;
 
-/** Further duplicates are not reported, and longer paths are cut off. */
+/** Limits for reported duplicates and the length of their paths. */
 const MAX_REPORTED_PATHS = 100;
 const MAX_PATH_LENGTH = 2_000;
 
@@ -130,24 +131,24 @@ function reportDuplicates(
 }
 
 /**
- * Parsing takes microseconds per lexeme, a third of them for composing the document, which cannot be interrupted: with the garbage
- * that it leaves, 90,000 lexemes blocked the event loop for up to 266 ms.
+ * Limit for lexemes. Parsing takes microseconds per lexeme, a third of them for composing the document, which cannot be
+ * interrupted: with the resulting garbage collection, 90,000 lexemes blocked the event loop for up to 266 ms.
  */
 const MAX_LEXEMES_ON_EVENT_LOOP = 60_000;
-/** How many lexemes are parsed in one turn of the event loop. */
+/** Lexemes parsed in one turn of the event loop. */
 const LEXEMES_PER_TURN = 4_000;
 
-/** The document, and the scalar in the innermost list or map. */
+/** Additional levels: the document, and the scalar in the innermost list or map. */
 const OTHER_LEVELS = 2;
 
-/** A lexeme after which the lexer calls itself, or the space behind it: `- &anchor !tag ? `. */
+/** Matches a lexeme after which the lexer recurses, or the space behind it: `- &anchor !tag ? `. */
 const INDICATOR = /^[-?: \t&!]/;
-/** Of indicators in a row, for each level: a list item with an anchor, and spaces. */
+/** Limit for consecutive indicators, for each level: a list item with an anchor, and spaces. */
 const INDICATORS_PER_LEVEL = 4;
 
 /**
- * Parses the first document of the text and ignores the rest. Yields to other requests. Nesting is checked before composing,
- * which recurses: V8 aborts the process if it has to compile a regular expression near the end of the stack.
+ * Parses the first document of the text and ignores the rest. Yields to other requests. Nesting is checked before
+ * composing, which recurses: V8 aborts the process if it has to compile a regular expression near the end of the stack.
  */
 async function firstDocument(
   yaml: typeof Yaml,
@@ -189,7 +190,7 @@ function jsonTags(tags: Yaml.Tags): Yaml.Tags {
 
 const NOT_JSON = new Set(['timestamp', 'binary', 'omap', 'pairs', 'set'].map((name) => `tag:yaml.org,2002:${name}`));
 
-/** Copies a tree so that no part of it is shared, and rejects values that JSON lacks and trees that are too large. */
+/** Copies a tree without shared parts, and rejects values that JSON lacks and trees that are too large. */
 class TreeCopier {
   #left: number;
 
@@ -200,7 +201,7 @@ class TreeCopier {
   copy(value: unknown, depth: number): unknown {
     if (typeof value === 'string') {
       this.#spend(value.length);
-      // Scalars are parts of the document, and would keep all of it in memory with the object.
+      // Scalars reference the document, and would keep all of it in memory with the object.
       return detached(value);
     }
     if (typeof value === 'number' && !Number.isFinite(value))
@@ -224,7 +225,7 @@ class TreeCopier {
   }
 }
 
-/** An unquoted `<<` key would be parsed as a merge: if there is one, all keys are quoted. */
+/** Quotes all keys if there is a `<<` key, which would be parsed as a merge when unquoted. */
 const QUOTED = {
   defaultKeyType: 'QUOTE_DOUBLE',
   customTags: (tags: Yaml.Tags) => tags.filter((tag) => typeof tag !== 'object' || !tag.tag.endsWith(':merge')),
@@ -235,7 +236,10 @@ export async function encodeYaml(value: unknown): Promise<Buffer> {
   return Buffer.from(blockStyle(await library(), value));
 }
 
-/** Encoding takes most of a microsecond per byte. What is larger is encoded as JSON, which is YAML in flow style. */
+/**
+ * Limit for block style, which takes most of a microsecond per byte. Larger objects are encoded as JSON, which is YAML
+ * in flow style.
+ */
 const MAX_BLOCK_STYLE_BYTES = 64 * 1024;
 
 /** Encodes an object, given as JSON, and yields to other requests if it is large. */
@@ -243,13 +247,13 @@ export async function encodeYamlObject(json: Buffer): Promise<Buffer> {
   return json.length <= MAX_BLOCK_STYLE_BYTES ? encodeYaml(JSON.parse(json.toString())) : prettyJson(json);
 }
 
-/** The fields of a list, but for its items, which are JSON with `kind` and `apiVersion`. */
+/** The fields of a list except for its items, which are JSON with `kind` and `apiVersion`. */
 export interface YamlList {
   readonly kind: string;
   readonly apiVersion: string;
   readonly metadata: object;
   readonly items: readonly { json(): Buffer }[];
-  /** Whether the items keep these. */
+  /** True when the items keep `kind` and `apiVersion`. */
   readonly hasTypedItems?: boolean | undefined;
 }
 

@@ -1,16 +1,16 @@
-/** Aggregated discovery: every group with its versions, resources and subresources in one document. */
+/** Aggregated discovery: all groups with their versions, resources and subresources in one document. */
 
 import { splitApiVersion } from '../../../kinds/kind.ts';
 import type { Backend, DiscoveredResource } from '../backend.ts';
 
-/** The forms in which a client can request `/api` and `/apis`. They differ in name only. */
+/** The versions of the format in which clients can request `/api` and `/apis`. They differ in name only. */
 export const aggregatedForms = ['v2', 'v2beta1'].map((version) =>
   Object.freeze({ kind: 'APIGroupDiscoveryList', group: 'apidiscovery.k8s.io', version }),
 );
 
 interface Group {
   readonly name: string;
-  /** The preferred version first. */
+  /** Backends, the preferred version first. */
   readonly backends: readonly Backend[];
 }
 

@@ -96,7 +96,7 @@ it('lists resources with their subresources', () => {
   });
 });
 
-it('identifies the stored version of what is stored', () => {
+it('identifies the stored version of stored kinds', () => {
   const registry = smallRegistry();
   registry.add(
     defineKind({
@@ -119,7 +119,7 @@ it('identifies the stored version of what is stored', () => {
   expect(hashOf('/apis/zoo.example.com/v1', 'things')).toBe(stored);
 });
 
-it('says where the kinds of subresources live', () => {
+it('shows the group and version of subresource kinds', () => {
   const rows = (path: string) =>
     new Map((discovery().document(path) as { resources: any[] }).resources.map((row) => [row.name, row]));
   expect(rows('/apis/apps/v1').get('deployments/scale')).toMatchObject({
@@ -135,7 +135,7 @@ it('says where the kinds of subresources live', () => {
   expect(rows('/api/v1').get('namespaces')).toMatchObject({ namespaced: false, shortNames: ['ns'] });
 });
 
-it('shows clients of aggregated discovery short names only in the group that a kind is in now', () => {
+it('shows clients of aggregated discovery short names only in the current group of a kind', () => {
   const live = discovery(new Registry([Deployment], allSubresources));
   const { items } = live.aggregated('/apis', 'v2') as any;
   const named = items.map(({ metadata, versions }: any) => [metadata.name, versions[0].resources[0].shortNames]);
@@ -145,7 +145,7 @@ it('shows clients of aggregated discovery short names only in the group that a k
   ]);
 });
 
-it('lists the categories of every kind in one group only, so that clients show an object once', () => {
+it('lists the categories of every kind in only one group, so that clients show an object once', () => {
   const registry = new Registry(allKinds, allSubresources);
   const live = discovery(registry);
   const [apis, core] = ['/apis', '/api'].map((path) => live.aggregated(path, 'v2') as any);
@@ -171,13 +171,13 @@ it('lists the categories of every kind in one group only, so that clients show a
   }
 });
 
-it('lists only the subresources that are answered', () => {
+it('lists only supported subresources', () => {
   const { resources } = discovery().document('/api/v1') as { resources: { name: string }[] };
   const names = resources.map(({ name }) => name).filter((name) => name.startsWith('pods/'));
   expect(names).toEqual(['pods/binding', 'pods/eviction', 'pods/log', 'pods/status']);
 });
 
-it.each(['v2', 'v2beta1'])('tells all at once in %s', (form) => {
+it.each(['v2', 'v2beta1'])('shows everything at once in %s', (form) => {
   const live = discovery();
   const apis = live.aggregated('/apis', form) as any;
   expect(apis).toMatchObject({
@@ -219,7 +219,7 @@ it.each(['v2', 'v2beta1'])('tells all at once in %s', (form) => {
   expect(live.aggregated('/apis/apps', form)).toBeUndefined();
 });
 
-it('leaves the version of the document out where it never stood', () => {
+it('omits the version of the document where it was never present', () => {
   expect(discovery().document('/api/v1')).not.toHaveProperty('apiVersion');
   expect(discovery().document('/apis/extensions/v1beta1')).not.toHaveProperty('apiVersion');
   expect(discovery().document('/apis')).toMatchObject({ kind: 'APIGroupList', apiVersion: 'v1' });
@@ -260,7 +260,7 @@ it.each([
   '/api/v1/pods',
   '/apis/',
   '/apis/__proto__',
-])('has nothing at %s', (path) => {
+])('serves nothing at %s', (path) => {
   expect(discovery().document(path)).toBeUndefined();
 });
 

@@ -1,5 +1,5 @@
 /**
- * Discovery documents: which groups, versions and resources are served. They are derived from the backends and kept until
+ * Discovery documents: the served groups, versions and resources. They are derived from the backends and cached until
  * those change. Schemas are published elsewhere (`../openapi`).
  */
 
@@ -8,7 +8,7 @@ import type { Backend, DiscoveredResource } from '../backend.ts';
 import type { BackendRegistry } from '../backends/backend-registry.ts';
 import { aggregatedDocument } from './aggregated.ts';
 
-/** What `/version` answers. */
+/** The document at `/version`. */
 export interface VersionInfo {
   readonly major: string;
   readonly minor: string;
@@ -29,11 +29,11 @@ export interface VersionInfo {
 export interface DiscoveryOptions {
   readonly backends: BackendRegistry;
   readonly version: VersionInfo;
-  /** `host:port` under which clients reach the server. */
+  /** Returns the `host:port` at which clients reach the server. */
   readonly serverAddress: () => string;
 }
 
-/** Paths besides the groups' own that `/` lists. */
+/** Paths listed at `/` besides those of the groups. */
 const OTHER_PATHS = [
   '/.well-known/openid-configuration',
   '/api',
@@ -49,7 +49,7 @@ const OTHER_PATHS = [
   '/version',
 ];
 
-/** The resource lists of these groups have never had an `apiVersion`, and old clients compare. */
+/** Groups whose resource lists have never had an `apiVersion`, which old clients compare. */
 const WITHOUT_API_VERSION: ReadonlySet<string> = new Set(['', 'extensions']);
 
 export class Discovery {
@@ -61,12 +61,14 @@ export class Discovery {
     this.#options = options;
   }
 
-  /** The document at a path without its trailing slash, such as `/apis/apps/v1`; undefined when there is none. */
+  /**
+   * Returns the document at a path without its trailing slash, such as `/apis/apps/v1`; undefined when there is none.
+   */
   document(path: string): object | undefined {
     return this.#kept(path, () => this.#build(path));
   }
 
-  /** The same for `/api` and `/apis` with all that is behind them, in one of the forms of aggregated discovery. */
+  /** Returns the aggregated document at `/api` or `/apis`, in one of the versions of the format. */
   aggregated(path: string, version: string): object | undefined {
     if (path !== '/api' && path !== '/apis') return undefined;
     return this.#kept(`${path} ${version}`, () => {
@@ -174,7 +176,7 @@ function rowsOf(backend: Backend): Row[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** A resource, and its subresources. */
+/** Returns the rows of a resource and its subresources. */
 function rowsOfResource(resource: DiscoveredResource): Row[] {
   const { plural, namespaced, shortNames, categories, storageVersionHash } = resource;
   const rows: Row[] = resource.subresources.map((subresource) => {

@@ -1,9 +1,9 @@
-/** Watches whose events are late, or that end early. */
+/** Watches with delayed events or an early end. */
 
 import type { WatchConsumer, WatchReply } from '../../../api/reply.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 
-/** Delivers everything `delayMs` later, its end included. */
+/** Delays all events, and the end, by `delayMs`. */
 export function late(reply: WatchReply, clock: Clock, delayMs: number): WatchReply {
   let isStopped = false;
   const later = (deliver: () => void) => {
@@ -26,7 +26,7 @@ export function late(reply: WatchReply, clock: Clock, delayMs: number): WatchRep
   };
 }
 
-/** A running watch that can be ended as a broken connection ends it: without an error, so that the client resumes it. */
+/** A running watch that can be dropped like a broken connection: without an error, so that the client resumes it. */
 export class DroppableWatch implements WatchReply {
   readonly type = 'watch';
   readonly #reply: WatchReply;

@@ -8,7 +8,7 @@ import { DroppableWatch, late } from './disturbed-watch.ts';
 import type { FaultCode, FaultRule } from './fault.ts';
 
 export interface ActiveFault {
-  /** How many requests it has happened to. */
+  /** Number of requests that the fault affected. */
   readonly hits: number;
   remove(): void;
 }
@@ -16,9 +16,9 @@ export interface ActiveFault {
 interface FaultInjectorOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Whose requests are left alone by faults that name no users. */
+  /** Reports whether the requests of a user are exempt from faults that name no users. */
   readonly isExempt?: (user: User) => boolean;
-  /** The plural of a resource whose requests are left alone. */
+  /** The plural of a resource whose requests are exempt. */
   readonly spared?: string;
 }
 
@@ -29,7 +29,7 @@ const REASONS: Readonly<Record<FaultCode, Reason>> = {
   503: 'ServiceUnavailable',
 };
 
-/** How finely rates are told apart. */
+/** Resolution of rates. */
 const RATE_STEPS = 1_000_000;
 
 const NO_RULES: readonly FaultRule[] = [];
@@ -39,7 +39,7 @@ interface CountedFault {
   hits: number;
 }
 
-/** Lets faults happen to requests. */
+/** Applies faults to requests. */
 export class FaultInjector {
   readonly #options: FaultInjectorOptions;
   readonly #faults = new Set<CountedFault>();
@@ -61,7 +61,7 @@ export class FaultInjector {
     };
   }
 
-  /** The same function, with faults. */
+  /** Wraps a handler with faults. */
   readonly intercept = (handle: Handle): Handle => {
     return async (call, notes) => {
       const rules = this.#faults.size === 0 ? NO_RULES : this.#hitBy(call);
@@ -86,7 +86,10 @@ export class FaultInjector {
     return watch;
   }
 
-  /** Watches that run already are dropped, too; those that shall be late are dropped at once, and are late when resumed. */
+  /**
+   * Applies a fault to running watches: they are dropped, even for delays, which take effect when the watches are
+   * resumed.
+   */
   #disturbRunning(fault: CountedFault): void {
     const { staleWatchesMs, dropWatchesAfterMs = staleWatchesMs === undefined ? undefined : 0 } = fault.rule;
     if (dropWatchesAfterMs === undefined) return;
@@ -96,7 +99,7 @@ export class FaultInjector {
     }
   }
 
-  /** The faults that happen to this request. */
+  /** Returns the faults that affect this request. */
   #hitBy(call: Call): FaultRule[] {
     const rules: FaultRule[] = [];
     for (const fault of this.#faults) if (this.#hits(fault, call)) rules.push(fault.rule);
@@ -119,7 +122,7 @@ export class FaultInjector {
       (!resources || resources.includes(plural)) &&
       (!namespaces || namespaces.includes(namespace)) &&
       (users ? users.includes(user.name) : !isExempt?.(user));
-    // A fault of watches alone happens to nothing else.
+    // A fault of watches alone affects nothing else.
     const isFelt = verb === 'watch' || rule.error !== undefined || rule.latencyMs !== undefined;
     return isMeant && isFelt && (rate >= 1 || random.int(RATE_STEPS) < rate * RATE_STEPS);
   }

@@ -1,22 +1,22 @@
-/** A description of what goes wrong, and for which requests. Fields that are left out match everything. */
+/** A fault, and the requests that it affects. Omitted fields match everything. */
 export interface FaultRule {
   readonly verbs?: readonly string[] | undefined;
-  /** Plurals: `pods`. */
+  /** Resources by plural: `pods`. */
   readonly resources?: readonly string[] | undefined;
   readonly namespaces?: readonly string[] | undefined;
-  /** Names of users. */
+  /** User names. */
   readonly users?: readonly string[] | undefined;
-  /** The share of matching requests that it happens to, from 0 to 1; default: 1. */
+  /** Fraction of matching requests that are affected, from 0 to 1; default: 1. */
   readonly rate?: number | undefined;
-  /** How many requests it happens to before it ends; default: no limit. */
+  /** Number of requests after which the fault ends; default: no limit. */
   readonly times?: number | undefined;
-  /** The code of the error that they fail with. */
+  /** The code of the error with which requests fail. */
   readonly error?: FaultCode | undefined;
-  /** They are performed this much later. */
+  /** Delay before requests are performed. */
   readonly latencyMs?: number | undefined;
-  /** Watches end this long after they began. */
+  /** Time after which watches are dropped. */
   readonly dropWatchesAfterMs?: number | undefined;
-  /** Events of watches arrive this much later. */
+  /** Delay of watch events. */
   readonly staleWatchesMs?: number | undefined;
 }
 

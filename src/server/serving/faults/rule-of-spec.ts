@@ -1,7 +1,7 @@
 import type { FaultSpec } from '../../../kinds/groups/testing/fault-spec.ts';
 import type { FaultCode, FaultRule } from './fault.ts';
 
-/** Turns a description that was accepted into what the injector follows. */
+/** Converts an accepted description to a rule of the injector. */
 export function ruleOfSpec(spec: FaultSpec): FaultRule {
   const { latencyMilliseconds, dropWatchesAfterMilliseconds, staleWatchesMilliseconds, error, ...match } = spec;
   return {

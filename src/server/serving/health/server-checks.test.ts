@@ -21,7 +21,7 @@ const startServer = () =>
 
 const FRONT_PROXY = { authority: 'a', clientAuthority: 'b', certificate: 'c', key: 'd', others: undefined };
 
-/** What the check says, of those that are run. */
+/** Runs checks, and returns their messages. */
 async function said(checks: Parameters<typeof runCheck>[1]): Promise<ReadonlyMap<string, string>> {
   const answers = checks.map(async ({ name }) => [name, (await runCheck(name, checks)).text] as const);
   return new Map(await Promise.all(answers));
@@ -31,7 +31,7 @@ const FAILED = 'internal server error: ';
 const failing = (answers: ReadonlyMap<string, string>) =>
   Object.fromEntries([...answers].filter(([, text]) => text !== 'ok').map(([name, text]) => [name, text.trim()]));
 
-test('all pass when the server has started, and knows who it is', async () => {
+test('all checks pass when the server has started, and knows its identity', async () => {
   api = await startServer();
   const { server } = api;
   expect(failing(await said(server.checks))).toEqual({
@@ -65,7 +65,7 @@ test('all pass when the server has started, and knows who it is', async () => {
   ]);
 });
 
-test('each fails while what it is about is missing', async () => {
+test('each check fails while its subject is missing', async () => {
   const clock = new ControlledClock();
   const store = new MemoryStore({ clock });
   const options = { historyMilliseconds: 60_000, historyBytes: 1_000_000, freeze: true };

@@ -23,20 +23,20 @@ import type { CustomKinds } from '../../upkeep/custom-kinds/custom-kinds.ts';
 import type { Aggregation } from '../aggregation/aggregation.ts';
 import type { HealthCheck } from '../http/documents/health.ts';
 
-/** The parts of a server, those that it has. */
+/** The parts of a server that are checked, if present. */
 export interface CheckedServer {
   readonly cache: Cache;
   readonly customKinds: CustomKinds | undefined;
   readonly aggregation: Aggregation | undefined;
   readonly namespaces: readonly string[];
-  /** The cluster IP of the service `kubernetes`; undefined: there is none. */
+  /** The cluster IP of the service `kubernetes`; undefined when there is none. */
   readonly serviceAddress: string | undefined;
   readonly hasPriorities: boolean;
   readonly hasDefaultRoles: boolean;
   readonly hasFairness: boolean;
 }
 
-/** Returns what is not in order; nothing: the check passes. */
+/** Returns problems; the check passes when there are none. */
 type Problems = () => readonly string[];
 
 export function serverChecks(server: CheckedServer): readonly HealthCheck[] {
@@ -121,7 +121,7 @@ function hooks(part: unknown, problems: Readonly<Record<string, Problems>>): rea
   return part ? Object.entries(problems).map(([name, each]) => hook(name, each)) : [];
 }
 
-/** What a server starts, and keeps in order from then on. */
+/** A check of something that the server starts and then keeps running or reconciled. */
 function hook(name: string, problems: Problems): HealthCheck {
   return { name: `poststarthook/${name}`, check: passing(problems), isOfStart: true };
 }

@@ -47,7 +47,7 @@ it('a request that blocks the event loop is logged and counted', async () => {
   );
 });
 
-it('so is what blocks the thread of the sockets', async () => {
+it('work that blocks the thread of the sockets is logged and counted', async () => {
   let time = 0;
   let onBlocked: (blockage: Blockage) => void = () => undefined;
   const blocked = new Promise<Blockage>((resolve) => {
@@ -76,7 +76,7 @@ it('other requests are served between decoding a large body, looking for duplica
   const between = async (body: string) => {
     steps.length = 0;
     expect((await ask(PODS, body)).code).toBe(200);
-    // What follows the arrival of the body, which begins the second piece of work.
+    // Steps after the arrival of the body, which begins the second piece of work.
     const arrived = steps.indexOf('work', 1);
     return steps.slice(arrived + 1, steps.indexOf('handle')).filter((step) => step === 'turn').length;
   };

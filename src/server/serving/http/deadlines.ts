@@ -1,13 +1,13 @@
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 
-/** Something that must be over in time. Belongs to one list at most. */
+/** A deadline. Belongs to one list at most. */
 export abstract class Deadline {
-  /** When it was set, and when it is due, in milliseconds since the epoch. */
+  /** Start and expiry, in milliseconds since the epoch. */
   began = 0;
   due = 0;
   previous: Deadline | undefined;
   next: Deadline | undefined;
-  /** If it is to expire before others that were set at the same time. */
+  /** Set if it expires before others that were started at the same time. */
   timer: Timer | undefined;
 
   /** Called when the time is up. */
@@ -37,7 +37,7 @@ export class Deadlines {
     if (!this.#isTimerSet) this.#setTimer(this.#delayMs);
   }
 
-  /** Lets a deadline that is set expire earlier. */
+  /** Lets a deadline expire earlier. */
   shorten(deadline: Deadline, delayMs: number): void {
     if (delayMs >= this.#delayMs) return;
     deadline.timer?.cancel();

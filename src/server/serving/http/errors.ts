@@ -39,7 +39,7 @@ export const unsupportedMediaType = (accepted: readonly string[]) =>
 export const tooLarge = (maxBytes: number) =>
   new ApiError('RequestEntityTooLarge', `Request entity too large: limit is ${maxBytes}`);
 
-/** The client has disconnected, so no response can be sent. */
+/** Thrown when the client has disconnected, so that no response can be sent. */
 export class Disconnected extends Error {
   override readonly name = 'Disconnected';
 }

@@ -1,4 +1,4 @@
-/** The front end before the real server: every kind, in every version, at every path. */
+/** Tests the front end with the real server: every kind, in every version, at every path. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -58,7 +58,7 @@ describe.each(resources)('%s', (_, { kind, version }) => {
   const prefix = version.group ? `/apis/${version.apiVersion}` : `/api/${version.apiVersion}`;
   const namespaced = kind.scope === 'Namespaced';
   const collection = namespaced ? `${prefix}/namespaces/default/${kind.plural}` : `${prefix}/${kind.plural}`;
-  /** A row that the kind has not is no test of it. */
+  /** Skips rows that do not apply to the kind. */
   const when = (yes: boolean) => (yes ? it : () => {});
   const has = (verb: Verb) => !kind.verbs || kind.verbs.includes(verb);
   const warning = version.deprecated ? `299 - "${version.deprecated}"` : null;
@@ -85,7 +85,7 @@ describe.each(resources)('%s', (_, { kind, version }) => {
   when(has('get'))('says that an object is not there', async () => {
     const qualified = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
     for (const method of has('delete') ? ['GET', 'DELETE'] : ['GET']) {
-      // Said, so that no kind has to warn of what it would do otherwise.
+      // Set explicitly, to avoid the warnings of some kinds.
       const query = method === 'DELETE' ? '?propagationPolicy=Background' : '';
       const answer = await ask(method, `${collection}/nobody${query}`);
       expect(answer).toMatchObject({
@@ -137,7 +137,7 @@ describe.each(resources)('%s', (_, { kind, version }) => {
     },
   );
 
-  it('is in the discovery of its version', async () => {
+  it('appears in the discovery of its version', async () => {
     const { body } = await ask('GET', prefix);
     expect(body.resources).toContainEqual(expect.objectContaining({ name: kind.plural, kind: kind.kind, namespaced }));
   });
@@ -146,8 +146,8 @@ describe.each(resources)('%s', (_, { kind, version }) => {
 const reference = referenceDirectory();
 const where = reference ? '' : ' (skipped: no published schemas; QUARTERDECK_REFERENCE names their directory)';
 
-describe.skipIf(!reference)(`what Kubernetes publishes and this server does not serve${where}`, () => {
-  it.each(['openapi-1.36.json', 'openapi-1.7.json'])('is 404 wherever %s has a list', async (file) => {
+describe.skipIf(!reference)(`Kubernetes' kinds that this server does not serve${where}`, () => {
+  it.each(['openapi-1.36.json', 'openapi-1.7.json'])('are 404 wherever %s has a list', async (file) => {
     const { paths } = JSON.parse(readFileSync(join(reference!, file), 'utf8'));
     const lists = Object.keys(paths).filter((path) => paths[path].get?.['x-kubernetes-action'] === 'list');
     const published = lists.map((path) => path.replace('{namespace}', 'default'));

@@ -1,4 +1,4 @@
-/** Names and numbers at the edges of what can be written: each is accepted, and then usable, or refused with a 4xx. */
+/** Names and numbers at the limits of their syntax: each is either accepted and usable, or rejected with a 4xx. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,10 +98,10 @@ describe('the name of a role', () => {
   });
 });
 
-describe('a number at the edge', () => {
+describe('a number at its limits', () => {
   const PODS = '/api/v1/namespaces/default/pods';
   const container = { name: 'main', image: 'busybox' };
-  /** As they are written in JSON. */
+  /** Numbers in their JSON spelling. */
   const NUMBERS = [
     ...['0', '-0', '1', '-1', '1.5', '-1e-400', '1e400', '-1e400', '2147483647', '2147483648', '-2147483649'],
     ...['9007199254740991', '9007199254740992', '-9007199254740993', '9223372036854775807', '9223372036854775808'],
@@ -124,7 +124,7 @@ describe('a number at the edge', () => {
     }
   });
 
-  it('as a grace period ends at a time that can be written', async () => {
+  it('is limited as a grace period, which ends at a time that can be represented', async () => {
     const spec = { containers: [container], nodeName: 'n' };
     await send('POST', PODS, { metadata: { name: 'far' }, spec });
     await send('DELETE', `${PODS}/far`, { gracePeriodSeconds: Number.MAX_SAFE_INTEGER });
@@ -139,7 +139,7 @@ describe('a number at the edge', () => {
     expect(left).toBeLessThanOrEqual(3_600_000);
   });
 
-  // A version that is not there yet is waited for.
+  // Requests wait for a future version.
   it.concurrent.each(NUMBERS)('in the query: %s', async (number) => {
     for (const query of ['limit', 'timeoutSeconds', 'gracePeriodSeconds', 'resourceVersion']) {
       const code = (await send('GET', `${PODS}?${query}=${encodeURIComponent(number)}`)).code;

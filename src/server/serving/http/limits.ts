@@ -1,31 +1,31 @@
-/** How much a client may send, and how long it may take. */
+/** Limits for the size and duration of requests. */
 export interface Limits {
   readonly maxBodyBytes: number;
-  /** Characters of path and query. */
+  /** Maximum length of path and query, in characters. */
   readonly maxUrlLength: number;
-  /** Of all headers together, including the request line. */
+  /** Maximum size of all headers together, including the request line. */
   readonly maxHeaderBytes: number;
-  /** Nesting of objects and lists in a body: everything that walks an object recurses. */
+  /** Maximum nesting of objects and lists in a body, because code that walks an object recurses. */
   readonly maxDepth: number;
-  /** Until the headers of a request must have arrived. */
+  /** Timeout for the headers of a request. */
   readonly headersTimeoutMs: number;
-  /** Until the body of a request must have arrived. */
+  /** Timeout for the body of a request. */
   readonly bodyTimeoutMs: number;
-  /** How often connections are checked for slow headers. */
+  /** Interval of checks for slow headers. */
   readonly timeoutCheckIntervalMs: number;
-  /** How long a connection is kept open for its next request. */
+  /** Time for which an idle connection is kept open. */
   readonly idleTimeoutMs: number;
-  /** Concurrent requests on one HTTP/2 connection. */
+  /** Maximum number of concurrent requests on one HTTP/2 connection. */
   readonly maxStreams: number;
-  /** Until a request must be answered, and its response read; does not apply to watches. */
+  /** Timeout for the response to a request, until the client has read it; does not apply to watches. */
   readonly requestTimeoutMs: number;
-  /** Concurrent connections, in all and from one address. */
+  /** Maximum number of connections, in total and from one address. */
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
-  /** Of all clients together: responses that they have not read, and request bodies that are incomplete. */
+  /** Limits for all clients together: unread responses, and incomplete request bodies. */
   readonly maxUnsentBytes: number;
   readonly maxUnreadBytes: number;
-  /** How long requests in flight may take when the server shuts down. */
+  /** Time for requests in flight to complete when the server shuts down. */
   readonly drainTimeoutMs: number;
 }
 
@@ -37,7 +37,7 @@ export const defaultLimits: Limits = {
   headersTimeoutMs: 30_000,
   bodyTimeoutMs: 30_000,
   timeoutCheckIntervalMs: 5_000,
-  // A little longer than Kubernetes' clients keep a connection, so that the client is the one to close it.
+  // Slightly longer than Kubernetes' clients keep a connection, so that the client is the one to close it.
   idleTimeoutMs: 95_000,
   maxStreams: 250,
   requestTimeoutMs: 60_000,

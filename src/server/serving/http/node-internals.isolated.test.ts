@@ -1,6 +1,6 @@
 /**
- * Each assumption that `node-internals.ts` makes about Node, checked against the Node that runs this file.
- * `test/node-releases/` runs it on every supported release.
+ * Checks each assumption of `node-internals.ts` about Node with the Node that runs this file. `test/node-releases/`
+ * runs it on every supported release.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -88,12 +88,12 @@ async function prepared<S extends Socket>(socket: S, event: string): Promise<S> 
   return socket;
 }
 
-/** Unlike `once`, it also resolves when the connection was reset. */
+/** Resolves when a connection was closed or, unlike `once`, reset. */
 function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => void socket.once('close', () => resolve()));
 }
 
-/** What the socket receives until it matches. */
+/** Collects the data of a socket until it matches. */
 async function received(socket: Socket, pattern: RegExp): Promise<string> {
   let text = '';
   for await (const chunk of socket.iterator({ destroyOnReturn: false })) {

@@ -1,6 +1,6 @@
 /**
- * Everything in this program that relies on undocumented behaviour of Node's http, http2, net and stream modules, and of V8. Nothing
- * else reads underscored fields or calls methods that Node does not document.
+ * Everything in this program that relies on undocumented behaviour of Node's http, http2, net and stream modules, and
+ * of V8. No other file reads underscored fields or calls undocumented methods of Node.
  *
  * Tested with Node 20, 22, 24 and 26. `node-internals.isolated.test.ts` checks every assumption made here, and
  * `test/node-releases/` runs it, together with the built program, on each release that `engines` allows.
@@ -25,7 +25,7 @@ export function collectGarbage(): void {
   if (!collect) {
     setFlagsFromString('--expose-gc');
     collect = runInNewContext('gc') as () => void;
-    // V8 does not take compiled code with other flags than those that it was compiled with: neither Node's nor ours.
+    // V8 rejects compiled code if the flags differ from those of its compilation: both Node's code and ours.
     setFlagsFromString('--no-expose-gc');
   }
   collect();
@@ -40,17 +40,17 @@ export interface RawSocket {
 }
 
 /**
- * Bytes in the write queues of TLS and of the operating system's socket. `writableLength` does not always include them: TLS
- * accepts and encrypts whatever it is given, also when the peer does not read. Right after a write, Node 26 has not handed
- * it to TLS yet and still counts it in `writableLength`.
+ * Returns the bytes in the write queues of TLS and of the operating system's socket. `writableLength` does not always
+ * include them: TLS accepts and encrypts whatever it is given, even when the peer does not read. Right after a write,
+ * Node 26 has not passed it to TLS yet and still counts it in `writableLength`.
  */
 export function unsentBytes({ _handle: handle }: RawSocket): number {
   return handle?.writeQueueSize ?? 0;
 }
 
 /**
- * Whether the peer has closed its side, known as soon as the FIN arrives. The public `readableEnded` turns true only after
- * everything that came before has been read.
+ * Reports whether the peer has closed its side, known as soon as the FIN arrives. The public `readableEnded` turns true
+ * only after all earlier data has been read.
  */
 export function hasReceivedFin(socket: Duplex): boolean {
   return (socket as unknown as { readonly _readableState: { readonly ended: boolean } })._readableState.ended;
@@ -59,8 +59,8 @@ export function hasReceivedFin(socket: Duplex): boolean {
 // ── Connections of a server
 
 /**
- * Stops Node from serving new connections by itself. The result serves one the way Node would have; calling it again for
- * an HTTP/1 socket without TLS starts a new parser on it.
+ * Stops Node from serving new connections by itself. Returns a function that serves one as Node would have; calling it
+ * again for an HTTP/1 socket without TLS starts a new parser on it.
  */
 export function interceptConnections(server: NodeServer): (socket: Socket | Duplex) => void {
   const listeners = server.listeners('connection');
@@ -76,8 +76,9 @@ export function restartHttp1(server: Http2SecureServer, socket: Duplex): void {
 }
 
 /**
- * The socket beneath each HTTP/2 session. `session.socket` is a proxy that refuses `destroy()`. Node creates the session
- * while it handles `secureConnection`, so the socket of the latest such event is the session's own.
+ * Returns a lookup of the socket beneath each HTTP/2 session. `session.socket` is a proxy that rejects `destroy()`.
+ * Node creates the session while it handles `secureConnection`, so the socket of the latest such event is the session's
+ * own.
  */
 export function trackSessionSockets(server: Http2SecureServer): (session: ServerHttp2Session) => TLSSocket {
   let latest: TLSSocket | undefined;
@@ -88,18 +89,18 @@ export function trackSessionSockets(server: Http2SecureServer): (session: Server
 }
 
 /**
- * Removes the compatibility layer that a `request` listener puts onto every HTTP/2 stream, which costs a third of the
- * throughput. `request` events then come from HTTP/1 only. To be called after the `request` listener was added.
+ * Removes the compatibility layer that a `request` listener adds to every HTTP/2 stream, which costs a third of the
+ * throughput. `request` events then come from HTTP/1 only. Must be called after the `request` listener was added.
  */
 export function removeHttp2Compatibility(server: Http2SecureServer): void {
   server.removeAllListeners('stream');
 }
 
-/** Settings of the HTTP/1 parser, in Node's own names. */
+/** Settings of the HTTP/1 parser, with Node's own names. */
 export interface Http1Settings {
-  /** Bytes. */
+  /** Maximum size of headers in bytes. */
   readonly maxHeaderSize: number;
-  /** The following are in milliseconds. */
+  /** Timeouts, in milliseconds. */
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly connectionsCheckingInterval: number;
@@ -115,23 +116,24 @@ export function configureHttp1(server: NodeServer, settings: Partial<Http1Settin
 // ── Upgrades
 
 /**
- * How an upgrade that the server does not support can be served as an ordinary request.
+ * The way to serve an unsupported upgrade as an ordinary request.
  *
- * - `replay` (before Node 26): Node always emits `upgrade` and gives up its parser. Everything after the headers comes as
- *   `head`, the body included, so the request can be put back into the socket and parsed again without those headers.
- * - `decline` (from Node 26 on): the body stays with the request, so there is nothing to put back, but Node can be told to
- *   ignore the upgrade. It then drops what the client has sent after the request in the same segment, so the response
- *   must be the last one on its connection.
+ * - `replay` (before Node 26): Node always emits `upgrade` and gives up its parser. Everything after the headers comes
+ *   as `head`, the body included, so the request can be put back into the socket and parsed again without those
+ *   headers.
+ * - `decline` (from Node 26 on): the body stays with the request, so there is nothing to put back, but Node can be told
+ *   to ignore the upgrade. It then drops data that the client has sent after the request in the same segment, so the
+ *   response must be the last one on its connection.
  */
 export const UPGRADE_HANDLING: 'replay' | 'decline' =
   Number.parseInt(process.versions.node, 10) < 26 ? 'replay' : 'decline';
 
-/** Makes Node treat upgrade requests as ordinary ones unless `accepts` says otherwise. */
+/** Makes Node treat upgrade requests as ordinary ones unless `accepts` returns true. */
 export function declineUpgrades(server: NodeServer, accepts: (request: IncomingMessage) => boolean): void {
   Object.assign(server, { shouldUpgradeCallback: accepts });
 }
 
-/** A response to a request that was emitted as `upgrade`, for which Node creates none. It owns the socket. */
+/** Creates the response to a request that was emitted as `upgrade`, for which Node creates none. It owns the socket. */
 export function responseToUpgrade(request: IncomingMessage, socket: Duplex): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -139,14 +141,14 @@ export function responseToUpgrade(request: IncomingMessage, socket: Duplex): Ser
   return response;
 }
 
-/** Takes the socket away from a response that has written nothing. */
+/** Takes the socket from a response that has written nothing. */
 export function releaseSocket(response: ServerResponse, socket: Duplex): void {
   response.detachSocket(socket as Socket);
 }
 
 // ── Pipelined requests of HTTP/1
 
-/** The response that the client gets next on this connection: being written, or not yet begun. */
+/** Returns the next response on this connection: being written, or not yet begun. */
 export function currentResponse(socket: Duplex): ServerResponse | undefined {
   return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
@@ -154,9 +156,9 @@ export function currentResponse(socket: Duplex): ServerResponse | undefined {
 /**
  * Makes `pause()` stop the parser of an HTTP/1 connection until `isPaused` returns false and `resume()` is called.
  *
- * By default Node's parser reads past the stream, directly from the handle: `pause()` has no effect, and when Node itself
- * pauses a connection whose responses are not read, everything that still arrives is a parser error. Adding a listener for
- * `data` makes it read from the stream for good. Node also resumes the stream after every request.
+ * Node's parser normally bypasses the stream and reads from the handle: `pause()` has no effect, and when Node itself
+ * pauses a connection whose responses are not read, further input is a parser error. Adding a listener for `data` makes
+ * the parser read from the stream permanently. Node also resumes the stream after every request.
  */
 export function makePausable(socket: Duplex, isPaused: () => boolean): void {
   const ignore = () => undefined;
@@ -167,7 +169,10 @@ export function makePausable(socket: Duplex, isPaused: () => boolean): void {
   });
 }
 
-/** Whether Node has stopped reading the connection because its responses are not read. It resumes by itself. */
+/**
+ * Reports whether Node has stopped reading the connection because its responses are not read. Node resumes it by
+ * itself.
+ */
 export function isPausedByNode(socket: Duplex): boolean {
   return (socket as { readonly _paused?: boolean })._paused === true;
 }
@@ -177,22 +182,24 @@ export function whenCurrent(response: ServerResponse, listener: () => void): voi
   response.once('socket', listener);
 }
 
-/** Closes a response that never got the socket. When a connection ends, Node before 24 closes only the one that has it. */
+/**
+ * Closes a response that never got the socket. When a connection ends, Node before 24 closes only the one that has it.
+ */
 export function closeQueued(response: ServerResponse): void {
   if (response.closed) return;
   response.destroy();
   if (!response.closed) response.emit('close');
 }
 
-/** Stops feeding the parser, which has reported an error. What still arrives is discarded. */
+/** Stops feeding the parser, which has reported an error. Further input is discarded. */
 export function discardInput(socket: Duplex): void {
   socket.removeAllListeners('data');
   socket.on('data', () => undefined);
 }
 
 /**
- * The socket of a chunked response of which nothing waits in Node: chunks that are already framed may be written to it
- * directly. Undefined where they would overtake something, or where the response is not chunked.
+ * Returns the socket of a chunked response without pending data in Node: framed chunks may be written to it directly.
+ * Undefined if they would overtake something, or if the response is not chunked.
  */
 export function rawChunkSocket(response: ServerResponse): Socket | undefined {
   const { socket } = response;

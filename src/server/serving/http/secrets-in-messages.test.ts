@@ -1,6 +1,6 @@
 /**
- * No message carries what a Secret contains: whatever is wrong with a request, neither its response, nor its warnings, nor
- * the audit log, nor the ordinary log quotes values. The same holds for tokens.
+ * No message contains values of a Secret: whatever is wrong with a request, neither its response, nor its warnings, nor
+ * the audit log, nor the ordinary log quotes them. The same holds for tokens.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { askHttp1 } from '../../../../test/support/http-client.ts';
@@ -16,7 +16,7 @@ import type { HttpServer } from './server.ts';
 
 const MARKER = 'sword-fish-7731-';
 const ENCODED = Buffer.from(MARKER).toString('base64');
-/** How the marker could appear: as it is, or encoded. */
+/** The marker in its possible encodings. */
 const TRACES = [MARKER, MARKER.slice(3, 12), ENCODED.slice(2, 14), Buffer.from(MARKER).toString('hex').slice(4, 20)];
 
 const SECRETS = '/api/v1/namespaces/default/secrets';
@@ -34,7 +34,7 @@ let http: HttpServer;
 let running: RunningServer;
 let base: string;
 const store = new MemoryStore({ clock });
-/** Every line of the ordinary log and of the audit log. */
+/** All lines of the ordinary log and of the audit log. */
 const lines: string[] = [];
 
 function keep(level: string) {
@@ -101,7 +101,7 @@ interface Refusal {
   readonly body: unknown;
 }
 
-/** Sends a request, and expects that it is refused, or has warnings, without a trace of the marker. */
+/** Sends a request, and expects that it is rejected, or has warnings, without a trace of the marker. */
 async function expectNoTrace({ method, path = SECRETS, type = JSON_TYPE, headers = {}, body }: Refusal): Promise<void> {
   const sent = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
   const response = await fetch(base + path, { method, headers: { 'content-type': type, ...headers }, body: sent });
@@ -283,7 +283,7 @@ describe('a review of a token has', () => {
   });
 });
 
-it('does not show a stored secret that cannot be read', async () => {
+it('a stored secret that cannot be read is not shown', async () => {
   const key = '/registry/core/secrets/default/damaged';
   for (const value of [
     MARKER,
@@ -308,7 +308,7 @@ it.each([
   ['a password', { authorization: `Basic ${Buffer.from(`user:${MARKER}`).toString('base64')}` }],
   ['credentials of an unknown sort', { authorization: `Other ${MARKER}` }],
   ['a token of a WebSocket', { 'sec-websocket-protocol': `base64url.bearer.authorization.k8s.io.${ENCODED}` }],
-])('does not show %s that is refused', async (_, headers: Record<string, string>) => {
+])('does not show %s that is rejected', async (_, headers: Record<string, string>) => {
   const { port, authority } = running;
   for (const path of [SECRETS, `${SECRETS}?watch=true`, '/nowhere']) {
     const response = await askHttp1({ port, ca: authority.ca, path, headers });

@@ -1,4 +1,4 @@
-/** The API over HTTP: listeners and the pipeline put together. */
+/** The API over HTTP: combines the listeners and the pipeline. */
 import type { AddressInfo } from 'node:net';
 import type { Handle } from '../../../api/call.ts';
 import type { JsonDocument } from '../../../api/json-document.ts';
@@ -21,9 +21,9 @@ import { Pipeline } from './pipeline/pipeline.ts';
 
 export interface HttpServerOptions {
   readonly handle: Handle;
-  /** What is served: paths, discovery and schemas follow from it. */
+  /** The backends, from which paths, discovery and schemas are derived. */
   readonly backends: BackendRegistry;
-  /** The kinds whose bodies can be in protobuf, and whose requests are counted. */
+  /** The kinds with protobuf bodies, whose requests are counted. */
   readonly registry: Registry;
   readonly tls: Tls;
   readonly authenticate: Authenticate;
@@ -32,37 +32,37 @@ export interface HttpServerOptions {
   readonly clock: Clock;
   readonly version: VersionInfo;
   readonly isReady: () => boolean;
-  /** Further health checks, such as that of the store. */
+  /** Additional health checks, such as that of the store. */
   readonly checks?: readonly HealthCheck[];
-  /** Documents that are served besides objects, discovery and schemas. */
+  /** Documents served besides objects, discovery and schemas. */
   readonly documents?: readonly JsonDocument[];
-  /** Where requests are counted. */
+  /** The metrics that count requests. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<Limits>;
-  /** Decodes large YAML bodies. The default is on the event loop, with a lower limit. */
+  /** Decodes large YAML bodies. Default: on the event loop, with a lower limit. */
   readonly decodeLargeYaml?: DecodeYaml | undefined;
-  /** Without it, no audit log is written. */
+  /** The audit log; when absent, none is written. */
   readonly audit?: Audit | undefined;
-  /** Without it, every request is served at once. */
+  /** Flow control; when absent, every request is served at once. */
   readonly flowControl?: FlowControl | undefined;
-  /** The `host:port` that discovery advertises. The default is the first address listened on. */
+  /** The `host:port` that discovery advertises. Default: the first address listened on. */
   readonly advertised?: string;
-  /** Is told which request is handled. */
+  /** Receives notice of the request being handled. */
   readonly monitor?: WorkMonitor;
-  /** Called when the thread of the listeners was blocked, if they have one of their own. */
+  /** Called when the thread of the listeners was blocked, if they have their own. */
   readonly onBlocked?: ListenersOptions['onBlocked'];
-  /** Opens the listeners. The default is in this thread. */
+  /** Opens the listeners. Default: in this thread. */
   readonly open?: ((options: ListenersOptions) => Listeners) | undefined;
 }
 
 export interface HttpServer extends Pick<Listeners, 'listen' | 'listenInsecure' | 'renew'> {
-  /** Prepares the documents that clients ask for first; to be called when the server is idle. */
+  /** Prepares the documents that clients request first. Should be called when the server is idle. */
   prepare(): void;
-  /** Stops accepting, ends watches, lets requests in flight finish for a while, then closes what is left. */
+  /** Stops accepting, ends watches, lets requests in flight finish for a while, then closes the rest. */
   close(): Promise<void>;
 }
 
-/** What a TLS handshake costs, in requests. */
+/** Cost of a TLS handshake, in requests. */
 const HANDSHAKE_COST = 10;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {

@@ -6,16 +6,16 @@ const NAME = 'quarterdeck_event_loop_blocked_seconds';
 /** Bounds of the buckets in seconds. */
 const BUCKETS_SECONDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
 
-/** `api`: where requests are handled and components run; `sockets`: where connections are read and written. */
+/** The thread: `api` handles requests and runs components; `sockets` reads and writes connections. */
 type WatchedThread = 'api' | 'sockets';
 
-/** Something that kept an event loop from doing anything else for too long. */
+/** Work that blocked an event loop for too long. */
 export interface Blockage {
   readonly thread: WatchedThread;
   /** The kind of work; one of a few. */
   readonly work: string;
   readonly milliseconds: number;
-  /** What the work was about. */
+  /** Details of the work. */
   readonly fields: LogFields;
 }
 

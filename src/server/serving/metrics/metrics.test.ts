@@ -11,7 +11,7 @@ const registry = smallRegistry();
 const pods = registry.resource('v1', 'pods')!;
 const on = (name?: string, namespace?: string) => ({ resource: pods, subresource: undefined, namespace, name });
 
-it('counts requests by what they ask for and how they end', () => {
+it('counts requests by resource, verb and result', () => {
   const clock = new ControlledClock();
   const { requests, text } = metricsOf(clock);
   const begun = requests.began('get', on('a', 'default'));
@@ -51,7 +51,7 @@ it('measures commits', async () => {
   expect(metrics.text(build)).toContain('etcd_request_duration_seconds_count{operation="txn",type="*"} 2\n');
 });
 
-it('counts the objects of every kind that is stored', () => {
+it('counts the objects of every stored kind', () => {
   const kinds = [
     { group: '', plural: 'pods' },
     { group: 'apps', plural: 'deployments' },
@@ -70,7 +70,7 @@ it('counts the objects of every kind that is stored', () => {
   expect(said).not.toContain('tokenreviews');
 });
 
-it('says which release it is and what the process takes', () => {
+it('reports the release, and the resources of the process', () => {
   const said = metricsOf(new ControlledClock()).text();
   expect(said).toContain('kubernetes_build_info{git_commit="abc",git_version="v1.36.4",major="1"');
   for (const name of ['process_cpu_seconds_total', 'process_resident_memory_bytes', 'nodejs_heap_size_used_bytes']) {
@@ -78,14 +78,14 @@ it('says which release it is and what the process takes', () => {
   }
 });
 
-it('writes lines that can be read', () => {
+it('writes lines that can be parsed', () => {
   const line = /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z_]+="[^"]*",?)*\})? [-+0-9.e]+)$/;
   const { requests, text } = metricsOf(new ControlledClock());
   requests.ended(requests.began('list', on()), 200, 0);
   for (const each of text().trimEnd().split('\n')) expect(each).toMatch(line);
 });
 
-it('counts a duration in its bucket and in all above', () => {
+it('counts a duration in its bucket and in all larger ones', () => {
   const histogram = new Histogram([1, 2]);
   for (const seconds of [0.5, 1, 1.5, 9]) histogram.observe(seconds);
   expect([...histogram.lines('x', '')]).toEqual([

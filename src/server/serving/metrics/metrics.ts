@@ -1,6 +1,6 @@
 /**
- * The metrics that `/metrics` serves in the text format of Prometheus, under the names that dashboards for Kubernetes use.
- * Every request is counted, so that counting is cheap; writing the text is not. Components add sources of their own.
+ * The metrics that `/metrics` serves in the text format of Prometheus, under the names that dashboards for Kubernetes
+ * use. Every request is counted, so counting is cheap; formatting the text is not. Components add sources of their own.
  */
 
 import { head, labelsOf } from '../../../base/metrics/text.ts';

@@ -3,14 +3,14 @@ import type { Kind } from '../../../kinds/kind.ts';
 
 type Counted = Pick<Kind, 'group' | 'plural' | 'verbs'>;
 
-/** Reviews can only be created, and what is computed can only be read. */
+/** Reports whether a kind is stored: reviews can only be created, and computed kinds can only be read. */
 const isStored = ({ verbs }: Counted) => !verbs || (verbs.includes('create') && verbs.includes('list'));
 
 const BY_GROUP = 'apiserver_resource_objects';
-/** The older name, which dashboards still use. Its label has the group in it. */
+/** The older name of the metric, which dashboards still use. Its label includes the group. */
 const BY_RESOURCE = 'apiserver_storage_objects';
 
-/** Says how many objects are stored. */
+/** Reports the numbers of stored objects. */
 export class ObjectMetrics {
   constructor(
     private readonly kinds: () => Iterable<Counted>,

@@ -33,7 +33,7 @@ function* gauge(name: string, help: string, value: number): Generator<string> {
   yield `${name} ${value}`;
 }
 
-/** Undefined on systems without /proc. */
+/** Counts open files; undefined on systems without /proc. */
 function openFiles(): number | undefined {
   try {
     return readdirSync('/proc/self/fd').length;

@@ -3,7 +3,7 @@ import { head, labelsOf } from '../../../base/metrics/text.ts';
 import type { Verb } from '../../../kinds/kind.ts';
 import type { Registry, Resource } from '../../objects/registry/registry.ts';
 
-/** What a request is counted by. Routes are of this shape. */
+/** The labels by which a request is counted. Routes have this shape. */
 export interface CountedRequest {
   readonly resource: Resource;
   readonly subresource: { readonly name: string } | undefined;
@@ -36,7 +36,7 @@ const WATCHERS = 'apiserver_registered_watchers';
 const SCOPES = ['cluster', 'namespace', 'resource'] as const;
 const VERBS = Object.keys(METHODS) as Verb[];
 
-/** The requests of one verb on one resource. */
+/** Metrics of one verb on one resource. */
 class Series {
   readonly codes = new Map<number, number>();
   readonly durations = new Histogram(BUCKETS_SECONDS);
@@ -48,20 +48,20 @@ class Series {
   ) {}
 }
 
-/** Counts requests. Allocates nothing for a request that is like one before it. */
+/** Counts requests. Allocates nothing for a request like an earlier one. */
 export class RequestMetrics {
-  /** By resource, subresource, and scope with verb. */
+  /** Series by resource, by subresource, and by scope with verb. */
   readonly #series = new Map<Resource, Map<string, (Series | undefined)[]>>();
   #registry: Registry | undefined;
   #mutating = 0;
   #reading = 0;
 
-  /** Names the registry whose resources are counted: series of a resource that it no longer serves are dropped. */
+  /** Sets the registry whose resources are counted: series of a resource that it no longer serves are dropped. */
   follow(registry: Registry): void {
     this.#registry = registry;
   }
 
-  /** Counts a request that begins. The result is to be passed to `ended`. */
+  /** Counts the start of a request. The result must be passed to `ended`. */
   began(verb: Verb, counted: CountedRequest): Series {
     const series = this.#find(verb, counted);
     series.running++;
@@ -114,7 +114,7 @@ export class RequestMetrics {
     }
   }
 
-  /** Two series with the same labels would make the whole text invalid. */
+  /** Drops series of removed resources: two series with the same labels would make the whole text invalid. */
   #dropUnserved(): void {
     const registry = this.#registry;
     if (!registry) return;

@@ -12,7 +12,7 @@ const DURATIONS = 'etcd_request_duration_seconds';
 export class StoreMetrics {
   readonly #commits = new Histogram(BUCKETS_SECONDS);
 
-  /** Wraps a store so that its commits are measured. */
+  /** Wraps a store to measure its commits. */
   measured(store: Store, clock: Clock): Store {
     return {
       revision: () => store.revision(),

@@ -1,6 +1,6 @@
 /**
- * The definitions of the published schemas: the named shapes of all kinds. A shape is published under the package of its
- * home, a group and version. One that several versions of a kind share is published once for each of them.
+ * The definitions of the published schemas: the named shapes of all kinds. A shape is published under the package of
+ * its home, a group and version. One that several versions of a kind share is published once for each of them.
  */
 
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -24,21 +24,21 @@ export interface GroupVersionKind {
 export interface Definition {
   readonly name: string;
   readonly shape: ObjectSchema;
-  /** The group and version that it belongs to, from which the shapes of its fields are resolved. */
+  /** The group and version of the definition, from which the shapes of its fields are resolved. */
   readonly home: string;
   readonly kinds: GroupVersionKind[];
-  /** The fields that use it, and the lists and maps whose elements it describes, each with its own options. */
+  /** The fields that use it, and the lists and maps of such elements, each with its own options. */
   readonly uses: ObjectSchema[];
-  /** Those of the uses that are elements of a list or map. */
+  /** The uses as elements of a list or map. */
   readonly elements: ObjectSchema[];
 }
 
-/** The version of the core group: shapes of its objects belong to it, whichever other kinds have them. */
+/** The version of the core group, which owns the shapes of its objects, even if other kinds use them. */
 const CORE = 'v1';
 
 /**
- * Kinds of the core group whose shapes those of other groups embed. The shapes belong to the core group also on a server that
- * does not serve these kinds, such as that of a federation.
+ * Kinds of the core group whose shapes are embedded in those of other groups. The shapes belong to the core group even
+ * on a server that does not serve these kinds, such as that of a federation.
  */
 const EMBEDDED: readonly Root[] = [Pod, PodTemplate, PersistentVolumeClaim].map(({ hub, kind }: Kind) => ({
   ...{ shape: hub.schema, apiVersion: CORE, versions: new Set([CORE]), kind },
@@ -48,7 +48,7 @@ const EMBEDDED: readonly Root[] = [Pod, PodTemplate, PersistentVolumeClaim].map(
 interface Root {
   readonly shape: ObjectSchema;
   readonly apiVersion: string;
-  /** All versions that the object is served in. */
+  /** All versions in which the object is served. */
   readonly versions: ReadonlySet<string>;
   readonly kind: string;
 }
@@ -63,7 +63,7 @@ export class Definitions {
   constructor(registry: ServedKinds) {
     const roots = rootsOf(registry);
     this.#homes = homesOf([...EMBEDDED, ...roots]);
-    // Before Status, which contains an older form of the same name.
+    // Added before Status, which contains an older form of the same name.
     this.#add(ListMeta, META);
     for (const { shape, apiVersion, kind } of roots) this.#put(shape, apiVersion).kinds.push(kindOf(apiVersion, kind));
     const options = this.#add(DeleteOptions, META);
@@ -75,7 +75,7 @@ export class Definitions {
     for (const shape of [Status, ...discoveryShapes]) this.#add(shape, META).kinds.push(kindOf(CORE, shape.name));
   }
 
-  /** The name of the definition of a shape that is used by a definition of `home`. */
+  /** Returns the definition name of a shape used by a definition of `home`. */
   nameOf(shape: ObjectSchema, home: string): string {
     return definitionName(this.#homeOf(shape, home), shape.name);
   }
@@ -112,8 +112,9 @@ export class Definitions {
 }
 
 /**
- * The home of each shape: the core group if one of its kinds has it; otherwise the versions that all kinds with the shape
- * have in common. A Job is served in one version and a CronJob in several, so that a JobSpec belongs to the one.
+ * Determines the home of each shape: the core group if one of its kinds has it; otherwise the versions that all kinds
+ * with the shape have in common. A Job is served in one version and a CronJob in several, so a JobSpec belongs to that
+ * one.
  */
 function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
   const homes = new Map<string, ReadonlySet<string>>();
@@ -124,7 +125,7 @@ function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
       if (seen.has(outline)) return;
       seen.add(outline);
       const known = homes.get(outline);
-      // Everything inside a shape of the core group belongs to it, too.
+      // All parts of a core group's shape belong to the core group, too.
       if (known === core) return;
       const shared = SHAPES_OF_EACH_VERSION.has(inner.name) ? union : common;
       homes.set(outline, apiVersion === CORE ? core : known ? shared(known, versions) : versions);
@@ -138,8 +139,8 @@ function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
 const outlines = new WeakMap<Fields, string>();
 
 /**
- * Identifies a shape by its name, its fields, and which of them are always present. Other options, such as the rules of a
- * template, may differ between uses: to a client it is the same shape.
+ * Identifies a shape by its name, its fields, and which of them are always present. Other options, such as the rules of
+ * a template, may differ between uses: for clients it is the same shape.
  */
 function outlineOf({ name, fields }: ObjectSchema): string {
   let outline = outlines.get(fields);
@@ -190,7 +191,7 @@ function bodiesOf({ subresources }: ServedResource): Root[] {
   );
 }
 
-/** The fields whose shapes are published as definitions of their own. */
+/** Returns the fields whose shapes are published as separate definitions. */
 export function ownFields({ fields, published }: ObjectSchema): readonly Schema[] {
   if (!published) return Object.values(fields);
   return fields.metadata ? [fields.metadata] : [];
@@ -203,7 +204,7 @@ function* shapesIn(shape: ObjectSchema): Generator<ObjectSchema> {
   }
 }
 
-/** The shape of the objects in a field, inside lists and maps or not. */
+/** Returns the shape of the objects in a field, including those inside lists and maps. */
 export function objectIn(schema: Schema): ObjectSchema | undefined {
   switch (schema.type) {
     case 'object':

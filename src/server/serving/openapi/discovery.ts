@@ -4,7 +4,7 @@ import { APIGroup, APIGroupList, APIResourceList, APIVersions } from './discover
 import { definitionName, groupTag, META, operationInfix, operationTag } from './names.ts';
 import { type Endpoint, OBJECTS, rootOf } from './operations.ts';
 
-/** The paths of groups and of lists of groups. The core group has the name ''. */
+/** Returns the paths of groups and of lists of groups. The core group has the name ''. */
 export function groupEndpoints(groups: readonly string[]): Endpoint[] {
   const endpoints = groups.map((group) => {
     if (!group) return endpoint('/api/', APIVersions, { id: 'getCoreAPIVersions', tag: 'core' });
@@ -14,7 +14,7 @@ export function groupEndpoints(groups: readonly string[]): Endpoint[] {
   return [...endpoints, endpoint('/apis/', APIGroupList, { id: 'getAPIVersions', tag: 'apis' })];
 }
 
-/** The path that lists the resources of a group and version. */
+/** Returns the path that lists the resources of a group and version. */
 export function resourcesEndpoint(groupVersion: string): Endpoint {
   const id = `get${operationInfix(groupVersion)}APIResources`;
   return endpoint(`${rootOf(groupVersion)}/`, APIResourceList, { id, tag: operationTag(groupVersion) });

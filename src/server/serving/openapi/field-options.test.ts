@@ -1,4 +1,4 @@
-/** How nullable fields, preserved unknown fields and embedded objects are published: as Kubernetes does it for CRDs. */
+/** Nullable fields, preserved unknown fields and embedded objects are published as Kubernetes does it for CRDs. */
 import { describe, expect, it } from 'vitest';
 import { defineKind } from '../../../kinds/kind.ts';
 import { s } from '../../../schema/builders.ts';
@@ -34,7 +34,7 @@ async function schemas(path: string): Promise<any> {
 const NAME = 'com.example.v1';
 
 describe('OpenAPI 3', () => {
-  it('marks fields that may be null', async () => {
+  it('marks nullable fields', async () => {
     const { properties, required } = (await schemas('/openapi/v3/apis/example.com/v1'))[`${NAME}.WidgetSpec`];
     expect(required).toEqual(['note']);
     expect(properties.note).toEqual({ type: 'string', nullable: true, description: 'May be null.' });
@@ -60,7 +60,7 @@ describe('OpenAPI 3', () => {
 });
 
 describe('OpenAPI 2', () => {
-  it('gives fields that may be null no type, and does not require them', async () => {
+  it('gives nullable fields no type, and does not require them', async () => {
     const { properties, required } = (await schemas('/openapi/v2'))[`${NAME}.WidgetSpec`];
     expect(required).toBeUndefined();
     expect(properties.note).toEqual({ description: 'May be null.' });
@@ -68,7 +68,7 @@ describe('OpenAPI 2', () => {
     expect(properties.inner).toEqual({});
   });
 
-  it('lists no fields of an object that preserves unknown ones: clients would refuse all others', async () => {
+  it('lists no fields of an object that preserves unknown ones: clients would reject all others', async () => {
     expect((await schemas('/openapi/v2'))[`${NAME}.Open`]).toEqual({
       type: 'object',
       'x-kubernetes-preserve-unknown-fields': true,

@@ -10,7 +10,7 @@ import { swaggerDeclaration } from './swagger.ts';
 import { DIALECT_V2, partV2 } from './v2.ts';
 import { DIALECT_V3, documentV3 } from './v3.ts';
 
-/** The definitions that the documents of all groups and versions share. */
+/** The definitions shared by the documents of all groups and versions. */
 interface Shared {
   readonly generation: number;
   readonly definitions: Definitions;
@@ -42,7 +42,7 @@ export class KindSchemas {
     };
   }
 
-  /** Built anew when kinds change: the name of a shape depends on all kinds that have it. */
+  /** Returns the definitions, rebuilt when kinds change: the name of a shape depends on all kinds that have it. */
   #current(): Shared {
     const { generation } = this.#registry;
     if (this.#shared?.generation !== generation) {

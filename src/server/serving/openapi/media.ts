@@ -4,13 +4,13 @@ import { ApiError } from '../../../api/errors.ts';
 export const JSON_TYPE = 'application/json';
 export const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/** Other names of the same media type. The first is malformed, and is what most clients send. */
+/** Aliases of the media types. The first is malformed, and is the one that most clients send. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', PROTOBUF_TYPE],
   ['application/com.github.googleapis.gnostic.openapiv2+protobuf', PROTOBUF_TYPE],
 ]);
 
-/** The offered type that the client prefers. Throws NotAcceptable (406) when it accepts none. */
+/** Returns the offered type that the client prefers. Throws NotAcceptable (406) when it accepts none. */
 export function chooseType(accept: string | undefined, offered: readonly [string, ...string[]]): string {
   if (!accept) return offered[0];
   const wanted = accept

@@ -4,7 +4,7 @@
  */
 import { splitApiVersion } from '../../../kinds/kind.ts';
 
-/** The home of shapes that belong to no group. It has the form of an apiVersion, so that one function names all shapes. */
+/** The home of shapes outside all groups. It has the form of an apiVersion, so that one function names all shapes. */
 export const META = 'meta/v1';
 
 /** Shapes that all groups share. */
@@ -36,16 +36,18 @@ const META_SHAPES = new Set([
   'WatchEvent',
 ]);
 
-/** Shapes of the core group that none of its kinds has, or has in another form. */
+/** Shapes of the core group that none of its kinds has, or only in another form. */
 const CORE_SHAPES = new Set(['PersistentVolumeSpec', 'TopologySelectorLabelRequirement', 'TopologySelectorTerm']);
 
-/** The home of a shape that is known by its name alone. */
+/** Returns the home of a shape that is determined by its name alone. */
 export function fixedHome(shape: string): string | undefined {
   if (META_SHAPES.has(shape)) return META;
   return CORE_SHAPES.has(shape) ? 'v1' : undefined;
 }
 
-/** Shapes that every version of their group has for itself, though some of the kinds with them are served in one version only. */
+/**
+ * Shapes that every version of their group has separately, though some kinds with them are served in only one version.
+ */
 export const SHAPES_OF_EACH_VERSION: ReadonlySet<string> = new Set([
   'MatchCondition',
   'MatchResources',
@@ -77,7 +79,10 @@ const PACKAGES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** `io.k8s.api.apps.v1.Deployment`; of a group with a domain of its own, `com.example.stable.v1.Backup`. */
+/**
+ * Returns the name of a definition: `io.k8s.api.apps.v1.Deployment`; for a group with its own domain,
+ * `com.example.stable.v1.Backup`.
+ */
 export function definitionName(home: string, shape: string): string {
   if (home === META) return `${META_PACKAGE}.${shape}`;
   const [group, version] = splitApiVersion(home);
@@ -86,19 +91,19 @@ export function definitionName(home: string, shape: string): string {
   return `${PACKAGES.get(group) ?? usual}.${version}.${shape}`;
 }
 
-/** The part of an operation ID between verb and kind: `RbacAuthorizationV1`. */
+/** Returns the part of an operation ID between verb and kind: `RbacAuthorizationV1`. */
 export function operationInfix(apiVersion: string): string {
   const [group, version] = splitApiVersion(apiVersion);
   return groupTag(group).infix + capitalized(version);
 }
 
-/** The tag of the operations of a group and version: `rbacAuthorization_v1`. */
+/** Returns the tag of the operations of a group and version: `rbacAuthorization_v1`. */
 export function operationTag(apiVersion: string): string {
   const [group, version] = splitApiVersion(apiVersion);
   return `${groupTag(group).tag}_${version}`;
 }
 
-/** A group as part of tags and of operation IDs. */
+/** Returns the form of a group in tags and operation IDs. */
 export function groupTag(group: string): { tag: string; infix: string } {
   const [first = '', ...rest] = (group || 'core').replace(/\.k8s\.io$/, '').split('.');
   const tag = first + rest.map(capitalized).join('');

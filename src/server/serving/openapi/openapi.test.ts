@@ -39,7 +39,7 @@ async function read(openApi: OpenApi, path: string): Promise<any> {
   return document && JSON.parse(String(document.body));
 }
 
-it('a large document, compressed or not, is in memory that the front thread can read', async () => {
+it('keeps a large document, compressed or not, in memory that the front thread can read', async () => {
   const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources)));
   for (const type of [undefined, PROTOBUF]) {
     const document = await openApi.document('/openapi/v2', type);
@@ -50,9 +50,9 @@ it('a large document, compressed or not, is in memory that the front thread can 
   }
 });
 
-it('the document of all groups is built in many turns of the event loop', async () => {
+it('builds the document of all groups in many turns of the event loop', async () => {
   const backends = new BackendRegistry(new Registry(allKinds, allSubresources));
-  // The code that describes kinds is loaded first.
+  // Loads the code that describes kinds first.
   await Promise.all(backends.all().map((backend) => backend.schemas()));
   let turns = 0;
   let isBuilt = false;
@@ -67,7 +67,7 @@ it('the document of all groups is built in many turns of the event loop', async 
 });
 
 describe('OpenAPI 2', () => {
-  it('describes the fields of a kind, whoever defined it', async () => {
+  it('describes the fields of a kind, built-in or not', async () => {
     const { definitions } = await read(new OpenApi(new BackendRegistry(new Registry([Backup]))), '/openapi/v2');
     expect(definitions['com.example.stable.v1.Backup']).toMatchObject({
       description: 'A copy of something.',
@@ -95,7 +95,7 @@ describe('OpenAPI 2', () => {
     expect(definitions['com.example.stable.v1.Key'].required).toEqual(['name']);
   });
 
-  it('puts a shape into the package that it is at home in', async () => {
+  it('publishes a shape in the package of its home', async () => {
     const { definitions } = await read(
       new OpenApi(new BackendRegistry(new Registry([CronJob, Job, Pod], allSubresources))),
       '/openapi/v2',
@@ -115,7 +115,7 @@ describe('OpenAPI 2', () => {
     expect(names.filter((name) => name.endsWith('.JobSpec'))).toHaveLength(1);
   });
 
-  it('refers to nothing that it does not have', async () => {
+  it('has no dangling references', async () => {
     const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources)));
     const text = String((await openApi.document('/openapi/v2', undefined))?.body);
     const { definitions, parameters } = JSON.parse(text);
@@ -127,7 +127,7 @@ describe('OpenAPI 2', () => {
     expect([...used].filter((target) => !known.has(target))).toEqual([]);
   });
 
-  it('gives every operation a name of its own', async () => {
+  it('gives every operation a unique name', async () => {
     const { paths } = await read(
       new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources))),
       '/openapi/v2',
@@ -138,7 +138,7 @@ describe('OpenAPI 2', () => {
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
-  it('names every method that the proxy passes on', async () => {
+  it('names every method that the proxy forwards', async () => {
     const { paths } = await read(
       new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources))),
       '/openapi/v2',
@@ -158,17 +158,17 @@ describe('OpenAPI 2', () => {
     ['application/com.github.googleapis.gnostic.OpenAPIv2+protobuf', PROTOBUF],
     [`${PROTOBUF};q=0.4, application/json;q=0.9`, 'application/json'],
     ['text/html, application/*;q=0.1', 'application/json'],
-  ])('answers Accept: %s with %s', async (accept, type) => {
+  ])('responds to Accept: %s with %s', async (accept, type) => {
     const document = await new OpenApi(new BackendRegistry(new Registry([Backup]))).document('/openapi/v2', accept);
     expect(document?.contentType).toBe(type);
   });
 
-  it('refuses other forms', async () => {
+  it('rejects other forms', async () => {
     const document = new OpenApi(new BackendRegistry(new Registry([Backup]))).document('/openapi/v2', 'text/html');
     await expect(document).rejects.toMatchObject({ reason: 'NotAcceptable' });
   });
 
-  it('is also where the oldest clients look for it', async () => {
+  it('is also served at the path of the oldest clients', async () => {
     const openApi = new OpenApi(new BackendRegistry(new Registry([Backup])));
     expect(await openApi.document('/swagger.json', undefined)).toBe(await openApi.document('/openapi/v2', undefined));
     expect((await openApi.document('/swagger-2.0.0.pb-v1', undefined))?.contentType).toBe(PROTOBUF);
@@ -176,7 +176,7 @@ describe('OpenAPI 2', () => {
 });
 
 describe('OpenAPI 3', () => {
-  it('lists the documents by group and version, each with the hash of what it says', async () => {
+  it('lists the documents by group and version, each with the hash of its content', async () => {
     const openApi = new OpenApi(new BackendRegistry(new Registry([Backup, Pod], allSubresources)));
     const { paths } = await read(openApi, '/openapi/v3');
     expect(Object.keys(paths)).toEqual(['apis/stable.example.com/v1', 'api/v1']);
@@ -186,7 +186,7 @@ describe('OpenAPI 3', () => {
     }
   });
 
-  it('says defaults and words to choose from, and wraps a reference that has something beside it', async () => {
+  it('includes defaults and enumerations, and wraps a reference with sibling keywords', async () => {
     const openApi = new OpenApi(new BackendRegistry(new Registry([Backup])));
     const { components } = await read(openApi, '/openapi/v3/apis/stable.example.com/v1');
     const { kept, every } = components.schemas['com.example.stable.v1.BackupSpec'].properties;
@@ -195,7 +195,7 @@ describe('OpenAPI 3', () => {
     expect(every).toEqual({ allOf: [{ $ref: duration }], description: 'How often.' });
   });
 
-  it('describes a shape in its own words, whatever its uses say of themselves', async () => {
+  it('describes a shape itself, whatever its uses are described as', async () => {
     const Window = s.object('Window', { hour: s.int32() }, { description: 'An hour of the day.' });
     const Shift = defineKind({
       group: 'stable.example.com',
@@ -216,17 +216,17 @@ describe('OpenAPI 3', () => {
     expect(end.description).toBe('When it ends.');
   });
 
-  it('describes a shape at its fields only, where all of them have the same description', async () => {
+  it('describes a shape only at its fields if all of them have the same description', async () => {
     const openApi = new OpenApi(new BackendRegistry(new Registry(allKinds, allSubresources)));
     const { components } = await read(openApi, '/openapi/v3/apis/apps/v1');
     const { spec } = components.schemas['io.k8s.api.apps.v1.Deployment'].properties;
     expect(spec.description).toBe('Desired state of the Deployment.');
     expect(components.schemas['io.k8s.api.apps.v1.DeploymentSpec']).not.toHaveProperty('description');
-    // The description of a list says nothing about its elements.
+    // The description of a list does not apply to its elements.
     expect(components.schemas['io.k8s.api.apps.v1.DeploymentCondition'].description).toEqual(expect.any(String));
   });
 
-  it('has in each document what it refers to, and no other kinds', async () => {
+  it('includes in each document exactly the definitions it refers to', async () => {
     const registry = new Registry(allKinds, allSubresources);
     const openApi = new OpenApi(new BackendRegistry(registry));
     const text = String((await openApi.document('/openapi/v3/apis/apps/v1', undefined))?.body);
@@ -282,7 +282,7 @@ describe('Swagger 1.2', () => {
   });
 });
 
-it('says which fields objects of a custom kind can be selected by, and only theirs', async () => {
+it('lists the selectable fields of custom kinds, and only those', async () => {
   const spec: any = {
     ...{ group: 'stable.example.com', scope: 'Namespaced', conversion: { strategy: 'None' } },
     names: { plural: 'tabs', singular: 'tab', kind: 'Tab', listKind: 'TabList' },
@@ -311,13 +311,13 @@ it('says which fields objects of a custom kind can be selected by, and only thei
 });
 
 describe('documents', () => {
-  it('are built once, also when many ask at the same time', async () => {
+  it('are built once, even for concurrent requests', async () => {
     const openApi = new OpenApi(new BackendRegistry(new Registry([Backup])));
     const [first, second] = await Promise.all(['', ''].map(() => openApi.document('/openapi/v2', undefined)));
     expect(second).toBe(first);
   });
 
-  it('change when the kinds do, and have the same tag when they are the same again', async () => {
+  it('change when the kinds do, and have the same ETag when they are the same again', async () => {
     const registry = new Registry([Pod], allSubresources);
     const openApi = new OpenApi(new BackendRegistry(registry));
     const before = await openApi.document('/openapi/v2', undefined);

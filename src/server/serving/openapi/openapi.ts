@@ -1,7 +1,7 @@
 /**
  * The published schemas: OpenAPI 2 in JSON and protobuf, OpenAPI 3 by group and version, and Swagger 1.2 for the oldest
- * clients. They are put together from what the backends publish; nothing here is on the way of a request for an object. A
- * document is built when a client first asks for it, and kept until the backends change.
+ * clients. They are assembled from the parts that the backends publish; nothing here is involved in requests for
+ * objects. A document is built when a client first requests it, and cached until the backends change.
  */
 import { setImmediate } from 'node:timers/promises';
 import { Registry } from '../../objects/registry/registry.ts';
@@ -36,7 +36,9 @@ export class OpenApi {
     this.#backends = backends;
   }
 
-  /** The document at a path in a form that the client accepts; undefined where there is none. Fails with 406. */
+  /**
+   * Returns the document at a path in a form that the client accepts; undefined when there is none. Rejects with 406.
+   */
   async document(path: string, accept: string | undefined): Promise<PublishedDocument | undefined> {
     const old = OLD_V2.get(path);
     if (old) return this.#kept(V2, old);
@@ -82,7 +84,7 @@ export class OpenApi {
     const parts = [];
     for (const { schemas } of await this.#published()) {
       parts.push(await schemas.v2());
-      // Let other requests run between one part and the next.
+      // Lets other requests run between parts.
       await setImmediate();
     }
     const groups = this.#backends.groups();
@@ -91,7 +93,7 @@ export class OpenApi {
     return documentV2([...parts, partV2(endpoints, definitions, new DefinitionRenderer(definitions, DIALECT_V2))]);
   }
 
-  /** The index of OpenAPI 3 documents. Clients cache a document by its URL, which contains its hash. */
+  /** Returns the index of OpenAPI 3 documents. Clients cache a document by its URL, which contains its hash. */
   async #indexV3(): Promise<Json> {
     const paths: Json = {};
     const apiVersions = this.#backends.all().map(({ apiVersion }) => apiVersion);
@@ -99,7 +101,7 @@ export class OpenApi {
       const document = await this.#kept(V3 + root, JSON_TYPE);
       if (!document) continue;
       paths[root.slice(1)] = { serverRelativeURL: `${V3}${root}?hash=${document.etag}` };
-      // Let other requests run between one document and the next.
+      // Lets other requests run between documents.
       await setImmediate();
     }
     return { paths };
@@ -114,7 +116,7 @@ export class OpenApi {
     return Promise.all(this.#backends.all().map(async (backend) => ({ backend, schemas: await backend.schemas() })));
   }
 
-  /** The backend whose document is at a path. */
+  /** Returns the backend whose document is at a path. */
   #backendAt(path: string): Backend | undefined {
     for (const prefix of [V3, SWAGGER]) {
       if (!path.startsWith(`${prefix}/`)) continue;

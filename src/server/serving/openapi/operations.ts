@@ -27,17 +27,17 @@ type Method = 'get' | 'put' | 'post' | 'delete' | 'patch' | 'options' | 'head';
 export interface Operation {
   readonly method: Method;
   readonly id: string;
-  /** The group under which tools show it. */
+  /** The group under which tools show the operation. */
   readonly tag: string;
   readonly description: string;
-  /** `x-kubernetes-action` and `x-kubernetes-group-version-kind`; undefined where no objects are involved. */
+  /** `x-kubernetes-action` and `x-kubernetes-group-version-kind`; undefined if no objects are involved. */
   readonly action: string | undefined;
   readonly kind: GroupVersionKind | undefined;
   readonly parameters: readonly Parameter[];
   readonly body: { readonly definition: string; readonly required: boolean } | undefined;
-  /** The definition of the response; undefined where it is text. */
+  /** The definition of the response; undefined for text. */
   readonly answer: string | undefined;
-  /** The code of that response: 405 for an operation that is always refused. */
+  /** The code of that response: 405 for an operation that is always rejected. */
   readonly code: 200 | 405;
   readonly consumes: readonly string[];
   readonly produces: readonly string[];
@@ -45,7 +45,7 @@ export interface Operation {
 
 export interface Endpoint {
   readonly path: string;
-  /** Those of all operations. */
+  /** Parameters of all operations. */
   readonly parameters: readonly Parameter[];
   readonly operations: readonly Operation[];
 }
@@ -74,7 +74,7 @@ const METHODS: Readonly<Record<Verb, Method>> = {
 
 const METADATA = (name: string) => definitionName(META, name);
 
-/** All paths of a resource. */
+/** Returns all paths of a resource. */
 export function endpointsOf(resource: ServedResource): Endpoint[] {
   return new Paths(resource).all();
 }
@@ -171,8 +171,8 @@ class Paths {
   }
 
   /**
-   * The patch of what can only be created, such as a review. kubectl looks at the patch of a kind for the parameters that
-   * its writes take; without one it takes the kind for a custom one and fails where none are served.
+   * Returns the patch operation of a kind that can only be created, such as a review. kubectl reads the parameters of a
+   * kind's writes from its patch; without one it treats the kind as a custom one and fails where none are served.
    */
   #refusedPatch(): Operation {
     const operation = this.#written('patch', 'patch');
@@ -203,7 +203,7 @@ class Paths {
     };
   }
 
-  /** An operation with the object in its body. */
+  /** Returns an operation with the object in its body. */
   #written(verb: Verb, word: string): Operation {
     return this.#withBody(this.#operation(verb, `${word}${this.#infix}${this.#scoped()}`), verb);
   }
@@ -220,7 +220,7 @@ class Paths {
 
   #subresource(subresource: ServedSubresource, suffix = ''): Operation[] {
     const operations = subresource.verbs.map((verb) => this.#subresourceOperation(verb, subresource, suffix));
-    // What is proxied also has these methods, for which the right to get suffices.
+    // Proxies also have these methods, which require only the permission to get.
     const others = takesPath(subresource) ? (['options', 'head'] as const) : [];
     return [...operations, ...others.map((method) => this.#subresourceOperation('get', subresource, suffix, method))];
   }
@@ -273,7 +273,7 @@ class Paths {
     };
   }
 
-  /** The kind as part of operation IDs. */
+  /** Returns the kind as part of operation IDs. */
   #scoped(): string {
     return this.#namespaced ? `Namespaced${this.#resource.kind.kind}` : this.#resource.kind.kind;
   }
@@ -294,7 +294,7 @@ const WORDS: Readonly<Record<Verb, string>> = {
 /** The first words of operation IDs. */
 const VERBS: Readonly<Record<Verb, string>> = { ...WORDS, patch: 'patch' };
 
-/** The path of a group and version. */
+/** Returns the path of a group and version. */
 export function rootOf(apiVersion: string): string {
   return apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
 }

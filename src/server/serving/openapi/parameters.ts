@@ -22,10 +22,10 @@ export function nameParameter(kind: string): Parameter {
   return path('name', `Name of the ${kind}.`);
 }
 
-/** What follows the name of a subresource that takes a path. */
+/** The rest of the path after the name of a subresource that takes one. */
 export const PATH = path('path', 'Path that the request is passed on to.');
 
-/** The query parameters that a subresource declares. */
+/** Returns the query parameters that a subresource declares. */
 export function publishedParameters(parameters: QueryParameters = {}): Parameter[] {
   const published = Object.entries(parameters).filter(([, { isPublished }]) => isPublished ?? true);
   return published.map(([name, { type, description }]) =>
@@ -107,7 +107,7 @@ export const DELETE = [
 export const DELETE_COLLECTION = [...DELETE, ...SELECTION];
 
 /**
- * Parameters that are written inline where they are used: kubectl looks for them, without resolving references, to find out
- * what a kind supports.
+ * Parameters that are written inline: kubectl looks for them, without resolving references, to find out what a kind
+ * supports.
  */
 export const INLINE_PARAMETERS: ReadonlySet<string> = new Set([DRY_RUN.name, FIELD_VALIDATION.name]);

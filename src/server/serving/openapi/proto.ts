@@ -1,11 +1,11 @@
 /**
- * Encodes an OpenAPI 2 document in protobuf: kubectl before 1.27 reads no other form. The messages are those of gnostic's
- * `openapi.v2`, as far as documents of this server use them.
+ * Encodes an OpenAPI 2 document in protobuf, the only form that kubectl before 1.27 reads. The messages are those of
+ * gnostic's `openapi.v2`, limited to the fields in documents of this server.
  */
 import { ProtoWriter } from '../../../protocols/protobuf/writer.ts';
 import type { Json } from '../backend.ts';
 
-/** Writes the fields of a message, the last one first: the writer goes backwards. */
+/** Writes the fields of a message in reverse order, because the writer goes backwards. */
 type Message = (value: any, out: ProtoWriter) => void;
 
 /** Writes one field with its tag. */
@@ -57,10 +57,10 @@ const map = (number: number, write: Message): Field => {
   return (value, out) => entries(Object.entries(value), out);
 };
 
-/** Any value as YAML, of which JSON is a subset. */
+/** Writes any value as YAML, of which JSON is a subset. */
 const any: Message = (value, out) => out.string(2, `${JSON.stringify(value)}\n`);
 
-/** A message whose fields are given by their names in JSON. Keys that begin with `x-` go to the field `extensions`. */
+/** Creates a message from fields by their names in JSON. Keys that begin with `x-` go to the field `extensions`. */
 function fields(known: Readonly<Record<string, Field>>, extensions?: number): Message {
   const extension = extensions === undefined ? undefined : named(extensions, any);
   return (value: Json, out) => {
@@ -203,7 +203,7 @@ const document = fields({
   ),
 });
 
-/** A document, or a part of one. `size`: how many bytes it may well have. */
+/** Encodes a document, or a part of one. `size`: the estimated number of bytes. */
 export function encodeDocument(value: Json, size = 1 << 20): Buffer {
   const out = new ProtoWriter(size);
   document(value, out);

@@ -1,15 +1,18 @@
-/** A document that many clients get: encoded once, with the ETag by which they recognize it. */
+/** A document for many clients: encoded once, with an ETag for caching. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { joinSharable } from '../../../base/bytes/shared-buffer.ts';
 
 export interface PublishedDocument {
-  /** In shared memory if it is large: every client that does not read its response would otherwise hold a copy. */
+  /**
+   * The body, in shared memory if it is large: otherwise every client that does not read its response would hold a
+   * copy.
+   */
   readonly body: Buffer;
   readonly contentType: string;
   readonly etag: string;
-  /** The body at the lowest gzip level. It is compressed once. */
+  /** Returns the body at the lowest gzip level. It is compressed only once. */
   gzip(): Promise<Buffer>;
 }
 

@@ -2,7 +2,7 @@ import { type Definition, type Definitions, objectIn, ownFields } from './defini
 import { SCALARS } from './names.ts';
 import type { Endpoint } from './operations.ts';
 
-/** The names of the definitions that the operations use, directly or through other definitions. */
+/** Returns the names of the definitions that the operations use, directly or through other definitions. */
 export function definitionsUsed(endpoints: readonly Endpoint[], definitions: Definitions): Set<string> {
   const names = new Set<string>(Object.values(SCALARS));
   const visit = (definition: Definition | undefined) => {

@@ -1,7 +1,7 @@
 /**
- * Which fields the published schemas call required. Clients reject an object without them before they send it, even where it
- * is a part that will be merged into a whole. So these are the fields that Kubernetes calls required, which are not always
- * those that the server requires.
+ * Determines the required fields of the published schemas. Clients reject an object without them before they send it,
+ * even a part that will be merged into a whole. Therefore they are the required fields of Kubernetes, which are not
+ * always those that the server requires.
  */
 import type { Schema } from '../../../schema/schema.ts';
 import type { Definition } from './definitions.ts';
@@ -39,7 +39,7 @@ const REQUIRED_BY_SERVER_ONLY: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** Fields that the schemas call required and the server does not, by definition, because versions differ. */
+/** Fields that the schemas require and the server does not, by definition, because versions differ. */
 const REQUIRED_BY_SCHEMA_ONLY: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries({
     'io.k8s.api.apps.v1.DaemonSetSpec': ['selector'],
@@ -51,7 +51,10 @@ const REQUIRED_BY_SCHEMA_ONLY: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** The required fields of a definition, in alphabetical order. Where its uses differ, those that all of them require. */
+/**
+ * Returns the required fields of a definition, in alphabetical order. If its uses differ, those that all of them
+ * require.
+ */
 export function requiredFields({ name, shape, uses }: Definition): string[] {
   const places = new Set([shape, ...uses].map(({ fields }) => fields));
   const open = REQUIRED_BY_SERVER_ONLY.get(shape.name);
@@ -61,7 +64,7 @@ export function requiredFields({ name, shape, uses }: Definition): string[] {
   return [...required, ...(REQUIRED_BY_SCHEMA_ONLY.get(name) ?? [])].sort();
 }
 
-/** Whether a client must send a field: an object without it is invalid, and no default is filled in. */
+/** Reports whether a client must send a field: an object without it is invalid, and no default is filled in. */
 function isRequired({ required, zero, default: value }: Schema): boolean {
   return zero === true || (Boolean(required) && value === undefined);
 }

@@ -9,8 +9,8 @@ export interface Dialect {
   /** The prefix of references to definitions. */
   readonly references: string;
   /**
-   * OpenAPI 3: defaults and enumerations are published, and a reference with anything beside it is wrapped. Clients that
-   * read OpenAPI 2 would reject them as unknown keywords.
+   * True for OpenAPI 3: defaults and enumerations are published, and a reference with sibling keywords is wrapped.
+   * Clients that read OpenAPI 2 would reject them as unknown keywords.
    */
   readonly complete: boolean;
 }
@@ -57,12 +57,12 @@ const SCALAR_DEFINITIONS: readonly (readonly [name: string, body: Json, complete
   [SCALARS.patch, { description: 'A patch, in the format given by the Content-Type of the request.', type: 'object' }],
 ];
 
-/** A reference to a definition. */
+/** Returns a reference to a definition. */
 export function reference(dialect: Dialect, name: string): Json {
   return { $ref: dialect.references + name };
 }
 
-/** Writes definitions in one dialect. Each is written once, however many documents have it. */
+/** Writes definitions in one dialect. Each is written once, however many documents contain it. */
 export class DefinitionRenderer {
   readonly #definitions: Definitions;
   readonly #dialect: Dialect;
@@ -73,7 +73,7 @@ export class DefinitionRenderer {
     this.#dialect = dialect;
   }
 
-  /** The definitions with these names, in alphabetical order. */
+  /** Returns the definitions with these names, in alphabetical order. */
   render(names: ReadonlySet<string>): Json {
     const rows: [string, Json][] = [];
     for (const [name, body, complete] of SCALAR_DEFINITIONS) {
@@ -99,7 +99,7 @@ export class DefinitionRenderer {
     if (shape.published) return this.#published(shape, definition);
     const fields = Object.entries(shape.fields).sort(([a], [b]) => (a < b ? -1 : 1));
     const open = [shape, ...definition.uses].some(({ preserveUnknown }) => preserveUnknown);
-    // Clients of OpenAPI 2 refuse fields that are not listed, and null in required ones.
+    // Clients of OpenAPI 2 reject fields that are not listed, and null in required ones.
     const isListed = this.#dialect.complete || !open;
     const required = requiredFields(definition).filter(
       (name) => this.#dialect.complete || !shape.fields[name]?.nullable,
@@ -120,7 +120,7 @@ export class DefinitionRenderer {
     };
   }
 
-  /** The schema that a custom kind publishes as its own. */
+  /** Returns the schema that a custom kind publishes itself. */
   #published(shape: ObjectSchema, { home, kinds }: Definition): Json {
     const { metadata } = shape.fields;
     const body = shape.published!(
@@ -146,8 +146,9 @@ export class DefinitionRenderer {
   }
 
   /**
-   * Whether every field that uses the definition repeats its description. Clients of OpenAPI 3 such as `kubectl explain`
-   * show both in a row, so the definition leaves it out; in a list of fields they show the field's description only.
+   * Reports whether every field that uses the definition repeats its description. Clients of OpenAPI 3 such as `kubectl
+   * explain` show both in a row, so the definition omits it; in a list of fields they show only the field's
+   * description.
    */
   #isDescribedByUses(definition: Definition): boolean {
     const { kinds, uses, elements } = definition;
@@ -156,7 +157,10 @@ export class DefinitionRenderer {
     return uses.every(({ description }) => description === own);
   }
 
-  /** OpenAPI 2 has no word for null: a value that may be null has no type there, as Kubernetes publishes it. */
+  /**
+   * Returns the schema of a value. OpenAPI 2 cannot express null: a nullable value has no type there, as Kubernetes
+   * publishes it.
+   */
   #value(schema: Schema, home: string): Json {
     const body = this.#typed(schema, home);
     if (!schema.nullable) return body;
@@ -216,7 +220,7 @@ export class DefinitionRenderer {
     return reference(this.#dialect, name);
   }
 
-  /** Adds keywords to a schema. OpenAPI 3 ignores those beside a reference, which is wrapped in `allOf`. */
+  /** Adds keywords to a schema. OpenAPI 3 ignores keywords beside a reference, so that is wrapped in `allOf`. */
   #beside(body: Json, more: Json): Json {
     const wrapped = this.#dialect.complete && '$ref' in body && Object.keys(more).length > 0;
     return wrapped ? { allOf: [body], ...more } : { ...body, ...more };
@@ -240,13 +244,16 @@ function defaultOf({ default: value }: Schema): unknown {
   return typeof value === 'function' ? undefined : value;
 }
 
-/** Uses of a definition can differ: it has the value of most of them, and the others override it. */
+/**
+ * Reports whether a definition is atomic. Its uses can differ: it has the value of most of them, and the others
+ * override it.
+ */
 function isAtomic({ shape, uses }: Definition): boolean {
   if (uses.length === 0) return shape.atomic ?? false;
   return uses.filter(({ atomic }) => atomic).length * 2 > uses.length;
 }
 
-/** The shape's own description. Where it has none, the description that most of its uses have. */
+/** Returns the shape's own description or, if it has none, that of most of its uses. */
 export function descriptionOf({ shape, uses, kinds }: Definition): string | undefined {
   if (kinds.length > 0) return shape.description;
   const counts = new Map<string, number>();

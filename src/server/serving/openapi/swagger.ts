@@ -1,4 +1,4 @@
-/** Swagger 1.2 documents by group and version, which clients of Kubernetes 1.7 validate objects with. */
+/** Swagger 1.2 documents by group and version, with which clients of Kubernetes 1.7 validate objects. */
 import type { Schema } from '../../../schema/schema.ts';
 import type { Json } from '../backend.ts';
 import type { Definition, Definitions } from './definitions.ts';
@@ -11,7 +11,7 @@ import { RESPONSES, sorted } from './v2.ts';
 
 const VERSION = { swaggerVersion: '1.2' };
 
-/** Lists the declarations that there are. */
+/** Lists the available declarations. */
 export function swaggerListing(apiVersions: readonly string[]): Json {
   const roots = apiVersions.map(rootOf).sort();
   return {
@@ -70,7 +70,7 @@ function renderOperation(operation: Operation, shared: readonly Parameter[]): Js
   };
 }
 
-/** Names of models have no group. Where two models have the same name, the one of this group wins. */
+/** Returns models, whose names have no group. If two models have the same name, the one of this group is used. */
 function modelsOf(definitions: Definitions, names: ReadonlySet<string>, apiVersion: string): Json {
   const models: Json = {};
   const used = [...definitions.all.values()].filter(({ name }) => names.has(name));
@@ -124,7 +124,7 @@ function typeOf(schema: Schema, from: Definition, definitions: Definitions): Jso
   }
 }
 
-/** `v1.Pod` of `io.k8s.api.core.v1.Pod`. */
+/** Returns a model name: `v1.Pod` for `io.k8s.api.core.v1.Pod`. */
 function modelName(definition: string): string {
   return definition.split('.').slice(-2).join('.');
 }

@@ -1,4 +1,4 @@
-/** The whole API as one OpenAPI 2 document, put together from the parts of the backends. */
+/** The whole API as one OpenAPI 2 document, assembled from the parts of the backends. */
 import type { Json, OpenApiV2Part } from '../backend.ts';
 import type { Definitions } from './definitions.ts';
 import type { Endpoint, Operation } from './operations.ts';
@@ -10,7 +10,7 @@ export const DIALECT_V2: Dialect = { references: '#/definitions/', complete: fal
 
 export const RESPONSES = { 200: 'OK', 405: 'Method Not Allowed' } as const;
 
-/** The part of the document for some endpoints, with all the definitions that they use and no others. */
+/** Returns the part of the document for some endpoints, with exactly the definitions that they use. */
 export function partV2(
   endpoints: readonly Endpoint[],
   definitions: Definitions,
@@ -21,7 +21,7 @@ export function partV2(
   return { paths, definitions: renderer.render(definitionsUsed(endpoints, definitions)), parameters };
 }
 
-/** Merges parts. Where several have something of the same name, the first one wins. */
+/** Merges parts. If several have an entry of the same name, the first is used. */
 export function documentV2(parts: readonly OpenApiV2Part[]): Json {
   const merged = (pick: (part: OpenApiV2Part) => Json) => sorted(Object.assign({}, ...parts.map(pick).reverse()));
   return {
@@ -67,7 +67,7 @@ function render(operation: Operation, shared: Json): Json {
   };
 }
 
-/** The name in a path differs by kind; other parameters are shared and referenced. */
+/** Renders a parameter. The name in a path differs by kind; other parameters are shared and referenced. */
 function renderParameter(parameter: Parameter, shared: Json): Json {
   const { name } = parameter;
   const body = {

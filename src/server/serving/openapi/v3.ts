@@ -1,4 +1,4 @@
-/** One group and version as an OpenAPI 3 document, with all the definitions that it uses and no others. */
+/** Builds the OpenAPI 3 document of a group and version, with exactly the definitions that it uses. */
 import type { Json } from '../backend.ts';
 import type { Definitions } from './definitions.ts';
 import type { Endpoint, Operation } from './operations.ts';

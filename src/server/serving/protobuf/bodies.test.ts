@@ -1,4 +1,4 @@
-/** Bodies in protobuf that no client of Kubernetes sends. */
+/** Protobuf bodies that no client of Kubernetes sends. */
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../../kinds/all.ts';
 import { ProtoWriter } from '../../../protocols/protobuf/writer.ts';
@@ -10,18 +10,18 @@ import { enveloped, envelopeHead } from './envelope.ts';
 const bodies = new ProtobufBodies(new Registry(allKinds, allSubresources), 100);
 const out = new ProtoWriter(1_024);
 
-/** The message that `write` writes, from its end. */
+/** Returns the message that `write` writes, from its end. */
 function message(write: () => void): Buffer {
   write();
   return out.finish();
 }
 
-/** What a body of a kind is decoded to. */
+/** Decodes a body of a kind. */
 function decoded(apiVersion: string, kind: string, bytes: Buffer): any {
   return bodies.decode(enveloped(envelopeHead(apiVersion, kind), bytes), { apiVersion, kind });
 }
 
-/** A message inside others: the first number is that of the outermost field. */
+/** Nests a message inside others: the first number is that of the outermost field. */
 function inside(numbers: readonly number[], bytes: Buffer): Buffer {
   return numbers.reduceRight((inner, number) => message(() => out.bytes(number, inner)), bytes);
 }
@@ -46,13 +46,13 @@ describe('a body with more parts than JSON may have', () => {
     ['packed numbers', 'v1', 'Pod', inside([2, 14], inside([4], Buffer.alloc(260_000, 1)))],
     ['unknown fields', 'v1', 'Pod', many(260_000, () => out.number(99, 1))],
     ['values of JSON inside of it', 'apps/v1', 'ControllerRevision', many(10, () => out.bytes(2, json))],
-  ])('is 413: %s', (_, apiVersion, kind, bytes) => {
+  ])('is rejected with 413: %s', (_, apiVersion, kind, bytes) => {
     expect(bytes.length).toBeLessThan(3 * 1024 * 1024);
     expect(() => decoded(apiVersion, kind, bytes)).toThrow('limit is 250000 fields and list items');
   });
 });
 
-it('takes the last one of a field that is repeated, also when it is empty', () => {
+it('uses the last occurrence of a repeated field, even an empty one', () => {
   const metadata = message(() => {
     out.string(1, '');
     out.string(1, 'a');
@@ -60,7 +60,7 @@ it('takes the last one of a field that is repeated, also when it is empty', () =
   expect(decoded('v1', 'ConfigMap', inside([1], metadata)).metadata).toEqual({});
 });
 
-it('rejects numbers that JSON has not', () => {
+it('rejects numbers that JSON cannot represent', () => {
   const schema = (value: number) =>
     inside(
       [2, 7, 4, 1],
@@ -73,7 +73,7 @@ it('rejects numbers that JSON has not', () => {
   }
 });
 
-it('carries nanoseconds that are more than a second, as Go does', () => {
+it('carries nanoseconds over a second, as Go does', () => {
   const lease = (nanos: number) => {
     const time = message(() => {
       out.signed(2, nanos);
@@ -86,7 +86,7 @@ it('carries nanoseconds that are more than a second, as Go does', () => {
   expect(lease(-1_000)).toBe('1970-01-01T00:00:09.999999Z');
 });
 
-it('has null where an item of free-form data has no value', () => {
+it('decodes an item of free-form data without a value as null', () => {
   const schema = inside(
     [2, 7, 4, 1],
     many(2, () => out.bytes(20, Buffer.alloc(0))),

@@ -1,5 +1,5 @@
 /**
- * Decodes request bodies in protobuf. Typed Go clients, kubectl's own commands among them, send nothing else since 1.32.
+ * Decodes request bodies in protobuf. Typed Go clients, including kubectl's own commands, send nothing else since 1.32.
  * Readers are built when the first such body arrives.
  */
 
@@ -13,7 +13,7 @@ import { Messages } from './messages.ts';
 import { inner, readText } from './scalars.ts';
 import { ProtobufShapes } from './shapes.ts';
 
-/** The kind that a body is taken for when it does not name one. */
+/** The kind of a body that does not name one. */
 export interface Expected {
   readonly apiVersion: string;
   readonly kind: string;

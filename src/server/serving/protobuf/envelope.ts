@@ -1,4 +1,7 @@
-/** What is around the bytes of an object: the envelope (runtime.Unknown) that names its kind, and the frame of a watch event. */
+/**
+ * Wraps the bytes of an object: in the envelope (runtime.Unknown) that names its kind, and in the frame of a watch
+ * event.
+ */
 
 import type { WatchEvent } from '../../../api/reply.ts';
 import { allocateSharable } from '../../../base/bytes/shared-buffer.ts';
@@ -6,13 +9,16 @@ import { allocateSharable } from '../../../base/bytes/shared-buffer.ts';
 /** The first bytes of every envelope. */
 export const MAGIC = Buffer.from('k8s\0');
 
-/** Everything before the bytes of an object, without their length: magic, apiVersion and kind, and the tag of the bytes. */
+/**
+ * Returns everything before the bytes of an object, without their length: magic, apiVersion and kind, and the tag of
+ * the bytes.
+ */
 export function envelopeHead(apiVersion: string, kind: string): Buffer {
   const type = Buffer.concat([delimited(1, Buffer.from(apiVersion)), delimited(2, Buffer.from(kind))]);
   return Buffer.concat([MAGIC, delimited(1, type), Buffer.from([tagOf(2)])]);
 }
 
-/** An object in its envelope. */
+/** Wraps an object in its envelope. */
 export function enveloped(head: Buffer, object: Buffer): Buffer {
   const out = allocateSharable(envelopedLength(head, object));
   writeEnveloped(out, 0, head, object);
@@ -20,7 +26,7 @@ export function enveloped(head: Buffer, object: Buffer): Buffer {
 }
 
 /**
- * A watch event as a frame: its length in four bytes, and the message that has its type and, as the bytes of a RawExtension,
+ * Frames a watch event: its length in four bytes, and the message with its type and, as the bytes of a RawExtension,
  * the object in its envelope.
  */
 export function eventFrame(type: WatchEvent['type'], head: Buffer, object: Buffer): Buffer {
@@ -42,12 +48,12 @@ export function eventFrame(type: WatchEvent['type'], head: Buffer, object: Buffe
 
 interface ListParts {
   readonly head: Buffer;
-  /** Its ListMeta. */
+  /** The ListMeta of the list. */
   readonly metadata: Buffer;
   readonly items: readonly Buffer[];
 }
 
-/** A list in its envelope. All lists of Kubernetes have these numbers. */
+/** Wraps a list in its envelope. All lists of Kubernetes have these field numbers. */
 export function envelopedList({ head, metadata, items }: ListParts, allocate: (length: number) => Buffer): Buffer {
   let length = fieldLength(metadata);
   for (const item of items) length += fieldLength(item);
@@ -59,7 +65,7 @@ export function envelopedList({ head, metadata, items }: ListParts, allocate: (l
   return out;
 }
 
-/** A field that has bytes. Its number is at most 15. */
+/** Encodes a field of bytes. Its number is at most 15. */
 export function delimited(number: number, bytes: Buffer): Buffer {
   const out = Buffer.allocUnsafe(fieldLength(bytes));
   writeField(out, 0, { number, bytes });

@@ -1,12 +1,12 @@
 /**
- * Decodes the values of a custom resource definition's schemas that have several forms in JSON. In protobuf each is a message
- * of its own: `JSON` has the value as text, the others have a field for each form.
+ * Decodes the union types of JSON schemas in a custom resource definition. In protobuf each is a message of its own:
+ * `JSON` contains the value as text, the others have a field for each form.
  */
 import type { ProtoReader } from '../../../protocols/protobuf/reader.ts';
 import { readText } from './scalars.ts';
 
 interface Reading {
-  /** Reads the schema that is the current field. */
+  /** Reads the schema in the current field. */
   schema(wire: ProtoReader): unknown;
   /** Called for every field. */
   count(): void;
@@ -14,14 +14,14 @@ interface Reading {
 
 type ReadUnion = (wire: ProtoReader, reading: Reading) => unknown;
 
-/** By the name of the shape; `wire` reads the message. */
+/** Readers by the name of the shape; `wire` reads the message. */
 export const schemaUnions: ReadonlyMap<string, ReadUnion> = new Map([
   ['JSONSchemaPropsOrArray', oneOrMany((wire, { schema }) => schema(wire))],
   ['JSONSchemaPropsOrStringArray', oneOrMany((wire) => readText(wire))],
   ['JSONSchemaPropsOrBool', schemaOrFlag],
 ]);
 
-/** A schema in the first field, or a list in the second. */
+/** Reads a schema in the first field, or a list in the second. */
 function oneOrMany(item: ReadUnion): ReadUnion {
   return (wire, reading) => {
     let one: unknown;
@@ -36,7 +36,7 @@ function oneOrMany(item: ReadUnion): ReadUnion {
   };
 }
 
-/** Whether there may be values in the first field, or their schema in the second. */
+/** Reads a boolean in the first field, which tells whether there may be values, or their schema in the second. */
 function schemaOrFlag(wire: ProtoReader, { schema, count }: Reading): unknown {
   let allows = false;
   let values: unknown;

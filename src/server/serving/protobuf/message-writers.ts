@@ -1,6 +1,6 @@
 /**
- * Encodes objects as protobuf messages: the counterpart of messages.ts. The writer of a shape is built with its first object.
- * What a Go client has to tell apart (absent and zero, no message and an empty one) is written as it is in the object.
+ * Encodes objects as protobuf messages: the counterpart of messages.ts. The writer of a shape is built with its first
+ * object. Distinctions that matter to Go clients (absent or zero, no message or an empty one) are preserved.
  */
 
 import { rawJson } from '../../../base/json/raw-json.ts';
@@ -19,7 +19,7 @@ interface FieldWriter {
   readonly name: string;
   readonly number: number;
   readonly write: WriteValue;
-  /** Of an embedded message, whose fields are those of the object itself. */
+  /** Writers of an embedded message, whose fields belong to the object itself. */
   readonly inline?: readonly FieldWriter[];
 }
 
@@ -35,19 +35,19 @@ export class MessageWriters {
     this.#definitions = definitions;
   }
 
-  /** An object of a definition's shape, without an envelope. */
+  /** Encodes an object of a definition's shape, without an envelope. */
   encode(definition: Definition, object: object): Buffer {
     try {
       writeFields(this.#out, this.#writersOf(definition), object as Tree);
     } catch (error) {
-      // What was written must not get into the next message.
+      // Discards the partial message, which must not become part of the next one.
       this.#out.finish();
       throw error;
     }
     return this.#out.finish();
   }
 
-  /** By descending numbers: messages are written from their end. */
+  /** Returns the writers by descending field number: messages are written from their end. */
   #writersOf({ name, home, shape }: Definition): readonly FieldWriter[] {
     let writers = this.#writers.get(name);
     if (!writers) {
@@ -77,7 +77,7 @@ export class MessageWriters {
       case 'map':
         return mapWriter(this.#value(schema.values, home));
       case 'any':
-        // Nobody compares the bytes of the fields that managers own, and every object has them.
+        // Encodes managed fields without the escapes of Go: nobody compares their bytes, and every object has them.
         return name === 'fieldsV1' ? rawWriter(fieldsJson) : rawWriter(rawJson);
       default:
         return this.#value(schema, home);
@@ -134,7 +134,7 @@ export class MessageWriters {
     };
   }
 
-  /** A schema inside the schema of a custom kind. */
+  /** Returns the writer of a schema inside the schema of a custom kind. */
   #schema(home: string): WriteValue {
     this.#schemas ??= this.#object(JSONSchemaProps, home);
     return this.#schemas;
@@ -160,7 +160,7 @@ function listWriter(item: WriteValue): WriteValue {
   };
 }
 
-/** Entries are sorted by key, as Go sorts them. */
+/** Returns the writer of a map, whose entries are sorted by key, as in Go. */
 function mapWriter(each: WriteValue): WriteValue {
   return (out, number, map: Readonly<Record<string, never>>) => {
     const keys = Object.keys(map).sort();
@@ -175,7 +175,7 @@ function mapWriter(each: WriteValue): WriteValue {
   };
 }
 
-/** A list inside a list or map is a message of its own. */
+/** Returns the writer of a list inside a list or map, which is a separate message. */
 function wrapped(list: WriteValue): WriteValue {
   return (out, number, value) => {
     const end = out.length;
@@ -184,7 +184,7 @@ function wrapped(list: WriteValue): WriteValue {
   };
 }
 
-/** Free-form data is JSON inside protobuf. */
+/** Returns the writer of free-form data, which is JSON inside protobuf. */
 function rawWriter(json: (value: unknown) => string): WriteValue {
   return (out, number, value) => {
     const end = out.length;

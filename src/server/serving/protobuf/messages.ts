@@ -1,6 +1,7 @@
 /**
- * Decodes protobuf messages into the trees that a JSON parser makes of the same objects. Names and types of fields come from
- * the schema of a shape, their numbers from `kinds/protobuf/`. The reader of a shape is built with its first message.
+ * Decodes protobuf messages into the trees that a JSON parser would produce for the same objects. Names and types of
+ * fields come from the schema of a shape, their numbers from `kinds/protobuf/`. The reader of a shape is built with its
+ * first message.
  */
 
 import { countParts } from '../../../base/json/size.ts';
@@ -26,10 +27,10 @@ export class Messages {
   readonly #depth: number;
   #schemas: ReadValue | undefined;
   readonly #readers = new Map<string, ReadonlyMap<number, ReadField>>();
-  /** Fields and list items of the message so far, unknown fields included. */
+  /** Number of fields and list items of the message so far, including unknown fields. */
   #parts = 0;
 
-  /** `depth`: how deep messages may be nested. */
+  /** `depth`: the maximum nesting of messages. */
   constructor(definitions: Definitions, depth: number) {
     this.#definitions = definitions;
     this.#depth = depth;
@@ -43,7 +44,7 @@ export class Messages {
     return object;
   }
 
-  /** As many as in JSON: a field takes two bytes. */
+  /** Counts fields and list items, with the limit for JSON: a field takes two bytes. */
   #count(parts: number): void {
     this.#parts += parts;
     if (this.#parts > MAX_BODY_PARTS) throw tooManyParts();
@@ -90,12 +91,12 @@ export class Messages {
       const value = read(wire, depth);
       const isAbsent = value === undefined || (!keepsZero && (value === '' || value === 0 || value === false));
       if (!isAbsent) into[name] = value;
-      // Of a field that is repeated, the last one counts.
+      // The last occurrence of a repeated field counts.
       else if (into[name] !== undefined) delete into[name];
     };
   }
 
-  /** Numbers can be packed: all of them in one field. */
+  /** Reads a list. Numbers can be packed: all of them in one field. */
   #list(name: string, { items }: ListSchema, home: string): ReadField {
     const read = this.#value(items, home);
     const isNumber = items.type === 'integer';
@@ -111,7 +112,7 @@ export class Messages {
     };
   }
 
-  /** Each entry of a map is a message with a key and a value, both of which are omitted when empty. */
+  /** Reads a map. Each entry is a message with a key and a value, both of which are omitted when empty. */
   #map(name: string, { values }: MapSchema, home: string): ReadField {
     const read = this.#value(values, home);
     return (wire, into, depth) => {
@@ -165,7 +166,7 @@ export class Messages {
     };
   }
 
-  /** A list inside a list or map is wrapped in a message. */
+  /** Reads a list inside a list or map, which is wrapped in a message. */
   #wrapped(schema: ListSchema, home: string): ReadValue {
     const items = this.#list('items', schema, home);
     const readers = new Map([[1, items]]);
@@ -195,13 +196,13 @@ export class Messages {
     };
   }
 
-  /** A schema inside the schema of a custom kind. */
+  /** Reads a schema inside the schema of a custom kind. */
   #schema(home: string): ReadValue {
     this.#schemas ??= this.#object(JSONSchemaProps, home);
     return this.#schemas;
   }
 
-  /** Free-form data is JSON inside protobuf. */
+  /** Reads free-form data, which is JSON inside protobuf. */
   #raw(wire: ProtoReader): unknown {
     let value: unknown;
     for (let field = wire.next(); field; field = wire.next()) {

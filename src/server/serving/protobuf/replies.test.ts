@@ -1,4 +1,4 @@
-/** Replies in protobuf over HTTP, before the real server, read by what reads the bodies of requests. */
+/** Protobuf replies of the real server over HTTP, decoded with the reader of request bodies. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../../test/support/http-server.ts';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
@@ -18,7 +18,7 @@ import { ProtobufReplies } from './replies.ts';
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const METADATA = 'as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const METADATA_LIST = 'as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
-/** As programs in Go send it. */
+/** The Accept header of Go programs. */
 const GO = `${PROTOBUF_TYPE},application/json`;
 
 let api: TestServer;
@@ -51,7 +51,7 @@ async function ask(path: string, { accept = GO, ...init }: RequestInit & { accep
 
 const inJson = async (path: string): Promise<any> => (await fetch(base + path)).json();
 
-/** The fields of a message that have bytes, by number. */
+/** Returns the fields of a message that contain bytes, by number. */
 function fieldsOf(bytes: Buffer): Map<number, Buffer[]> {
   const fields = new Map<number, Buffer[]>();
   const wire = new ProtoReader(bytes);
@@ -61,7 +61,7 @@ function fieldsOf(bytes: Buffer): Map<number, Buffer[]> {
   return fields;
 }
 
-/** The type in an envelope, and the bytes in it. */
+/** Returns the type in an envelope, and its bytes. */
 function opened(bytes: Buffer): { type: string; raw: Buffer } {
   expect(bytes.subarray(0, 4).toString()).toBe('k8s\0');
   const fields = fieldsOf(bytes.subarray(4));
@@ -104,7 +104,7 @@ describe('a reply in protobuf', () => {
     expect(fieldsOf(page.get(1)![0]!.subarray(0, -2)).get(3)).toHaveLength(1);
   });
 
-  it('is what was created, patched, and deleted', async () => {
+  it('is the created, patched or deleted object', async () => {
     const headers = { 'content-type': 'application/json' };
     const created = await ask(MAPS, { method: 'POST', headers, body: JSON.stringify({ metadata: { name: 'c' } }) });
     expect(decode(created.bytes)).toMatchObject({ kind: 'ConfigMap', metadata: { name: 'c' } });
@@ -125,7 +125,7 @@ describe('a reply in protobuf', () => {
     expect(decode(bytes)).toMatchObject(status);
   });
 
-  it('is the metadata alone, also of kinds that have no protobuf form', async () => {
+  it('contains only the metadata, even for kinds without a protobuf form', async () => {
     const { type, bytes } = await ask(`${MAPS}/a`, { accept: `${PROTOBUF_TYPE};${METADATA}` });
     expect(type).toBe(PROTOBUF_TYPE);
     const { type: kind, raw } = opened(bytes);
@@ -138,7 +138,7 @@ describe('a reply in protobuf', () => {
     expect((await ask(old, { accept: `${PROTOBUF_TYPE};${METADATA_LIST}` })).type).toBe(PROTOBUF_TYPE);
   });
 
-  it('is JSON for kinds without a protobuf form, and 406 where only protobuf is accepted', async () => {
+  it('is JSON for kinds without a protobuf form, and 406 if only protobuf is accepted', async () => {
     const old = '/apis/batch/v2alpha1/namespaces/default/cronjobs';
     expect(await ask(old)).toMatchObject({ code: 200, type: 'application/json' });
     expect(await ask(old, { accept: PROTOBUF_TYPE })).toMatchObject({ code: 406, type: PROTOBUF_TYPE });
@@ -168,7 +168,7 @@ describe('a watch in protobuf', () => {
     abort.abort();
   });
 
-  it('sends bookmarks and errors, and all watches of a selection the same frames', () => {
+  it('sends bookmarks and errors, and the same frames to all watches of a selection', () => {
     const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 410 } as const;
     const bookmark = { kind: 'Pod', apiVersion: 'v1', metadata: { resourceVersion: '7' } } as KubeObject;
     const batch = batchOf([
@@ -190,7 +190,7 @@ describe('a watch in protobuf', () => {
   });
 });
 
-it('the bytes of an object are made once, and it stays undecoded', async () => {
+it('creates the bytes of an object once, without decoding it', async () => {
   const call = {
     apiVersion: 'v1',
     plural: 'configmaps',

@@ -1,6 +1,6 @@
 /**
- * Encodes replies in protobuf. The bytes of an object are made once for its revision and kept with its view; lists and watch
- * events are assembled from them. Writers are built when the first client asks for protobuf.
+ * Encodes replies in protobuf. The bytes of an object are created once for its revision and cached in its view; lists
+ * and watch events are assembled from them. Writers are built when the first client requests protobuf.
  */
 
 import type { Status } from '../../../api/errors.ts';
@@ -25,10 +25,10 @@ import { delimited, enveloped, envelopedList, envelopeHead, eventFrame } from '.
 import { MessageWriters } from './message-writers.ts';
 import { ProtobufShapes } from './shapes.ts';
 
-/** How the objects of a reply are encoded: whole, or their metadata alone. */
+/** The form of the objects in a reply: whole objects, or metadata only. */
 interface Form {
   readonly encoding: ObjectEncoding;
-  /** The envelope of an object, and that of a list; undefined for kinds without a protobuf form. */
+  /** Returns the envelope of an object, or of a list; undefined for kinds without a protobuf form. */
   head(apiVersion: string, kind: string): Buffer | undefined;
   listHead(reply: ListReply): Buffer | undefined;
   readonly batches: WeakMap<WatchBatch, WatchBatch>;
@@ -59,14 +59,15 @@ export class ProtobufReplies {
     };
   }
 
-  /** A Status, with which errors are answered. */
+  /** Encodes a Status, which is the body of errors. */
   status(status: Status): Buffer {
     return enveloped(this.#head('v1', 'Status'), this.#encode('v1', 'Status', status));
   }
 
   /**
-   * A whole reply, with the metadata of its objects alone if `metadataVersion` names a version of meta.k8s.io. Undefined: it has
-   * no protobuf form. A promise for a long list, which is encoded in turns of the event loop.
+   * Encodes a whole reply, with only the metadata of its objects if `metadataVersion` names a version of meta.k8s.io.
+   * Undefined: it has no protobuf form. A promise for a long list, which is encoded over several turns of the event
+   * loop.
    */
   encode(
     reply: ObjectReply | ListReply | StatusReply,
@@ -84,7 +85,7 @@ export class ProtobufReplies {
     }
   }
 
-  /** The same watch, with frames in protobuf instead of lines. Watches with the same selection share them. */
+  /** Returns the watch with protobuf frames instead of lines. Watches with the same selection share them. */
   watch(watch: WatchReply, metadataVersion: string | undefined): WatchReply {
     const form = this.#form(metadataVersion);
     return {

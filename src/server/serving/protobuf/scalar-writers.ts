@@ -2,7 +2,7 @@
 import type { ProtoWriter } from '../../../protocols/protobuf/writer.ts';
 import type { StringSchema } from '../../../schema/schema.ts';
 
-/** Writes a value as a field with this number. It is neither null nor undefined. */
+/** Writes a value, neither null nor undefined, as a field with this number. */
 export type WriteValue = (out: ProtoWriter, number: number, value: never) => void;
 
 export function stringWriter(format: StringSchema['format']): WriteValue {
@@ -23,7 +23,7 @@ export function stringWriter(format: StringSchema['format']): WriteValue {
   }
 }
 
-/** The first field says which of the two it is. */
+/** Writes an int-or-string, whose first field is the type. */
 export function writeIntOrString(out: ProtoWriter, number: number, value: number | string): void {
   const end = out.length;
   if (typeof value === 'string') {
@@ -64,7 +64,7 @@ const NANOSECONDS: Readonly<Record<string, number>> = {
   ns: 1,
 };
 
-/** `1m30s` is a number of nanoseconds. */
+/** Writes a duration such as `1m30s` as a number of nanoseconds. */
 function writeDuration(out: ProtoWriter, number: number, value: string): void {
   let nanoseconds = 0;
   for (const [, amount, unit] of value.matchAll(/([\d.]+)(h|ms|us|µs|ns|m|s)/g)) {

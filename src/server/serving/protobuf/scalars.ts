@@ -4,7 +4,7 @@ import { ProtoReader } from '../../../protocols/protobuf/reader.ts';
 import type { StringSchema } from '../../../schema/schema.ts';
 import { DecodeError } from '../codec/decode-error.ts';
 
-/** A reader of the message in the current field. */
+/** Returns a reader of the message in the current field. */
 export function inner(wire: ProtoReader): ProtoReader {
   return new ProtoReader(wire.bytes());
 }
@@ -15,7 +15,7 @@ export function readText(wire: ProtoReader): string {
   return bytes.toString('utf8');
 }
 
-/** Undefined when the client has set nothing. */
+/** Reads a string; undefined when the client has set nothing. */
 export function readString(wire: ProtoReader, format: StringSchema['format']): string | undefined {
   switch (format) {
     case undefined:
@@ -35,14 +35,14 @@ export function readString(wire: ProtoReader, format: StringSchema['format']): s
   }
 }
 
-/** JSON has neither NaN nor infinities. */
+/** Reads a number. JSON has neither NaN nor infinities. */
 export function readNumber(wire: ProtoReader): number {
   const number = wire.double();
   if (!Number.isFinite(number)) throw new DecodeError('a number is not finite');
   return number;
 }
 
-/** An int-or-string: the first field says which of the two is set. */
+/** Reads an int-or-string, whose first field is the type. */
 export function readIntOrString(wire: ProtoReader): number | string {
   let isText = false;
   let number = 0;
@@ -67,7 +67,7 @@ function readQuantity(wire: ProtoReader): string | undefined {
 
 const NANOS_PER_SECOND = 1_000_000_000;
 
-/** A time that is not set is an empty message. */
+/** Reads a time. An unset one is an empty message. */
 function readTime(wire: ProtoReader, digits: 0 | 6): string | undefined {
   let seconds: number | undefined;
   let nanos = 0;

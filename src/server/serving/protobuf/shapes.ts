@@ -4,14 +4,14 @@ import type { Registry, Resource } from '../../objects/registry/registry.ts';
 import { type Definition, Definitions } from '../openapi/definitions.ts';
 import { definitionName, fixedHome } from '../openapi/names.ts';
 
-/** Whether objects of a resource have a protobuf form. Those of custom kinds have none. */
+/** Reports whether objects of a resource have a protobuf form. Custom kinds have none. */
 export function hasProtobufForm({ kind, version }: Resource): boolean {
   return fieldNumbers(version.apiVersion, kind.kind) !== undefined;
 }
 
 /**
- * The shapes of the kinds that have a protobuf form. They are collected again when such a kind is added or removed, and not
- * when a custom kind is.
+ * The shapes of the kinds with a protobuf form. They are collected again when such a kind is added or removed, but not
+ * for custom kinds.
  */
 export class ProtobufShapes {
   readonly #registry: Registry;
@@ -23,7 +23,7 @@ export class ProtobufShapes {
     this.#registry = registry;
   }
 
-  /** Another value after a change: what was derived from the one before is out of date. */
+  /** The definitions. A change creates a new value, which invalidates data derived from the previous one. */
   get definitions(): Definitions {
     const registry = this.#registry;
     if (this.#definitions && registry.generation === this.#generation) return this.#definitions;
@@ -39,7 +39,7 @@ export class ProtobufShapes {
     return this.#definitions;
   }
 
-  /** Undefined for a kind without a protobuf form. */
+  /** Finds the definition of a kind; undefined without a protobuf form. */
   find(apiVersion: string, kind: string): Definition | undefined {
     const definition = this.definitions.all.get(definitionName(fixedHome(kind) ?? apiVersion, kind));
     return definition && fieldNumbers(definition.home, definition.shape.name) ? definition : undefined;

@@ -1,10 +1,10 @@
-/** Encodes the values of a custom resource definition's schemas that have several forms in JSON: see json-schemas.ts. */
+/** Encodes the union types of JSON schemas in a custom resource definition: see json-schemas.ts. */
 import type { ProtoWriter } from '../../../protocols/protobuf/writer.ts';
 import type { WriteValue } from './scalar-writers.ts';
 
 type UnionWriter = (schema: WriteValue) => WriteValue;
 
-/** By the name of the shape. */
+/** Writers by the name of the shape. */
 export const unionWriters: ReadonlyMap<string, UnionWriter> = new Map<string, UnionWriter>([
   ['JSONSchemaPropsOrArray', (schema) => oneOrMany(schema, schema)],
   ['JSONSchemaPropsOrStringArray', (schema) => oneOrMany(schema, writeText)],
@@ -25,7 +25,7 @@ function schemaOrFlag(schema: WriteValue): WriteValue {
     const end = out.length;
     const isFlag = typeof value === 'boolean';
     if (!isFlag) schema(out, 2, value);
-    // A schema allows what it describes.
+    // A schema implies that values are allowed.
     out.boolean(1, isFlag ? value : true);
     out.wrap(number, end);
   };

@@ -1,4 +1,4 @@
-/** The forms in which a client can request replies about objects, and which of them fit a verb. */
+/** The forms in which a client can request replies about objects, and the verbs that support them. */
 import { ApiError, badRequest } from '../../../api/errors.ts';
 import type { Verb } from '../../../kinds/kind.ts';
 import { invalid } from '../../../schema/field-error.ts';
@@ -8,11 +8,11 @@ export interface ObjectForm {
   readonly kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList';
   readonly group: 'meta.k8s.io';
   readonly version: 'v1' | 'v1beta1';
-  /** Whether it can be in protobuf: a table cannot. */
+  /** True when the form is available in protobuf, unlike tables. */
   readonly protobuf?: boolean;
 }
 
-/** The forms and encodings that a client can choose from. */
+/** The forms and encodings offered to a client. */
 export interface ObjectOffers {
   readonly forms: readonly ObjectForm[];
   readonly protobuf: boolean;
@@ -21,7 +21,7 @@ export interface ObjectOffers {
 const kinds = ['Table', 'PartialObjectMetadata', 'PartialObjectMetadataList'] as const;
 const versions = ['v1', 'v1beta1'] as const;
 
-/** The forms that a client can request wherever objects are served. */
+/** The forms available wherever objects are served. */
 export const objectForms: readonly ObjectForm[] = kinds.flatMap((kind) =>
   versions.map((version) =>
     Object.freeze({ kind, group: 'meta.k8s.io', version, protobuf: kind !== 'Table' } as const),
@@ -32,22 +32,22 @@ const formsInText: readonly ObjectForm[] = objectForms.map((form) => Object.free
 
 const offersOf = (forms: readonly ObjectForm[], protobuf: boolean): ObjectOffers => Object.freeze({ forms, protobuf });
 
-/** For kinds with a protobuf form; for others, of which only the metadata has one; and for WebSockets, which carry text. */
+/** Offers for kinds with a protobuf form, and for others, whose metadata alone has one. WebSockets carry only text. */
 const withTable = { protobuf: offersOf(objectForms, true), other: offersOf(objectForms, false) };
 const withoutTable = { protobuf: offersOf(formsWithoutTable, true), other: offersOf(formsWithoutTable, false) };
 export const textOffers: ObjectOffers = offersOf(formsInText, false);
 
-/** What clients can choose from for objects of a resource. `hasTable`: whether rows can be made of what is replied. */
+/** Returns the offers for objects of a resource. `hasTable`: whether the reply can be shown as rows. */
 export function offersFor(hasProtobuf: boolean, hasTable: boolean): ObjectOffers {
   return (hasTable ? withTable : withoutTable)[hasProtobuf ? 'protobuf' : 'other'];
 }
 
-/** Whether objects of a kind can be rows: a review, which is answered and not kept, has no name to begin one with. */
+/** Reports whether objects of a kind can be rows: a review, which is not stored, has no name for the first column. */
 export function hasRows({ kind: { verbs } }: Resource): boolean {
   return !verbs || verbs.includes('get') || verbs.includes('list');
 }
 
-/** What a row of a table has of its object beside the cells. */
+/** The part of its object that a row of a table includes besides the cells. */
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
 export function includeOf(asked: string | undefined): IncludeObject {
@@ -82,11 +82,11 @@ function notAcceptable(message: string): ApiError {
   return new ApiError('NotAcceptable', message);
 }
 
-/** How a client wants to see objects. */
+/** The form that a client requested for objects. */
 export interface Shaping {
   readonly form: ObjectForm;
   readonly include: IncludeObject;
   readonly resource: Resource;
-  /** The present time in milliseconds since the epoch; ages are relative to it. */
+  /** Returns the current time in milliseconds since the epoch, to compute ages. */
   readonly now: () => number;
 }

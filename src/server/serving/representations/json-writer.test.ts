@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { JsonWriter } from './json-writer.ts';
 
-it('writes texts and bytes in their order, however much room there is', () => {
+it('writes strings and bytes in order, whatever the initial size', () => {
   const piece = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.uint8Array().map((bytes) => Buffer.from(bytes)),

@@ -1,14 +1,14 @@
 /**
- * Builds JSON from many pieces, as bytes from the start: a string of as many pieces would be copied once more when it is
- * encoded, and pieces that are bytes already would be decoded and encoded again.
+ * Builds JSON from many pieces directly as bytes: a string of as many pieces would be copied once more on encoding, and
+ * pieces that are bytes already would be decoded and encoded again.
  */
 export class JsonWriter {
   #bytes: Buffer;
   #end = 0;
-  /** Consecutive texts, which are written together. */
+  /** Consecutive strings, which are written together. */
   #text = '';
 
-  /** `size`: about how many bytes will be written. */
+  /** `size`: the estimated number of bytes. */
   constructor(size: number) {
     this.#bytes = Buffer.allocUnsafe(size);
   }
@@ -30,7 +30,7 @@ export class JsonWriter {
     return this.#bytes.subarray(0, this.#end);
   }
 
-  /** Writes the pending text, and makes room for `more` bytes behind it. */
+  /** Writes the pending text, and ensures space for `more` bytes after it. */
   #writeText(more: number): void {
     // UTF-8 takes at most three bytes for each code unit of a string.
     const needed = this.#end + this.#text.length * 3 + more;

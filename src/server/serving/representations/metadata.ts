@@ -1,10 +1,10 @@
 import { JsonWriter } from './json-writer.ts';
 import type { Source } from './source.ts';
 
-/** About how much the metadata of an object takes. */
+/** Estimated size of an object's metadata. */
 const METADATA_BYTES = 1024;
 
-/** The metadata of an object alone, as a PartialObjectMetadata. `version` is that of meta.k8s.io. */
+/** Encodes only the metadata of an object, as a PartialObjectMetadata. `version` is that of meta.k8s.io. */
 export function partialJson(source: Source, version: string): Buffer {
   return writePartial(new JsonWriter(METADATA_BYTES), source, version).done();
 }
@@ -13,7 +13,10 @@ function writePartial(out: JsonWriter, source: Source, version: string): JsonWri
   return out.text(headOf(version)).bytes(source.metadataJson()).text('}');
 }
 
-/** The same for the row of a table, as a text. Rows are kept, and leave the managers out, which tables do not show. */
+/**
+ * Encodes the metadata for the row of a table, as a string. Rows are cached, and omit the managers, which tables do not
+ * show.
+ */
 export function rowText({ shown }: Source, version: string): string {
   return `${headOf(version)}${JSON.stringify({ ...shown.metadata, managedFields: undefined })}}`;
 }
@@ -22,7 +25,7 @@ function headOf(version: string): string {
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
 }
 
-/** Writes the same for a list, item by item. `metadata` is that of the list. */
+/** Writes the metadata of a list, item by item. `metadata` is that of the list. */
 export class PartialListWriter {
   readonly rows: readonly Source[];
   readonly #out: JsonWriter;

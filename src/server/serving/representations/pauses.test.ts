@@ -1,4 +1,7 @@
-/** Other work runs while a long list, or one of large objects, is shown in another form: each row may take long. */
+/**
+ * Other work runs while a long list, or one of large objects, is converted to another form, because each row may take
+ * long.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
@@ -14,7 +17,7 @@ import { withoutManagers } from './without-managers.ts';
 const LARGE_BYTES = 300_000;
 const COUNT = 6;
 
-/** A clock by which nothing takes any time, until `msPerLook` is set. */
+/** A clock on which work takes no time, until `msPerLook` is set. */
 function clockOf(): ControlledClock & { msPerLook: number } {
   let now = 0;
   const clock = Object.assign(new ControlledClock(), { msPerLook: 0 });
@@ -45,7 +48,7 @@ const ways: [string, (api: TestServer, list: ListReply) => unknown][] = [
   ['objects without managers', (_, list) => withoutManagers(list)],
 ];
 
-it.each(ways)('large objects become %s in many turns', async (_, shape) => {
+it.each(ways)('converts large objects to %s in many turns', async (_, shape) => {
   const clock = clockOf();
   const api = await testServer([Namespace, ConfigMap], { clock });
   for (let index = 0; index < COUNT; index++) {
@@ -57,7 +60,7 @@ it.each(ways)('large objects become %s in many turns', async (_, shape) => {
   expect(list.items).toHaveLength(COUNT);
 });
 
-it('a few small objects become a table at once', async () => {
+it('converts a few small objects to a table at once', async () => {
   const clock = clockOf();
   const api = await testServer([Namespace, ConfigMap], { clock });
   for (let index = 0; index < COUNT; index++) await api.create('configmaps', { metadata: { name: `c${index}` } });
@@ -66,7 +69,7 @@ it('a few small objects become a table at once', async () => {
   expect(shaped(api, list, 'Table')).not.toBeInstanceOf(Promise);
 });
 
-it('a list of large objects in another version is converted and encoded in many turns', async () => {
+it('converts and encodes a list of large objects in another version in many turns', async () => {
   const clock = clockOf();
   const api = await testServer([Namespace, CronJob], { clock });
   const env = Array.from({ length: 5_000 }, (_, index) => ({ name: `V${index}`, value: 'x'.repeat(50) }));

@@ -6,7 +6,7 @@ import { type Source, sourceOf } from './source.ts';
 import { type TableOptions, TableWriter, tableJson } from './table.ts';
 import { shapeWatch } from './watch.ts';
 
-/** Turns a reply into another form. A Status or a stream stays what it is. A promise where that takes long. */
+/** Converts a reply to another form. A Status or a stream stays unchanged. Returns a promise when it takes long. */
 export function shapeReply(reply: Reply, shaping: Shaping): Reply | Promise<Reply> {
   switch (reply.type) {
     case 'status':
@@ -29,7 +29,7 @@ function objectJson({ item }: ObjectReply, shaping: Shaping): Buffer {
   return tableJson(source, tableOptions(shaping));
 }
 
-/** A list in another form is one object: a Table or a PartialObjectMetadataList. */
+/** Converts a list to another form, which is one object: a Table or a PartialObjectMetadataList. */
 function shapeList(reply: ListReply, shaping: Shaping): MaybeAsync<ObjectReply> {
   const sources: Source[] = [];
   const decoding = reply.readInTurns(reply.items, (item) => void sources.push(sourceOf(item, shaping.resource)));
@@ -51,7 +51,7 @@ function tableOptions({ form, include, resource, now }: Shaping): TableOptions {
   return { resource, version: form.version, include, now: now(), headers: true };
 }
 
-/** An item that exists as JSON, and is parsed only where YAML is requested. */
+/** Returns an item that exists as JSON, and is parsed only if YAML is requested. */
 function encodedItem(json: Buffer): Item {
   return {
     get object() {

@@ -1,4 +1,4 @@
-/** Tables and metadata over HTTP, before the real server. */
+/** Tables and metadata of the real server over HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { FakeWatch, startServer } from '../../../../test/support/http-server.ts';
@@ -14,7 +14,7 @@ import { shapeWatch } from './watch.ts';
 const PODS = '/api/v1/namespaces/default/pods';
 const table = (version = 'v1') => `application/json;as=Table;v=${version};g=meta.k8s.io`;
 const metadataAs = (kind: string, version = 'v1') => `application/json;as=${kind};v=${version};g=meta.k8s.io`;
-/** As kubectl sends it. */
+/** The Accept header of kubectl. */
 const KUBECTL = `${table()},${table('v1beta1')},application/json`;
 
 let api: TestServer;
@@ -98,7 +98,7 @@ describe('a table', () => {
     expect(metadata).toEqual({ resourceVersion: rows[0].object.metadata.resourceVersion });
   });
 
-  it('has an older version', async () => {
+  it('is available in an older version', async () => {
     const { apiVersion, rows } = await ask(PODS, table('v1beta1'));
     expect(apiVersion).toBe('meta.k8s.io/v1beta1');
     expect(rows[0].object.apiVersion).toBe('meta.k8s.io/v1beta1');
@@ -112,14 +112,14 @@ describe('a table', () => {
       'Object',
       (object: any) => expect(object).toMatchObject({ kind: 'Pod', apiVersion: 'v1', spec: { containers: [{}] } }),
     ],
-  ])('includes of the object what is asked for: %s', async (include, check) => {
+  ])('includes the requested part of the object: %s', async (include, check) => {
     for (const path of [PODS, `${PODS}/a`]) {
       const { rows } = await ask(`${path}?includeObject=${include}`, table());
       check(rows[0].object);
     }
   });
 
-  it('does not include what nobody knows', async () => {
+  it('rejects an unknown part of the object', async () => {
     expect(await ask(`${PODS}?includeObject=Half`, table())).toMatchObject({
       code: 400,
       kind: 'Status',
@@ -134,7 +134,7 @@ describe('a table', () => {
     expect(rows).toEqual([]);
   });
 
-  it('goes on where a page ended', async () => {
+  it('continues where a page ended', async () => {
     const first = await ask(`${PODS}?limit=1`, table());
     expect(first.metadata).toMatchObject({ continue: expect.any(String), remainingItemCount: 1 });
     const second = await ask(`${PODS}?limit=1&continue=${first.metadata.continue}`, table());
@@ -153,7 +153,7 @@ describe('a table', () => {
     expect(rows[0].cells).toEqual(['web', 2, 0, '90s']);
   });
 
-  it('answers a write, also one that is not kept', async () => {
+  it('is returned for a write, even one that is not stored', async () => {
     const body = JSON.stringify({ metadata: { name: 'web' }, spec: { replicas: 3 } });
     const init = { method: 'PATCH', body, headers: { 'content-type': 'application/merge-patch+json' } };
     const path = '/apis/extensions/v1beta1/namespaces/default/deployments/web';
@@ -171,7 +171,7 @@ describe('a table', () => {
     expect(rows.map(({ cells }: any) => cells[0])).toEqual(['b-early', 'a-late', 'c-late']);
   });
 
-  it('says of a pod that it is done', async () => {
+  it('shows that a pod is done', async () => {
     await api.create('pods', { metadata: { name: 'done' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
     await api.patch('pods', 'done', { status: { phase: 'Succeeded' } }, { subresource: 'status' });
     const { rows } = await ask(`${PODS}/done`, table());
@@ -179,7 +179,7 @@ describe('a table', () => {
     expect(rows[0].conditions).toEqual([{ type: 'Completed', status: 'True', reason: 'Succeeded', message }]);
   });
 
-  it('can be written as YAML', async () => {
+  it('can be encoded as YAML', async () => {
     const accept = 'application/yaml;as=Table;v=v1;g=meta.k8s.io';
     const answer = await fetch(`${base}${PODS}/a`, { headers: { accept } });
     expect(answer.headers.get('content-type')).toBe('application/yaml');
@@ -190,15 +190,15 @@ describe('a table', () => {
   });
 });
 
-describe('metadata alone', () => {
-  it.each(['v1', 'v1beta1'])('of one object, in %s', async (version) => {
+describe('metadata only', () => {
+  it.each(['v1', 'v1beta1'])('is returned for one object, in %s', async (version) => {
     const { code, type: _, ...body } = await ask(`${PODS}/a`, metadataAs('PartialObjectMetadata', version));
     expect(code).toBe(200);
     const { metadata } = await api.get('pods', 'a');
     expect(body).toEqual({ kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata });
   });
 
-  it.each(['v1', 'v1beta1'])('of a list, in %s', async (version) => {
+  it.each(['v1', 'v1beta1'])('is returned for a list, in %s', async (version) => {
     const body = await ask(`${PODS}?limit=1`, metadataAs('PartialObjectMetadataList', version));
     expect(body).toMatchObject({
       kind: 'PartialObjectMetadataList',
@@ -241,7 +241,7 @@ describe('metadata alone', () => {
     });
   });
 
-  it('of one object is none of a list', async () => {
+  it('is not available for one object in the form of a list', async () => {
     expect(await ask(PODS, metadataAs('PartialObjectMetadata'))).toMatchObject({
       code: 406,
       reason: 'NotAcceptable',
@@ -249,7 +249,7 @@ describe('metadata alone', () => {
     });
   });
 
-  it('of a list is none of one object', async () => {
+  it('is not available for a list in the form of one object', async () => {
     expect(await ask(`${PODS}/a`, metadataAs('PartialObjectMetadataList'))).toMatchObject({
       code: 406,
       message: 'you requested PartialObjectMetadataList, but the requested object is not a list (Pod)',
@@ -257,18 +257,18 @@ describe('metadata alone', () => {
   });
 });
 
-describe('what is no object', () => {
-  it('stays a Status: a failure', async () => {
+describe('a reply without objects', () => {
+  it('stays a Status for a failure', async () => {
     expect(await ask(`${PODS}/nobody`, KUBECTL)).toMatchObject({ code: 404, kind: 'Status', reason: 'NotFound' });
   });
 
-  it('stays a Status: the answer to a delete', async () => {
+  it('stays a Status for a delete', async () => {
     await api.create('configmaps', { metadata: { name: 'gone' } });
     const path = '/api/v1/namespaces/default/configmaps/gone';
     expect(await ask(path, KUBECTL, { method: 'DELETE' })).toMatchObject({ kind: 'Status', status: 'Success' });
   });
 
-  it('has no other form: discovery', async () => {
+  it('has no other form for discovery', async () => {
     expect((await ask('/api/v1', KUBECTL)).kind).toBe('APIResourceList');
     expect((await ask('/api/v1', table())).code).toBe(406);
   });
@@ -295,7 +295,7 @@ describe('what is no object', () => {
     },
   );
 
-  it('is refused: a form that nobody knows', async () => {
+  it('is rejected in an unknown form', async () => {
     const accept = 'application/json;as=Chart;v=v1;g=meta.k8s.io';
     expect(await ask(PODS, accept)).toMatchObject({ code: 406, reason: 'NotAcceptable' });
   });
@@ -319,7 +319,7 @@ describe('a watch', () => {
     return events;
   }
 
-  it('describes the columns of a table once', async () => {
+  it('sends the columns of a table once', async () => {
     const events = await eventsOf('&fieldSelector=metadata.name!=done', KUBECTL, 2);
     expect(events.map(({ type, object }) => [type, object.kind, object.rows[0].cells[0]])).toEqual([
       ['ADDED', 'Table', 'a'],
@@ -330,13 +330,13 @@ describe('a watch', () => {
     expect(events[1].object.metadata.resourceVersion).toBe(events[1].object.rows[0].object.metadata.resourceVersion);
   });
 
-  it('brings metadata alone', async () => {
+  it('sends only metadata', async () => {
     const [event] = await eventsOf('&fieldSelector=metadata.name=a', metadataAs('PartialObjectMetadata'), 1);
     expect(event).toMatchObject({ type: 'ADDED', object: { kind: 'PartialObjectMetadata', metadata: { name: 'a' } } });
     expect(event.object.spec).toBeUndefined();
   });
 
-  it('brings metadata alone to an informer, bookmarks too', async () => {
+  it('sends only metadata to an informer, including bookmarks', async () => {
     const kind = 'PartialObjectMetadata';
     const accept = `${metadataAs(kind)},application/json`;
     const events = await eventsOf(`&fieldSelector=metadata.name=a${initial}`, accept, 2);
@@ -352,14 +352,14 @@ describe('a watch', () => {
 
   const initial = '&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
 
-  it.each(['None', 'Metadata', 'Object'])('marks where it begins, in a table with %s', async (include) => {
+  it.each(['None', 'Metadata', 'Object'])('marks its beginning, in a table with %s', async (include) => {
     const events = await eventsOf(`&fieldSelector=metadata.name=a${initial}&includeObject=${include}`, KUBECTL, 2);
     expect(events.map(({ type }) => type)).toEqual(['ADDED', 'BOOKMARK']);
     const [row] = events[1].object.rows;
     expect(row.object.metadata.annotations).toEqual({ 'k8s.io/initial-events-end': 'true' });
   });
 
-  it('is encoded once for all clients that want the same form', () => {
+  it('is encoded once for all clients that request the same form', () => {
     const resource = api.server.registry.resource('v1', 'pods')!;
     let read = 0;
     const event: WatchEvent = {
@@ -390,7 +390,7 @@ describe('a watch', () => {
     expect(read).toBe(readBefore);
   });
 
-  it('fails in the words of the API', () => {
+  it('fails with the message of the API', () => {
     const { registry } = api.server;
     const watch = new FakeWatch();
     const batches: WatchBatch[] = [];
@@ -404,8 +404,8 @@ describe('a watch', () => {
   });
 });
 
-// Last, since it moves the clock.
-it('a table tells the age anew whenever it is asked, and what an object has become', async () => {
+// Must be the last test, since it advances the clock.
+it('shows current ages, and the current state of objects, in each table', async () => {
   const shown = async () => {
     const { rows } = await ask(`${PODS}/aging`, KUBECTL);
     const [name, , status, , age] = rows[0].cells;

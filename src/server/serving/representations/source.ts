@@ -5,18 +5,18 @@ import { ObjectEvent } from '../../objects/cache/change-record.ts';
 import { View } from '../../objects/cache/view.ts';
 import type { Resource } from '../../objects/registry/registry.ts';
 
-/** An object that is to be represented in another form. */
+/** An object to be converted to another form. */
 export interface Source {
-  /** About how many bytes the object has; 0: unknown, and small. */
+  /** Approximate size of the object in bytes; 0 when it is unknown, and small. */
   readonly size: number;
-  /** In the version of the request. */
+  /** The object in the version of the request. */
   readonly shown: KubeObject;
-  /** In the stored version, which columns read. */
+  /** The object in the stored version, which columns read. */
   readonly stored: KubeObject;
-  /** `shown` as JSON, and its metadata alone. */
+  /** Returns `shown` as JSON. */
   json(): Buffer;
   metadataJson(): Buffer;
-  /** Keeps what is made of an object in the cache; undefined for other objects. */
+  /** The view that caches converted forms of the object; undefined for objects outside the cache. */
   readonly view: View | undefined;
 }
 
@@ -34,7 +34,7 @@ export function sourceOfEvent(event: WatchEvent, object: KubeObject): Source {
   return plainSource(object, object);
 }
 
-/** An object in the cache, which keeps most of what is made of it. */
+/** An object in the cache, where most converted forms are kept. */
 class StoredSource implements Source {
   readonly shown: KubeObject;
   readonly stored: KubeObject;
@@ -69,7 +69,8 @@ function plainSource(shown: KubeObject, stored: KubeObject): Source {
 }
 
 function storedOf(object: KubeObject, resource: Resource): KubeObject {
-  // The replies of subresources are of other kinds, and what was not stored is converted back where that is possible at once.
+  // The replies of subresources are of other kinds, and objects that were not stored are converted back if that is
+  // possible synchronously.
   const { toHub } = resource.version;
   if (object.kind !== resource.kind.kind || !toHub) return object;
   return toHub({ ...clone(object), apiVersion: resource.kind.hub.apiVersion });

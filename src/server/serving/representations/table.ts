@@ -13,17 +13,17 @@ export interface TableOptions {
   /** The version of the table itself: `v1` or `v1beta1` of meta.k8s.io. */
   readonly version: string;
   readonly include: IncludeObject;
-  /** In milliseconds since the epoch; ages are relative to it. */
+  /** Current time in milliseconds since the epoch, to compute ages. */
   readonly now: number;
-  /** Whether the table has column definitions; in a watch only the first event has. */
+  /** True to include column definitions; in a watch only the first event has them. */
   readonly headers: boolean;
 }
 
-/** About how much a row takes, and everything before the rows. */
+/** Estimated size of a row, and of everything before the rows. */
 const ROW_BYTES = 1024;
 const HEAD_BYTES = 4096;
 
-/** A table with a row for one object. */
+/** Encodes a table with a row for one object. */
 export function tableJson(source: Source, options: TableOptions): Buffer {
   const { resourceVersion = '' } = source.shown.metadata;
   const table = new TableWriter({ resourceVersion }, [source], options);
@@ -33,7 +33,7 @@ export function tableJson(source: Source, options: TableOptions): Buffer {
 
 /** Writes a table row by row. `metadata` is that of the list, or the resourceVersion of a single object. */
 export class TableWriter {
-  /** In the order in which they are to be added. */
+  /** Rows in the order in which they must be added. */
   readonly rows: readonly Source[];
   readonly #out: JsonWriter;
   readonly #columns: readonly Column[];
@@ -61,7 +61,7 @@ export class TableWriter {
   }
 }
 
-/** The columns of a kind; a subresource may reply with an object of another kind. */
+/** Returns the columns of a kind; a subresource may reply with an object of another kind. */
 function columnsOf({ kind, version }: Resource, shown: KubeObject | undefined): readonly Column[] {
   if (!shown || shown.kind === kind.kind) return version.columns ?? kind.columns ?? defaultColumns;
   return shown.kind === 'Scale' ? scaleColumns : defaultColumns;
@@ -82,7 +82,7 @@ function writeRow(out: JsonWriter, source: Source, columns: readonly Column[], o
   if (options.include === 'Object') out.bytes(source.json()).text('}');
 }
 
-/** The row of an object, which is kept for the form that was asked for last. */
+/** Returns the row of an object, which is cached for the last requested form. */
 function rowOf(source: Source, columns: readonly Column[], { version, include, resource }: TableOptions): Row {
   const form = include === 'Metadata' ? version : include;
   const { view, stored } = source;
@@ -97,13 +97,13 @@ function rowOf(source: Source, columns: readonly Column[], { version, include, r
   return row;
 }
 
-/** The rest of a row, behind `"object":`. An object that is shown in full is not kept another time. */
+/** Returns the rest of a row, after `"object":`. An object that is shown in full is not cached again. */
 function endOf(source: Source, form: string): string {
   if (form === 'Object') return '';
   return form === 'None' ? 'null}' : `${rowText(source, form)}}`;
 }
 
-/** The cells of a row as texts, divided where the cells are that change with time. */
+/** Returns the cells of a row as strings, split at the cells that change with time. */
 function textsOf(stored: KubeObject, columns: readonly Column[], changing: readonly number[]): string[] {
   const texts: string[] = [];
   let text = '{"cells":[';
@@ -119,7 +119,7 @@ function textsOf(stored: KubeObject, columns: readonly Column[], changing: reado
   return texts;
 }
 
-/** A cell that does not declare the time as its second parameter does not depend on it. */
+/** Reports whether a cell changes with time: one that does not declare the time as its second parameter does not. */
 function changes(column: Column, stored: KubeObject): boolean {
   return column.cell.length > 1 && (column.changes?.(stored) ?? true);
 }

@@ -6,7 +6,7 @@ import { partialJson } from './metadata.ts';
 import { sourceOfEvent } from './source.ts';
 import { tableJson } from './table.ts';
 
-/** The same watch, with its events in another form. */
+/** Returns the watch with its events in another form. */
 export function shapeWatch(watch: WatchReply, shaping: Shaping): WatchReply {
   return {
     type: 'watch',
@@ -29,7 +29,7 @@ function shapingConsumer(consumer: WatchConsumer, shaping: Shaping): WatchConsum
   };
 }
 
-/** Batches in the forms that clients have asked for: watches of the same thing share them. */
+/** Batches in the forms that clients have requested, shared by watches with the same selection. */
 const shapedBatches = new WeakMap<WatchBatch, Map<string, WatchBatch>>();
 
 function shapeBatch(batch: WatchBatch, shaping: Shaping, headers: boolean): WatchBatch {
@@ -83,7 +83,10 @@ function shapeEvent(event: WatchEvent, { form, include, resource, now }: Shaping
   }
 }
 
-/** Clients know the bookmark behind the initial events by its annotation, so that it is always sent with its metadata. */
+/**
+ * Reports whether a bookmark ends the initial events. Clients recognize it by its annotation, so it is always sent with
+ * its metadata.
+ */
 function endsInitialEvents({ metadata }: KubeObject): boolean {
   return metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 }

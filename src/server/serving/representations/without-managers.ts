@@ -1,6 +1,6 @@
 /**
- * Replies for clients that would show `managedFields` to people who did not ask for them. kubectl hides the field since 1.21;
- * older releases print it with every object, and `kubectl diff` as a change.
+ * Removes `managedFields` for clients that would show them unasked. kubectl hides the field since 1.21; older releases
+ * print it with every object, and `kubectl diff` as a change.
  */
 
 import type { ListedItem, ListReply, Reply, WatchEvent, WatchReply } from '../../../api/reply.ts';
@@ -15,7 +15,7 @@ export function showsManagers(userAgent: string | undefined): boolean {
   return OLD_KUBECTL.test(userAgent ?? '');
 }
 
-/** The same reply, with objects that have no `managedFields`. A promise where a long list is decoded first. */
+/** Returns the reply with objects without `managedFields`. Returns a promise when a long list is decoded first. */
 export function withoutManagers(reply: Reply): Reply | Promise<Reply> {
   switch (reply.type) {
     case 'object':

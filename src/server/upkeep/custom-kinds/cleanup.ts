@@ -1,4 +1,6 @@
-/** Deletes all objects of a custom kind whose definition is being deleted, and then lets the definition go. */
+/**
+ * Deletes all objects of a custom kind whose definition is being deleted, and then removes the definition's finalizer.
+ */
 
 import type { Handle } from '../../../api/call.ts';
 import { isApiError } from '../../../api/errors.ts';
@@ -17,19 +19,19 @@ const IN_PROGRESS = terminating('True', 'InstanceDeletionInProgress', 'CustomRes
 const COMPLETED = terminating('False', 'InstanceDeletionCompleted', 'removed all instances');
 const NEVER = terminating('False', 'NeverEstablished', 'resource was never established');
 
-/** Whether a definition waits for its objects to be deleted. */
+/** Reports whether a definition waits for its objects to be deleted. */
 export function needsCleanup({ metadata }: CustomResourceDefinition): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers?.includes(CLEANUP_FINALIZER) ?? false);
 }
 
-/** The definition while its objects are deleted; undefined when it says so already. */
+/** Returns the definition with a condition that its objects are being deleted; undefined when it has that already. */
 export function markedInProgress(definition: CustomResourceDefinition, now: string) {
   const { status } = definition;
   if (status.conditions?.some(({ reason }) => reason === IN_PROGRESS.reason)) return undefined;
   return { ...definition, status: { ...status, conditions: withCondition(status.conditions, IN_PROGRESS, now) } };
 }
 
-/** The definition without the finalizer: the last write of it removes it. */
+/** Returns the definition without the finalizer: writing it removes the definition. */
 export function released(definition: CustomResourceDefinition, wasEstablished: boolean, now: string) {
   const { metadata, status } = definition;
   const finalizers = metadata.finalizers?.filter((name) => name !== CLEANUP_FINALIZER) ?? [];
@@ -37,7 +39,7 @@ export function released(definition: CustomResourceDefinition, wasEstablished: b
   return { ...definition, metadata: { ...metadata, finalizers }, status: { ...status, conditions } };
 }
 
-/** Deletes what is there, namespace by namespace. Objects with finalizers stay until those are removed. */
+/** Deletes all objects, namespace by namespace. Objects with finalizers stay until those are removed. */
 export async function deleteObjects(handle: Handle, kind: Kind, table: Table): Promise<void> {
   const { apiVersion } = kind.versions.find(({ served = true }) => served) ?? kind.hub;
   const namespaces = new Set(table.entries('').map(({ at }) => at.namespace));

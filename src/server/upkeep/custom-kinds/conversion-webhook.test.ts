@@ -26,7 +26,7 @@ const schema = (field: string, type: string) => ({
 
 const selectable = (field: string) => ({ selectableFields: [{ jsonPath: `.spec.${field}` }] });
 
-/** v1 has a size as text, v2 as a number. */
+/** Converts between v1, where the size is a string, and v2, where it is a number. */
 function convert({ desiredAPIVersion, objects }: any) {
   const convertedObjects = objects.map((object: any) => {
     const { spec } = object;
@@ -63,7 +63,7 @@ async function define(path: string, decide: Parameters<WebhookServer['on']>[1]):
   }
 }
 
-it('stores what the webhook makes of an object, and shows it in every version', async () => {
+it('stores the result of the webhook, and shows the object in every version', async () => {
   await define('convert', convert);
   const created = await api.create('ships', { metadata: { name: 'a', labels: { x: 'y' } }, spec: { size: '12' } }, V1);
   expect(created).toMatchObject({ ...V1, kind: 'Ship', metadata: { labels: { x: 'y' } }, spec: { size: '12' } });
@@ -78,7 +78,7 @@ it('stores what the webhook makes of an object, and shows it in every version', 
   expect(list.items.map(({ object }: any) => object.spec)).toEqual([{ size: '13' }]);
 });
 
-it('selects objects by the fields of the version that is asked for', async () => {
+it('selects objects by the fields of the requested version', async () => {
   const calls: string[] = [];
   await define('select', (request: any) => {
     calls.push(...request.objects.map(({ metadata }: any) => metadata.name));
@@ -127,7 +127,7 @@ it('sends large objects in several requests', async () => {
   expect(Math.max(...calls)).toBeLessThanOrEqual(2_100_000);
 });
 
-it('costs the caller an error when the webhook fails or answers nonsense', async () => {
+it('costs the caller an error when the webhook fails or returns an invalid response', async () => {
   let answer: object | string = '';
   await define('fail', () => answer);
   await api.create('ships', { metadata: { name: 'a' }, spec: { tons: 1 } }, V2);

@@ -1,4 +1,4 @@
-/** Converts objects of a custom kind by asking the webhook of its definition. */
+/** Converts objects of a custom kind with the webhook of its definition. */
 import { ApiError } from '../../../api/errors.ts';
 import { isTree, type Tree } from '../../../base/json/tree.ts';
 import type { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/definition-fields.ts';
@@ -14,18 +14,21 @@ type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'stages'> & Pick<Tools, 'clock
 
 type Conversion = CustomResourceDefinition['spec']['conversion'];
 
-/** How long a conversion may take, as in Kubernetes. */
+/** Timeout of a conversion, as in Kubernetes. */
 const TIMEOUT_SECONDS = 30;
-/** The versions of ConversionReview that are spoken. */
+/** The supported versions of ConversionReview. */
 const REVIEW_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
-/** More objects than these are sent in several requests, and so are those that take more bytes, so that answers have an end. */
+/**
+ * Limits for the number and size of objects in one request, so that responses are bounded; more are sent in several
+ * requests.
+ */
 const MAX_OBJECTS_PER_REVIEW = 500;
 const MAX_REVIEW_BYTES = 2 * 1024 * 1024;
-/** Of fields, list items, objects and lists in an answer: more than the largest object has. */
+/** Limit for fields, list items, objects and lists in a response: more than the largest object has. */
 const MAX_PARTS = 600_000;
 const MAX_MESSAGE_LENGTH = 10_000;
 
-/** `core` is read when an object is converted: it does not exist when the first kinds are made. */
+/** `core` is called when an object is converted: it does not exist when the first kinds are created. */
 export function webhookConversion(core: () => Ports, { webhook }: Conversion): AsyncConversion {
   const accepted = webhook?.conversionReviewVersions ?? [];
   const review = accepted.find((version) => REVIEW_VERSIONS.includes(version));
@@ -67,7 +70,7 @@ export function webhookConversion(core: () => Ports, { webhook }: Conversion): A
 /** Objects that are sent together. */
 interface Batch {
   readonly objects: readonly KubeObject[];
-  /** The list of them. */
+  /** The objects as a JSON list. */
   readonly json: string;
 }
 
@@ -111,7 +114,7 @@ interface Expected {
   readonly what: string;
 }
 
-/** Reads the list in the response. A webhook that answers nonsense costs the caller an error. */
+/** Parses the list in the response. An invalid response is an error for the caller. */
 function listIn(text: string, { uid, objects, what }: Expected): readonly unknown[] {
   const response = responseIn(text, what);
   const { result } = response;
@@ -144,7 +147,7 @@ function responseIn(text: string, what: string): Tree {
   return review.response;
 }
 
-/** The object in its new version. Of its metadata, only labels and annotations may be others. */
+/** Returns the object in its new version. Of its metadata, only labels and annotations may have changed. */
 function completed(converted: unknown, original: KubeObject, target: Version, what: string): KubeObject {
   if (!isTree(converted) || converted.kind !== original.kind || converted.apiVersion !== target.apiVersion) {
     throw failed(`${what}: it is not ${target.apiVersion}, Kind=${original.kind}`);

@@ -118,7 +118,7 @@ it('drops fields that the schema does not describe, and reports them', async () 
   expect((await api.get('crontabs', 'a', AT)).spec).toEqual({ cronSpec: '1 1 1 1 1', image: 'busybox' });
 });
 
-it('knows the metadata of embedded objects, whatever the schema says about it', async () => {
+it('validates the metadata of embedded objects, whatever the schema says about it', async () => {
   const template = {
     ...{ type: 'object', 'x-kubernetes-embedded-resource': true },
     properties: { metadata: { type: 'object', properties: { name: { type: 'string' } } }, spec: { type: 'object' } },
@@ -135,7 +135,7 @@ it('knows the metadata of embedded objects, whatever the schema says about it', 
   expect((await api.get('crontabs', 'a', AT)).spec.template.metadata).toEqual(known);
 });
 
-it('refuses objects that the schema does not allow, with 422', async () => {
+it('rejects objects that the schema does not allow, with 422', async () => {
   await define();
   const wrong = async (spec: object) => {
     const error: any = await api.create('crontabs', tab('a', spec), AT).catch((thrown) => thrown);
@@ -175,7 +175,7 @@ it('runs the rules of the schema on every write', async () => {
   await api.patch('crontabs', 'a', { status: { replicas: 5 } }, { ...AT, subresource: 'status' });
 });
 
-it('refuses definitions whose rules do not compile', async () => {
+it('rejects definitions whose rules do not compile', async () => {
   const bad = { ...schema, 'x-kubernetes-validations': [{ rule: 'self.spec.missing == 1' }] };
   const versions = [{ ...version, schema: { openAPIV3Schema: bad } }];
   const body = definition({ versions });
@@ -183,7 +183,7 @@ it('refuses definitions whose rules do not compile', async () => {
   expect(error).toMatchObject({ reason: 'Invalid', message: expect.stringContaining("undefined field 'missing'") });
 });
 
-it('keeps the status apart, counts generations, and serves the scale', async () => {
+it('keeps the status separate, counts generations, and serves the scale', async () => {
   await define();
   await api.create('crontabs', { ...tab('a', { cronSpec: '1 1 1 1 1', replicas: 2 }), status: { replicas: 9 } }, AT);
   const status = { replicas: 2, labelSelector: 'app=a' };
@@ -198,7 +198,7 @@ it('keeps the status apart, counts generations, and serves the scale', async () 
   expect((await api.list('crontabs', { ...AT, options: { fieldSelector: 'spec.image=x' } })).items).toHaveLength(0);
 });
 
-it('has an ordinary status where the definition does not keep it apart', async () => {
+it('has an ordinary status if the definition does not keep it separate', async () => {
   await define({ versions: [{ ...version, subresources: {} }] });
   const created = await api.create('crontabs', { ...tab('a'), status: { replicas: 1 } }, AT);
   expect(created.status).toEqual({ replicas: 1 });
@@ -298,7 +298,7 @@ describe('several versions', () => {
     await expect(api.list('crontabs', { apiVersion: `${GROUP}/v3` })).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
-  it('keep those that were stored once', async () => {
+  it('keep versions that were once stored', async () => {
     await define({ versions });
     const name = `crontabs.${GROUP}`;
     const moved = versions.map((each) => ({ ...each, storage: each.name === 'v1' }));
@@ -311,7 +311,7 @@ describe('several versions', () => {
   });
 });
 
-it('accepts no names that another definition of the group has', async () => {
+it('accepts no names of another definition in the group', async () => {
   await define();
   const names = { plural: 'others', kind: 'CronTab', shortNames: ['ct'] };
   const second = { ...definition({ names }), metadata: { name: `others.${GROUP}` } };

@@ -1,4 +1,4 @@
-/** Keeps the registry of kinds in step with the custom resource definitions in the cache. */
+/** Updates the registry of kinds to match the custom resource definitions in the cache. */
 
 import type { Handle } from '../../../api/call.ts';
 import { isApiError } from '../../../api/errors.ts';
@@ -29,30 +29,30 @@ export interface CustomKindsOptions {
   readonly cache: Cache;
   readonly registry: Registry;
   readonly handle: Handle;
-  /** For what reaches webhooks. */
+  /** Ports for calling webhooks. */
   readonly core: () => Ports;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** A definition, as far as it must be known all the time. */
+/** The parts of a definition that are kept in memory. */
 interface Followed {
   readonly group: string;
   names: Names;
-  /** Identifies the definition that `kind` was made of. */
+  /** Identifies the definition from which `kind` was created. */
   key: string;
   kind: Kind | undefined;
 }
 
 const RETRY_DELAY_MS = 1000;
-/** Longer than any request takes that was begun before the kind was replaced. */
+/** Delay that is longer than any request that began before the kind was replaced. */
 const RELEASE_DELAY_MS = 90_000;
 
 export class CustomKinds {
   readonly #options: CustomKindsOptions;
   readonly #builtIn: readonly Kind[];
   readonly #followed = new Map<string, Followed>();
-  /** Names of definitions whose status has to be looked at. */
+  /** Names of definitions whose status must be checked. */
   readonly #waiting = new Set<string>();
   readonly #plan = soon(() => void this.#work());
   #isWorking = false;
@@ -65,7 +65,7 @@ export class CustomKinds {
     const { cache, registry } = options;
     this.#builtIn = [...registry.kinds];
     const table = cache.table(CustomResourceDefinition);
-    // Names that were given up before the start have been given to others since, or will be: those are not settled.
+    // Names that were released before the start have been assigned to others since, or will be: those are not settled.
     const added = table.entries('').flatMap((entry) => this.#follow(entry, { isStart: true }).added);
     if (added.length > 0) registry.replace([], added);
     const listener = ({ entry, at }: { entry: Entry | undefined; at: { name: string } }) => {
@@ -81,7 +81,7 @@ export class CustomKinds {
     return !this.#isClosed;
   }
 
-  /** Definitions that are stored and not known here. */
+  /** Stored definitions that are not known here. */
   get unfollowed(): readonly string[] {
     const stored = [...this.#options.cache.table(CustomResourceDefinition).entries('')];
     return stored.map(({ at }) => at.name).filter((name) => !this.#followed.has(name));
@@ -92,7 +92,7 @@ export class CustomKinds {
     this.#unfollow();
   }
 
-  /** Looks at a definition that is new or has changed. */
+  /** Processes a new or changed definition. */
   #follow(entry: Entry, { isStart = false } = {}): Changes {
     const definition = outline(entry);
     const { name } = entry.at;
@@ -101,7 +101,7 @@ export class CustomKinds {
     const followed: Followed = before ?? { group: spec.group, names: status.acceptedNames, key: '', kind: undefined };
     this.#followed.set(name, followed);
     followed.names = status.acceptedNames;
-    // Reading a definition again takes time; after a start, hardly any has to be looked at.
+    // Reading a definition again takes time; after a start, hardly any must be checked.
     if (!isSettled(definition)) this.#look(name);
     const key = isServed(status) ? keyOf(definition) : '';
     if (key === followed.key) return NO_CHANGES;
@@ -136,7 +136,7 @@ export class CustomKinds {
     });
   }
 
-  /** A name that was given up may be free for others of the group. */
+  /** Checks the other definitions of the group, because a released name may be free for them. */
   #lookAtGroup(group: string, except: string): void {
     for (const [name, followed] of this.#followed) if (followed.group === group && name !== except) this.#look(name);
   }
@@ -165,12 +165,12 @@ export class CustomKinds {
     const entry = cache.table(CustomResourceDefinition).get('', name);
     if (!entry) return;
     try {
-      // A write of the status leaves the schemas as they are: they need not be read.
+      // A write of the status does not change the schemas, which need not be read.
       const definition = outline(entry);
       if (needsCleanup(definition)) await this.#clean(definition, name);
       else if (!definition.metadata.deletionTimestamp) await this.#settle(definition, name);
     } catch (error) {
-      // What has changed in the meantime is looked at again.
+      // A definition that has changed in the meantime is checked again.
       if (isApiError(error, 'Conflict', 'NotFound') || this.#isClosed) return;
       log.warn('the status of a custom resource definition could not be written', { name, error });
       clock.timer(RETRY_DELAY_MS, () => this.#look(name));
@@ -182,7 +182,7 @@ export class CustomKinds {
     const status = decideStatus(definition, this.#takenBy(definition.spec.group, name), now);
     if (status === definition.status) return;
     const followed = this.#followed.get(name);
-    // Others that are looked at before the write has arrived must not get the same names.
+    // Others that are checked before the write has arrived must not get the same names.
     if (followed) followed.names = status.acceptedNames;
     await this.#write({ ...definition, status });
   }
@@ -221,7 +221,7 @@ export class CustomKinds {
     });
   }
 
-  /** The names of the others of a group. */
+  /** Returns the names of the other definitions of a group. */
   #takenBy(group: string, except: string): TakenNames {
     const resources = new Set<string>();
     const kinds = new Set<string>();
@@ -269,7 +269,7 @@ function completed(definition: CustomResourceDefinition, entry: Entry): CustomRe
   return definition;
 }
 
-/** Changes when another kind has to be made. */
+/** Returns a key that changes when another kind must be created. */
 function keyOf({ metadata, status }: CustomResourceDefinition): string {
   const { uid, generation, deletionTimestamp } = metadata;
   return JSON.stringify([uid, generation, deletionTimestamp !== undefined, status.acceptedNames]);

@@ -1,10 +1,10 @@
-/** Which names a definition gets. Nobody else of its group may have them. */
+/** Decides which names a definition gets. Each name is unique within its group. */
 import type { NewCondition } from '../../../kinds/groups/apiextensions/conditions.ts';
 import type { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
 
 export type Names = CustomResourceDefinition['status']['acceptedNames'];
 
-/** The names that others of the group have. */
+/** The names of the other definitions of the group. */
 export interface TakenNames {
   /** Plurals, singulars and short names. */
   readonly resources: ReadonlySet<string>;
@@ -16,7 +16,7 @@ export interface NamesDecision {
   readonly condition: NewCondition;
 }
 
-/** Names that are free are accepted one by one; the condition names the last conflict. */
+/** Accepts free names one by one; the condition names the last conflict. */
 export function decideNames(asked: Names, accepted: Names, taken: TakenNames): NamesDecision {
   const names: Names = { ...accepted };
   let conflict: Pick<NewCondition, 'reason' | 'message'> | undefined;

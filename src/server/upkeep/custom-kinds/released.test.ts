@@ -1,4 +1,4 @@
-/** What is derived from the schema of a custom kind goes with its definition. */
+/** Data derived from the schema of a custom kind is released with its definition. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { bytesUsed } from '../../../../test/support/heap.ts';
@@ -10,7 +10,10 @@ const DEFINITIONS = { apiVersion: 'apiextensions.k8s.io/v1', namespace: '' };
 const GROUP = 'wide.example.com';
 const THINGS = { apiVersion: `${GROUP}/v1`, namespace: '' };
 const FIELDS = 5_000;
-/** The store keeps the last bytes of definitions for a while. A schema with what is derived from it takes more. */
+/**
+ * Limit for retained memory: the store keeps the last bytes of definitions for a while. A schema with derived data
+ * takes more.
+ */
 const MAX_LEFT_BYTES = 2_500_000;
 
 let api: TestServer;
@@ -37,12 +40,12 @@ async function useAndDelete(plural: string): Promise<void> {
   await api.create(plural, { metadata: { name: 'a' }, spec: texts(10) }, THINGS);
   await api.delete('customresourcedefinitions', name, DEFINITIONS);
   while (isServed()) await nextTurn();
-  // The history is trimmed when something changes.
+  // The history is trimmed on the next change.
   await api.clock.advance(100_000);
   await api.create('namespaces', { metadata: { name: plural } }, { namespace: '' });
 }
 
-it('is given up after the definition was deleted', async () => {
+it('releases the memory of a deleted definition', async () => {
   api = await testServer([Namespace, CustomResourceDefinition]);
   await useAndDelete('first');
   const before = bytesUsed();

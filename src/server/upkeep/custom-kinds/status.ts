@@ -1,4 +1,4 @@
-/** What the status of a definition says. */
+/** Decides the status of a definition. */
 import { deepEqual } from '../../../base/json/tree.ts';
 import { hasCondition, type NewCondition, withCondition } from '../../../kinds/groups/apiextensions/conditions.ts';
 import type { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
@@ -20,7 +20,7 @@ const NOT_ACCEPTED: NewCondition = {
   message: 'not all names are accepted',
 };
 
-/** The status of a definition, given the names that others have. A kind that was established once stays so. */
+/** Returns the status of a definition, given the names of others. A kind that was once established stays so. */
 export function decideStatus(definition: CustomResourceDefinition, taken: TakenNames, now: string): Status {
   const { spec, status } = definition;
   const { names, condition } = decideNames(spec.names, status.acceptedNames, taken);
@@ -33,12 +33,12 @@ export function decideStatus(definition: CustomResourceDefinition, taken: TakenN
   return deepEqual(next, status) ? status : next;
 }
 
-/** Whether the kind of the definition is served. */
+/** Reports whether the kind of the definition is served. */
 export function isServed(status: Status): boolean {
   return status.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false;
 }
 
-/** Whether nothing is left to decide: all names are accepted, and the definition stays. */
+/** Reports whether there is nothing left to decide: all names are accepted, and the definition is not being deleted. */
 export function isSettled(definition: CustomResourceDefinition): boolean {
   const { metadata, spec, status } = definition;
   if (metadata.deletionTimestamp !== undefined || !isServed(status)) return false;

@@ -13,12 +13,12 @@ const cluster: any = { apiVersion: 'rbac.authorization.k8s.io/v1', namespace: un
 const AUTOUPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 
 const start = () => testServer(kinds, { authorization: ['RBAC'], defaultRoles: true });
-/** The same store with another server. */
+/** Another server on the same store. */
 const again = ({ store, clock }: Awaited<ReturnType<typeof start>>) =>
   testServer(kinds, { authorization: ['RBAC'], defaultRoles: true, store, clock });
 
 describe('the default roles', () => {
-  it('exist after the first start, and nothing is written at the second', async () => {
+  it('exist after the first start, and are not written at the second', async () => {
     const api = await start();
     const { items } = await api.list('clusterroles', cluster);
     const policy = defaultPolicy();
@@ -63,7 +63,7 @@ describe('the default roles', () => {
 });
 
 describe('a start', () => {
-  it('adds rules, subjects, labels and selectors that are missing, and keeps what was added', async () => {
+  it('adds missing rules, subjects, labels and selectors, and keeps additions', async () => {
     const api = await start();
     const extra = { verbs: ['get'], apiGroups: [''], resources: ['nodes'] };
     await api.patch('clusterroles', 'system:basic-user', { metadata: { labels: null }, rules: [extra] }, cluster);
@@ -80,7 +80,7 @@ describe('a start', () => {
     expect((await next.get('clusterroles', 'system:discovery', cluster)).rules).toHaveLength(1);
   });
 
-  it('leaves objects alone whose annotation says so', async () => {
+  it('leaves objects with the annotation alone', async () => {
     const api = await start();
     const metadata = { annotations: { [AUTOUPDATE]: 'false' } };
     await api.patch('clusterroles', 'system:basic-user', { metadata, rules: [] }, cluster);
@@ -88,7 +88,7 @@ describe('a start', () => {
     expect((await next.get('clusterroles', 'system:basic-user', cluster)).rules).toEqual([]);
   });
 
-  it('replaces a binding that gives another role', async () => {
+  it('replaces a binding to another role', async () => {
     const api = await start();
     await api.delete('clusterrolebindings', 'system:discovery', cluster);
     const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
@@ -98,16 +98,16 @@ describe('a start', () => {
     expect(found.name).toBe('system:discovery');
   });
 
-  it('of another release checks everything again', async () => {
+  it('checks everything again for another release', async () => {
     const api = await start();
     await api.patch('clusterroles', 'system:basic-user', { rules: [] }, cluster);
-    // As if the roles had been in order after that, by what an older program knew.
+    // Simulates roles that an older program reconciled afterwards, with its own policy.
     await api.store.commit([{ key: '/quarterdeck/default-roles', value: Buffer.from('older') }]);
     const next = await again(api);
     expect((await next.get('clusterroles', 'system:basic-user', cluster)).rules).toHaveLength(3);
   });
 
-  it('of two servers at once creates each object once', async () => {
+  it('creates each object once for two concurrent servers', async () => {
     const first = await testServer(kinds);
     const { store, clock } = first;
     await Promise.all([again({ store, clock } as never), again({ store, clock } as never)]);

@@ -1,6 +1,6 @@
 /**
- * Puts the default roles and bindings in order when a server starts: missing ones are created, missing rules and subjects are
- * added, and what somebody added stays. An object whose autoupdate annotation says `false` is left alone.
+ * Reconciles the default roles and bindings when a server starts: missing ones are created, missing rules and subjects
+ * are added, and additions by users stay. An object whose autoupdate annotation is `false` is left alone.
  */
 import { createHash } from 'node:crypto';
 import { clone, deepEqual } from '../../../base/json/tree.ts';
@@ -34,15 +34,15 @@ type Stored = KubeObject & {
   subjects?: DefaultBinding['subjects'][number][];
 };
 
-/** The row that says which policy was put in order last; its revision says when. */
+/** The row with the last reconciled policy; its revision is the time of that. */
 const MARKER_KEY = '/quarterdeck/default-roles';
 
-/** Resolves when everything is in order and can be read. */
+/** Resolves when everything is reconciled and can be read. */
 export async function reconcilePolicy(core: Ports): Promise<void> {
   const policy = defaultPolicy();
   const digest = createHash('sha256').update(JSON.stringify(policy)).digest();
   const marker = await readMarker(core.store, MARKER_KEY);
-  // Objects that nobody has written since then are in order.
+  // Objects that have not been written since then are up to date.
   const since = marker?.value.equals(digest) ? marker.revision : 0;
   await writeOwn(core, {
     withoutAdmission: 'the server keeps its default roles, which no user may grant',
@@ -77,7 +77,7 @@ const DELETE_PLAN = {
   ignoreReadError: false,
 } as const;
 
-/** What puts one object in order; undefined when it is. */
+/** Returns the mutation that reconciles one object; undefined when none is needed. */
 function mutationOf(kind: Kind, wanted: Default, found: Stored | undefined): Mutation | undefined {
   if (!found) return { type: 'create', object: () => objectOf(kind, wanted) };
   if (found.metadata.annotations?.[AUTOUPDATE] === 'false') return undefined;
@@ -95,12 +95,12 @@ function objectOf(kind: Kind, { metadata, ...content }: Default): KubeObject {
     metadata: { name, ...(namespace ? { namespace } : {}), labels, annotations },
     ...content,
   }) as Stored;
-  // A binding for nobody has no subjects at all.
+  // A binding without subjects has no `subjects` field at all.
   if (object.subjects?.length === 0) delete object.subjects;
   return object;
 }
 
-/** A copy of the object with everything that the default one has; what it has besides, it keeps. */
+/** Returns a copy of the object with all parts of the default one, in addition to its own. */
 function inOrder(found: Stored, wanted: Default): Stored {
   const { labels, annotations } = wanted.metadata;
   const object = { ...found };

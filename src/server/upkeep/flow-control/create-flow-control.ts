@@ -8,16 +8,18 @@ import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { ensureDefaultObjects } from './default-objects.ts';
 
 export interface FlowControlSettings {
-  /** Whether API Priority and Fairness is on; otherwise only the number of concurrent requests is limited. */
+  /** True for API Priority and Fairness; otherwise only the number of concurrent requests is limited. */
   readonly priorityAndFairness: boolean;
-  /** Concurrent requests. Their sum is the number of seats of all priority levels together. */
+  /** Limits for concurrent requests. Their sum is the number of seats of all priority levels together. */
   readonly maxReading: number;
   readonly maxMutating: number;
-  /** How long a request may take in all. It may wait for a seat for a quarter of that. */
+  /** Timeout of a request, a quarter of which it may wait for a seat. */
   readonly requestTimeoutMs: number;
 }
 
-/** Resolves when the default FlowSchemas and PriorityLevelConfigurations are up to date; they are kept so from then on. */
+/**
+ * Resolves when the default FlowSchemas and PriorityLevelConfigurations are up to date; they are kept so from then on.
+ */
 export async function createFlowControl(core: TransactionPorts, settings: FlowControlSettings): Promise<FlowControl> {
   const { priorityAndFairness, maxReading, maxMutating, requestTimeoutMs } = settings;
   if (!priorityAndFairness) return new MaxInFlight({ maxReading, maxMutating });

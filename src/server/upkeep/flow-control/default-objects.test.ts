@@ -53,7 +53,7 @@ it('writes nothing when everything is up to date', async () => {
   expect(await world.store.revision()).toBe(before);
 });
 
-it('creates deleted objects again', async () => {
+it('recreates deleted objects', async () => {
   const { uid } = (await world.get('flowschemas', 'catch-all', AT)).metadata;
   await world.delete('flowschemas', 'catch-all', AT);
   const look = () => world.get('flowschemas', 'catch-all', AT).catch(() => undefined);

@@ -1,7 +1,7 @@
 /**
- * Keeps the default flow schemas and priority levels in order, at startup and whenever one changes: missing ones are created,
- * and those that follow the defaults get them back. An object whose annotation says `false`, or that was changed before
- * there was an annotation, is left alone. Also sets the condition Dangling of every flow schema.
+ * Reconciles the default flow schemas and priority levels, at startup and whenever one changes: missing ones are
+ * created, and those that follow the defaults are reset to them. An object whose annotation is `false`, or that was
+ * changed before there was an annotation, is left alone. Also sets the condition Dangling of every flow schema.
  */
 
 import { clone, deepEqual } from '../../../base/json/tree.ts';
@@ -66,7 +66,7 @@ function updateOf(kind: Kind, name: string, spec: object): OwnWrite {
   return { kind, namespace: '', name, mutation };
 }
 
-/** Without an annotation, an object follows the defaults as long as its generation is 1. */
+/** Reports whether an object follows the defaults: without an annotation, as long as its generation is 1. */
 function followsDefaults({ metadata }: KubeObject): boolean {
   const autoupdate = metadata.annotations?.[AUTOUPDATE_ANNOTATION];
   return autoupdate === undefined ? metadata.generation === 1 : autoupdate === 'true';
@@ -100,7 +100,7 @@ function statusUpdateOf(name: string, condition: Condition): OwnWrite {
   return { kind: FlowSchema, namespace: '', name, mutation };
 }
 
-/** Whether the priority level that a schema names is missing. */
+/** Returns the condition that tells whether the priority level of a schema is missing. */
 function danglingCondition({ cache, clock }: TransactionPorts, { spec }: FlowSchema): Condition {
   const { name } = spec.priorityLevelConfiguration;
   const exists = cache.table(PriorityLevelConfiguration).get('', name) !== undefined;

@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net';
 import type { Handle } from '../../../api/call.ts';
 import { type OwnObject, put } from '../own-objects.ts';
 
-/** Where clients inside the cluster reach a server. */
+/** The address at which clients inside the cluster reach a server. */
 export interface ServerAddress {
   readonly address: string;
   readonly port: number;
@@ -13,10 +13,10 @@ export const SERVICE = 'kubernetes';
 export const NAMESPACE = 'default';
 
 const MANAGED_BY = 'endpointslice.kubernetes.io/managed-by';
-/** The value of MANAGED_BY on slices besides the one that has the name of the service. */
+/** The value of MANAGED_BY on slices other than the one with the name of the service. */
 const MANAGER = 'kube-apiserver';
 
-/** As Endpoints: addresses with the same port share a subset. */
+/** Returns the Endpoints: addresses with the same port share a subset. */
 export function endpointsFor(servers: readonly ServerAddress[]): OwnObject {
   const subsets = groups(servers, ({ port }) => String(port)).map((group) => ({
     addresses: group.map(({ address }) => ({ ip: address })),
@@ -27,8 +27,8 @@ export function endpointsFor(servers: readonly ServerAddress[]): OwnObject {
 }
 
 /**
- * As EndpointSlices: all endpoints of a slice have the same ports and are of one address family. The first slice has the
- * name of the service, as Kubernetes' only one has.
+ * Returns the EndpointSlices: all endpoints of a slice have the same ports and are of one address family. The first
+ * slice has the name of the service, as Kubernetes' only one does.
  */
 export function slicesFor(servers: readonly ServerAddress[]): readonly OwnObject[] {
   const byFamilyAndPort = groups(servers, ({ address, port }) => `${familyOf(address).toLowerCase()}-${port}`);
@@ -43,7 +43,7 @@ export function slicesFor(servers: readonly ServerAddress[]): readonly OwnObject
   });
 }
 
-/** Whether a slice is one that `slicesFor` makes besides the first one. */
+/** Reports whether a slice is one that `slicesFor` creates besides the first one. */
 export function isFurtherSlice(labels: Readonly<Record<string, string>> | undefined): boolean {
   return labels?.['kubernetes.io/service-name'] === SERVICE && labels[MANAGED_BY] === MANAGER;
 }
@@ -63,7 +63,10 @@ function familyOf(address: string): 'IPv4' | 'IPv6' {
 
 type Group = readonly [ServerAddress, ...ServerAddress[]];
 
-/** Groups in a fixed order, each sorted by address and without duplicates, so that every server writes the same. */
+/**
+ * Groups servers in a fixed order, each group sorted by address and without duplicates, so that every server writes the
+ * same.
+ */
 function groups(servers: readonly ServerAddress[], keyOf: (server: ServerAddress) => string): readonly Group[] {
   const found = new Map<string, Map<string, ServerAddress>>();
   for (const server of servers) {

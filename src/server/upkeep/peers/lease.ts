@@ -1,4 +1,4 @@
-/** The Lease that says that a server is alive, and under which address. */
+/** The Lease that shows that a server is alive, and its address. */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { microTimestamp } from '../../../base/time/timestamp.ts';
@@ -7,7 +7,7 @@ import type { OwnObject } from '../own-objects.ts';
 import type { ServerAddress } from './endpoints.ts';
 
 export const LEASE_NAMESPACE = 'kube-system';
-/** How long a server counts as alive without renewing its lease. */
+/** Time for which a server counts as alive without renewing its lease. */
 export const LEASE_DURATION_MS = 15_000;
 export const RENEW_INTERVAL_MS = 5_000;
 
@@ -18,11 +18,14 @@ const ADDRESS_ANNOTATION = 'apiserver.kubernetes.io/advertise-address';
 export interface ServerIdentity {
   readonly hostname: string;
   readonly advertise: ServerAddress;
-  /** Different for every process. */
+  /** Unique for every process. */
   readonly uid: string;
 }
 
-/** The same for every start of a server, so that one that was killed finds its own lease again. */
+/**
+ * Returns the name of a server's lease. It is the same for every start, so that a server that was killed finds its own
+ * lease again.
+ */
 export function leaseName({ hostname, advertise }: Pick<ServerIdentity, 'hostname' | 'advertise'>): string {
   const hash = createHash('sha256')
     .update(`${hostname} ${hostPort(advertise)}`)
@@ -51,7 +54,7 @@ export function leaseOf(identity: ServerIdentity, now: number): OwnObject {
   };
 }
 
-/** The address and duration of a server's lease; undefined for any other lease. */
+/** Returns the address and duration of a server's lease; undefined for any other lease. */
 export function readLease({ metadata, spec }: Lease): { server: ServerAddress; durationMs: number } | undefined {
   if (metadata.labels?.[IDENTITY_LABEL] !== IDENTITY) return undefined;
   const server = parseHostPort(metadata.annotations?.[ADDRESS_ANNOTATION] ?? '');

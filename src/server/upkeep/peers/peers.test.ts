@@ -105,7 +105,7 @@ describe('servers on one store', () => {
     expect(await leases()).toHaveLength(1);
   });
 
-  it('disappear when they die and their lease expires, and not before', async () => {
+  it('disappear when they die, only after their lease expires', async () => {
     await (await start(A)).join();
     const b = await start(B);
     await b.join();
@@ -129,7 +129,7 @@ describe('servers on one store', () => {
     expect(await leases()).toEqual([]);
   });
 
-  it('write the endpoints and their leases again when somebody deletes them', async () => {
+  it('restore the endpoints and their leases when somebody deletes them', async () => {
     await (await start(A)).join();
     await ask({ verb: 'delete', plural: 'endpoints', name: 'kubernetes' });
     await clock.advance(0);
@@ -142,7 +142,7 @@ describe('servers on one store', () => {
   });
 });
 
-it('a server that shares its store with nobody needs no lease, and no timer', async () => {
+it('a server without a shared store needs no lease, and no timer', async () => {
   const before = clock.waiting;
   await (await start(A, { isShared: false })).join();
   expect(await addresses()).toEqual(['192.0.2.1:6443']);

@@ -25,11 +25,11 @@ interface SeenLease {
   readonly server: ServerAddress;
   readonly durationMs: number;
   readonly resourceVersion: string;
-  /** When this version was first seen here. */
+  /** Time when this version was first seen here. */
   readonly seenAt: number;
 }
 
-/** This server among others on the same store: its own lease, and the endpoints for all leases. */
+/** Maintains this server's lease, and the endpoints for all leases of servers on the same store. */
 export class Peers {
   readonly #options: PeersOptions;
   readonly #name: string;
@@ -121,7 +121,7 @@ export class Peers {
     else this.#awaitExpiry();
   }
 
-  /** Removes expired leases and writes the endpoints of the others, after writes that are under way. */
+  /** Removes expired leases and writes the endpoints of the others, after pending writes. */
   #reconcile(): Promise<void> {
     this.#writing = this.#writing.then(async () => {
       try {

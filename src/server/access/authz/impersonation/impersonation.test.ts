@@ -43,7 +43,7 @@ function having(...rights: string[]) {
 const ID = 'authentication.k8s.io';
 const joe = { 'impersonate-user': 'joe' };
 
-it('is requested by headers', () => {
+it('impersonation is requested by headers', () => {
   expect(requestedUser({ accept: '*/*', 'if-match': 'x' })).toBeUndefined();
   expect(requestedUser({ 'impersonate-user': '' })).toBeUndefined();
 });
@@ -95,7 +95,7 @@ describe('in legacy mode', () => {
       ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
     ],
     ['system:serviceaccount:ns:robot', ['a'], ['a', 'system:authenticated']],
-  ])('the groups of %s with %j are %j', async (name, named, groups) => {
+  ])('derives the groups of %s with %j as %j', async (name, named, groups) => {
     const [, , namespace, account] = name.split(':');
     const who = account ? `impersonate serviceaccounts ${namespace}/${account}` : `impersonate users ${name}`;
     const { as } = having(who, ...named.map((group) => `impersonate groups ${group}`));
@@ -195,7 +195,7 @@ describe('in a constrained mode', () => {
       'userextras.authentication.k8s.io is',
       'the empty string value in extra',
     ],
-  ])('refuses %j, whatever the rights', async (headers, start, what) => {
+  ])('rejects %j, whatever the permissions', async (headers, start, what) => {
     const { as } = having(doing, being, `impersonate:user-info ${ID}/groups system:masters`);
     const lower = Object.fromEntries(
       Object.entries({ ...joe, ...headers }).map(([key, value]) => [key.toLowerCase(), value]),
@@ -207,7 +207,7 @@ describe('in a constrained mode', () => {
     });
   });
 
-  it('reports what is wrong with a key', async () => {
+  it('explains what is wrong with a key', async () => {
     await expect(having(doing, being).as({ ...joe, 'impersonate-extra-scopes': 'x' })).rejects.toMatchObject({
       message: expect.stringContaining(
         'impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "scopes": must be a domain-prefixed path (such as "acme.io/foo")',
@@ -245,7 +245,7 @@ describe('in a constrained mode', () => {
   });
 });
 
-it('fails with the error of the mode tried first, which is the one that succeeded last', async () => {
+it('rejects with the error of the mode tried first, which is the one that succeeded last', async () => {
   const { as, impersonation } = having('impersonate users joe');
   const refusedAt = async (headers: Record<string, string>) => {
     const outcome = await as(headers).catch((error: Error) => error);
@@ -271,7 +271,7 @@ it.each<[Record<string, string>, string]>([
   [{ 'impersonate-group': 'a' }, 'UID:"", Groups:[]string{"a"}, Extra:map[string][]string(nil)'],
   [{ 'impersonate-uid': '7' }, 'UID:"7", Groups:[]string(nil), Extra:map[string][]string(nil)'],
   [{ 'impersonate-extra-x': 'y' }, 'UID:"", Groups:[]string(nil), Extra:map[string][]string{"x":{"y"}}'],
-])('without a user is no request: %j', (headers, words) => {
+])('impersonation is not requested without a user: %j', (headers, words) => {
   expect(() => requestedUser(headers)).toThrow(
     `requested &user.DefaultInfo{Name:"", ${words}} without impersonating a user name`,
   );

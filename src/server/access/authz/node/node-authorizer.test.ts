@@ -35,8 +35,8 @@ const pod = (name: string, spec: object, metadata: object = {}) => ({
   spec: { containers: [container], nodeName: 'n1', ...spec },
 });
 
-describe('a node reads what its pods need', () => {
-  it('and no other node, nor anything else', async () => {
+describe('a node', () => {
+  it('reads what its pods need, unlike other nodes, and nothing else', async () => {
     const volumes = [
       { name: 'a', secret: { secretName: 'in-volume' } },
       { name: 'b', configMap: { name: 'in-volume' } },
@@ -88,7 +88,7 @@ describe('a node reads what its pods need', () => {
     expect(may(node('n1'), 'patch', 'persistentvolumeclaims/status', { name: 'claim' })).toBe(true);
   });
 
-  it('as long as the pods exist', async () => {
+  it('loses access when its pods are deleted', async () => {
     const volumes = [{ name: 'a', secret: { secretName: 's' } }];
     await api.create('pods', pod('p', { volumes, nodeName: undefined }));
     expect(may(node('n1'), 'get', 'secrets', { name: 's' })).toBe(false);
@@ -103,14 +103,14 @@ describe('a node reads what its pods need', () => {
     expect(may(node('n1'), 'get', 'secrets', { name: 's' })).toBe(false);
   });
 
-  it('but nothing through a mirror pod', async () => {
+  it('gets no access through a mirror pod', async () => {
     const annotations = { 'kubernetes.io/config.mirror': 'x' };
     await api.create('pods', pod('p', { volumes: [{ name: 'a', secret: { secretName: 's' } }] }, { annotations }));
     expect(may(node('n1'), 'get', 'secrets', { name: 's' })).toBe(false);
     expect(may(node('n1'), 'get', 'pods', { name: 'p' })).toBe(true);
   });
 
-  it('and volumes of theirs, with the secrets to mount them', async () => {
+  it('reads volumes of its pods, with the secrets to mount them', async () => {
     await api.create('pods', pod('p', { volumes: [{ name: 'a', persistentVolumeClaim: { claimName: 'claim' } }] }));
     const csi = {
       driver: 'd',
@@ -172,7 +172,7 @@ describe('a node by its name', () => {
     ['list', 'clusterroles', { group: 'rbac.authorization.k8s.io', namespace: '', name: '' }, false],
     ['create', 'resourceslices', { group: 'resource.k8s.io', namespace: '', name: '' }, true],
     ['list', 'resourceslices', { group: 'resource.k8s.io', namespace: '', name: '' }, false],
-  ])('%s %s %j: %j', (verb, what, more, allowed) => {
+  ])('decides %s %s %j: %j', (verb, what, more, allowed) => {
     expect(may(node('n1'), verb, what, more)).toBe(allowed);
   });
 

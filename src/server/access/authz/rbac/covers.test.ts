@@ -98,7 +98,7 @@ describe('uncovered', () => {
     );
   });
 
-  it('is what a check of every single permission finds', () => {
+  it('equals a check of every single permission', () => {
     fc.assert(
       fc.property(rules, rules, (held, wanted) => {
         expect(uncovered(held, wanted)).toEqual({ rules: missingSingles(held, wanted), isExact: true });
@@ -133,7 +133,7 @@ describe('uncovered', () => {
     expect(uncovered([...held, { ...missing, resources: ['*'] }], [cross])).toEqual({ rules: [], isExact: true });
   });
 
-  it('gives up, and counts as uncovered, what takes too many comparisons', () => {
+  it('gives up after too many comparisons, and counts the rest as uncovered', () => {
     const many = (prefix: string, length: number): PolicyRule[] =>
       names(prefix, length).map((verb) => ({ verbs: [verb], apiGroups: [''], resources: ['pods'] }));
     const { rules: missing, isExact } = uncovered(many('a', 20_000), many('b', 20_000));

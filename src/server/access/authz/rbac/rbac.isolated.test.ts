@@ -39,7 +39,7 @@ const pods: PolicyRule = { verbs: ['get', 'list'], apiGroups: [''], resources: [
 describe('a binding', () => {
   beforeEach(() => api.create('roles', { metadata: { name: 'reader' }, rules: [pods] }, rbac));
 
-  it('that cannot be decoded grants nothing and does not affect others', async () => {
+  it('grants nothing when it cannot be decoded, and does not affect others', async () => {
     const bind = (name: string, user: string) => {
       const subjects = [{ kind: 'User', name: user }];
       return api.create('rolebindings', { metadata: { name }, roleRef: roleRef('Role', 'reader'), subjects }, rbac);
@@ -87,7 +87,7 @@ describe('a binding', () => {
     expect(decide(asks(account('default:robot'), 'get', 'pods')).reason).toContain('to ServiceAccount "robot/default"');
   });
 
-  it('of a missing role allows nothing and reports it; the role takes effect once it exists', async () => {
+  it('allows nothing and reports it when its role is missing; the role takes effect once it exists', async () => {
     const subjects = [{ kind: 'User', name: 'ann' }];
     const body = { metadata: { name: 'b' }, roleRef: roleRef('ClusterRole', 'late'), subjects };
     await api.create('clusterrolebindings', body, cluster);
@@ -119,13 +119,13 @@ it('lists all rules that apply in a namespace', async () => {
   expect(api.server.authorizer.rulesFor(ann, 'kube-system').resourceRules).toEqual([]);
 });
 
-it('lets masters do everything, whatever roles say', () => {
+it('lets masters do everything, whatever the roles are', () => {
   const master = { name: 'root', groups: ['system:masters'] };
   expect(may(master, 'delete', 'nodes')).toBe(true);
   expect(decide({ user: master, verb: 'get', path: '/secret' }).verdict).toBe('allow');
 });
 
-describe('what is remembered of decisions is limited in bytes', () => {
+describe('the cache of decisions is limited in bytes', () => {
   const LONG = 500_000;
   const long = (i: number) => `/${i}${'x'.repeat(LONG)}`;
 
@@ -146,7 +146,7 @@ describe('what is remembered of decisions is limited in bytes', () => {
     expect(heapUsed() - before).toBeLessThan(30_000_000);
   });
 
-  it('for many short questions', { timeout: 60_000 }, () => {
+  it('for many short reviews', { timeout: 60_000 }, () => {
     const before = heapUsed();
     for (let i = 0; i < 100_000; i++) decide(asks({ name: `user-${i % 100}`, groups: [] }, `verb-${i}`, 'pods'));
     expect(heapUsed() - before).toBeLessThan(40_000_000);

@@ -24,7 +24,7 @@ describe('a webhook', () => {
     webhook = new Webhook({ post, clock, log: silent });
   });
 
-  it('gets a SubjectAccessReview', async () => {
+  it('receives a SubjectAccessReview', async () => {
     await webhook.authorize({ ...asked, labelSelector: [{ key: 'a', operator: 'Exists' }] });
     expect(post.mock.calls[0]?.[0]).toEqual({
       apiVersion: 'authorization.k8s.io/v1',
@@ -65,12 +65,12 @@ describe('a webhook', () => {
       { allowed: true, denied: true },
       { verdict: 'deny', error: expect.stringContaining('both allow and deny') },
     ],
-  ])('that says %j means %j', async (status, decision) => {
+  ])('that answers %j means %j', async (status, decision) => {
     post.mockResolvedValue(status);
     expect(await webhook.authorize(asked)).toMatchObject(decision);
   });
 
-  it('is asked again when its answer has expired, a denial sooner than an allow', async () => {
+  it('is called again when its answer has expired, a denial sooner than an allow', async () => {
     await webhook.authorize(asked);
     expect(webhook.authorize(asked)).toMatchObject({ verdict: 'allow' });
     await clock.advance(299_000);
@@ -84,12 +84,12 @@ describe('a webhook', () => {
     expect(post).toHaveBeenCalledTimes(3);
   });
 
-  it('is asked once for concurrent equal requests', async () => {
+  it('is called once for concurrent equal requests', async () => {
     await Promise.all([webhook.authorize(asked), webhook.authorize(asked)]);
     expect(post).toHaveBeenCalledTimes(1);
   });
 
-  it('that does not answer has no opinion, and is asked again for the next request', async () => {
+  it('has no opinion when it does not answer, and is called again for the next request', async () => {
     post.mockImplementation(
       (_, signal) => new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     );
@@ -142,7 +142,7 @@ describe('a review', () => {
     [500, '{}', 'answered 500'],
     [200, '{}', 'has no status'],
     [200, 'no', 'JSON'],
-  ])('that is answered with %i %s fails', async (code, body, message) => {
+  ])('fails when it is answered with %i %s', async (code, body, message) => {
     answer = { code, body };
     await expect(send(authority.ca)).rejects.toThrow(message);
   });

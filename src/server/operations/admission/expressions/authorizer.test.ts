@@ -30,14 +30,14 @@ async function ask(expression: string, answer: (asked: Attributes) => Decision |
   return { isTrue, asked };
 }
 
-it('asks about the resource of the request', async () => {
+it('checks the resource of the request', async () => {
   const { isTrue, asked } = await ask("authorizer.requestResource.check('delete').allowed()", () => NO_OPINION);
   expect(isTrue).toBe(false);
   const resource = { group: '', version: '*', resource: 'configmaps', subresource: '', namespace: 'here', name: 'x' };
   expect(asked).toEqual([{ user, verb: 'delete', ...resource, fieldSelector: undefined, labelSelector: undefined }]);
 });
 
-it('asks about other resources and paths, also for service accounts', async () => {
+it('checks other resources and paths, also for service accounts', async () => {
   const pods =
     "authorizer.group('').resource('pods').subresource('log').fieldSelector('a=b').check('get').reason() == 'no'";
   const path = "authorizer.serviceAccount('default', 'robot').path('/metrics').check('get').allowed()";
@@ -52,7 +52,7 @@ it('asks about other resources and paths, also for service accounts', async () =
   expect(asked[1]).toMatchObject({ path: '/metrics', user: { name: 'system:serviceaccount:default:robot' } });
 });
 
-it('waits for answers, asks each question once, and shows errors', async () => {
+it('waits for decisions, makes each check once, and exposes errors', async () => {
   const check = "authorizer.requestResource.check('get')";
   const late = () => Promise.resolve({ verdict: 'noOpinion', reason: '', error: 'down' } as const);
   const { isTrue, asked } = await ask(`!${check}.allowed() && ${check}.error() == 'down'`, late);

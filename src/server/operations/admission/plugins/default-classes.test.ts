@@ -20,7 +20,7 @@ const storageClass = (server: TestServer, name: string, isDefault: boolean, more
 };
 
 describe('DefaultStorageClass', () => {
-  it('gives claims without a class the newest default', async () => {
+  it('assigns the newest default to claims without a class', async () => {
     const server = await admitting([defaultStorageClass]);
     const classOf = async (name: string, spec: object = {}) =>
       (await server.create('persistentvolumeclaims', claim(name, spec))).spec.storageClassName;
@@ -37,7 +37,7 @@ describe('DefaultStorageClass', () => {
 });
 
 describe('DefaultIngressClass', () => {
-  it('gives ingresses without a class the default', async () => {
+  it('assigns the default to ingresses without a class', async () => {
     const server = await admitting([defaultIngressClass]);
     const v1 = { apiVersion: 'networking.k8s.io/v1' };
     const annotations = { 'ingressclass.kubernetes.io/is-default-class': 'true' };
@@ -66,7 +66,7 @@ describe('StorageObjectInUseProtection', () => {
 });
 
 describe('PersistentVolumeClaimResize', () => {
-  it('lets a claim grow when it is bound and its class allows it', async () => {
+  it('allows a claim to grow when it is bound and its class allows it', async () => {
     const server = await admitting([persistentVolumeClaimResize]);
     await storageClass(server, 'fixed', false);
     await storageClass(server, 'elastic', false, { allowVolumeExpansion: true });

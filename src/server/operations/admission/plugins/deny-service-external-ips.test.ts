@@ -7,7 +7,7 @@ const service = (name: string, externalIPs?: string[]) => ({
   spec: { ports: [{ port: 80 }], ...(externalIPs && { externalIPs }) },
 });
 
-it('lets external IPs be removed, and none be added', async () => {
+it('allows external IPs to be removed, but not added', async () => {
   const server = await admitting([denyServiceExternalIps]);
   expect(await refusal(server.create('services', service('a', ['192.0.2.1'])))).toBe(
     'services "a" is forbidden: Use of external IPs is denied by admission control',
@@ -17,7 +17,7 @@ it('lets external IPs be removed, and none be added', async () => {
   expect(await refusal(patched(['192.0.2.1']))).toContain('Use of external IPs is denied');
 });
 
-it('leaves present external IPs alone', async () => {
+it('leaves existing external IPs alone', async () => {
   const plugin = { ...denyServiceExternalIps };
   const validate = plugin.validate!;
   let isOn = false;

@@ -40,7 +40,7 @@ describe('Priority', () => {
     );
   });
 
-  it('has one default class', async () => {
+  it('allows only one default class', async () => {
     const server = await admitting([priority]);
     await server.create('priorityclasses', of('a', 1, { globalDefault: true }), classes);
     expect(await refusal(server.create('priorityclasses', of('b', 2, { globalDefault: true }), classes))).toBe(
@@ -49,7 +49,7 @@ describe('Priority', () => {
     await server.patch('priorityclasses', 'a', { description: 'x' }, classes);
   });
 
-  it('stays when a client sends a pod back without it', async () => {
+  it('is kept when a client sends a pod back without it', async () => {
     const server = await admitting([priority]);
     const pod = await server.create('pods', podNamed('a'));
     const { priority: _, preemptionPolicy: __, ...spec } = pod.spec;
@@ -115,7 +115,7 @@ describe('DefaultTolerationSeconds', () => {
 });
 
 describe('ExtendedResourceToleration', () => {
-  it('lets pods tolerate the taints of nodes with the resources they request', async () => {
+  it('makes pods tolerate the taints of nodes with the resources they request', async () => {
     const server = await admitting([extendedResourceToleration]);
     const resources = { limits: { 'example.com/gpu': '1', cpu: '1' } };
     const pod = podNamed('a', {

@@ -93,7 +93,7 @@ describe('a JSON patch', () => {
     });
   });
 
-  it('whose test fails changes nothing', async () => {
+  it('changes nothing when its test operation fails', async () => {
     const operations = [
       'JSONPatch{op: "test", path: "/data/a", value: "b"}',
       'JSONPatch{op: "replace", path: "/data/a", value: "c"}',
@@ -103,7 +103,7 @@ describe('a JSON patch', () => {
     expect((await created('y', { data: { a: 'x' } })).data).toEqual({ a: 'x' });
   });
 
-  it('that cannot be applied rejects the request, unless the failure policy says otherwise', async () => {
+  it('rejects the request when it cannot be applied, unless the failure policy says otherwise', async () => {
     const mutations = [patch('[JSONPatch{op: "remove", path: "/data/none"}]')];
     await enforce(mutations, { failurePolicy: 'Ignore' }, 'ignored');
     await created('a');
@@ -111,19 +111,19 @@ describe('a JSON patch', () => {
     await expect(created('b')).rejects.toThrow("policy 'p' with binding 'p-binding' denied request: JSON Patch: ");
   });
 
-  it('cannot change what only the server writes', async () => {
+  it('cannot change fields that only the server writes', async () => {
     await enforce([patch('[JSONPatch{op: "add", path: "/metadata/uid", value: "mine"}]')]);
     expect((await created('x')).metadata.uid).not.toBe('mine');
   });
 });
 
-describe('what an expression makes', () => {
+describe('the result of an expression', () => {
   const TOO_LARGE = 'the result is larger than an object may be';
 
   it.each([
     ['apply configuration', apply('Object{data: variables.v40}')],
     ['JSON patch', patch('[JSONPatch{op: "add", path: "/data", value: variables.v40}]')],
-  ])('in an %s has a limit, also where it holds a value many times', async (_, mutation) => {
+  ])('has a size limit in an %s, even if it contains a value many times', async (_, mutation) => {
     const twice = Array.from({ length: 40 }, (_, i) => ({
       name: `v${i + 1}`,
       expression: `{"a": variables.v${i}, "b": variables.v${i}}`,
@@ -132,7 +132,7 @@ describe('what an expression makes', () => {
     await expect(created('x')).rejects.toThrow(TOO_LARGE);
   });
 
-  it('has a limit together with what other mutations made', async () => {
+  it('shares a size limit with the results of other mutations', async () => {
     const add = (name: string) =>
       patch(`[JSONPatch{op: "add", path: "/data/${name}", value: object.data.text + object.data.text}]`);
     await enforce(['a', 'b', 'c', 'd'].map(add));
@@ -146,20 +146,20 @@ describe('mutations', () => {
       `[JSONPatch{op: "add", path: "/data", value: {"told": (has(object.data) ? object.data.told : "") + "${word}"}}]`,
     );
 
-  it('see what those before them changed, in the order of the names', async () => {
+  it('see the changes of earlier ones, in the order of their names', async () => {
     await enforce([append('c')], {}, 'second');
     await enforce([append('a'), append('b')], {}, 'first');
     expect((await created('x')).data).toEqual({ told: 'abc' });
   });
 
-  it('are made again when another policy has changed the object after them', async () => {
+  it('run again when another policy has changed the object after them', async () => {
     const sees = patch('[JSONPatch{op: "add", path: "/metadata/labels", value: {"sees": string(has(object.data))}}]');
     await enforce([sees], { reinvocationPolicy: 'IfNeeded' }, 'first');
     await enforce([patch('[JSONPatch{op: "add", path: "/data", value: {"a": "b"}}]')], {}, 'second');
     expect((await created('x')).metadata.labels).toEqual({ sees: 'true' });
   });
 
-  it('are made where conditions and variables say so', async () => {
+  it('run if conditions and variables allow it', async () => {
     const matchConditions = [{ name: 'c', expression: "object.metadata.name != 'a'" }];
     const variables = [{ name: 'who', expression: 'request.userInfo.username' }];
     await enforce([apply('Object{data: {"who": variables.who}}')], { matchConditions, variables });
@@ -167,7 +167,7 @@ describe('mutations', () => {
     expect((await created('b')).data).toEqual({ who: 'tester' });
   });
 
-  it('take parameters', async () => {
+  it('receive parameters', async () => {
     await created('settings', { data: { team: 'blue' } });
     const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' };
     const mutations = [apply('Object{metadata: Object.metadata{labels: {"team": params.data.team}}}')];

@@ -48,7 +48,7 @@ const refusal = (name: string, more: object = {}, asked: Asked = {}) =>
 const noted = (name: string) => api.notes('create', 'configmaps', { body: { metadata: { name } } });
 
 describe('a validation', () => {
-  it('rejects what it is false for, in the words of Kubernetes', async () => {
+  it('rejects objects for which it is false, with the message of Kubernetes', async () => {
     await enforce({ validations: [{ expression: "object.metadata.name.startsWith('a')" }] });
     await created('ab');
     const error = await refusal('b');
@@ -62,7 +62,7 @@ describe('a validation', () => {
     });
   });
 
-  it('has effect only while a binding names it', async () => {
+  it('is active only while a binding names it', async () => {
     await enforce({ validations: [{ expression: 'false' }] });
     expect(await refusal('a')).toBeDefined();
     await api.delete('validatingadmissionpolicybindings', 'p-binding', REGISTRATION);
@@ -76,7 +76,7 @@ describe('a validation', () => {
     [{ message: 'm', messageExpression: '"a\\nb"' }, 'm', 422],
     [{ message: 'm', reason: 'Forbidden' }, 'm', 403],
     [{ message: 'm', reason: 'RequestEntityTooLarge' }, 'm', 413],
-  ])('says with %j: %s', async (fields, message, code) => {
+  ])('formats the message with %j: %s', async (fields, message, code) => {
     await enforce({ validations: [{ expression: 'false', ...fields }] });
     const error = await refusal('x');
     expect(error.message.split('denied request: ')[1]).toBe(message);
@@ -84,7 +84,7 @@ describe('a validation', () => {
   });
 });
 
-describe('what expressions know', () => {
+describe('the variables of expressions', () => {
   it.each([
     ["object.data.a == 'b'", true],
     ['oldObject == null', true],
@@ -100,7 +100,7 @@ describe('what expressions know', () => {
     ["authorizer.requestResource.check('create').allowed()", true],
     ["authorizer.serviceAccount('default', 'robot').path('/metrics').check('get').allowed()", true],
     ["quantity('1Gi').isGreaterThan(quantity('1Mi'))", true],
-  ])('%s is %s', async (expression, isTrue) => {
+  ])('evaluate %s to %s', async (expression, isTrue) => {
     const variables = [
       { name: 'first', expression: 'object.data.a' },
       { name: 'second', expression: 'variables.first + variables.first' },
@@ -111,7 +111,7 @@ describe('what expressions know', () => {
     expect(error?.message).toEqual(isTrue ? undefined : expect.stringContaining(`failed expression: ${expression}`));
   });
 
-  it('is the old object of an update and of a delete', async () => {
+  it('include the old object of an update and of a delete', async () => {
     const rule = { ...CONFIG_MAPS, operations: ['*'] };
     const matchConstraints = { resourceRules: [rule] };
     const expression = "oldObject == null || oldObject.data.a != 'kept' || (object != null && object.data.a == 'kept')";
@@ -123,7 +123,7 @@ describe('what expressions know', () => {
     await api.update('configmaps', { metadata: { name: 'x' }, data: { a: 'kept', b: 'c' } });
   });
 
-  it('is the object in the version that the rule names', async () => {
+  it('include the object in the version that the rule names', async () => {
     const rule = { operations: ['CREATE'], apiGroups: ['apps'], apiVersions: ['v1beta1'], resources: ['deployments'] };
     const matchConstraints = { resourceRules: [rule] };
     await enforce({
@@ -150,7 +150,7 @@ describe('an expression that fails', () => {
     expect((await refusal('b')).message).toContain(`denied request: ${message}`);
   });
 
-  it('in a variable names the variable, which is evaluated once', async () => {
+  it('names the failing variable, which is evaluated once', async () => {
     const variables = [{ name: 'v', expression: 'object.data.missing' }];
     await enforce({ variables, validations: [{ expression: "variables.v == 'x' || variables.v == 'y'" }] });
     expect((await refusal('b')).message).toContain(
@@ -158,7 +158,7 @@ describe('an expression that fails', () => {
     );
   });
 
-  it('because it costs too much is stopped', async () => {
+  it('is stopped when it costs too much', async () => {
     await enforce({ validations: [{ expression: `${COSTLY} && ${COSTLY}` }] });
     expect((await refusal('b')).message).toContain(
       'resulted in error: operation cancelled: actual cost limit exceeded',
@@ -169,13 +169,13 @@ describe('an expression that fails', () => {
 describe('a binding', () => {
   const validations = [{ expression: 'false', message: 'no' }];
 
-  it('that warns lets the request through', async () => {
+  it('admits the request when it warns', async () => {
     await enforce({ validations }, { validationActions: ['Warn'] });
     const { warnings } = await noted('x');
     expect(warnings).toEqual(["Validation failed for ValidatingAdmissionPolicy 'p' with binding 'p-binding': no"]);
   });
 
-  it('that audits adds an annotation', async () => {
+  it('adds an annotation when it audits', async () => {
     await enforce({ validations }, { validationActions: ['Audit'] });
     const { annotations } = await noted('x');
     const [failure] = JSON.parse(annotations!['validation.policy.admission.k8s.io/validation_failure']!);
@@ -188,7 +188,7 @@ describe('a binding', () => {
     });
   });
 
-  it('applies to what its matchResources match, out of what the policy matches', async () => {
+  it('applies to the intersection of its matchResources and those of the policy', async () => {
     const matchResources = { objectSelector: { matchLabels: { checked: 'yes' } } };
     await enforce({ validations }, { matchResources });
     await created('a');
@@ -259,7 +259,7 @@ describe('parameters', () => {
     await created('c');
   });
 
-  it('that may be missing are not waited for', async () => {
+  it('are not waited for if they may be missing', async () => {
     await enforce(
       { paramKind, validations: [{ expression: 'false' }] },
       { paramRef: { name: 'none', parameterNotFoundAction: 'Allow' } },
@@ -267,12 +267,12 @@ describe('parameters', () => {
     expect(await refusal('a')).toBeUndefined();
   });
 
-  it('of a binding without paramRef are null', async () => {
+  it('are null for a binding without paramRef', async () => {
     await enforce({ paramKind, validations });
     expect(await refusal('a')).toBeUndefined();
   });
 
-  it('of a kind that there is not make the policy unusable', async () => {
+  it('make the policy unusable when their kind does not exist', async () => {
     await enforce({ paramKind: { apiVersion: 'example.com/v1', kind: 'Limit' }, validations });
     expect((await refusal('a')).message).toContain(
       "ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'",
@@ -303,7 +303,7 @@ describe('audit annotations', () => {
     expect(annotations).toEqual({ 'p/name': 'named x' });
   });
 
-  it('that fail reject the request', async () => {
+  it('reject the request when they fail', async () => {
     await enforce(
       { auditAnnotations: [{ key: 'k', valueExpression: 'string(object.data.missing)' }] },
       { validationActions: ['Audit'] },

@@ -63,7 +63,7 @@ describe('a mutating webhook', () => {
     await expect(api.create('pods', podNamed('q'))).rejects.toMatchObject({ reason: 'Invalid' });
   });
 
-  it('sees a new object as it was asked for, with the user and the options', async () => {
+  it('receives a new object as requested, with the user and the options', async () => {
     const path = await register('Mutating', () => ALLOWED, { rules: [PODS] });
     const user = { name: 'ann', uid: '7', groups: ['dev'], extra: { scopes: ['a'] } };
     await api.create('pods', { ...podNamed(''), metadata: { generateName: 'web-' } }, { user });
@@ -84,7 +84,7 @@ describe('a mutating webhook', () => {
     expect(Object.keys(request.object.metadata).sort()).toEqual(['generateName', 'managedFields', 'namespace']);
   });
 
-  it('cannot change what only the server writes', async () => {
+  it('cannot change fields that only the server writes', async () => {
     const changes = [
       { op: 'add', path: '/metadata/uid', value: 'mine' },
       { op: 'add', path: '/metadata/name', value: 'other' },
@@ -96,7 +96,7 @@ describe('a mutating webhook', () => {
     expect(map.metadata.uid).not.toBe('mine');
   });
 
-  describe('changes no more of an object than the request may:', () => {
+  describe('a mutating webhook changes no more of an object than the request may', () => {
     const apps: Asked = { apiVersion: 'apps/v1' };
     const status: Asked = { ...apps, subresource: 'status' };
     const labels = { app: 'd' };
@@ -150,7 +150,7 @@ describe('a mutating webhook', () => {
     });
   });
 
-  it('is asked in the order of the names, and again when another one has changed the object after it', async () => {
+  it('is called in the order of names, and again when another one has changed the object after it', async () => {
     const told: string[] = [];
     const telling = (name: string, change?: object) => (request: any) => {
       told.push(`${name} sees ${Object.keys(request.object.data ?? {}).join() || 'nothing'}`);
@@ -164,7 +164,7 @@ describe('a mutating webhook', () => {
     expect(told).toEqual(['first sees nothing', 'second sees nothing', 'third sees nothing', 'first sees a']);
   });
 
-  it('is asked again when a plugin of the server changes what it has seen', async () => {
+  it('is called again when a plugin of the server changes what it has seen', async () => {
     const late: AdmissionPlugin = {
       name: 'Late',
       handles: (kind) => kind.kind === 'ConfigMap',
@@ -187,7 +187,7 @@ describe('a mutating webhook', () => {
     await expect(api.get('configmaps', 'x')).rejects.toMatchObject({ reason: 'NotFound' });
   });
 
-  it('cannot modify what is deleted', async () => {
+  it('cannot modify a deleted object', async () => {
     await made('x');
     const path = await register('Mutating', () => jsonPatch({ op: 'add', path: '/data', value: {} }), {
       rules: [CONFIG_MAPS],
@@ -246,7 +246,7 @@ describe('a validating webhook', () => {
     expect(notes.annotations).toEqual({ [`${path}.example.dev/team`]: 'red' });
   });
 
-  it('leaves out notes beyond a number', async () => {
+  it('drops notes beyond a number', async () => {
     const auditAnnotations = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`a${i}`, 'a']));
     const warnings = Array.from({ length: 2_000 }, (_, i) => `warning ${i}`);
     await register('Validating', () => ({ allowed: true, warnings, auditAnnotations }), { rules: [CONFIG_MAPS] });
@@ -255,7 +255,7 @@ describe('a validating webhook', () => {
     expect(notes.warnings?.length).toBeLessThanOrEqual(1_000);
   });
 
-  it('shortens audit annotations, and leaves out those that would be too much together', async () => {
+  it('shortens audit annotations, and drops those that would be too large together', async () => {
     const long = 'v'.repeat(100_000);
     const many = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a${i}`, long]));
     const auditAnnotations = { ...many, ['k'.repeat(5_000)]: 'v' };
@@ -279,7 +279,7 @@ describe('a validating webhook', () => {
     expect(JSON.stringify(error.toStatus()).length).toBeLessThan(50_000);
   });
 
-  it('sees updates with both objects, deletes with the old one, and dry runs', async () => {
+  it('receives both objects of updates, the old one of deletes, and dry runs', async () => {
     const path = await register('Validating', () => ALLOWED, { rules: [CONFIG_MAPS] });
     await made('x', { data: { a: '1' } });
     await api.patch('configmaps', 'x', { data: { a: '2' } }, { options: { dryRun: ['All'] } });
@@ -295,7 +295,7 @@ describe('a validating webhook', () => {
     expect(webhooks.asked(path)[0].object.metadata.uid).toBeTruthy();
   });
 
-  it('is asked about connections', async () => {
+  it('is called for connections', async () => {
     await api.create('pods', podNamed('p'));
     const rule = { operations: ['CONNECT'], apiGroups: [''], apiVersions: ['v1'], resources: ['pods/exec'] };
     const path = await register('Validating', () => ({ allowed: false }), { rules: [rule] });
@@ -310,7 +310,7 @@ describe('a validating webhook', () => {
     });
   });
 
-  it('is asked about bodies that are not stored', async () => {
+  it('is called for bodies that are not stored', async () => {
     const rule = { operations: ['CREATE'], apiGroups: ['*'], apiVersions: ['*'], resources: ['pods/eviction'] };
     const path = await register('Validating', () => ({ allowed: false }), { rules: [rule] });
     await api.create('pods', podNamed('p'));
@@ -319,7 +319,7 @@ describe('a validating webhook', () => {
     expect(webhooks.asked(path)[0].kind).toMatchObject({ group: 'policy', kind: 'Eviction' });
   });
 
-  it('runs beside the others, and the first in order is heard', async () => {
+  it('is called concurrently with others, and the first rejection in order is returned', async () => {
     for (const message of ['one', 'two']) {
       await register('Validating', () => ({ allowed: false, status: { message } }), { rules: [CONFIG_MAPS] });
     }
@@ -345,12 +345,12 @@ describe('matching', () => {
     ['the scope of namespaces', { ...CONFIG_MAPS, scope: 'Namespaced' }, true],
     ['wildcards', { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }, true],
     ['all subresources', { ...CONFIG_MAPS, resources: ['configmaps/*'] }, true],
-  ])('looks at %s', async (_, rule, expected) => {
+  ])('uses %s', async (_, rule, expected) => {
     await register('Validating', deny, { rules: [rule] });
     expect(await isAsked(made('x'))).toBe(expected);
   });
 
-  it('looks at the labels of the namespace', async () => {
+  it('uses the labels of the namespace', async () => {
     await api.patch('namespaces', 'default', { metadata: { labels: { checked: 'yes' } } }, { namespace: '' });
     const namespaces = { ...CONFIG_MAPS, resources: ['namespaces'] };
     const namespaceSelector = { matchLabels: { checked: 'yes' } };
@@ -362,7 +362,7 @@ describe('matching', () => {
     expect(await isAsked(named({}))).toBe(false);
   });
 
-  it('looks at the labels of the object, as it was and as it will be', async () => {
+  it('uses the labels of the object, before and after the change', async () => {
     await made('x', { metadata: { name: 'x', labels: { checked: 'yes' } } });
     await register('Validating', deny, { rules: [CONFIG_MAPS], objectSelector: { matchLabels: { checked: 'yes' } } });
     expect(await isAsked(made('y'))).toBe(false);
@@ -390,7 +390,7 @@ describe('matching', () => {
     ]);
   });
 
-  it('never asks about the configurations themselves', async () => {
+  it('never calls webhooks for their own configurations', async () => {
     const everything = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] };
     const path = await register('Validating', deny, { rules: [everything] });
     await api.delete('validatingwebhookconfigurations', path, REGISTRATION);
@@ -401,7 +401,7 @@ describe('matching', () => {
 describe('a webhook that fails', () => {
   const url = 'https://127.0.0.1:1/none';
 
-  it.each(['Mutating', 'Validating'] as const)('fails the request, or is ignored: %s', async (kind) => {
+  it.each(['Mutating', 'Validating'] as const)('rejects the request, or is ignored: %s', async (kind) => {
     const rules = [CONFIG_MAPS];
     await register(kind, () => ALLOWED, { rules, clientConfig: { url }, failurePolicy: 'Ignore' });
     const notes = await api.notes('create', 'configmaps', { body: { metadata: { name: 'x' } } });
@@ -469,7 +469,7 @@ describe('a webhook behind a Service', () => {
     caBundle: webhooks.caBundle,
   });
 
-  it('is reached at one of its endpoints, under its own name', async () => {
+  it('is reached at one of its endpoints, with its own name', async () => {
     webhooks.on('inside', () => ({ allowed: false, status: { message: 'from inside' } }));
     await api.create('services', { metadata: { name: 'hooks' }, spec: { ports: [{ port: 443 }] } });
     const subsets = [{ addresses: [{ ip: '10.0.0.9', nodeName: 'n1' }], ports: [{ port: 8443 }] }];
@@ -487,7 +487,7 @@ describe('a webhook behind a Service', () => {
     expect(dialled).toEqual([{ node: 'n1', address: '10.0.0.9', port: 8443 }]);
   });
 
-  it('fails when the Service has nobody who answers', async () => {
+  it('fails when the Service has no endpoints', async () => {
     await register('Validating', () => ALLOWED, { rules: [CONFIG_MAPS], clientConfig: clientConfig() });
     await expect(made('x')).rejects.toThrow('service "hooks" not found');
     await api.create('services', { metadata: { name: 'hooks' }, spec: { ports: [{ port: 443 }] } });
@@ -498,7 +498,7 @@ describe('a webhook behind a Service', () => {
 describe('match conditions', () => {
   const condition = (expression: string, name = 'c') => ({ name, expression });
 
-  it.each(['Mutating', 'Validating'] as const)('decide whether a %s webhook is asked', async (kind) => {
+  it.each(['Mutating', 'Validating'] as const)('decide whether a %s webhook is called', async (kind) => {
     const matchConditions = [
       condition("object.metadata.name != 'skipped'"),
       condition("request.operation == 'CREATE'", 'd'),
@@ -529,7 +529,7 @@ describe('match conditions', () => {
     },
   );
 
-  it('that are false decide, although others fail', async () => {
+  it('decide when they are false, although others fail', async () => {
     const matchConditions = [condition('object.data.missing == "x"'), condition('false', 'd')];
     const path = await register('Validating', () => ALLOWED, { rules: [CONFIG_MAPS], matchConditions });
     await made('a');

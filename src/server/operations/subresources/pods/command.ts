@@ -40,7 +40,7 @@ interface CommandOptions {
   open(target: CommandTarget): Promise<ProcessStreams>;
 }
 
-/** Checks the request, and connects the client with the process once it can be spoken with. */
+/** Checks the request, and connects the client with the process once the client connection is ready. */
 export async function commandReply(
   core: Ports,
   request: ApiRequest,
@@ -68,7 +68,7 @@ export async function commandReply(
   };
 }
 
-/** Throws a BadRequest when nothing would be connected. */
+/** Returns the requested streams. Throws a BadRequest when there are none. */
 function streamsOf(parameters: ParameterValues<typeof COMMAND_PARAMETERS>): CommandStreams {
   const { stdin = false, stdout = false, stderr = false, tty = false } = parameters;
   const streams = { stdin, stdout, stderr: stderr && !tty, tty };

@@ -1,7 +1,10 @@
 import { badRequest } from '../../../../api/errors.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 
-/** The container that a request names, or the only one of the pod. Throws a BadRequest when there is none or a choice. */
+/**
+ * Returns the container that a request names, or the only one of the pod. Throws a BadRequest when there is none, or
+ * several to choose from.
+ */
 export function containerNamed({ metadata, spec }: Pod, requested: string | undefined): string {
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;
   const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name);

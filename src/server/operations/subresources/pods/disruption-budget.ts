@@ -1,4 +1,4 @@
-/** Checks and charges the disruption budget of an evicted pod. */
+/** Checks the disruption budget of an evicted pod, and charges it. */
 
 import type { Call } from '../../../../api/call.ts';
 import { ApiError, forbidden } from '../../../../api/errors.ts';
@@ -12,12 +12,12 @@ import type { ApiRequest } from '../../../objects/registry/api-request.ts';
 import type { TransactionPorts } from '../../../objects/transaction/ports.ts';
 import { transact } from '../../../objects/transaction/transaction.ts';
 
-/** How many evicted pods may wait for the disruption controller to count them. */
+/** Limit for evicted pods that the disruption controller has not counted yet. */
 const MAX_DISRUPTED_PODS = 2000;
 const ALLOWED = 'DisruptionAllowed';
 const REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
 
-/** The budget that selects the pod. Throws when several do, as Kubernetes does. */
+/** Returns the budget that selects the pod. Throws when several do, as Kubernetes does. */
 export function budgetOf(core: TransactionPorts, { metadata }: Pod): PodDisruptionBudget | undefined {
   const found = core.cache
     .table(PodDisruptionBudget)
@@ -31,14 +31,14 @@ export function budgetOf(core: TransactionPorts, { metadata }: Pod): PodDisrupti
   return found[0];
 }
 
-/** Whether evicting the pod counts against its budget. A pod that is not ready may be exempt. */
+/** Reports whether evicting the pod counts against its budget. A pod that is not ready may be exempt. */
 export function countsAgainst(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
   if (pod.status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True')) return true;
   if (spec.unhealthyPodEvictionPolicy === 'AlwaysAllow') return false;
   return !(status.currentHealthy >= status.desiredHealthy && status.desiredHealthy > 0);
 }
 
-/** Takes one disruption from what the budget allows. Throws TooManyRequests when it allows none. */
+/** Takes one disruption from the budget. Throws TooManyRequests when it allows none. */
 export async function chargeBudget(
   core: TransactionPorts,
   budget: PodDisruptionBudget,

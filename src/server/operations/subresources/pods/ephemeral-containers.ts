@@ -1,4 +1,4 @@
 import { objectPart } from '../object-part.ts';
 
-/** Adds containers to a running pod, for debugging. The kind keeps everything else. */
+/** Adds containers to a running pod, for debugging. The kind preserves everything else. */
 export const ephemeralContainers = objectPart('ephemeralcontainers', 'object');

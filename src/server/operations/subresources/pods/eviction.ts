@@ -23,7 +23,7 @@ import { budgetNotProcessed, budgetOf, chargeBudget, checkBudget, countsAgainst 
 const BODY = bodyTypeOf(Eviction);
 const OLDER_VERSION = 'policy/v1beta1';
 
-/** Deletes a pod, if its disruption budget allows it. */
+/** Deletes a pod if its disruption budget allows it. */
 export const eviction: Subresource<'eviction'> = {
   name: 'eviction',
   operations: {
@@ -62,7 +62,7 @@ function readEviction(core: TransactionPorts, { call, notes }: ApiRequest): Evic
 interface Step {
   readonly plan: DeletePlan;
   readonly admitted: Admission | undefined;
-  /** Charges a budget, once however often the eviction is retried. */
+  /** Charges a budget, only once even if the eviction is retried. */
   readonly chargeOnce: (budget: PodDisruptionBudget) => Promise<void>;
 }
 
@@ -82,7 +82,8 @@ async function evict(
     if (requested.dryRun) checkBudget(budget);
     else await chargeOnce(budget);
   }
-  // The budget is not charged for a pod that is not ready: the delete must fail if the pod has become ready meanwhile.
+  // The budget is not charged for a pod that is not ready, so the delete must fail if the pod has become ready
+  // meanwhile.
   const isGuarded = budget && !countsAgainst(pod, budget) && requested.resourceVersion === undefined;
   const guarded = isGuarded ? { ...requested, resourceVersion: pod.metadata.resourceVersion } : requested;
   try {
@@ -96,12 +97,12 @@ async function evict(
 
 const IDLE_PHASES: readonly (string | undefined)[] = [undefined, 'Pending', 'Succeeded', 'Failed'];
 
-/** Whether no budget counts the pod: it is not running, or it is being deleted already. */
+/** Reports whether no budget counts the pod, because it is not running or is being deleted already. */
 function isUncounted({ metadata, status }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined || IDLE_PHASES.includes(status.phase);
 }
 
-/** Adds a condition to the pod that says why it is deleted. Returns the plan for the pod with that condition. */
+/** Adds a condition with the reason for the deletion to the pod. Returns the plan for the pod with that condition. */
 async function markAsTarget(core: TransactionPorts, request: ApiRequest, plan: DeletePlan): Promise<DeletePlan> {
   if (plan.dryRun) return plan;
   const { resource, call, notes } = request;

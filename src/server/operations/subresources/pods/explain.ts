@@ -6,7 +6,7 @@ import type { Subresource } from '../subresource.ts';
 
 const TYPE = { kind: 'PodExplanation', apiVersion: 'v1' };
 
-/** Why a pod was scheduled to its node, or why it is pending, as the scheduler sees it. Kubernetes has no such subresource. */
+/** Explains why the scheduler assigned a pod to its node, or why the pod is pending. An addition to Kubernetes. */
 export const explain: Subresource<'explain'> = {
   name: 'explain',
   operations: {

@@ -38,7 +38,7 @@ const PARAMETERS = {
 
 type LogOptions = ParameterValues<typeof PARAMETERS>;
 
-/** The output of a container, as the agent of its node reads it. */
+/** Streams the output of a container, as the agent of its node reads it. */
 export const log: Subresource<'log'> = {
   name: 'log',
   operations: { get: read },
@@ -60,7 +60,7 @@ async function read(core: Ports, { resource, call }: ApiRequest): Promise<Stream
   if (!pod) throw notFound(resource.kind, name);
   const container = containerNamed(pod, options.container);
   const node = pod.spec.nodeName;
-  // A pod without a node has written nothing yet.
+  // A pod without a node has no output yet.
   if (!node) return textReply(NO_OUTPUT);
   const { follow = false, previous = false, timestamps = false, tailLines, limitBytes } = options;
   const stream = ONE_STREAM.find((name) => name === options.stream);
@@ -97,7 +97,7 @@ function validate({ tailLines, limitBytes, sinceSeconds, sinceTime, stream }: Lo
   return errors;
 }
 
-/** Milliseconds since the epoch from which lines are returned. */
+/** Returns the time from which lines are returned, in milliseconds since the epoch. */
 function sinceOf({ sinceSeconds, sinceTime }: LogOptions, now: number): number | undefined {
   if (sinceSeconds !== undefined) return now - sinceSeconds * 1000;
   if (sinceTime === undefined || sinceTime === '') return undefined;

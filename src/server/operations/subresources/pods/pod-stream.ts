@@ -7,7 +7,7 @@ import type { Outbound } from '../../../outbound/ports.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Outbound, 'nodes'>;
 
-/** Finds the pod that a stream is for. Throws a NotFound. */
+/** Finds the pod of a stream. Throws a NotFound. */
 export async function podFor(core: Ports, { resource: { kind }, call }: ApiRequest): Promise<Pod> {
   const { namespace = '', name = '' } = call;
   await core.cache.fresh();
@@ -16,7 +16,9 @@ export async function podFor(core: Ports, { resource: { kind }, call }: ApiReque
   return pod;
 }
 
-/** The node of a pod. Throws a BadRequest when there is none, or it does not offer such streams. */
+/**
+ * Returns the node of a pod. Throws a BadRequest when the pod has none, or when the node does not offer such streams.
+ */
 export function nodeFor(core: Ports, { metadata, spec }: Pod, action: StreamAction): string {
   const { nodeName } = spec;
   if (!nodeName) throw badRequest(`pod ${metadata.name} does not have a host assigned`);

@@ -47,7 +47,7 @@ async function open(core: Ports, request: ApiRequest): Promise<ConnectionReply> 
   };
 }
 
-/** A parameter may have several ports, separated by commas. */
+/** Parses ports. A parameter may contain several, separated by commas. */
 function portsOf(parameters: readonly string[]): number[] {
   return parameters
     .flatMap((parameter) => parameter.split(','))

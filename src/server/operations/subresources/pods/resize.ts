@@ -1,4 +1,7 @@
 import { objectPart } from '../object-part.ts';
 
-/** Changes the resources of the containers of a running pod. The kind keeps everything else. The pod is the same as that of other paths. */
+/**
+ * Changes the resources of the containers of a running pod. The kind preserves everything else. The selfLink is that of
+ * the pod itself.
+ */
 export const resize = objectPart('resize', 'object', { keepsLink: true });

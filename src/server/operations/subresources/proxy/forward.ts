@@ -12,7 +12,7 @@ import { htmlLinks } from './html-links.ts';
 import { type ProxyLocation, rewriteUrl } from './rewrite-url.ts';
 import type { ProxyTarget } from './target.ts';
 
-/** Passes a request on, and its response back. Rejects with an ApiError as long as there is no response. */
+/** Forwards a request, and returns its response. Rejects with an ApiError only before a response was sent. */
 export async function forward(client: ClientConnection, target: ProxyTarget, path: string): Promise<void> {
   const isUpgrade = client.headers.upgrade !== undefined;
   if (path === '' && !isUpgrade && (client.method === 'GET' || client.method === 'HEAD')) {
@@ -34,20 +34,20 @@ export async function forward(client: ClientConnection, target: ProxyTarget, pat
   }
   const rewriting = client.method === 'HEAD' ? undefined : rewritingOf(response, (url) => rewriteUrl(url, location));
   const out = client.respond(response.statusCode ?? 200, rewriting ? withoutLength(headers) : headers);
-  // Either end may leave: then so does the other.
+  // When either end disconnects, so does the other.
   await pipeline([response, ...(rewriting ?? []), out]).catch(() => undefined);
-  // The program has answered; it does not get the rest of the body.
+  // The program has responded, and does not get the rest of the request body.
   if (!request.writableFinished) request.destroy();
 }
 
-/** Where the links of the program lead to. */
+/** Returns the location for rewriting the program's links. */
 function locationOf(client: ClientConnection, target: ProxyTarget, path: string): ProxyLocation {
   const own = client.url.split('?')[0]!;
   const prefix = path !== '' && own.endsWith(path) ? own.slice(0, -path.length) : own.replace(/\/$/, '');
   return { prefix, targetHost: target.host, clientHost: client.headers.host ?? String(client.headers[':authority']) };
 }
 
-/** What a page passes through so that its links lead through the proxy; undefined for other content. */
+/** Returns transforms that make the links of a page lead through the proxy; undefined for other content. */
 function rewritingOf({ headers }: IncomingMessage, rewrite: (url: string) => string): Transform[] | undefined {
   const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   // A redirect has its link in a header.
@@ -64,7 +64,7 @@ function rewritingOf({ headers }: IncomingMessage, rewrite: (url: string) => str
   }
 }
 
-/** Relative links of a page would lead to its parent. */
+/** Redirects to the path with a slash: relative links of the page would otherwise lead to its parent. */
 function redirectToSlash(client: ClientConnection): void {
   const [path = '', ...search] = client.url.split('?');
   const location = [`${path}/`, ...search].join('?');
@@ -80,7 +80,7 @@ async function send(client: ClientConnection, target: ProxyTarget, path: string)
 
 async function connected(target: ProxyTarget, signal: AbortSignal): Promise<Duplex> {
   const connection = await target.connect(signal);
-  // Programs in pods have certificates of their own making.
+  // Programs in pods have self-signed certificates.
   return target.scheme === 'http' ? connection : connectTls({ socket: connection, rejectUnauthorized: false });
 }
 
@@ -95,10 +95,12 @@ async function reached<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The program's answers to the checks of browsers are not those of this server. */
+/** CORS headers of the program, which do not apply to this server. */
 const CORS_HEADERS = ['credentials', 'headers', 'methods', 'origin'].map((name) => `access-control-allow-${name}`);
 
-/** Names and values. A redirect to a path of the program leads through the proxy again. */
+/**
+ * Returns the response headers as names and values. A redirect to a path of the program leads through the proxy again.
+ */
 function headersOf({ rawHeaders, statusCode }: IncomingMessage, location: ProxyLocation): string[] {
   const all = forwardedResponse(rawHeaders, statusCode === 101);
   const headers: string[] = [];

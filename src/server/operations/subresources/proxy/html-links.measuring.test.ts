@@ -19,7 +19,7 @@ describe('a link', () => {
     ['<script src="/s.js">"<a href=\'/x\'>"</script><a href="/y">', undefined],
     ['<div href="/x">', '<div href="/x">'],
     ['<a href="x">', '<a href="x">'],
-    // A name that every object knows.
+    // A property name that every object has.
     ['<constructor href="/x">', '<constructor href="/x">'],
     ['<!-- <a href="/x"> --><link href="/y">', '<!-- <a href="/x"> --><link href="/proxy/y">'],
     ['1 < 2 <a href="/x">', '1 < 2 <a href="/proxy/x">'],
@@ -28,12 +28,12 @@ describe('a link', () => {
   ])('is rewritten: %s', async (page, expected) => {
     const whole = expected ?? '<script src="/proxy/s.js">"<a href=\'/x\'>"</script><a href="/proxy/y">';
     expect(await rewritten(page)).toBe(whole);
-    // The same, however the bytes arrive.
+    // The result does not depend on how the bytes are split.
     expect(await rewritten(...Buffer.from(page).toString('latin1')).then(asBytes)).toBe(asBytes(whole));
   });
 });
 
-/** Single bytes of a character are no characters; the outcome is compared as what was put in. */
+/** Compares pages as bytes: single bytes of a character are not characters. */
 const asBytes = (page: string) => page.replaceAll('Ã¼', 'ü');
 
 it('passes on a tag that does not end', async () => {
@@ -41,7 +41,7 @@ it('passes on a tag that does not end', async () => {
   expect(await rewritten(page)).toBe(page);
 });
 
-it('takes time in proportion to the page', async () => {
+it('takes linear time', async () => {
   const page = (bytes: number) => '<script></script>'.repeat(bytes / 17);
   const time = async (bytes: number) => {
     const content = page(bytes);
@@ -49,7 +49,7 @@ it('takes time in proportion to the page', async () => {
     await rewritten(content);
     return performance.now() - start;
   };
-  // Measured by turns, so that what else the machine does meets both sizes.
+  // Alternates the sizes, so that other load on the machine affects both.
   const least = { small: Number.POSITIVE_INFINITY, large: Number.POSITIVE_INFINITY };
   for (let i = 0; i < 20; i++) {
     least.small = Math.min(least.small, await time(200_000));

@@ -1,7 +1,7 @@
-/** Rewrites the links of an HTML page as it passes through. */
+/** Rewrites the links of an HTML page while streaming it. */
 import { Transform } from 'node:stream';
 
-/** Attributes with URLs, by element, as Kubernetes knows them. */
+/** Attributes with URLs, by element, as in Kubernetes. */
 const LINKS: Readonly<Record<string, readonly string[]>> = {
   a: ['href'],
   applet: ['codebase'],
@@ -30,13 +30,13 @@ const LINKS: Readonly<Record<string, readonly string[]>> = {
   video: ['poster', 'src'],
 };
 
-/** Elements whose content is text, whatever it looks like. */
+/** Elements whose content is plain text, whatever it looks like. */
 const RAW = ['script', 'style', 'textarea', 'title', 'xmp', 'iframe', 'noembed', 'noframes', 'noscript', 'plaintext'];
 
-/** A longer tag is passed on as it is. */
+/** Limit for the length of a tag; longer ones are passed on unchanged. */
 const MAX_TAG_LENGTH = 64 * 1024;
 
-/** Something that is passed on unseen up to its end, which has this many characters. */
+/** A part that is passed on unparsed up to its end, which has this many characters. */
 interface Unseen {
   readonly end: RegExp;
   readonly length: number;
@@ -47,7 +47,10 @@ const CONTENTS = new Map<string, Unseen>(
   RAW.map((name) => [name, { end: new RegExp(`</${name}`, 'gi'), length: name.length + 2 }]),
 );
 
-/** Holds back at most one tag. The page is in UTF-8, or in another encoding that has ASCII for what is looked at. */
+/**
+ * Creates a stream that holds back at most one tag. The page is in UTF-8, or in another encoding that has ASCII for
+ * markup.
+ */
 export function htmlLinks(rewrite: (url: string) => string): Transform {
   const links = new LinkRewriter(rewrite);
   return new Transform({
@@ -61,11 +64,11 @@ export function htmlLinks(rewrite: (url: string) => string): Transform {
 }
 
 class LinkRewriter {
-  /** What has not been passed on: the beginning of a tag, or of an end. */
+  /** Text that has not been passed on: the beginning of a tag, or of an end. */
   held = '';
   readonly #rewrite: (url: string) => string;
   #unseen: Unseen | undefined;
-  /** How far the held tag was searched for its end, and in which quotes that was. */
+  /** Position up to which the held tag was searched for its end, and the quote that was open there. */
   #searched = 0;
   #quote = '';
 
@@ -73,7 +76,7 @@ class LinkRewriter {
     this.#rewrite = rewrite;
   }
 
-  /** Returns what can be passed on. */
+  /** Adds a chunk, and returns the text that can be passed on. */
   take(chunk: string): string {
     const text = this.held + chunk;
     const out: string[] = [];
@@ -93,7 +96,7 @@ class LinkRewriter {
     return out.join('');
   }
 
-  /** Returns how far the text is passed on; ends `#unseen` when its end is found. */
+  /** Returns the end of the text that is passed on; resets `#unseen` when its end is found. */
   #pass(text: string, from: number, { end, length }: Unseen): number {
     end.lastIndex = from;
     const found = end.exec(text);
@@ -102,7 +105,7 @@ class LinkRewriter {
     return found.index + length;
   }
 
-  /** The length of what begins with `<`; undefined as long as that is not known. */
+  /** Returns the length of the part that begins with `<`; undefined while that is not known. */
   #tag(text: string, at: number): number | undefined {
     const rest = text.length - at;
     if (rest < 4 && '<!--'.startsWith(text.slice(at))) return undefined;
@@ -129,7 +132,7 @@ class LinkRewriter {
   }
 }
 
-/** Where the next tag begins, or the end. */
+/** Returns the position of the next tag, or the end. */
 function textEnd(text: string, from: number): number {
   const at = text.indexOf('<', from);
   return at < 0 ? text.length : at;
@@ -159,12 +162,12 @@ function rewriteTag(tag: string, name: string, rewrite: (url: string) => string)
 
 interface Attribute {
   readonly name: string;
-  /** Of the value, without quotes. */
+  /** Start of the value, without quotes. */
   readonly start: number;
   readonly end: number;
 }
 
-/** The attributes of a tag that have values, in order. Reads every character once. */
+/** Yields the attributes of a tag that have values, in order. Reads every character once. */
 function* attributesOf(tag: string): Generator<Attribute> {
   const last = tag.length - 1;
   let at = 1;

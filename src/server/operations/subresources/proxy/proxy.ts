@@ -13,7 +13,7 @@ const PARAMETERS = {
   path: { type: 'string', description: 'Path of the request that is passed on, if none follows in the URL.' },
 } as const satisfies QueryParameters;
 
-/** Passes a request on to a pod, to a pod of a service, or to the agent of a node. */
+/** Forwards a request to a pod, to a pod of a service, or to the agent of a node. */
 export const proxy: Subresource<'proxy'> = {
   name: 'proxy',
   operations: { get: open, create: open, update: open, patch: open, delete: open },

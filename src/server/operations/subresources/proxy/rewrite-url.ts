@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 
-/** Where links of a proxied program are rewritten to. */
+/** The URLs between which links of a proxied program are rewritten. */
 export interface ProxyLocation {
-  /** The path of the proxy, which the program's own paths are appended to. */
+  /** The path of the proxy, to which the program's own paths are appended. */
   readonly prefix: string;
   /** Host and port of the program. */
   readonly targetHost: string;
@@ -11,8 +11,8 @@ export interface ProxyLocation {
 }
 
 /**
- * Rewrites a URL that a program names, in a redirect or a link, so that it leads through the proxy. Relative URLs and those of
- * other hosts stay as they are.
+ * Rewrites a URL from a redirect or a link of a program, so that it leads through the proxy. Relative URLs and those of
+ * other hosts stay unchanged.
  */
 export function rewriteUrl(url: string, { prefix, targetHost, clientHost }: ProxyLocation): string {
   const { origin, host, path, rest } = parts(url);
@@ -21,7 +21,7 @@ export function rewriteUrl(url: string, { prefix, targetHost, clientHost }: Prox
   const kept = host !== '' && host === clientHost ? origin : '';
   if (path.startsWith(prefix)) return `${kept}${path}${rest}`;
   const joined = posix.join('/', prefix, path);
-  // The last slash of a path means something.
+  // A trailing slash is significant.
   return `${kept}${path.endsWith('/') && !joined.endsWith('/') ? `${joined}/` : joined}${rest}`;
 }
 
@@ -40,7 +40,7 @@ function parts(url: string): { origin: string; host: string; path: string; rest:
   };
 }
 
-/** The first index at or after `from` of one of the characters, or the end. */
+/** Returns the first index at or after `from` of one of the characters, or the end. */
 function end(text: string, from: number, characters: string): number {
   for (let i = from; i < text.length; i++) if (characters.includes(text[i]!)) return i;
   return text.length;

@@ -14,7 +14,7 @@ import { nodeFor } from '../pods/pod-stream.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
-/** Where a request is passed on to. */
+/** The destination of a proxied request. */
 export interface ProxyTarget {
   readonly scheme: 'http' | 'https';
   /** The `Host` of the request. */
@@ -25,11 +25,11 @@ export interface ProxyTarget {
 interface ProxyName {
   readonly scheme: 'http' | 'https';
   readonly name: string;
-  /** A number, or the name of a port of a service; empty if it is not said. */
+  /** A number, or the name of a port of a service; empty if absent. */
   readonly port: string;
 }
 
-/** Finds what `[scheme:]name[:port]` stands for. Throws an ApiError. */
+/** Resolves `[scheme:]name[:port]`. Throws an ApiError. */
 export async function targetOf(core: Ports, { resource: { kind }, call }: ApiRequest): Promise<ProxyTarget> {
   const named = parseName(call.name ?? '');
   if (!named) throw badRequest(`invalid ${kind.kind.toLowerCase()} request ${JSON.stringify(call.name)}`);
@@ -40,7 +40,7 @@ export async function targetOf(core: Ports, { resource: { kind }, call }: ApiReq
   return nodeTarget(core, found(core, Node, '', named.name), named);
 }
 
-/** `name`, `name:port`, `scheme:name:` or `scheme:name:port`. */
+/** Parses `name`, `name:port`, `scheme:name:` or `scheme:name:port`. */
 function parseName(text: string): ProxyName | undefined {
   const parts = text.split(':');
   const [scheme = '', name = '', port = ''] = parts.length < 3 ? ['', ...parts] : parts;
@@ -68,7 +68,7 @@ function podTarget(core: Ports, pod: Pod, { scheme, port }: ProxyName): ProxyTar
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
-/** One of the ready endpoints, chosen at random. `id` is the name as the client wrote it. */
+/** Chooses a ready endpoint at random. `id` is the name as the client wrote it. */
 function serviceTarget(core: Ports, service: Service, { scheme, name, port }: ProxyName, id: string): ProxyTarget {
   const namespace = service.metadata.namespace ?? '';
   const portName = servicePortName(service, port);
@@ -79,7 +79,7 @@ function serviceTarget(core: Ports, service: Service, { scheme, name, port }: Pr
     throw new ApiError('ServiceUnavailable', `no endpoints available for service ${missing}`);
   }
   const choice = choices[core.random.int(choices.length)]!;
-  // What belongs to no node is reached from here. Parts of the cluster may run on this machine.
+  // Endpoints without a node are reached from this server. Parts of the cluster may run on this machine.
   if (choice.node === '') {
     const { address: host, port: number } = choice;
     const connect = (signal: AbortSignal) => core.dialGuard.connect({ host, port: number, signal }, { own: true });
@@ -90,7 +90,7 @@ function serviceTarget(core: Ports, service: Service, { scheme, name, port }: Pr
   return dialled(core, scheme, choice);
 }
 
-/** The name of a port that is given by name or by number; of the only one when none is given. */
+/** Returns the name of a port given by name or number; of the only port when none is given. */
 function servicePortName({ metadata, spec: { ports = [] } }: Service, port: string): string {
   if (port === '' && ports.length === 1) return ports[0]!.name ?? '';
   if (!/^\d+$/.test(port)) return port;
@@ -100,10 +100,13 @@ function servicePortName({ metadata, spec: { ports = [] } }: Service, port: stri
   throw new ApiError('ServiceUnavailable', message);
 }
 
-/** Only administrators write Endpoints there: parts of the cluster that are no pods have their services there. */
+/** The namespace for services of cluster components outside pods: only administrators write Endpoints there. */
 const SYSTEM_NAMESPACE = 'kube-system';
 
-/** Whether an address is one of a pod: with any other, writing Endpoints would give access to whatever the node reaches. */
+/**
+ * Reports whether an address belongs to a pod: otherwise, writing Endpoints would give access to everything the node
+ * can reach.
+ */
 function isProxied(core: Ports, namespace: string, { ip, targetRef }: EndpointAddress): boolean {
   if (!targetRef) return namespace === SYSTEM_NAMESPACE;
   if (targetRef.kind !== 'Pod' || targetRef.namespace !== namespace) return false;
@@ -115,10 +118,12 @@ function isProxied(core: Ports, namespace: string, { ip, targetRef }: EndpointAd
   return pod.status.podIP === ip || (pod.status.podIPs ?? []).some((each) => each.ip === ip);
 }
 
-/** Clients that know kubelet name its port. An agent may have another one, or none where only this process reaches it. */
+/**
+ * The port that clients use for the kubelet. An agent may have another one, or none if only this process reaches it.
+ */
 const KUBELET_PORT = 10_250;
 
-/** The agent's own endpoint, or another port of its machine. */
+/** Returns the agent's own endpoint, or another port of its machine. */
 function nodeTarget(core: Ports, { metadata, status }: Node, { scheme, port }: ProxyName): ProxyTarget {
   const node = metadata.name ?? '';
   const why = core.nodes.refusal(node, 'proxy');
@@ -144,7 +149,10 @@ function dialled(
 
 const NOT_ALLOWED = 'address not allowed';
 
-/** Pods may have the network of their node, and that may be this machine. Their agent connects to its own addresses only. */
+/**
+ * Checks the address of a pod, which may have the network of its node, and that may be this machine. Only the node's
+ * agent connects to the node's own addresses.
+ */
 function checkAddress(core: Ports, address: string): void {
   if (core.dialGuard.refusalOf(address, { own: true })) throw badRequest(NOT_ALLOWED);
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { batched } from './batched.ts';
 
-/** Returns how many of the bodies, which arrive at the same time, are handled in each turn of the event loop. */
+/** Counts the bodies, which arrive at the same time, that are handled in each turn of the event loop. */
 async function handledPerTurn(sizes: readonly number[]): Promise<number[]> {
   let handled = 0;
   const all = sizes.map((size) => batched(Promise.resolve(Buffer.alloc(size))).then(() => handled++));

@@ -1,6 +1,6 @@
-/** How many bodies are handled at a time: while the next ones are handled, the disk is busy with what these wrote. */
+/** Number of bodies handled at a time: while the next ones are handled, the disk is busy with the writes of these. */
 const BATCH_SIZE = 8;
-/** A batch ends with the body that exceeds this: decoding a large one takes most of the time that a turn may take. */
+/** Size at which a batch ends: decoding a large body takes most of the time that a turn may take. */
 const MAX_BATCH_BYTES = 256 * 1024;
 
 interface Waiting {

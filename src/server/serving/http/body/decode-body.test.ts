@@ -13,14 +13,14 @@ const object = async (text: string, format: 'json' | 'yaml' = 'json') =>
   decodeObject(Buffer.from(text), format, purpose);
 
 describe('an object', () => {
-  it('is not null, nor empty', async () => {
+  it('is neither null nor empty', async () => {
     for (const read of [() => object('null'), () => object(' null\n', 'yaml'), () => object('', 'yaml')]) {
       await expect(read()).rejects.toMatchObject({ reason: 'BadRequest' });
       await expect(read()).rejects.toThrow('cannot unmarshal null into Go value of type Pod');
     }
   });
 
-  it('is JSON although it is called YAML, also with more values than YAML may have', async () => {
+  it('is accepted as JSON although it is declared as YAML, even with more values than YAML may have', async () => {
     const labels = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`label-${i}`, 'x']));
     expect(await object(JSON.stringify({ metadata: { labels } }), 'yaml')).toEqual({ metadata: { labels } });
     expect(await object('{a: b}', 'yaml')).toEqual({ a: 'b' });
@@ -37,7 +37,7 @@ describe('an object', () => {
     ['{"kind":5}', 'cannot unmarshal number into Go struct field .kind of type string'],
     ['{"apiVersion":{}}', 'cannot unmarshal object into Go struct field .apiVersion of type string'],
     [`{"a":${'x'.repeat(50)}`, `({"a":${'x'.repeat(25)} ...)`],
-  ])('%s is refused', async (text, message) => {
+  ])('rejects %s', async (text, message) => {
     await expect(object(text)).rejects.toMatchObject({ reason: 'BadRequest' });
     await expect(object(text)).rejects.toThrow('the object provided is unrecognized (must be of type Pod): ');
     await expect(object(text)).rejects.toThrow(message);
@@ -81,7 +81,7 @@ describe('an object', () => {
   });
 });
 
-it('invalid delete options are reported', async () => {
+it('reports invalid delete options', async () => {
   await expect(decodeOptions(Buffer.from('{'), 'json', purpose)).rejects.toThrow(
     /^couldn't get version\/kind; json parse error: unexpected end of JSON input$/,
   );
@@ -123,7 +123,7 @@ describe('a configuration', () => {
     return { body: await decodeConfiguration(Buffer.from(text), { limits, onDuplicates }), found };
   };
 
-  it('tells the lines of keys that it repeats', async () => {
+  it('has duplicate keys reported with their lines', async () => {
     expect(await repeated('\nkind: A\nspec:\n  foo: 1\n  foo: 2\n')).toEqual({
       body: { kind: 'A', spec: { foo: 2 } },
       found: ['line 5: key "foo" already set in map'],

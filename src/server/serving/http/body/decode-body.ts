@@ -23,7 +23,7 @@ const PATCH_TYPES = new Map<string, PatchType>([
   ['application/apply-patch+yaml', 'apply'],
 ]);
 
-/** The format that a Content-Type names. Without one, the body is JSON. */
+/** Returns the format of a Content-Type. Without one, the body is JSON. */
 export function formatOf(contentType: string | undefined): Format {
   if (contentType === undefined || contentType === 'application/json' || contentType === '') return 'json';
   switch (mediaTypeOf(contentType)) {
@@ -54,18 +54,18 @@ function mediaTypeOf(contentType: string): string {
   return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
 }
 
-/** What a body is decoded for, which also decides how errors are worded. */
+/** The purpose of decoding a body, which also determines the error messages. */
 export interface DecodeContext {
-  /** The kind that the endpoint accepts, and its group and version. */
+  /** The kind that the endpoint accepts, with its group and version. */
   readonly kind: string;
   readonly apiVersion: string;
-  /** Whether errors must not quote the body. */
+  /** True when errors must not quote the body. */
   readonly confidential: boolean;
   readonly limits: Limits;
   readonly protobuf: ProtobufBodies;
-  /** Called with the paths of duplicate fields; without it they are ignored. */
+  /** Called with the paths of duplicate fields; when absent they are ignored. */
   readonly onDuplicates?: ((paths: readonly string[]) => void) | undefined;
-  /** Decodes large YAML texts. The default is on the event loop. */
+  /** Decodes large YAML texts. Default: on the event loop. */
   readonly decodeLargeYaml?: DecodeYaml | undefined;
 }
 
@@ -113,8 +113,8 @@ export function decodePatch(bytes: Buffer, type: PatchType, { limits, onDuplicat
 }
 
 /**
- * Decodes what is applied: YAML, which most clients write as JSON. Duplicate keys are reported in the words of a YAML parser,
- * with their lines.
+ * Decodes an applied configuration: YAML, which most clients write as JSON. Duplicate keys are reported with their
+ * lines, as by a YAML parser.
  */
 export async function decodeConfiguration(bytes: Buffer, context: ConfigurationContext): Promise<unknown> {
   const { limits, onDuplicates, decodeLargeYaml } = context;
@@ -135,7 +135,7 @@ export async function decodeConfiguration(bytes: Buffer, context: ConfigurationC
 
 const OPENING_BRACE = 0x7b;
 
-/** The object, where YAML is written as JSON. */
+/** Parses the object if the YAML is written as JSON; otherwise returns undefined. */
 function jsonOrUndefined(bytes: Buffer, context: JsonContext): unknown {
   if (bytes[0] !== OPENING_BRACE) return undefined;
   try {
@@ -161,7 +161,7 @@ function decode(bytes: Buffer, format: Format, context: DecodeContext): object |
   if (format === 'protobuf') return context.protobuf.decode(bytes, context);
   if (format === 'yaml') {
     if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
-    // JSON is YAML, too, and is read faster.
+    // JSON is valid YAML, and parsed faster.
     const json = jsonOrUndefined(bytes, context);
     if (json !== undefined) return identified(json, kind);
     const decoding = decodeYaml(bytes.toString('utf8'), { ...limits, onDuplicates }, context.decodeLargeYaml);
@@ -199,7 +199,7 @@ function typeName(value: unknown): string {
 
 const SUMMARY_BYTES = 30;
 
-/** The beginning of a body that could not be decoded. */
+/** Returns the beginning of a body that could not be decoded. */
 function summary(bytes: Buffer): string {
   if (bytes.length === 0) return '<empty>';
   const start = bytes.subarray(0, SUMMARY_BYTES);

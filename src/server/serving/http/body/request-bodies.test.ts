@@ -10,7 +10,7 @@ import { RequestBodies } from './request-bodies.ts';
 const bodies = new RequestBodies(new Registry([ConfigMap], []), defaultLimits);
 const route = { resource: { kind: ConfigMap, version: ConfigMap.hub } } as unknown as Route;
 
-/** A body as the front thread passes it on: in memory of its own, which nobody else refers to. */
+/** A body as the front thread passes it on: in memory of its own, without other references. */
 function large(tree: object): Buffer {
   const bytes = Buffer.from(JSON.stringify(tree));
   const alone = Buffer.allocUnsafeSlow(bytes.length);
@@ -32,7 +32,7 @@ it.each([
   expect(body).toEqual(tree);
 });
 
-it('frees it when it is refused, too, and quotes how it begins', async () => {
+it('frees the body when it is rejected, too, and quotes its beginning', async () => {
   const bytes = large([data]);
   const exchange = { headers: {}, body: () => Promise.resolve(bytes) } as unknown as Exchange;
   const reading = bodies.read(exchange, { route, verb: 'create', options: undefined, begin: () => undefined });

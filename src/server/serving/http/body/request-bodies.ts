@@ -1,6 +1,6 @@
 /**
- * Reads the bodies of requests, as their verbs need them. The memory of a large body is freed as soon as it is decoded: V8
- * would keep up to 64 MB of such garbage.
+ * Reads request bodies according to their verbs. The memory of a large body is freed as soon as it is decoded: V8 would
+ * keep up to 64 MB of such garbage.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions } from '../../../../api/call.ts';
@@ -26,19 +26,19 @@ import {
   refuseEncoding,
 } from './decode-body.ts';
 
-/** What decides how a body is read. */
+/** The properties of a request that determine how its body is read. */
 export interface BodyContext {
   readonly route: Route;
   readonly verb: Verb;
   readonly options: CallOptions | undefined;
-  /** Called whenever work on the body begins or goes on in another turn of the event loop. */
+  /** Called whenever work on the body begins or continues in another turn of the event loop. */
   readonly begin: () => void;
 }
 
-/** The parts of the work on a larger body are done in turns of the event loop of their own. */
+/** Size from which the steps of processing a body run in separate turns of the event loop. */
 const LARGE_BODY_BYTES = 256 * 1024;
 
-/** Of a merge patch: no object may have more. Merging is done in one turn of the event loop. */
+/** Limit for the fields of an object in a merge patch, because merging is done in one turn of the event loop. */
 const MAX_PATCH_FIELDS = 60_000;
 
 const tooManyFields = () =>
@@ -51,7 +51,7 @@ export class RequestBodies {
   readonly #limits: Limits;
   readonly #protobuf: ProtobufBodies;
 
-  /** `decodeLargeYaml` decodes large YAML texts. The default is on the event loop. */
+  /** `decodeLargeYaml` decodes large YAML texts. Default: on the event loop. */
   constructor(
     registry: Registry,
     limits: Limits,
@@ -111,12 +111,12 @@ export class RequestBodies {
       if (!isLarge) return { body, duplicates };
       return { body, duplicates: await this.#duplicatesOf(bytes, body, { options, begin }) };
     } finally {
-      // What was decoded from protobuf may refer to the bytes.
+      // Objects decoded from protobuf may reference the bytes.
       if (format !== 'protobuf') free(bytes);
     }
   }
 
-  /** Looks for duplicate fields in a large body. Other requests are served before and after that. */
+  /** Finds duplicate fields in a large body. Other requests are served before and after that. */
   async #duplicatesOf(
     bytes: Buffer,
     body: unknown,

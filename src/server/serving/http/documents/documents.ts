@@ -27,11 +27,11 @@ const AGGREGATED_OFFERS = { forms: aggregatedForms, protobuf: false };
 const PLAIN_OFFERS = { forms: [] as typeof aggregatedForms, protobuf: false };
 const AGGREGATED = ['/api', '/apis'];
 
-/** Serves everything that is not an object: discovery, the version, the list of paths, schemas, metrics. */
+/** Serves everything but objects: discovery, the version, the list of paths, schemas, metrics. */
 export class Documents {
   readonly #options: DocumentsOptions;
   readonly #schemas: SchemaDocuments;
-  /** Encoded discovery documents, by tree: discovery returns the same tree until the backends change. */
+  /** Encoded discovery documents by tree: discovery returns the same tree until the backends change. */
   readonly #written = new WeakMap<object, PublishedDocument>();
   readonly #healthResults: HealthResults;
 
@@ -41,7 +41,7 @@ export class Documents {
     this.#schemas = new SchemaDocuments(options.backends);
   }
 
-  /** Answers the request if there is a document at the path, and returns whether there was. `pretty`: indented. */
+  /** Responds if there is a document at the path, and returns whether there was. `pretty`: indented. */
   async serve(exchange: Exchange, path: string, pretty: boolean): Promise<boolean> {
     const parts = splitPath(path);
     const plain = parts.length === 2 && parts[1] === '' ? '' : parts.join('/');
@@ -74,7 +74,7 @@ export class Documents {
   prepare(): void {
     const [newest] = aggregatedForms;
     for (const path of AGGREGATED) {
-      // The other form of the same path is built to know that there is one.
+      // Builds the other form of the same path, whose existence must be known.
       this.#options.discovery.document(path);
       const tree = newest && this.#options.discovery.aggregated(path, newest.version);
       if (tree) this.#publish(tree, newest);

@@ -3,14 +3,14 @@ import { head, labelsOf } from '../../../../base/metrics/text.ts';
 interface Result {
   readonly name: string;
   readonly type: string;
-  /** Whether the latest one passed. */
+  /** True when the last check passed. */
   isPassed: boolean;
   readonly counts: { success: number; error: number };
 }
 
-/** How often the checks of health endpoints have passed and failed, for `/metrics/slis`. */
+/** Counts passed and failed checks of health endpoints, for `/metrics/slis`. */
 export class HealthResults {
-  /** By endpoint and check. */
+  /** Results by endpoint and check. */
   readonly #results = new Map<string, Result>();
 
   note(type: string, name: string, isPassed: boolean): void {

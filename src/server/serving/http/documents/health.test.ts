@@ -17,7 +17,7 @@ it.each([
   expect(healthPath(path)).toEqual(parts);
 });
 
-it('answers ok, or more if verbose', async () => {
+it('responds ok, or more if verbose', async () => {
   expect(await runChecks('livez', [well], { search: '' })).toEqual({ code: 200, text: 'ok' });
   expect(await runChecks('livez', [well], { search: 'verbose' })).toEqual({
     code: 200,
@@ -47,7 +47,7 @@ it('times out', async () => {
   expect(await runCheck('etcd', [answering('etcd', () => 7, clock)])).toEqual({ code: 200, text: 'ok' });
 });
 
-it('runs checks of a start once for livez, and all of an endpoint for that one only', async () => {
+it('runs checks of startup once for livez, and all checks of an endpoint only for that one', async () => {
   let problem: string | undefined = 'not yet';
   const fails = () => {
     if (problem !== undefined) throw new Error(problem);
@@ -74,7 +74,7 @@ it('runs a single check', async () => {
   expect((await runCheck('nope', [well])).code).toBe(404);
 });
 
-it('counts results by endpoint and check, without those that are excluded', async () => {
+it('counts results by endpoint and check, without excluded ones', async () => {
   const results = new HealthResults();
   expect(results.text()).toBe('');
   await runChecks('livez', [well], { search: '', results });

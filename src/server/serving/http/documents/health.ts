@@ -1,4 +1,4 @@
-/** Health endpoints in Kubernetes' format: one word for probes, and one line per check with `?verbose`. */
+/** Health endpoints in Kubernetes' format: a single word for probes, and one line per check with `?verbose`. */
 
 import type { Logger } from '../../../../base/log.ts';
 import { type Clock, sleep } from '../../../../base/time/clock.ts';
@@ -8,13 +8,16 @@ import type { HealthResults } from './health-results.ts';
 export interface HealthCheck {
   readonly name: string;
   readonly check: () => unknown;
-  /** Says whether something has started: once it has, `livez` passes, because another start of the server would not help. */
+  /**
+   * True for a check of startup: once it has passed, `livez` no longer runs it, because restarting the server would not
+   * help.
+   */
   readonly isOfStart?: boolean;
-  /** Undefined: all. */
+  /** The endpoints that run the check; undefined for all. */
   readonly endpoints?: readonly HealthName[];
 }
 
-/** The endpoint that runs a set of checks. */
+/** An endpoint with its set of checks. */
 export type HealthName = 'healthz' | 'livez' | 'readyz';
 
 export interface HealthAnswer {
@@ -28,10 +31,10 @@ export interface HealthPath {
   readonly check: string | undefined;
 }
 
-/** A check that takes longer fails. */
+/** Timeout of a check. */
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** A check that a function completes in time. */
+/** Creates a check that passes when a function completes in time. */
 export function answering(name: string, probe: () => unknown, clock: Clock): HealthCheck {
   return {
     name,
@@ -57,10 +60,10 @@ export function healthPath(path: string): HealthPath | undefined {
   return match ? { name: match[1] as HealthName, check: match[2] || undefined } : undefined;
 }
 
-/** A check that fails while lines of the log are lost. */
+/** A check that fails while log lines are being lost. */
 export const logCheck = ({ problem }: Logger): HealthCheck => failingWhen('log', () => problem?.());
 
-/** A check that fails when `reasonOf` returns why. */
+/** Creates a check that fails when `reasonOf` returns a reason. */
 function failingWhen(name: string, reasonOf: () => string | undefined): HealthCheck {
   return {
     name,
@@ -71,7 +74,7 @@ function failingWhen(name: string, reasonOf: () => string | undefined): HealthCh
   };
 }
 
-/** A check that is not run again once it has passed. */
+/** Wraps a check so that it is not run again once it has passed. */
 function passingOnce({ name, check }: HealthCheck): HealthCheck {
   let hasPassed = false;
   return {
@@ -84,7 +87,7 @@ function passingOnce({ name, check }: HealthCheck): HealthCheck {
   };
 }
 
-/** Runs all checks except those that the query excludes. Reasons are withheld: the endpoint is public. */
+/** Runs all checks except those that the query excludes. The response omits reasons, because the endpoint is public. */
 export async function runChecks(
   name: HealthName,
   checks: readonly HealthCheck[],
@@ -123,7 +126,7 @@ export interface HealthOptions {
   readonly checks: readonly HealthCheck[];
   readonly isReady: () => boolean;
   readonly isDraining: () => boolean;
-  /** Is told how checks end. */
+  /** Receives the results of checks. */
   readonly results: HealthResults;
 }
 

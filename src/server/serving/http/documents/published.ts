@@ -4,12 +4,12 @@ import { acceptsGzip, MIN_GZIP_BYTES } from '../respond/respond.ts';
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Encodes a document, with the ETag by which clients recognize it. */
+/** Encodes a document, with an ETag for caching by clients. */
 export function published(tree: object, contentType: string): PublishedDocument {
   return publishedDocument(Buffer.from(JSON.stringify(tree)), contentType);
 }
 
-/** Answers with a document, or with 304 if the client has it already. */
+/** Sends a document, or a 304 if the client has it already. */
 export async function sendPublished(exchange: Exchange, document: PublishedDocument): Promise<void> {
   const { body, contentType } = document;
   const etag = `"${document.etag}"`;
@@ -19,7 +19,7 @@ export async function sendPublished(exchange: Exchange, document: PublishedDocum
   exchange.reply(200, contentType, await document.gzip(), ['Content-Encoding', 'gzip', ...extra]);
 }
 
-/** Whether If-None-Match has the ETag. Proxies that compress may have made it a weak one. */
+/** Reports whether If-None-Match has the ETag. Compressing proxies may have made it weak. */
 function isKnown(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false;
   return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);

@@ -27,7 +27,7 @@ describe.each([
       headers: { authorization: `Bearer ${TOKEN}`, ...headers },
     });
 
-  it('come with a tag, and are not sent again to who has it', async () => {
+  it('have an ETag, and are not sent again to clients that have them', async () => {
     const first = await send({ path: '/openapi/v2' });
     expect(first.code).toBe(200);
     expect(first.json().swagger).toBe('2.0');
@@ -40,27 +40,27 @@ describe.each([
     expect((await send({ path: '/openapi/v2', headers: { 'if-none-match': '"other"' } })).code).toBe(200);
   });
 
-  it('are compressed for who can read that', async () => {
+  it('are compressed for clients that support it', async () => {
     const plain = await send({ path: '/openapi/v2' });
     const smaller = await send({ path: '/openapi/v2', headers: { 'accept-encoding': 'gzip' } });
     expect(smaller.headers['content-encoding']).toBe('gzip');
     expect(gunzipSync(smaller.body).equals(plain.body)).toBe(true);
   });
 
-  it('have each their own form', async () => {
+  it('differ in their forms', async () => {
     const accept = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
     const answer = await send({ path: '/openapi/v2', headers: { accept } });
     expect(answer.headers['content-type']).toBe('application/com.github.proto-openapi.spec.v2.v1.0+protobuf');
     expect((await send({ path: '/openapi/v2', headers: { accept: 'text/html' } })).code).toBe(406);
   });
 
-  it('are found at the addresses that the list of them gives', async () => {
+  it('are found at the addresses in their index', async () => {
     const { paths } = (await send({ path: '/openapi/v3' })).json();
     const answer = await send({ path: paths['api/v1'].serverRelativeURL });
     expect(answer.json().openapi).toBe('3.0.0');
   });
 
-  it('can only be read', async () => {
+  it('are read-only', async () => {
     expect((await send({ path: '/openapi/v2', method: 'DELETE' })).code).toBe(405);
     expect((await send({ path: '/openapi/v4' })).code).toBe(404);
     expect((await send({ path: '/swaggerapi/' })).code).toBe(200);

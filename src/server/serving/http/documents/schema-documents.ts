@@ -7,7 +7,10 @@ import { sendPublished } from './published.ts';
 /** Paths of schemas. */
 const SCHEMA_PATH = /^\/(?:openapi|swaggerapi|swagger)(?:[/.-]|$)/;
 
-/** Serves the published schemas. The code that builds them is loaded with the first request: many servers never get one. */
+/**
+ * Serves the published schemas. The code that builds them is loaded with the first request, which many servers never
+ * get.
+ */
 export class SchemaDocuments {
   readonly #backends: BackendRegistry;
   #openApi: Promise<OpenApi> | undefined;
@@ -16,7 +19,7 @@ export class SchemaDocuments {
     this.#backends = backends;
   }
 
-  /** Answers the request if the path is that of a schema, and returns whether it was. */
+  /** Responds if the path is that of a schema, and returns whether it was. */
   async serve(exchange: Exchange, path: string): Promise<boolean> {
     if (!SCHEMA_PATH.test(path)) return false;
     this.#openApi ??= import('../../openapi/openapi.ts').then(({ OpenApi }) => new OpenApi(this.#backends));

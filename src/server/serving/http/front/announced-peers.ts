@@ -2,8 +2,8 @@ import type { Peer } from '../../exchange.ts';
 import type { FrontMessage } from './messages.ts';
 
 /**
- * Which connections the API thread knows of. A connection may close before a request from it is announced: it is then
- * announced with the request, and withdrawn right after it.
+ * Tracks the connections that the API thread knows. A connection may close before a request from it is announced: it is
+ * then announced with the request, and withdrawn right after it.
  */
 export class AnnouncedPeers {
   readonly #ids = new WeakMap<Peer, number>();
@@ -14,7 +14,7 @@ export class AnnouncedPeers {
     private readonly nextId: () => number,
   ) {}
 
-  /** The connection's id, announced if necessary. To be followed by `requestSent`. */
+  /** Returns the connection's id, announcing it if necessary. Must be followed by `requestSent`. */
   idOf(peer: Peer): number {
     const known = this.#ids.get(peer);
     if (known !== undefined) return known;
@@ -25,7 +25,7 @@ export class AnnouncedPeers {
     return id;
   }
 
-  /** A request of this connection was sent to the API thread. */
+  /** Records that a request of this connection was sent to the API thread. */
   requestSent(peer: Peer): void {
     if (this.#disconnected.has(peer)) this.disconnected(peer);
   }

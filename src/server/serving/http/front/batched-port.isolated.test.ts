@@ -25,14 +25,14 @@ function send(bytes: Buffer): void {
   sender.send(['bytes', bytes.length], bytes);
 }
 
-/** Handles everything that is sent from now on. */
+/** Collects everything that is sent from now on. */
 function receive(port: MessagePort): Buffer[] {
   const received: Buffer[] = [];
   new BatchedPort<Sized, Sized>(port).onMessage(([, length], take) => received.push(take(length)));
   return received;
 }
 
-it('copies what its sender keeps, and moves what it gives away', async () => {
+it('copies bytes that its sender keeps, and moves those it gives away', async () => {
   const received = receive(channel.port2);
   const kept = ofBytes(200_000);
   const moved = makeMovable(ofBytes(300_000));
@@ -47,7 +47,7 @@ it('copies what its sender keeps, and moves what it gives away', async () => {
   expect(moved).toHaveLength(0);
 });
 
-it('senders of large buffers wait, and proceed one after the other, while the other thread has not handled many', async () => {
+it('makes senders of large buffers wait, one after the other, while the other thread has not handled many', async () => {
   expect(sender.room()).toBeUndefined();
   send(ofBytes(MAX_UNRECEIVED_BYTES));
   expect(sender.room()).toBeUndefined();
@@ -71,14 +71,14 @@ it('senders of large buffers wait, and proceed one after the other, while the ot
   expect(Math.max(...most)).toBe(2);
 });
 
-it('small buffers need no room', async () => {
+it('sends small buffers without waiting', async () => {
   for (let i = 0; i < 300; i++) send(ofBytes(63 * 1024));
   expect(sender.room()).toBeUndefined();
   const received = receive(channel.port2);
   while (received.length < 300) await setImmediate();
 });
 
-it('tells the other thread of large memory that it alone refers to', async () => {
+it('notifies the other thread of large memory to which only that thread still refers', async () => {
   const counted: number[] = [];
   const receiver = new BatchedPort<Sized, Sized>(channel.port2);
   receiver.onMessage(([, length], take) => void take(length));

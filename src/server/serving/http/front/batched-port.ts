@@ -1,7 +1,7 @@
-/** Sends messages to another thread and back, several at a time: posting costs more than a message itself. */
+/** Exchanges messages with another thread in batches: posting costs more than a message itself. */
 import { isMovable, isShared, makeMovable, takeReleasedBytes } from '../../../../base/bytes/shared-buffer.ts';
 
-/** One end of a channel between threads. */
+/** An end of a channel between threads. */
 export interface Port {
   postMessage(value: unknown, transfer: readonly ArrayBuffer[]): void;
   on(event: 'message', listener: (value: unknown) => void): unknown;
@@ -11,33 +11,41 @@ interface Batch<Message> {
   readonly messages: readonly Message[];
   /** The bytes of all messages, concatenated. */
   readonly bytes: Uint8Array;
-  /** Buffers that are not copied, because both threads share their memory or this one gives it away, by their index. */
+  /**
+   * Buffers that are not copied, because both threads share their memory or the sender transfers it, by their index.
+   */
   readonly separate: ReadonlyMap<number, Uint8Array> | undefined;
-  /** The size of large buffers that both threads do not share: to be confirmed when the batch has been handled. */
+  /** Size of large buffers in memory that is not shared, to be confirmed when the batch has been handled. */
   readonly large: number;
-  /** Shared memory that the sender has let go since the batch before: references to it are all that keeps it. */
+  /**
+   * Shared memory that the sender has released since the previous batch: only the receiver's references keep it alive.
+   */
   readonly released: number;
-  /** Large buffers of the other direction that were handled since the confirmation before. */
+  /** Size of large buffers from the other direction that were handled since the last confirmation. */
   readonly received: number;
 }
 
-/** Says that the other thread has handled large buffers, when no batch says it soon enough. */
+/** Confirms that large buffers were handled, when no batch does it soon enough. */
 type Confirmation = Pick<Batch<never>, 'received'>;
 
 /** Returns the next buffer of the batch, which has this length. */
 export type TakeBytes = (length: number) => Buffer;
 
 /**
- * A batch is posted at the end of a turn of the event loop, or when it has this many messages. Larger batches are less work
- * for both threads, but then the other thread starts with the first request of a turn only after all have been read.
+ * Limit for the messages of a batch, which is posted at the latest at the end of a turn of the event loop. Larger
+ * batches are less work for both threads, but then the other thread starts with the first request of a turn only after
+ * all have been read.
  */
 const MAX_BATCH_MESSAGES = 8;
 
-/** Smaller buffers do not count. */
+/** Minimum size of buffers that count as large. */
 const MIN_LARGE_BYTES = 64 * 1024;
-/** Of large buffers that the other thread has not handled; senders of large buffers wait while there is more. */
+/** Limit for large buffers that the other thread has not handled; beyond it, senders of large buffers wait. */
 export const MAX_UNRECEIVED_BYTES = 8 * 1024 * 1024;
-/** Less is confirmed with the next batch: a message of its own costs the other thread a turn of its event loop. */
+/**
+ * Minimum size of a separate confirmation; less is confirmed with the next batch, because a message costs the other
+ * thread a turn of its event loop.
+ */
 const MIN_CONFIRMED_BYTES = 1024 * 1024;
 
 const NO_BYTES = Buffer.alloc(0);
@@ -67,7 +75,10 @@ export class BatchedPort<Out, In> {
     return this.#messages.at(-1);
   }
 
-  /** Sends a message with its bytes. They must not change until the end of the turn; bytes in shared memory never. */
+  /**
+   * Sends a message with its bytes. They must not change until the end of the turn; bytes in shared memory must never
+   * change.
+   */
   send(message: Out, bytes?: Uint8Array): void {
     this.#messages.push(message);
     if (bytes) this.#add(bytes);
@@ -82,15 +93,15 @@ export class BatchedPort<Out, In> {
   }
 
   /**
-   * Undefined when a large buffer can be sent; otherwise resolves when it is the caller's turn to do so. Encoding what is
-   * sent only then keeps it from adding up between the threads.
+   * Returns undefined when a large buffer can be sent, or a promise that resolves when it is the caller's turn.
+   * Encoding data only then keeps it from accumulating between the threads.
    */
   room(): Promise<void> | undefined {
     if (this.#unreceived <= MAX_UNRECEIVED_BYTES && this.#waiting.length === 0) return undefined;
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
-  /** Calls the listener for every message. It must take the bytes of each message, needed or not. */
+  /** Calls the listener for every message. It must take the bytes of each message, even unneeded ones. */
   onMessage(listener: (message: In, take: TakeBytes) => void): void {
     this.#port.on('message', (value) => {
       const batch = value as Batch<In> | Confirmation;
@@ -100,8 +111,8 @@ export class BatchedPort<Out, In> {
   }
 
   /**
-   * Calls the listener with the size of large memory that only this thread refers to from now on. Buffers that were moved are
-   * left out: they are counted, or freed, when they are not needed any more.
+   * Calls the listener with the size of large memory to which only this thread still refers. Transferred buffers are
+   * excluded: they are counted, or freed, when they are no longer needed.
    */
   onMemory(listener: (bytes: number) => void): void {
     this.#onMemory = listener;
@@ -113,7 +124,7 @@ export class BatchedPort<Out, In> {
     let index = 0;
     const take = (length: number) => {
       const buffer = separate?.get(index++);
-      // Memory that was moved here may be moved on, or freed.
+      // Transferred memory may be transferred again, or freed.
       if (buffer) return makeMovable(Buffer.from(buffer.buffer, buffer.byteOffset, length), { isAlone: true });
       offset += length;
       return Buffer.from(bytes.buffer, bytes.byteOffset + offset - length, length);
@@ -137,7 +148,7 @@ export class BatchedPort<Out, In> {
     this.#release();
   }
 
-  /** Lets those proceed that wait for room, one in a turn: what it sends is counted before the next one. */
+  /** Resolves waiting senders, one per turn: what each sends is counted before the next one. */
   #release(): void {
     if (this.#isReleasing || this.#unreceived > MAX_UNRECEIVED_BYTES) return;
     const next = this.#waiting.shift();
@@ -187,7 +198,7 @@ export class BatchedPort<Out, In> {
     this.#port.postMessage(batch, moved);
   }
 
-  /** Into memory of its own: Node's buffer pool cannot be transferred. */
+  /** Concatenates into separate memory: Node's buffer pool cannot be transferred. */
   #concatenate(): Buffer<ArrayBuffer> {
     if (this.#size === 0) return NO_BYTES;
     const all = Buffer.allocUnsafeSlow(this.#size);

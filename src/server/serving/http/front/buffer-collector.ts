@@ -1,14 +1,14 @@
-/** Smaller buffers add up slowly, and V8 collects them in time. */
+/** Minimum size of counted buffers: smaller ones add up slowly, and V8 collects them in time. */
 const MIN_COUNTED_BYTES = 64 * 1024;
-/** Of large buffers between two collections. */
+/** Limit for large buffers between two collections. */
 const MAX_UNCOLLECTED_BYTES = 16 * 1024 * 1024;
 
 /**
- * Collects garbage when many bytes in large buffers have passed through the thread. The heap of the front thread is small,
- * so that V8 sees little reason to collect it, while the buffers that it refers to take hundreds of megabytes.
+ * Collects garbage when many bytes in large buffers have passed through the thread. The heap of the front thread is
+ * small, so V8 sees little reason to collect it, while the buffers that it refers to take hundreds of megabytes.
  */
 export class BufferCollector {
-  /** How often garbage was collected, or is about to be. */
+  /** Number of collections, including one that is about to run. */
   collections = 0;
   readonly #collect: () => void;
   #bytes = 0;
@@ -17,7 +17,7 @@ export class BufferCollector {
     this.#collect = collect;
   }
 
-  /** Counts memory that was sent or received, or is not needed any more. */
+  /** Counts memory that was sent, received or released. */
   passed(bytes: number): void {
     if (bytes < MIN_COUNTED_BYTES) return;
     this.#bytes += bytes;

@@ -1,2 +1,2 @@
-/** Bytes of a stream that are on their way between the threads, in either direction: more wait at their source. */
+/** Limit for the bytes of a stream in transit between the threads, in each direction. */
 export const MAX_IN_FLIGHT_BYTES = 256 * 1024;

@@ -1,4 +1,4 @@
-/** The front thread: owns the sockets, reads requests and writes responses, and does not know what they mean. */
+/** The front thread: owns the sockets, reads requests and writes responses, without interpreting them. */
 
 import { free } from '../../../../base/bytes/shared-buffer.ts';
 import { ShortLivedMap } from '../../../../base/collections/short-lived-map.ts';
@@ -19,12 +19,12 @@ import { bodyFailed, OpenExchange, type OpenExchangeHost } from './open-exchange
 import { PacedWrites } from './paced-writes.ts';
 
 /**
- * Smaller bodies are read before the request is announced, and sent with it: most are, and each saves a round trip between
- * the threads. Larger ones are read on request, when the client is known to be allowed to send them.
+ * Limit for bodies that are read before the request is announced, and sent with it: most are smaller, and each saves a
+ * round trip between the threads. Larger ones are read on request, when the client is known to be allowed to send them.
  */
 const MAX_INCLUDED_BODY_BYTES = 64 * 1024;
 
-/** What the thread does, as the watchdog names it. */
+/** The thread's work as named in the watchdog. */
 const RECEIVING: Work = { work: 'receive', describe: () => ({}) };
 const SENDING: Work = { work: 'send', describe: () => ({}) };
 
@@ -38,16 +38,16 @@ class FrontThread implements OpenExchangeHost {
   readonly #clock: Clock;
   readonly #watchdog: Watchdog;
   readonly #exchanges = new ShortLivedMap<number, OpenExchange>();
-  /** Events of watches, and the ends of those whose last events may still wait. */
+  /** Events of watches, and the ends of watches whose last events may be pending. */
   readonly #watchWrites: PacedWrites;
   readonly #buffers = new BufferCollector(collectGarbage);
   readonly #peers = new AnnouncedPeers(
     (message) => this.#port.send(message),
     () => ++this.#lastId,
   );
-  /** Connections that wait for the API thread to let them proceed. */
+  /** Connections waiting for the API thread to let them proceed. */
   readonly #paced = new Map<number, () => void>();
-  /** Watches whose clients have read something in this turn. */
+  /** Watches whose clients have read data in this turn. */
   #progressed = new Set<OpenExchange>();
   #listeners: Listeners | undefined;
   #lastId = 0;
@@ -112,7 +112,7 @@ class FrontThread implements OpenExchangeHost {
         return;
       case 'close': {
         const [, command] = message;
-        // Watches that have been ended are sent their last events first.
+        // Sends the last events of ended watches first.
         this.#watchWrites.run(() => void this.#close(command));
         return;
       }

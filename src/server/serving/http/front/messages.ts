@@ -1,9 +1,9 @@
 /**
- * The messages between the two threads. The front thread owns sockets, TLS and HTTP (`front-thread.ts`); the API thread runs
- * everything behind them, and sees the front thread as `remote-listeners.ts`. Neither looks into what requests mean here.
+ * The messages between the two threads. The front thread owns sockets, TLS and HTTP (`front-thread.ts`); the API thread
+ * runs everything behind them, and sees the front thread as `remote-listeners.ts`. Neither interprets requests here.
  *
- * Messages of one turn of the event loop travel together (`batched-port.ts`). The bytes that belong to a message are not in
- * it but beside it, in the order of the messages: a message only says how many are its own.
+ * Messages of one turn of the event loop travel together (`batched-port.ts`). The bytes of a message are not in it but
+ * beside it, in the order of the messages: a message only has their number.
  */
 import type { AddressInfo } from 'node:net';
 import type { LogFields } from '../../../../base/log.ts';
@@ -12,12 +12,12 @@ import type { HeaderList, WatchFraming } from '../../exchange.ts';
 import type { Limits } from '../limits.ts';
 import type { Tls } from '../listen/listeners.ts';
 
-/** Where a request's body is: there is none, it came with the request, or it must be asked for. */
+/** The location of a request's body: there is none, it came with the request, or it must be requested. */
 export type BodyLocation = 'none' | 'included' | 'unread';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** From the front thread to the API thread. `id` is that of an exchange. */
+/** A message from the front thread to the API thread. `id` is that of an exchange. */
 export type FrontMessage =
   /** A connection that is about to send its first request. */
   | readonly [
@@ -28,7 +28,7 @@ export type FrontMessage =
       isUnsecured: boolean,
     ]
   | readonly ['disconnected', connection: number]
-  /** With the bytes of its body, if that is included. */
+  /** A request, with the bytes of its body if that is included. */
   | readonly ['request', id: number, connection: number, RequestHead, bytes: number]
   | readonly ['body', id: number, bytes: number]
   /** The body could not be read. The code is that of the response; 0 if the client has disconnected. */
@@ -37,49 +37,49 @@ export type FrontMessage =
   | readonly ['closed', id: number]
   /** A WebSocket was opened for a watch. */
   | readonly ['watch-started', id: number]
-  /** How many bytes of a streamed response have been sent in all. */
+  /** Total number of bytes of a streamed response that have been sent. */
   | readonly ['sent', id: number, total: number]
-  /** Bytes that the client sent after its request was upgraded, or of a body that is streamed. */
+  /** Bytes that the client sent after an upgrade, or bytes of a streamed body. */
   | readonly ['data', id: number, bytes: number]
-  /** The client sends no more of them. */
+  /** The end of these bytes. */
   | readonly ['data-end', id: number]
-  /** Everything said before the `turn` message was written, and everything received by then was said. */
+  /** Everything sent before the `turn` message was written, and everything received by then was announced. */
   | readonly ['turned', request: number]
   /** Asks when the next connection from this address may be served. */
   | readonly ['pace', request: number, address: string]
   | readonly ['counts', open: number, refused: number]
-  /** Work blocked the front thread. */
+  /** A report of work that blocked the front thread. */
   | readonly ['blocked', work: string, milliseconds: number, LogFields]
   | readonly ['log', 'debug' | 'info' | 'warn' | 'error', message: string, LogFields]
-  /** A command has been carried out. */
+  /** A command was carried out. */
   | readonly ['done', command: number, address: AddressInfo | undefined]
   /** A command failed. The code is the system's, such as EADDRINUSE: an Error sent to another thread loses it. */
   | readonly ['failed', command: number, message: string, code: string | undefined];
 
-/** From the API thread to the front thread. */
+/** A message from the API thread to the front thread. */
 export type ApiMessage =
   | readonly ['open', tls: Tls, limits: Limits, isPaced: boolean]
   | readonly ['listen', command: number, port: number, host: string, isUnsecured: boolean]
   | readonly ['renew', tls: Partial<Tls>]
   | readonly ['close', command: number]
-  /** Answers `pace`. */
+  /** The answer to `pace`. */
   | readonly ['proceed', request: number]
   | readonly ['turn', request: number]
   | readonly ['reply', id: number, code: number, contentType: string, HeaderList, bytes: number]
   | readonly ['watch', id: number, contentType: string, HeaderList]
-  /** The same events for several watches, with the bytes of each event. */
+  /** The same events for several watches, with the number of bytes of each event. */
   | readonly ['events', ids: number[], bytes: readonly number[]]
   /** Starts a streamed response; `chunk` and `end` follow. */
   | readonly ['response', id: number, code: number, HeaderList]
   | readonly ['chunk', id: number, bytes: number]
   /** Switches to another protocol; `chunk` and `end` follow. */
   | readonly ['upgrade', id: number, HeaderList]
-  /** How many bytes of `data` have been used in all. */
+  /** Total number of bytes of `data` that have been consumed. */
   | readonly ['consumed', id: number, total: number]
   /** Ends a streamed response. */
   | readonly ['end', id: number]
   | readonly ['read-body', id: number]
-  /** Asks for the body as it arrives: `data` and `data-end` follow. */
+  /** Requests the body as a stream: `data` and `data-end` follow. */
   | readonly ['stream-body', id: number]
   | readonly ['close-after-response', id: number]
   | readonly ['abort', id: number];

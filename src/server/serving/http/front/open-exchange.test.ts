@@ -3,7 +3,7 @@ import type { Exchange } from '../../exchange.ts';
 import type { FrontMessage } from './messages.ts';
 import { OpenExchange } from './open-exchange.ts';
 
-it('of a client that has already disconnected is closed when it is followed, not before', () => {
+it('an exchange is closed only when it is followed, if its client has disconnected before', () => {
   const closed: number[] = [];
   const sent: FrontMessage[] = [];
   const host = {
@@ -20,7 +20,7 @@ it('of a client that has already disconnected is closed when it is followed, not
   expect(sent).toEqual([['closed', 7]]);
 });
 
-it('says how large a response was that is not needed any more', () => {
+it('an exchange reports the size of a large response that is no longer needed', () => {
   const closed: [number, number][] = [];
   const host = {
     send: () => undefined,
@@ -48,7 +48,7 @@ it('says how large a response was that is not needed any more', () => {
   ]);
 });
 
-it('counts shared memory only if it was collected in vain while it was being sent', () => {
+it('an exchange counts shared memory only if it was collected in vain while it was being sent', () => {
   const closed: number[] = [];
   const host = {
     send: () => undefined,
@@ -72,7 +72,7 @@ it('counts shared memory only if it was collected in vain while it was being sen
   expect(closed).toEqual([0, 100_000]);
 });
 
-it('is dropped when its response has headers that cannot be sent', () => {
+it('an exchange is dropped when its response has headers that cannot be sent', () => {
   let isAborted = false;
   const refusing = {
     startResponse: () => {

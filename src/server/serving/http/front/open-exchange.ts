@@ -1,4 +1,4 @@
-/** A request that the API thread is handling, and its response, as the front thread keeps it. */
+/** An exchange that the API thread is handling, with the state that the front thread keeps. */
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { isApiError } from '../../../../api/errors.ts';
 import { free, isShared, makeMovable } from '../../../../base/bytes/shared-buffer.ts';
@@ -14,28 +14,33 @@ import { HttpError } from '../errors.ts';
 import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
 import type { FrontMessage } from './messages.ts';
 
-/** What an open exchange needs of its thread. */
+/** The functions of the front thread that an open exchange uses. */
 export interface OpenExchangeHost {
   send(message: FrontMessage, bytes?: Uint8Array): void;
   /** Calls `reportSent` at the end of this turn of the event loop. */
   reportProgress(exchange: OpenExchange): void;
-  /** How often the garbage of this thread was collected because of large buffers. */
+  /** Number of collections of this thread's garbage because of large buffers. */
   readonly collections: number;
-  /** No more messages about this exchange are sent or expected. Of its response, so many bytes are left to be collected. */
+  /**
+   * Ends the exchange: no more messages about it are sent or expected. `largeBytes` of its response are left to be
+   * collected.
+   */
   closed(id: number, largeBytes: number): void;
 }
 
-/** What was sent is reported when it is this much, or all. */
+/** Minimum number of sent bytes to report, unless everything was sent. */
 const REPORTED_BYTES = 64 * 1024;
 
 export class OpenExchange {
   #watch: EventWriter | undefined;
   #text: Writable | undefined;
-  /** The connection of a request that was upgraded, or its body, with the bytes received and used by the API thread. */
+  /**
+   * The connection of an upgraded request, or its body, with the bytes received, and those consumed by the API thread.
+   */
   #incoming: Readable | undefined;
   #received = 0;
   #consumed = 0;
-  /** Bytes of a streamed response: written, of those of chunks sent, and reported to the API thread as sent. */
+  /** Bytes of a streamed response: written, sent of the written chunks, and reported to the API thread as sent. */
   #written = 0;
   #sent = 0;
   #reported = 0;
@@ -54,7 +59,7 @@ export class OpenExchange {
     return this.#watch !== undefined;
   }
 
-  /** Reports from now on when the client disconnects; at once, if it already has. */
+  /** Reports when the client disconnects; at once if it already has. */
   followClient(): void {
     this.exchange.onClose(() => this.#onClose());
   }
@@ -93,7 +98,7 @@ export class OpenExchange {
     try {
       this.#text = this.exchange.startResponse(code, headers);
     } catch {
-      // The headers may be those of another program: what Node refuses must not end this thread.
+      // The headers may come from another program: a rejection by Node must not end this thread.
       this.exchange.abort();
     }
   }
@@ -115,7 +120,7 @@ export class OpenExchange {
   streamBody(): void {
     const body = this.exchange.bodyStream();
     this.#passOn(body);
-    // A client that disconnects is reported when its exchange closes.
+    // A disconnect is reported when the exchange closes.
     body.on('error', () => undefined);
   }
 
@@ -159,11 +164,11 @@ export class OpenExchange {
     this.host.send(['sent', this.id, total]);
   }
 
-  /** Sends to the API thread what arrives, no faster than it is used there. */
+  /** Sends incoming data to the API thread, no faster than it is consumed there. */
   #passOn(incoming: Readable): void {
     this.#incoming = incoming;
     incoming.on('data', (bytes: Buffer) => {
-      // What comes after the response is not needed.
+      // Data after the response is dropped.
       if (this.#isClosed) return;
       this.#received += bytes.length;
       this.host.send(['data', this.id, bytes.length], bytes);
@@ -187,14 +192,15 @@ export class OpenExchange {
 
   #close(): void {
     this.#isClosed = true;
-    // The API thread says when shared memory can be collected. What was still being sent by then has to be counted again.
+    // The API thread reports when shared memory can be collected. Memory still being sent by then has to be counted
+    // again.
     const isCounted = this.#sharedSince !== undefined && this.#sharedSince === this.host.collections;
     const unsentBytes = this.#text ? this.#written - this.#sent : 0;
     this.host.closed(this.id, unsentBytes + (isCounted ? 0 : this.#largeBytes));
   }
 }
 
-/** The message that a body could not be read, and why. */
+/** Creates the message that a body could not be read, with the reason. */
 export function bodyFailed(id: number, error: unknown): FrontMessage {
   const code = error instanceof HttpError ? error.code : isApiError(error) ? error.toStatus().code : 0;
   return ['body-failed', id, code, error instanceof Error ? error.message : String(error)];

@@ -20,7 +20,7 @@ function scene(writesPerTurn: number) {
   return { write, turn, turns };
 }
 
-it('writes no more in one turn than there is time for, in the order of the calls', async () => {
+it('writes within the budget of a turn, in the order of the calls', async () => {
   const { write, turn, turns } = scene(2);
   for (const name of ['a', 'b', 'c', 'd', 'e']) write(name);
   await turn();
@@ -30,7 +30,7 @@ it('writes no more in one turn than there is time for, in the order of the calls
   expect(turns).toEqual([['a', 'b'], ['c', 'd'], ['e', 'f'], []]);
 });
 
-it('lets no write overtake one that waits', async () => {
+it('lets no write overtake a pending one', async () => {
   let isSpent = true;
   const paced = new PacedWrites({ isSpent: () => isSpent });
   const written: number[] = [];

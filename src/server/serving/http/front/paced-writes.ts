@@ -2,8 +2,8 @@ import { soon } from '../../../../base/event-loop/soon.ts';
 import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
 
 /**
- * Spreads writes to many clients over turns of the event loop: one event can be meant for thousands of watches, and each has
- * its own encryption and its own system call. Writes run in the order of the calls.
+ * Spreads writes to many clients over turns of the event loop: one event can be addressed to thousands of watches, and
+ * each needs its own encryption and system call. Writes run in the order of the calls.
  */
 export class PacedWrites {
   readonly #turns: Pick<TurnBudget, 'isSpent'>;
@@ -18,7 +18,7 @@ export class PacedWrites {
     this.#onTurn = onTurn;
   }
 
-  /** Runs the write, in this turn if there is time left and nothing waits. */
+  /** Runs the write, in this turn if there is time left and nothing is queued. */
   run(write: () => void): void {
     if (this.#waiting.length === 0 && !this.#turns.isSpent()) {
       write();

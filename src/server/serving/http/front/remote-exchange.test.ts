@@ -12,7 +12,7 @@ function open() {
   return { exchange, sent };
 }
 
-it('is dropped when its response is destroyed before its end', async () => {
+it('an exchange is dropped when its response is destroyed before its end', async () => {
   const { exchange, sent } = open();
   const response = exchange.startResponse(200, []);
   response.destroy();
@@ -20,7 +20,7 @@ it('is dropped when its response is destroyed before its end', async () => {
   expect(sent).toEqual(['response', 'abort']);
 });
 
-it('is not dropped when its response has ended', async () => {
+it('an exchange is not dropped when its response has ended', async () => {
   const { exchange, sent } = open();
   const response = exchange.startResponse(200, []);
   response.end();

@@ -1,4 +1,4 @@
-/** A request whose client is connected to the front thread. */
+/** An exchange whose client is connected to the front thread. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Duplex, Readable, Writable } from 'node:stream';
 import { ApiError, badRequest } from '../../../../api/errors.ts';
@@ -21,12 +21,12 @@ import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
 import type { ApiMessage, FrontMessage, RequestHead } from './messages.ts';
 import { RemoteSocket } from './remote-socket.ts';
 
-/** The connection to the front thread, as exchanges use it. */
+/** The functions of the connection to the front thread that exchanges use. */
 export interface FrontConnection {
   readonly port: BatchedPort<ApiMessage, FrontMessage>;
   /** Sends events of a watch; the same events for several watches are sent once. */
   events(id: number, batch: EventBytes): void;
-  /** No more messages about this exchange are sent or expected. */
+  /** Ends the exchange: no more messages about it are sent or expected. */
   closed(id: number): void;
 }
 
@@ -52,11 +52,11 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   #written = 0;
   #sent = 0;
   #onSent: (() => void) | undefined;
-  /** The connection of a request that was upgraded, or its body. */
+  /** The connection of an upgraded request, or its body. */
   #incoming: RemoteSocket | undefined;
   #onProgress: (() => void) | undefined;
   #onClose: (() => void)[] | undefined;
-  /** The client has disconnected or has its whole response: no more messages come from the front thread. */
+  /** True when the client has disconnected or has its whole response: no more messages come from the front thread. */
   #isClosed = false;
 
   constructor(
@@ -128,7 +128,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   reply(code: number, contentType: string, body: Buffer, extra: HeaderList = NO_HEADERS): void {
     if (this.code !== 0 || this.isDisconnected) return;
     this.code = code;
-    // A large response keeps the exchange until its deadline; the request's body is not needed any more.
+    // A large response keeps the exchange until its deadline, but no longer needs the request's body.
     this.#body = undefined;
     this.hasUnsentResponse = body.length > LARGE_RESPONSE_BYTES;
     this.#front.port.send(['reply', this.id, code, contentType, this.allHeaders(extra), body.length], body);
@@ -167,7 +167,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   }
 
   override upgrade(headers: HeaderList): Duplex {
-    // Whether the client asked for it is checked here: the front thread could only drop it.
+    // The request for an upgrade is checked here: the front thread could only drop the client.
     if (this.#head.headers.upgrade === undefined) return super.upgrade(headers);
     this.code = SWITCHING_PROTOCOLS;
     const socket = new RemoteSocket({
@@ -202,7 +202,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
       case 'body':
         this.#body = body;
         this.#reading?.resolve(body!);
-        // The promise would keep the body.
+        // The promise would keep the body alive.
         this.#reading = undefined;
         break;
       case 'body-failed':
@@ -237,7 +237,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     this.#continueWriting();
   }
 
-  /** Fails whatever still waits for the client, also if it was answered before its body had arrived. */
+  /** Rejects everything that still waits for the client, even if it got its response before its body arrived. */
   #close(): void {
     this.#isClosed = true;
     this.#front.closed(this.id);
@@ -289,7 +289,7 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
   }
 }
 
-/** Buffers that are moved to the other thread stay as they are, those between them are joined. */
+/** Joins buffers between those that are transferred to the other thread, which stay unchanged. */
 function joinedHeads(chunks: readonly Buffer[]): readonly Buffer[] {
   if (chunks.length === 1) return chunks;
   const joined: Buffer[] = [];

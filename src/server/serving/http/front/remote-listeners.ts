@@ -1,4 +1,4 @@
-/** The front thread as the API thread sees it: listeners that behave as if they were in this thread. */
+/** The front thread as seen by the API thread: listeners that behave as if they were in this thread. */
 import type { AddressInfo } from 'node:net';
 import { ShortLivedMap } from '../../../../base/collections/short-lived-map.ts';
 import type { EventBytes, Peer } from '../../exchange.ts';
@@ -29,7 +29,9 @@ class RemoteListeners implements Listeners, FrontConnection {
   readonly #turns = new Map<number, () => void>();
   #lastId = 0;
   #counts = { open: 0, refused: 0 };
-  /** The events sent last: they may be meant for more watches, also for some with other selectors. */
+  /**
+   * The last events that were sent: they may also be addressed to further watches, including some with other selectors.
+   */
   #lastBytes: Buffer | undefined;
   #lastEvents: EventsMessage | undefined;
 
@@ -136,7 +138,7 @@ class RemoteListeners implements Listeners, FrontConnection {
         this.#settle(message[1]).reject(Object.assign(new Error(message[2]), { code: message[3] }));
         return;
       default: {
-        // To be taken in any case: the bytes of the next message follow.
+        // The bytes must always be taken: those of the next message follow.
         const body = message[0] === 'body' || message[0] === 'data' ? take(message[2]) : undefined;
         this.#exchanges.get(message[1])?.handle(message, body);
       }

@@ -1,18 +1,18 @@
 import { Duplex } from 'node:stream';
 import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
 
-/** What an upgraded connection needs of its exchange. */
+/** The functions of its exchange that an upgraded connection uses. */
 export interface RemoteSocketHost {
   /** Sends buffers one after the other. Calls back when more may be sent. */
   send(buffers: readonly Buffer[], done: () => void): void;
   sendEnd(): void;
-  /** How many of the received bytes have been used in all. */
+  /** Reports the total number of received bytes that have been consumed. */
   reportConsumed(total: number): void;
   /** Drops the client. */
   abort(): void;
 }
 
-/** Consumption is reported when it has grown by this much: often enough that the other thread need not wait. */
+/** Increment at which consumption is reported: often enough that the other thread need not wait. */
 const REPORTED_BYTES = 64 * 1024;
 
 /** A connection whose socket is in the front thread. Neither thread holds more than a window of its bytes. */
@@ -28,7 +28,7 @@ export class RemoteSocket extends Duplex {
     this.on('error', () => undefined);
   }
 
-  /** The client sent these bytes. */
+  /** Handles bytes from the client. */
   receive(bytes: Buffer): void {
     if (this.destroyed || this.readableEnded) return;
     this.#received += bytes.length;
@@ -47,7 +47,7 @@ export class RemoteSocket extends Duplex {
   }
 
   override _read(): void {
-    // Bytes are pushed as they arrive; `read` notices what was taken.
+    // Bytes are pushed as they arrive; `read` only tracks how much was consumed.
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: () => void): void {

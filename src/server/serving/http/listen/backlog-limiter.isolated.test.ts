@@ -34,7 +34,7 @@ it('closes slow connections once a fraction of the limit is pending', async () =
   expect(closed).toEqual(['slow']);
 });
 
-it('above the limit, closes the connections that have been pending longest, and never those that read their replies', async () => {
+it('closes the connections with the oldest pending data above the limit, but none that read their replies', async () => {
   const { closed, reply } = setUp(100 * KB);
   for (let i = 0; i < 1000; i++) reply('fast', 50 * KB).taken();
   reply('first', 60 * KB);
@@ -49,7 +49,7 @@ it('stops counting a reply when it was sent or its connection is closed', () => 
   const first = reply('first', 60 * KB);
   reply('second', 60 * KB);
   expect(closed).toEqual(['first']);
-  // Its stream closes with the connection.
+  // The stream closes with the connection.
   first.taken();
   reply('third', 39 * KB);
   expect(closed).toEqual(['first']);
@@ -61,7 +61,7 @@ it('ignores small replies', () => {
   expect(closed).toEqual([]);
 });
 
-it('counts memory that clients share once, and what each of them has copied', () => {
+it('counts memory shared by clients once, and the copies of each of them', () => {
   const { closed, list } = setUp(3_000 * KB);
   const body = allocateSharable(1_024 * KB);
   for (const name of ['first', 'second', 'third']) list(name, Buffer.from(body.buffer, body.byteOffset, body.length));
@@ -72,7 +72,7 @@ it('counts memory that clients share once, and what each of them has copied', ()
   expect(closed).toEqual(['first']);
 });
 
-it('counts shared memory in full that different clients wait for, until the last of them has it', () => {
+it('counts shared memory in full while different clients wait for it, until the last of them has it', () => {
   const { closed, list } = setUp(3_000 * KB);
   const bodies = [allocateSharable(1_024 * KB), allocateSharable(1_024 * KB), allocateSharable(1_024 * KB)];
   const first = list('first', bodies[0]!);
@@ -86,7 +86,7 @@ it('counts shared memory in full that different clients wait for, until the last
   expect(closed).toEqual(['again']);
 });
 
-it('lets a client take its time for a large list', async () => {
+it('gives the only client of a large list time to read', async () => {
   const { clock, closed, reply, list } = setUp(3_000 * KB);
   list('large', allocateSharable(2_000 * KB));
   await clock.advance(10_000);

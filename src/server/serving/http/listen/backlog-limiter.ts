@@ -4,7 +4,7 @@ import type { Clock } from '../../../../base/time/clock.ts';
 import { type RawSocket, unsentBytes } from '../node-internals.ts';
 
 export interface BacklogLimiterOptions {
-  /** Of all clients together. */
+  /** Limit for all clients together. */
   readonly maxBytes: number;
   /** Logged when connections are closed. */
   readonly warning: string;
@@ -12,18 +12,18 @@ export interface BacklogLimiterOptions {
   readonly log: Logger;
 }
 
-/** A reply that its client has not read yet, or a body that it has not finished sending. */
+/** A reply that its client has not read completely, or a body that it has not finished sending. */
 interface Pending {
   readonly connection: RawSocket;
   readonly bytes: number;
-  /** The number of shared memory that holds the reply. */
+  /** Identifies the shared memory that holds the reply. */
   readonly memory: number | undefined;
   readonly since: number;
-  /** The reply's stream has closed. TLS may still hold some of it. */
+  /** True when the reply's stream has closed. TLS may still hold some of it. */
   isClosed: boolean;
 }
 
-/** Shared memory with replies that have not been read. */
+/** Shared memory with unread replies. */
 interface SharedMemory {
   readonly bytes: number;
   replies: number;
@@ -34,53 +34,55 @@ interface ClosableStream {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** Smaller replies and bodies are not counted. */
+/** Minimum size of counted replies and bodies. */
 const MIN_COUNTED_BYTES = 1024;
-/** What a reply in shared memory takes of its own: the slice that TLS has encrypted. */
+/** Memory that a reply in shared memory takes in addition: the slice that TLS has encrypted. */
 const ENCRYPTED_BYTES = 128 * 1024;
-/** How much may be in TLS' write queue without the client counting as slow. */
+/** Size of TLS' write queue up to which a client does not count as slow. */
 const TLS_QUEUE_ALLOWANCE_BYTES = 256 * 1024;
-/** Something that is pending for longer than this is closed first. */
+/** Age from which pending replies and bodies count as slow, and are closed first. */
 const SLOW_AFTER_MS = 5_000;
-/** The fraction of the limit above which slow connections are closed. */
+/** Fraction of the limit above which slow connections are closed. */
 const SLOW_FRACTION = 0.25;
 const WARNING_INTERVAL_MS = 60_000;
 
 /**
- * Limits the memory that waits for clients: replies that they do not read, or request bodies that they do not finish.
- * TLS accepts and encrypts whatever it is given, so without a limit a client that sends requests and never reads the
- * replies could take any amount; so could one that starts many bodies. Above a fraction of the limit, connections on which
- * something has been pending for long are closed; above the limit, those that have been pending longest.
+ * Limits the memory held for clients: replies that they do not read, or request bodies that they do not finish. TLS
+ * accepts and encrypts whatever it is given, so without a limit a client that sends requests and never reads the
+ * replies could take any amount; so could one that starts many bodies. Above a fraction of the limit, connections with
+ * old pending data are closed; above the limit, those with the oldest.
  */
 export class BacklogLimiter {
   readonly #options: BacklogLimiterOptions;
-  /** Oldest first. */
+  /** Pending replies and bodies, oldest first. */
   readonly #pending = new Set<Pending>();
-  /** By number. */
+  /** Shared memory by number. */
   readonly #shared = new Map<number, SharedMemory>();
   #bytes = 0;
   #sharedBytes = 0;
   #warnedAt = Number.NEGATIVE_INFINITY;
-  /** By HTTP/2 session. A session cannot be used to close its socket: it first waits for its bytes to be sent. */
+  /**
+   * Sockets by HTTP/2 session. A session cannot be used to close its socket: it first waits for its bytes to be sent.
+   */
   readonly #sockets = new WeakMap<object, RawSocket>();
 
   constructor(options: BacklogLimiterOptions) {
     this.#options = options;
   }
 
-  /** Names the socket beneath an HTTP/2 session. */
+  /** Sets the socket of an HTTP/2 session. */
   setSocket(session: object, socket: RawSocket): void {
     this.#sockets.set(session, socket);
   }
 
-  /** Counts a request body of this size until `stream` is closed, or until the connection is. */
+  /** Counts a request body of this size until `stream` or the connection is closed. */
   add(bytes: number, stream: ClosableStream, connection: RawSocket): void {
     if (bytes >= MIN_COUNTED_BYTES) this.#add({ bytes, memory: undefined }, stream, connection);
   }
 
   /**
-   * Counts a reply until `stream` is closed and it has left TLS' queue, or until the connection is closed. Memory that several
-   * clients share is counted once.
+   * Counts a reply until `stream` is closed and it has left TLS' queue, or until the connection is closed. Memory
+   * shared by several clients is counted once.
    */
   addReply(body: Buffer, stream: ClosableStream, connection: RawSocket): void {
     if (!isShared(body)) {
@@ -109,7 +111,7 @@ export class BacklogLimiter {
     if (this.#hasManySlow || this.#isFull) this.#makeRoom();
   }
 
-  /** Whether an HTTP/1 reply that was just written has left this process entirely, as most have by then. */
+  /** Reports whether an HTTP/1 reply that was just written has left this process entirely, as most have by then. */
   isSent(response: { readonly writableLength: number }, connection: RawSocket): boolean {
     return response.writableLength === 0 && unsentBytes(connection) === 0;
   }
@@ -127,7 +129,7 @@ export class BacklogLimiter {
     this.#sharedBytes -= shared.bytes;
   }
 
-  /** Memory that clients share does not count here: a large list may take its only client long. */
+  /** True when slow connections must be closed. Excludes shared memory: a large list may take its only client long. */
   get #hasManySlow(): boolean {
     return this.#bytes > this.#options.maxBytes * SLOW_FRACTION;
   }

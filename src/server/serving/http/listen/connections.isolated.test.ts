@@ -5,7 +5,7 @@ import { silent } from '../../../../base/log.ts';
 import { systemClock } from '../../../../base/time/clock.ts';
 import { Connections } from './connections.ts';
 
-it.each(['resets', 'closes'])('a connection whose client %s it during its delay is not served', async (how) => {
+it.each(['resets', 'closes'])('does not serve a connection whose client %s it during its delay', async (how) => {
   let go = () => {};
   const turn = new Promise<void>((resolve) => {
     go = resolve;

@@ -16,7 +16,7 @@ export interface ConnectionsOptions {
   readonly onCounts?: ((counts: ConnectionCounts) => void) | undefined;
 }
 
-/** How many connections are open, and how many were refused because of a limit. */
+/** Number of open connections, and of those rejected because of a limit. */
 export interface ConnectionCounts {
   readonly open: number;
   readonly refused: number;
@@ -29,12 +29,12 @@ export function* connectionMetrics({ open, refused }: ConnectionCounts): Generat
   yield `apiserver_refused_connections_total ${refused}`;
 }
 
-/** Refusals may come by the thousand per second; they are logged at most this often. */
+/** Minimum time between warnings: there may be thousands of rejections per second. */
 const WARNING_INTERVAL_MS = 60_000;
 
 /**
- * Counts and limits open connections. One above a limit is closed before anything is read from it: a TLS handshake costs as
- * much as ten requests, and an open connection as much memory as a hundred objects.
+ * Counts and limits open connections. Connections above a limit are closed before anything is read from them: a TLS
+ * handshake costs as much as ten requests, and an open connection as much memory as a hundred objects.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
@@ -47,7 +47,7 @@ export class Connections {
     this.#options = options;
   }
 
-  /** Runs `serve` for a connection within the limits, at once or after the delay that `pace` asks for. */
+  /** Runs `serve` for a connection within the limits, at once or after the delay of `pace`. */
   admit(socket: Socket, serve: () => void): void {
     const address = socket.remoteAddress ?? '';
     const network = networkOf(address);

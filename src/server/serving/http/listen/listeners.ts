@@ -1,4 +1,4 @@
-/** Listens on ports: sockets, TLS and HTTP in, exchanges out. */
+/** Listens on ports: turns sockets, TLS and HTTP into exchanges. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
   createSecureServer,
@@ -44,11 +44,11 @@ export interface Tls {
   readonly cert: string | Buffer;
   /** The authority that signs client certificates. */
   readonly ca: string | Buffer;
-  /** The authority that signs certificates of authenticating proxies; undefined: none is believed. */
+  /** The authority that signs certificates of authenticating proxies; undefined: none is trusted. */
   readonly proxyCa?: string | undefined;
 }
 
-/** Certificates of both authorities are verified; `certificateOf` tells them apart. */
+/** Creates a context that verifies certificates of both authorities; `certificateOf` tells them apart. */
 function contextOf({ key, cert, ca, proxyCa }: Tls) {
   return { key, cert, ca: proxyCa === undefined ? ca : [ca, proxyCa] };
 }
@@ -64,7 +64,7 @@ export interface ListenersOptions {
   readonly onCounts?: ((counts: ConnectionCounts) => void) | undefined;
   /** Called when a connection that carried requests has closed. */
   readonly onDisconnect?: ((peer: Peer) => void) | undefined;
-  /** Called when the thread of the listeners was blocked, if they have one of their own. */
+  /** Called when the thread of the listeners was blocked, if they have their own. */
   readonly onBlocked?: ((blockage: Blockage) => void) | undefined;
   readonly serve: (exchange: Exchange) => void;
 }
@@ -74,9 +74,9 @@ export interface Listeners {
   listen(port: number, host: string): Promise<AddressInfo>;
   /** Listens without TLS and without authentication: for loopback addresses only. */
   listenInsecure(port: number, host: string): Promise<AddressInfo>;
-  /** Serves new connections with another certificate; open ones stay as they are. */
+  /** Uses another certificate for new connections. */
   renew(tls: Partial<Tls>): void;
-  /** Stops accepting connections, lets requests in flight finish for a while, then closes what is left. */
+  /** Stops accepting connections, lets requests in flight finish for a while, then closes the rest. */
   close(): Promise<void>;
   /** Runs the task after pending replies were written and pending requests were read. */
   nextTurn(task: () => void): void;
@@ -84,7 +84,10 @@ export interface Listeners {
   lines(): Iterable<string>;
 }
 
-/** Node refuses streams while a session holds more than this; many watches with large events would reach its default. */
+/**
+ * Memory limit of a session, above which Node rejects streams; many watches with large events would reach Node's
+ * default.
+ */
 const MAX_SESSION_MEMORY_MB = 1024;
 const TCP_KEEP_ALIVE_MS = 60_000;
 const SOCKET_OPTIONS = { keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS, noDelay: true };
@@ -165,7 +168,7 @@ class NetListeners implements Listeners {
   async close(): Promise<void> {
     const { clock, limits } = this.#options;
     const closed = this.#servers.map((server) => {
-      // Busy connections are closed as soon as they have nothing more to do.
+      // Busy connections are closed as soon as they become idle.
       configureHttp1(server, { keepAliveTimeout: 1 });
       return new Promise<void>((resolve) => server.close(() => resolve()));
     });
@@ -185,7 +188,7 @@ class NetListeners implements Listeners {
     return this.#connections.lines();
   }
 
-  /** Applies the limits to new connections. The result serves one that was already admitted. */
+  /** Applies the limits to new connections. Returns a function that serves an admitted one. */
   #admitConnections(server: Http2SecureServer | Server): (socket: Duplex) => void {
     const serve = interceptConnections(server);
     server.on('connection', (socket: Socket) => this.#connections.admit(socket, () => serve(socket)));
@@ -252,8 +255,8 @@ interface Http1Origin {
 }
 
 /**
- * Serves an upgrade to a protocol that is not supported as an ordinary request, after those before it: puts the request back
- * into its socket, without the headers that ask for the upgrade, and has it parsed again.
+ * Serves an upgrade to an unsupported protocol as an ordinary request, after those before it: puts the request back
+ * into its socket, without the headers for the upgrade, and parses it again.
  */
 function replayWithoutUpgrade(
   request: IncomingMessage,

@@ -1,10 +1,10 @@
-/** Answers bytes that the HTTP/1 parser rejects: malformed, too large, or too slow to become a request. */
+/** Responds to bytes that the HTTP/1 parser rejects: malformed, too large, or too slow. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../../../base/time/clock.ts';
 import { currentResponse, discardInput } from '../node-internals.ts';
 
-/** How long the client has to read the error before its connection is closed. */
+/** Time for the client to read the error before its connection is closed. */
 const LINGER_MS = 1_000;
 
 const ERRORS: Readonly<Record<string, readonly [line: string, reason: string, message: string]>> = {
@@ -19,7 +19,10 @@ const MALFORMED = ['400 Bad Request', 'BadRequest', 'the request is not HTTP'] a
 
 const answeredEarly = new WeakSet<Duplex>();
 
-/** Notes that a request was answered before its body was complete: an error in the rest of it is not answered again. */
+/**
+ * Records that a request got its response before its body was complete: an error in the rest of it gets no second
+ * response.
+ */
 export function noteAnsweredEarly(request: IncomingMessage): void {
   const { socket } = request;
   answeredEarly.add(socket);
@@ -27,8 +30,8 @@ export function noteAnsweredEarly(request: IncomingMessage): void {
 }
 
 /**
- * Answers a parser error and closes the connection. What the client still sends is read and discarded for a moment:
- * closing at once would reset the connection, and the client would never see the answer.
+ * Responds to a parser error and closes the connection. Further data from the client is read and discarded for a
+ * moment: closing at once would reset the connection, and the client would never see the response.
  */
 export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): void {
   const current = currentResponse(socket);
@@ -39,7 +42,7 @@ export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, cl
   }
   discardInput(socket);
   socket.on('error', () => undefined);
-  // Pipelined requests that arrived completely are answered first; an incomplete one gets this error as its response.
+  // Complete pipelined requests get their responses first; an incomplete one gets this error as its response.
   if (current?.req.complete) current.once('close', () => answerMalformed(error, socket, clock));
   else sendAndClose(error, socket, clock);
 }

@@ -1,13 +1,16 @@
-/** Requests that a client sends at the same time on one HTTP/2 session. */
+/** Concurrent requests on one HTTP/2 session. */
 import type { Http2Exchange } from '../protocol/http2.ts';
 
-/** Requests of one session that are served at a time. A watch, or another streamed response, does not count once it has begun. */
+/**
+ * Limit for the requests of one session that are served concurrently. A watch, or another streamed response, does not
+ * count once it has begun.
+ */
 export const MAX_SERVED_STREAMS = 32;
 
 /**
- * Serves the requests of HTTP/2 sessions, a few of each session at a time. The others of a session wait on the thread that
- * owns the sockets: the thread that handles requests takes them in the order in which they come, so that a client with
- * hundreds of streams would delay everybody else. A stream that is reset while it waits is never served.
+ * Serves the requests of HTTP/2 sessions, only a few of each session concurrently. Further ones wait on the thread that
+ * owns the sockets: the thread that handles requests takes them in order of arrival, so a client with hundreds of
+ * streams would delay all other clients. A stream that is reset while it waits is never served.
  */
 export class MultiplexedRequests {
   readonly #queues = new WeakMap<object, SessionQueue>();
@@ -29,7 +32,7 @@ export class MultiplexedRequests {
 
 class SessionQueue {
   readonly #serve: (exchange: Http2Exchange) => void;
-  /** In the order in which they arrived. */
+  /** Waiting requests in order of arrival. */
   readonly #waiting = new Set<Http2Exchange>();
   #unanswered = 0;
   #isStarting = false;
@@ -56,7 +59,9 @@ class SessionQueue {
     this.#serve(exchange);
   }
 
-  /** A request may be answered before `#start` returns: the loop then continues with the next one. */
+  /**
+   * Starts waiting requests. A request may complete before `#start` returns: the loop then continues with the next one.
+   */
   #startWaiting(): void {
     if (this.#isStarting) return;
     this.#isStarting = true;

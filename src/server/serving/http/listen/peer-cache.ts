@@ -4,7 +4,7 @@ import type { TLSSocket } from 'node:tls';
 import { type ClientAuthorities, certificateOf } from '../../../access/authn/certificate.ts';
 import type { Peer } from '../../exchange.ts';
 
-/** Who is at the other end of each connection, looked up once per connection: by socket for HTTP/1, by session for HTTP/2. */
+/** The peers of connections, looked up once per connection: by socket for HTTP/1, by session for HTTP/2. */
 export class PeerCache {
   readonly #peers = new WeakMap<object, Peer>();
   readonly #onDisconnect: ((peer: Peer) => void) | undefined;

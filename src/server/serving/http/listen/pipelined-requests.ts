@@ -1,17 +1,20 @@
-/** Requests that a client sends on one HTTP/1 connection without waiting for the responses to earlier ones. */
+/** Requests on one HTTP/1 connection that the client sends without waiting for earlier responses. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { closeQueued, currentResponse, isPausedByNode, makePausable, whenCurrent } from '../node-internals.ts';
 
-/** Requests of one connection that are handled while their responses wait for earlier ones. */
+/** Limit for the requests of one connection that are handled while their responses wait for earlier ones. */
 export const MAX_CONCURRENT_REQUESTS = 16;
-/** Requests of one connection that wait for earlier ones; nothing more is read while there are so many. */
+/** Limit for the waiting requests of one connection; at the limit, reading pauses. */
 const MAX_QUEUED_REQUESTS = 64;
-/** The same for all connections together. Above it, a connection that exceeds its own limit is closed. */
+/** Limit for the waiting requests of all connections. Above it, a connection that exceeds its own limit is closed. */
 const MAX_QUEUED_REQUESTS_IN_TOTAL = 10_000;
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Runs when every earlier request on the connection has its response; not at all if the connection ends before that. */
+/**
+ * Runs the callback when every earlier request on the connection has its response; never if the connection ends before
+ * that.
+ */
 export function whenAllAnswered(socket: Duplex, then: () => void): void {
   const response = currentResponse(socket);
   if (!response) then();
@@ -27,10 +30,10 @@ interface QueuedRequest {
 }
 
 /**
- * Serves requests behind others on their connection: at once if neither they nor any before them change anything, otherwise
- * when those have their responses. Only a few are served at a time, and a connection with many is not read: a client could
- * send a hundred thousand and never read a response. A queued response is closed with its connection, so that nothing
- * keeps working for a client that has left.
+ * Serves requests behind others on their connection: at once if neither they nor any before them change anything,
+ * otherwise when those have their responses. Only a few are served concurrently, and a connection with many is not
+ * read: a client could send a hundred thousand and never read a response. A queued response is closed with its
+ * connection, so that nothing keeps working for a disconnected client.
  */
 export class PipelinedRequests {
   readonly #queues = new WeakMap<Duplex, ConnectionQueue>();
@@ -46,13 +49,13 @@ export class PipelinedRequests {
   }
 }
 
-/** The requests of one connection that wait for earlier ones. */
+/** The waiting requests of one connection. */
 class ConnectionQueue {
   readonly #socket: Duplex;
   readonly #total: { queued: number };
-  /** Responses behind the one that is sent. */
+  /** Responses behind the one being sent. */
   readonly #responses = new Set<ServerResponse>();
-  /** Those whose requests have not been started, in order. */
+  /** Requests that have not been started, in order. */
   #waiting: QueuedRequest[] = [];
   #isPaused = false;
 
@@ -83,7 +86,7 @@ class ConnectionQueue {
     if (this.#responses.size > MAX_QUEUED_REQUESTS) this.#pause();
   }
 
-  /** Starts requests that need not wait for those before them. */
+  /** Starts requests that need not wait for earlier ones. */
   #startSafe(): void {
     const current = currentResponse(this.#socket);
     if (current && !isSafe(current)) return;
@@ -108,7 +111,7 @@ class ConnectionQueue {
   #resume(): void {
     if (!this.#isPaused || this.#responses.size > MAX_QUEUED_REQUESTS / 2) return;
     this.#isPaused = false;
-    // Node resumes a connection itself that it has paused because its responses are not read.
+    // Node itself resumes a connection that it has paused because its responses are not read.
     if (!isPausedByNode(this.#socket)) this.#socket.resume();
   }
 }

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Headers that ask for another protocol, and the tokens in `Connection` that name them. */
+/** Headers that request another protocol, and the tokens in `Connection` that name them. */
 const UPGRADE_HEADERS = new Set(['upgrade', 'http2-settings']);
 
-/** The request's bytes as they were received, followed by `rest`, without the headers that ask for another protocol. */
+/** Returns the request's bytes as received, followed by `rest`, without the headers that request another protocol. */
 export function stripUpgrade(request: IncomingMessage, rest: Buffer): Buffer {
   const { method, url, httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];

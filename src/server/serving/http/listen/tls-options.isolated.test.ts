@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => running.server.close());
 
-/** The connection, or the error. */
+/** Resolves with the connection, or the error. */
 async function handshake(options: ConnectionOptions): Promise<TLSSocket | Error> {
   const socket = connect({ port: running.port, host: '127.0.0.1', ca: running.authority.ca, ...options });
   return once(socket, 'secureConnect').then(

@@ -11,7 +11,7 @@ export type Admit = (
   options?: CallOptions,
 ) => Promise<void> | undefined;
 
-/** Audit, flow control and authorization, in this order. Undefined when nothing had to wait. */
+/** Performs audit, flow control and authorization, in this order. Returns undefined when all were synchronous. */
 export function admitStage({ authorizer }: { readonly authorizer: Authorizer }): Admit {
   return (lifecycle, attributes, route, options) => {
     lifecycle.audit(attributes, route, options);

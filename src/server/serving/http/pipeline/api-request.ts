@@ -7,7 +7,7 @@ import type { RequestTarget } from './request-target.ts';
 export interface ApiRequest {
   readonly exchange: Exchange;
   readonly target: RequestTarget;
-  /** Who the request is made as: its sender, or whom the sender impersonates. */
+  /** The user of the request: its sender, or the user that the sender impersonates. */
   readonly user: User;
   readonly lifecycle: RequestLifecycle;
 }

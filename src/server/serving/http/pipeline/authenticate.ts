@@ -3,10 +3,13 @@ import { ANONYMOUS, type Authenticate } from '../../../access/authn/authenticato
 import { unsecuredUser } from '../../../access/authn/unsecured.ts';
 import type { Exchange } from '../../exchange.ts';
 
-/** Paths that reveal only that the server runs and which release it is. Without credentials they are anonymous. */
+/**
+ * Public paths, which reveal only that the server runs and its release. Without credentials they are served
+ * anonymously.
+ */
 const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
 
-/** Finds out who sent a request. Throws, or rejects with, an Unauthorized. */
+/** Authenticates the sender of a request. Throws, or rejects with, an Unauthorized. */
 export function authenticateStage(options: { readonly authenticate: Authenticate }) {
   return (exchange: Exchange, path: string): User | Promise<User> => {
     if (exchange.peer.isUnsecured) return unsecuredUser(exchange.headers);

@@ -5,7 +5,7 @@ import { type Route, type Routes, verbOf } from '../route/route.ts';
 import type { Admit } from './admit.ts';
 import type { ApiRequest } from './api-request.ts';
 
-/** What a path and a method mean. */
+/** The route of a path and the verb of a method. */
 export interface RoutedVerb {
   readonly route: Route;
   readonly verb: Verb;
@@ -17,8 +17,8 @@ export interface FindRouteOptions {
 }
 
 /**
- * Finds the objects that a request is for. Undefined when its path is not one of objects; then the user may see whatever is
- * at that path. That a path does not exist is reported only to users who could see it if it did.
+ * Finds the objects of a request. Returns undefined when its path is not one of objects, and the user may see what is
+ * at that path. Users learn that a path does not exist only if they could see it if it did.
  */
 export function findRouteStage({ routes, admit }: FindRouteOptions) {
   return (request: ApiRequest): RoutedVerb | undefined | Promise<RoutedVerb | undefined> => {

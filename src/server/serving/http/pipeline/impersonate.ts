@@ -14,14 +14,16 @@ export interface ImpersonateOptions {
   readonly routes: Routes;
 }
 
-/** Who a request is made as: its sender, unless its headers name somebody else whom the sender may impersonate. */
+/**
+ * Determines the user of a request: its sender, unless its headers name another user whom the sender may impersonate.
+ */
 export function impersonateStage({ impersonation, routes }: ImpersonateOptions) {
   return (exchange: Exchange, target: RequestTarget, sender: User): User | Promise<User> => {
     const requested = requestedUser(exchange.headers);
     return requested ? impersonation.userFor(requested, attributesOf(exchange, target, sender)) : sender;
   };
 
-  /** What the request wants to do, as if its sender did it. */
+  /** Returns the attributes of the request as if its sender made it directly. */
   function attributesOf({ method, url }: Exchange, target: RequestTarget, user: User): Attributes {
     const { path } = target;
     try {

@@ -7,7 +7,7 @@ const PLAIN_JSON: Representation<ObjectForm> = { format: 'json', pretty: false }
 
 /** Chooses the representation of a response before anything is done. Throws a NotAcceptable or a BadRequest. */
 export function negotiateResponse({ exchange, route, verb, query }: ObjectRequest): Representation<ObjectForm> {
-  // A log is text, and what is proxied is something else, whatever the client accepts; errors are JSON.
+  // A log is always text, and proxied content is arbitrary, regardless of the Accept header; errors are JSON.
   const content = route.subresource?.descriptor.content.type;
   if (content === 'text' || content === 'connection') return PLAIN_JSON;
   const { accept } = exchange.headers;

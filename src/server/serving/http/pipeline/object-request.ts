@@ -11,7 +11,7 @@ import type { ApiRequest } from './api-request.ts';
 import type { RoutedVerb } from './find-route.ts';
 import type { RequestLifecycle } from './request-lifecycle.ts';
 
-/** What is counted for a request whose client disconnected before the response; nginx uses the same code. */
+/** Status code in the metrics for a request whose client disconnected before the response, as in nginx. */
 const CLIENT_CLOSED_REQUEST = 499;
 
 /** A request for objects, counted in the metrics until its response is complete. */
@@ -46,19 +46,19 @@ export class ObjectRequest {
     this.#series = options.requests.began(verb, route);
   }
 
-  /** The query parameters that the subresource declares; undefined if it declares none. Throws a BadRequest. */
+  /** The declared query parameters of the subresource; undefined if it declares none. Throws a BadRequest. */
   get parameters(): ParameterValues | undefined {
     const declared = this.route.subresource?.descriptor.parameters;
     return declared && !this.route.path ? parseParameters(this.#search, declared) : undefined;
   }
 
-  /** The response is complete. A watch over a WebSocket has no status code of its own. */
+  /** Completes the request. A watch over a WebSocket has no status code of its own. */
   complete(): void {
     this.lifecycle.complete();
     this.#count(this.exchange.code || 200);
   }
 
-  /** The error has been sent, if there was still a client to send it to. */
+  /** Completes the request with an error, which was sent if the client was still connected. */
   fail(error: unknown): void {
     this.lifecycle.fail(error);
     this.#count(this.exchange.code || CLIENT_CLOSED_REQUEST);

@@ -1,14 +1,14 @@
-/** A response that goes on until the client, the server or the stream itself ends it. */
+/** A response that lasts until the client, the server or the stream itself ends it. */
 interface OpenStream {
   end(): void;
 }
 
-/** Watches and streamed texts that are being sent, so that they can be ended when the server shuts down. */
+/** Watches and streamed texts in progress, to be ended when the server shuts down. */
 export class OpenStreams {
   readonly #streams = new Set<OpenStream>();
   #isDraining = false;
 
-  /** Whether the server is shutting down. */
+  /** True while the server is shutting down. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
@@ -22,7 +22,7 @@ export class OpenStreams {
     this.#streams.delete(stream);
   }
 
-  /** Ends every stream, also those that start later. */
+  /** Ends every stream, including those that start later. */
   drain(): void {
     this.#isDraining = true;
     for (const stream of [...this.#streams]) stream.end();

@@ -1,4 +1,4 @@
-/** The stages of a request, in the order in which they run. Each is a file of this folder. */
+/** The stages of a request, in execution order. Each is a file in this folder. */
 import { isApiError } from '../../../../api/errors.ts';
 import { RequestAttributes } from '../../../access/authz/attributes.ts';
 import type { Exchange } from '../../exchange.ts';
@@ -71,12 +71,12 @@ export class Pipeline {
     }
   }
 
-  /** Prepares the documents that clients ask for first; to be called when the server is idle. */
+  /** Prepares the documents that clients request first. Should be called when the server is idle. */
   prepare(): void {
     this.#stages.documents.prepare();
   }
 
-  /** Ends every watch, and has clients open new connections for further requests. */
+  /** Ends every watch, and makes clients open new connections for further requests. */
   drain(): void {
     this.#stages.streams.drain();
   }

@@ -6,7 +6,7 @@ import { NO_QUERY } from '../route/query.ts';
 import type { ObjectRequest } from './object-request.ts';
 import { NO_CONTENT, RequestCall } from './request-call.ts';
 
-/** Reads what a request sends and makes the call of it. Reads, which send nothing, need no wait. */
+/** Reads the content of a request and creates its call. Reads have no content, and are synchronous. */
 export function readCallStage({ bodies, monitor }: { readonly bodies: RequestBodies; readonly monitor: WorkMonitor }) {
   return (request: ObjectRequest): RequestCall | Promise<RequestCall> => {
     const { verb, route, query } = request;
@@ -19,7 +19,7 @@ export function readCallStage({ bodies, monitor }: { readonly bodies: RequestBod
     return readContent(request, options);
   };
 
-  /** Other requests may use the seat while the body arrives. */
+  /** Reads the content. Other requests may use the seat while the body arrives. */
   async function readContent(request: ObjectRequest, options: CallOptions | undefined): Promise<RequestCall> {
     const { exchange, route, verb, lifecycle } = request;
     const content = await lifecycle.releaseSeatWhile(
@@ -29,7 +29,7 @@ export function readCallStage({ bodies, monitor }: { readonly bodies: RequestBod
   }
 }
 
-/** A watch on one object is a watch on the list with its name; a field selector beside it must agree. */
+/** Turns a watch on one object into a watch on the list with its name; a field selector in the query must agree. */
 function selectName(options: CallOptions, name: string): CallOptions {
   const own = `metadata.name=${name}`;
   const given = options.fieldSelector;

@@ -5,7 +5,7 @@ import type { Verb } from '../../../../kinds/kind.ts';
 import type { Exchange } from '../../exchange.ts';
 import type { Route } from '../route/route.ts';
 
-/** What a request sends in its body. */
+/** The content of a request's body. */
 export interface RequestContent {
   readonly body?: unknown;
   readonly duplicates?: readonly string[] | undefined;
@@ -22,7 +22,7 @@ interface CallSource {
   readonly parameters?: ParameterValues | undefined;
 }
 
-/** A request over HTTP as a call of the API. */
+/** A call of the API that was made over HTTP. */
 export class RequestCall implements Call {
   readonly verb: Verb;
   readonly user: User;
@@ -65,7 +65,7 @@ export class RequestCall implements Call {
     return this.#exchange.headers['user-agent'];
   }
 
-  /** Few verbs wait for anything, so most requests never create one. */
+  /** Created on first use: few verbs wait for anything. */
   get signal(): AbortSignal {
     return this.#exchange.signal;
   }

@@ -21,7 +21,7 @@ export interface LifecycleOptions {
   readonly flowControl: FlowControl | undefined;
   readonly deadlines: Deadlines;
   readonly memos: RequestMemos;
-  /** Answers a request whose time is up. */
+  /** Responds to a request after its timeout. */
   readonly onTimeout: (exchange: Exchange, error: ApiError) => Promise<void>;
 }
 
@@ -43,7 +43,7 @@ const CLOSED_EARLY: Status = {
 };
 
 /**
- * What lasts from a request's arrival to its end: its deadline, its audit record and its seat. It is itself the argument of
+ * The state of a request from arrival to end: its deadline, its audit record and its seat. It is itself the argument of
  * the audit log and of flow control, since one is created for every request.
  */
 export class RequestLifecycle extends Deadline implements Work {
@@ -53,13 +53,13 @@ export class RequestLifecycle extends Deadline implements Work {
   memo: Memo | undefined;
   kind: Kind | undefined;
   options: CallOptions = NO_OPTIONS;
-  /** Who sent the request, once that is known. */
+  /** The sender of the request, once it is known. */
   sender: User | undefined;
-  /** Undefined if the audit policy does not want the request. */
+  /** The audit record; undefined if the audit policy excludes the request. */
   record: AuditRecord | undefined;
   readonly #options: LifecycleOptions;
   #seat: Seat | undefined;
-  /** Whether others use the seat. */
+  /** True while others use the seat. */
   #isPaused = false;
   #isAudited = false;
   #outcome: RequestOutcome | undefined;
@@ -72,12 +72,12 @@ export class RequestLifecycle extends Deadline implements Work {
     options.deadlines.set(this);
   }
 
-  /** Gives up earlier, for a client that does not wait as long. 0: the client leaves it to the server. */
+  /** Shortens the timeout, for a client that does not wait as long. 0: the client leaves it to the server. */
   limit(milliseconds: number): void {
     if (milliseconds > 0) this.#options.deadlines.shorten(this, milliseconds);
   }
 
-  /** Audit: records what the request wants to do. */
+  /** Audit: records the attributes of the request. */
   audit(attributes: Attributes, route?: Route, options: CallOptions = NO_OPTIONS): void {
     const { user, verb } = attributes;
     const isOwn = user === this.sender;
@@ -90,7 +90,7 @@ export class RequestLifecycle extends Deadline implements Work {
     if (!isOwn) this.record?.impersonating(user);
   }
 
-  /** Flow control: undefined if there is a seat at once. Throws, or rejects with, TooManyRequests. */
+  /** Flow control: takes a seat. Returns undefined if one is free at once. Throws, or rejects with, TooManyRequests. */
   takeSeat(): Promise<void> | undefined {
     const { flowControl } = this.#options;
     if (!flowControl) return undefined;
@@ -111,12 +111,12 @@ export class RequestLifecycle extends Deadline implements Work {
     }
   }
 
-  /** Sets what is recorded when the request completes. */
+  /** Sets the result that is recorded when the request completes. */
   setOutcome(outcome: RequestOutcome): void {
     this.#outcome = outcome;
   }
 
-  /** The response has begun and goes on for as long as it takes: without deadline and seat. */
+  /** Records the start of a streaming response, which has neither deadline nor seat. */
   startStreaming(code: number): void {
     this.#options.deadlines.clear(this);
     this.#release();
@@ -130,7 +130,7 @@ export class RequestLifecycle extends Deadline implements Work {
     if (this.client.hasUnsentResponse) this.#options.deadlines.set(new UnsentResponse(this.client));
   }
 
-  /** Records a request that is about to fail and had not got as far as `audit`. */
+  /** Records a request that failed before it reached `audit`. */
   auditFailure(): void {
     if (!this.#options.audit || this.#isAudited) return;
     this.attributes = attributesOf(this.client, this.sender ?? NO_USER);
@@ -143,8 +143,8 @@ export class RequestLifecycle extends Deadline implements Work {
   }
 
   /**
-   * Makes an unauthenticated client queue behind other clients from the same address before it gets its 401, and drops it
-   * when too many of them wait. Undefined when it need not wait.
+   * Makes an unauthenticated client queue behind other clients from the same address before it gets its 401, and drops
+   * it when too many of them wait. Returns undefined when no delay is needed.
    */
   delayUnauthenticated(): Promise<void> | undefined {
     const { flowControl } = this.#options;
@@ -163,7 +163,7 @@ export class RequestLifecycle extends Deadline implements Work {
   }
 
   override expire(): void {
-    // What another server began to answer and does not finish cannot become an error any more.
+    // A response that another server began and does not finish cannot become an error any more.
     if (this.client.code !== 0) {
       this.client.abort();
       return;
@@ -175,7 +175,7 @@ export class RequestLifecycle extends Deadline implements Work {
   #openRecord(): void {
     this.#isAudited = true;
     const { sender, attributes, client } = this;
-    // The policy's rules are about the sender, also when it impersonates somebody.
+    // The policy's rules match the sender, even when it impersonates another user.
     const isImpersonated = sender !== undefined && attributes.user !== sender;
     const audited = isImpersonated
       ? { client, sender, attributes: { ...attributes, user: sender }, memo: undefined }
@@ -184,7 +184,9 @@ export class RequestLifecycle extends Deadline implements Work {
     if (this.record) client.responseHeaders = ['Audit-ID', this.record.id];
   }
 
-  /** A client that has disconnected would be served for nothing, and its body would never arrive. */
+  /**
+   * Releases the seat of a client that has disconnected: serving it would be useless, and its body would never arrive.
+   */
   #takeSeatLate(seat: Seat): void {
     this.#hold(seat);
     if (this.client.isDisconnected) throw new Disconnected('the client disconnected while its request waited');
@@ -209,7 +211,7 @@ export class RequestLifecycle extends Deadline implements Work {
   }
 }
 
-/** A response that the client does not read must not be kept. */
+/** Aborts a response that the client has not read in time. */
 class UnsentResponse extends Deadline {
   constructor(private readonly exchange: Exchange) {
     super();
@@ -226,7 +228,7 @@ function outcomeOf(error: unknown): RequestOutcome {
   return { code: status.code, status, panic: !isForeseen(error), body: () => Buffer.from(JSON.stringify(status)) };
 }
 
-/** What a request that failed early was about. What cannot be parsed is taken as it is. */
+/** Returns the attributes of a request that failed early. Parts that cannot be parsed are used unchanged. */
 function attributesOf({ method, url }: Exchange, user: User): Attributes {
   const [path = '', search = ''] = url.split('?', 2);
   const watch = new URLSearchParams(search).get('watch');

@@ -15,18 +15,18 @@ export class RequestTarget {
     this.search = mark < 0 ? '' : url.slice(mark + 1);
   }
 
-  /** Parsed on first use. Throws a BadRequest. */
+  /** The parsed query, parsed on first use. Throws a BadRequest. */
   get query(): Query {
     this.#query ??= this.search === '' ? NO_QUERY : parseQuery(this.search);
     return this.#query;
   }
 
-  /** The query as far as it is meant for the API: what is sent to a proxied program is the program's own. */
+  /** Returns the part of the query that is meant for the API: the query of a proxied program is the program's own. */
   queryOf(route: Route): Query {
     return route.path === undefined ? this.query : NO_QUERY;
   }
 
-  /** The query if it has been parsed: for reporting an error, which may be that it cannot be. */
+  /** The query if it has been parsed, for reporting an error, which may be about the query itself. */
   get parsedQuery(): Query {
     return this.#query ?? NO_QUERY;
   }

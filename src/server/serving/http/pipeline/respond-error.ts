@@ -13,7 +13,7 @@ export interface RespondErrorOptions {
   readonly protobuf: Pick<ProtobufReplies, 'status'>;
 }
 
-/** Answers with an error. Errors that are not the client's are logged. */
+/** Responds with an error. Errors of the server are logged. */
 export function respondErrorStage({ log, streams, protobuf }: RespondErrorOptions) {
   return async (exchange: Exchange, error: unknown, query: Query, warnings?: readonly string[]): Promise<void> => {
     const { method, url } = exchange;

@@ -24,7 +24,10 @@ export interface RespondOptions {
   readonly protobuf: ProtobufReplies;
 }
 
-/** Sends a reply and completes the request, at once or when a stream has ended. Undefined when nothing had to wait. */
+/**
+ * Sends a reply and completes the request, at once or when a stream has ended. Returns undefined when it was
+ * synchronous.
+ */
 export function respondStage({ clock, streams, protobuf }: RespondOptions) {
   const now = () => clock.now();
 
@@ -56,7 +59,7 @@ export function respondStage({ clock, streams, protobuf }: RespondOptions) {
     }
   }
 
-  /** `metadataVersion`: the version of the form in which the metadata of objects is requested, if it is. */
+  /** `metadataVersion`: the version of the metadata-only form, if requested. */
   async function sendProtobuf(
     request: ObjectRequest,
     reply: Reply,
@@ -71,7 +74,7 @@ export function respondStage({ clock, streams, protobuf }: RespondOptions) {
     const room = reply.type === 'list' ? exchange.room() : undefined;
     if (room) await room;
     const encoded = protobuf.encode(reply, metadataVersion);
-    // What a subresource replies may have no protobuf form.
+    // The reply of a subresource may have no protobuf form.
     if (!encoded) return sendWhole(request, reply, PLAIN_JSON);
     if (lifecycle.record) lifecycle.setOutcome(outcomeOf(reply));
     const code = reply.type === 'status' ? reply.status.code : 200;
@@ -162,7 +165,10 @@ export function respondStage({ clock, streams, protobuf }: RespondOptions) {
   }
 }
 
-/** Text is the body of the response, or the messages of a WebSocket. Throws a BadRequest when that cannot be opened. */
+/**
+ * Starts a text response: the body of the response, or the messages of a WebSocket. Throws a BadRequest when that
+ * cannot be opened.
+ */
 function startText(exchange: Exchange, contentType: string): Writable {
   if (exchange.watchFraming !== 'frames') return exchange.startText(contentType, NO_HEADERS);
   const upgrade = textUpgrade(exchange);
@@ -171,7 +177,7 @@ function startText(exchange: Exchange, contentType: string): Writable {
 
 type WholeReply = Exclude<Reply, WatchReply | StreamReply | ConnectionReply>;
 
-/** What is recorded in the audit log. */
+/** Returns the result for the audit log. */
 function outcomeOf(reply: WholeReply): RequestOutcome {
   const status = reply.type === 'status' ? reply.status : undefined;
   return { code: status?.code ?? 200, status, body: () => bytesOf(reply) };

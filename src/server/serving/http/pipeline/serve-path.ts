@@ -17,7 +17,7 @@ export interface ServeHealthOptions {
   readonly admit: Admit;
 }
 
-/** Answers a health endpoint. */
+/** Serves a health endpoint. */
 export function serveHealthStage({ health, admit }: ServeHealthOptions) {
   return async ({ exchange, target, user, lifecycle }: ApiRequest, path: HealthPath): Promise<void> => {
     await admit(lifecycle, { user, verb: exchange.method.toLowerCase(), path: target.path });
@@ -33,7 +33,9 @@ export interface ServePathOptions {
   readonly documents: Documents;
 }
 
-/** Answers a path that is not one of objects: a proxied API, discovery, schemas, metrics and other documents, or 404. */
+/**
+ * Serves a path that is not one of objects: a proxied API, discovery, schemas, metrics and other documents, or a 404.
+ */
 export function servePathStage({ streams, routes, documents }: ServePathOptions) {
   return async ({ exchange, target, user, lifecycle }: ApiRequest): Promise<void> => {
     const { path, query } = target;
@@ -46,7 +48,7 @@ export function servePathStage({ streams, routes, documents }: ServePathOptions)
     lifecycle.complete();
   };
 
-  /** Another server may be slow to answer: meanwhile other requests use the seat. */
+  /** Releases the seat while another server responds, which may be slow. */
   async function serveProxied(proxy: ServeProxied, { exchange, target, user, lifecycle }: ApiRequest): Promise<void> {
     const connection = { end: () => exchange.abort() };
     const goesOn = () => {
@@ -62,7 +64,7 @@ export function servePathStage({ streams, routes, documents }: ServePathOptions)
   }
 }
 
-/** Subresources whose responses go on for as long as a client likes. */
+/** Subresources whose responses last as long as the client wants. */
 const STREAMED: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 function isLongRunning(attributes: Attributes): boolean {

@@ -43,15 +43,15 @@ export interface PipelineOptions extends DocumentsOptions {
   readonly checks: readonly HealthCheck[];
   readonly metrics: Metrics;
   readonly limits: Limits;
-  /** Decodes large YAML bodies. The default is on the event loop. */
+  /** Decodes large YAML bodies. Default: on the event loop. */
   readonly decodeLargeYaml?: DecodeYaml | undefined;
-  /** Without it, nothing is recorded. */
+  /** The audit log; when absent, nothing is recorded. */
   readonly audit?: Audit | undefined;
-  /** Without it, every request is served at once. */
+  /** Flow control; when absent, every request is served at once. */
   readonly flowControl?: FlowControl | undefined;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Is told which request is handled. */
+  /** Receives notice of the request being handled. */
   readonly monitor: WorkMonitor;
 }
 

@@ -5,7 +5,7 @@ interface Closable {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** Closes a response that has ended when its client has not read it in time. */
+/** Closes a finished response that its client has not read in time. */
 export function closeInTime(
   response: Closable,
   { clock, delayMs }: { readonly clock: Clock; readonly delayMs: number },

@@ -4,7 +4,7 @@ import { badRequest } from '../../../../api/errors.ts';
 import type { ClientCertificate } from '../../../access/authn/certificate.ts';
 import { CACHE_CONTROL, type HeaderList, NO_HEADERS, type Peer, type WatchFraming } from '../../exchange.ts';
 
-/** What all exchanges share, independent of the protocol. */
+/** The protocol-independent part of all exchanges. */
 export abstract class ExchangeBase {
   responseHeaders = NO_HEADERS;
   #abort: AbortController | undefined;
@@ -53,7 +53,7 @@ export abstract class ExchangeBase {
     throw badRequest('Upgrade request required');
   }
 
-  /** The headers of every response to this request, and those of this one. */
+  /** Returns the headers of every response to this request, and those of this one. */
   protected allHeaders(extra: HeaderList): HeaderList {
     return extra.length === 0 ? this.responseHeaders : [...this.responseHeaders, ...extra];
   }

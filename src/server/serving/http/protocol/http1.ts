@@ -26,7 +26,7 @@ import { timelyBody } from './timely-body.ts';
 export interface Http1Options {
   readonly limits: Pick<Limits, 'maxBodyBytes' | 'requestTimeoutMs'>;
   readonly clock: Clock;
-  /** For request bodies to arrive. */
+  /** Deadlines for request bodies. */
   readonly bodies: Deadlines;
   readonly outgoing: BacklogLimiter;
   readonly incoming: BacklogLimiter;
@@ -36,7 +36,10 @@ const GONE = new Error('the client has gone');
 const SLASH = 47;
 const SMALL_BODY_BYTES = 16 * 1024;
 
-/** The path of a request target. A client that uses this server as a proxy sends an absolute URL; only our own host is accepted. */
+/**
+ * Returns the path of a request target. A client that uses this server as a proxy sends an absolute URL; only our own
+ * host is accepted.
+ */
 function pathOf(url: string, host = ''): string {
   const origin = /^https?:\/\/([^/?#]*)/i.exec(url);
   return origin && origin[1]!.toLowerCase() === host.toLowerCase() ? url.slice(origin[0].length) : url;
@@ -95,7 +98,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     // A connection has one body at a time; a small one takes less memory than the connection itself.
     if (size > SMALL_BODY_BYTES) incoming.add(size, request, request.socket);
     const reading = readBody(request, declared, { maxBytes: limits.maxBodyBytes, response });
-    // The next request would begin behind the rest of the body, which may never come.
+    // The next request would begin after the rest of the body, which may never come.
     return timelyBody(reading, this.options.bodies, () => this.closeAfterResponse());
   }
 
@@ -150,7 +153,9 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     this.response.shouldKeepAlive = false;
   }
 
-  /** While a body is unread the socket is not read either, and a disconnect would go unnoticed. */
+  /**
+   * Discards unread input: while a body is unread the socket is not read either, and a disconnect would go unnoticed.
+   */
   #discardRest(): void {
     const { request, response, options } = this;
     if (request.complete) return;
@@ -164,10 +169,10 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
   }
 }
 
-/** Connections whose request has a body that is handed on as it arrives. */
+/** Connections with a streamed request body. */
 const streamedFrom = new WeakSet<object>();
 
-/** Whether a request on this connection may take as long as it likes: its body is handed on as it arrives. */
+/** Reports whether a request on this connection has no timeout because its body is streamed. */
 export function isStreaming(socket: object): boolean {
   return streamedFrom.has(socket);
 }
@@ -181,7 +186,7 @@ function sendInSlices(response: ServerResponse, body: Buffer): void {
   slices.push(body);
 }
 
-/** Events as lines; a batch is one chunk, or several if it is large. */
+/** Writes events as lines; a batch is one chunk, or several if it is large. */
 class ChunkedWatch implements EventWriter {
   readonly #response: ServerResponse;
   readonly #options: Http1Options;
@@ -235,7 +240,7 @@ class ChunkedWatch implements EventWriter {
 
 const chunks = new WeakMap<EventBytes, Buffer>();
 
-/** The events as one chunk of HTTP/1, shared by all watchers. */
+/** Encodes the events as one HTTP/1 chunk, shared by all watchers. */
 function chunkOf(batch: EventBytes): Buffer {
   let chunk = chunks.get(batch);
   if (!chunk) {

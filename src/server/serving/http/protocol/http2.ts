@@ -21,13 +21,13 @@ import { ExchangeBase } from './exchange-base.ts';
 import { maxSizeOf, readBody } from './read-body.ts';
 import { timelyBody } from './timely-body.ts';
 
-/** What a client may send on a stream that nobody reads: the flow-control window that Node announces. */
+/** Size of the flow-control window that Node announces, which a client may fill on an unread stream. */
 const STREAM_WINDOW_BYTES = 64 * 1024;
 
 export interface Http2Options {
   readonly limits: Limits;
   readonly clock: Clock;
-  /** For request bodies to arrive. */
+  /** Deadlines for request bodies. */
   readonly bodies: Deadlines;
   readonly outgoing: BacklogLimiter;
   readonly incoming: BacklogLimiter;
@@ -47,7 +47,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     private readonly options: Http2Options,
   ) {
     super(peer);
-    // A reset arrives as an error; the close event that follows is what callers wait for.
+    // A reset arrives as an error; callers wait for the close event that follows.
     stream.on('error', () => undefined);
   }
 
@@ -82,10 +82,10 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     this.onClose(() => this.#answered());
   }
 
-  /** The request has to wait before it is served. `onReset` runs when its client resets it. */
+  /** Marks the request as waiting. `onReset` runs when its client resets it. */
   wait(onReset: () => void): void {
     const { stream } = this;
-    // A stream with unread data is not destroyed, and says that it is closed, only by this event.
+    // A stream with unread data is not destroyed, and only this event signals its reset.
     stream.once('aborted', onReset);
     if (this.hasBody() && stream.session) this.options.incoming.add(STREAM_WINDOW_BYTES, stream, stream.session);
   }
@@ -160,7 +160,7 @@ export class Http2Exchange extends ExchangeBase implements Exchange {
     listener?.();
   }
 
-  /** Discards what the client still sends: unread, it would fill the connection's flow-control window. */
+  /** Discards further input: unread, it would fill the connection's flow-control window. */
   #discardRest(): void {
     const { stream } = this;
     if (stream.endAfterHeaders || stream.readableEnded) return;
@@ -178,7 +178,7 @@ function headersOf(code: number, contentType: string, extra: HeaderList): Outgoi
   return addHeaders(headers, extra);
 }
 
-/** Headers that are sent once for each value. Other values are joined: Node throws for many names that are repeated. */
+/** Headers that are sent once for each value. Others are joined: Node throws for many repeated names. */
 const REPEATED: ReadonlySet<string> = new Set(['set-cookie', 'warning']);
 
 function addHeaders(headers: OutgoingHttpHeaders, extra: HeaderList): OutgoingHttpHeaders {
@@ -194,7 +194,7 @@ function addHeaders(headers: OutgoingHttpHeaders, extra: HeaderList): OutgoingHt
   return headers;
 }
 
-/** Events as lines; a batch is one write. */
+/** Writes events as lines; a batch is one write. */
 class StreamWatch implements EventWriter {
   #onProgress: () => void = () => undefined;
 

@@ -4,13 +4,16 @@ import { Disconnected, tooLarge } from '../errors.ts';
 
 interface ReadBodyOptions {
   readonly maxBytes: number;
-  /** When this closes, the body is no longer needed: the request was answered early, or the client has disconnected. */
+  /**
+   * The response: when it closes, the body is no longer needed, because the request is complete or the client has
+   * disconnected.
+   */
   readonly response?: { once(event: 'close', listener: () => void): unknown } | undefined;
 }
 
 /**
- * Reads a request's body into memory. `declared` is its Content-Length: a body that declares too many bytes is refused
- * unread. Rejects with 413 or Disconnected, and discards what still arrives after that.
+ * Reads a request's body into memory. `declared` is its Content-Length: a body that declares too many bytes is rejected
+ * unread. Rejects with 413 or Disconnected, and discards further input.
  */
 export function readBody(
   source: Readable,
@@ -48,17 +51,20 @@ export function readBody(
   });
 }
 
-/** The largest size that a body with this Content-Length may have. */
+/** Returns the largest size that a body with this Content-Length may have. */
 export function maxSizeOf(declared: string | undefined, maxBytes: number): number {
   return declared === undefined ? maxBytes : Math.min(Number(declared) || 0, maxBytes);
 }
 
-/** A body of up to this many times the limit is read and discarded, so that its client keeps the connection. */
+/**
+ * Limit for discarded bodies, as a multiple of the size limit, so that clients of slightly larger ones keep the
+ * connection.
+ */
 const DISCARD_FACTOR = 4;
 
 /**
- * Reads and discards the rest of a body that is not needed: closing the connection at once would reset it, and the client
- * would never see the response. A client that sends far too much is disconnected.
+ * Reads and discards the rest of an unneeded body: closing the connection at once would reset it, and the client would
+ * never see the response. A client that sends far too much is disconnected.
  */
 export function discardBody(source: Readable & { readonly socket: { destroy(): unknown } }, maxBytes: number): void {
   let size = 0;

@@ -15,7 +15,7 @@ function outputOf() {
   return { output, slices, read: (error?: Error) => written(error) };
 }
 
-it('hands over a slice when the one before has been read, and copies nothing', () => {
+it('passes on a slice when the previous one has been read, and copies nothing', () => {
   const { output, slices, read } = outputOf();
   const large = Buffer.alloc(MB);
   output.push(large);
@@ -32,7 +32,7 @@ it('hands over a slice when the one before has been read, and copies nothing', (
   expect(String(slices.at(-1))).toBe('end');
 });
 
-it('drops what is left when the client has gone', () => {
+it('drops the rest when the client has disconnected', () => {
   const { output, slices, read } = outputOf();
   output.push(Buffer.alloc(MB));
   read(new Error('gone'));

@@ -1,13 +1,13 @@
-/** What is larger is written in slices. */
+/** Size above which a response is written in slices. */
 export const MAX_WHOLE_BYTES = 128 * 1024;
 const SLICE_BYTES = 64 * 1024;
-/** How much is written in one turn of the event loop: encrypting it takes some milliseconds. */
+/** Bytes written in one turn of the event loop: encrypting them takes some milliseconds. */
 const MAX_TURN_BYTES = 2 * 1024 * 1024;
 
-/** `isLast`: the slice ends a buffer. An error means that nothing more can be written. */
+/** Writes a slice. `isLast`: the slice ends a buffer. An error means that nothing more can be written. */
 type WriteSlice = (slice: Buffer, isLast: boolean, written: (error?: Error | null) => void) => void;
 
-/** The turn of the event loop, which all outputs of a thread share. */
+/** The turn of the event loop, shared by all outputs of a thread. */
 class Turn {
   #bytes = 0;
   #isScheduled = false;
@@ -38,9 +38,10 @@ class Turn {
 const turn = new Turn();
 
 /**
- * Writes large buffers slice by slice, each when the one before has left this process. TLS encrypts, and so copies, whatever
- * it is given: of what a client does not read, only one slice is copied; the rest is shared with other clients. When many
- * clients read large responses, their slices are spread over turns of the event loop, so that others need not wait.
+ * Writes large buffers slice by slice, each when the previous one has left this process. TLS encrypts, and so copies,
+ * whatever it is given: for a client that does not read, only one slice is copied; the rest is shared with other
+ * clients. When many clients read large responses, their slices are spread over turns of the event loop, so that others
+ * need not wait.
  */
 export class SlicedOutput {
   readonly #write: WriteSlice;
@@ -48,7 +49,7 @@ export class SlicedOutput {
   #offset = 0;
   #isWriting = false;
   #onEmpty: (() => void) | undefined;
-  /** Bytes that have not been handed to `write`. */
+  /** Bytes that have not been passed to `write`. */
   bytes = 0;
   readonly #written = (error?: Error | null) => {
     this.#isWriting = false;
@@ -70,7 +71,7 @@ export class SlicedOutput {
     if (!this.#isWriting) this.#next();
   }
 
-  /** Runs when everything has been handed over; at once if it has. */
+  /** Runs the callback when everything has been passed on; at once if it has. */
   whenEmpty(then: () => void): void {
     if (this.isEmpty) then();
     else this.#onEmpty = then;
@@ -98,7 +99,7 @@ export class SlicedOutput {
     this.#onEmpty = undefined;
   }
 
-  /** The client has gone. */
+  /** Discards the output of a client that has disconnected. */
   #drop(): void {
     this.#queue = [];
     this.bytes = 0;

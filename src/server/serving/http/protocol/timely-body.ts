@@ -1,7 +1,7 @@
 import { Deadline, type Deadlines } from '../deadlines.ts';
 import { HttpError } from '../errors.ts';
 
-/** Waits for a body that is being read, for as long as a client may take to send one. Rejects with 408 after that. */
+/** Waits for a body that is being read, up to the timeout for bodies. Rejects with 408 after that. */
 export function timelyBody(reading: Promise<Buffer>, deadlines: Deadlines, onTimeout: () => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const deadline = new BodyDeadline(() => {

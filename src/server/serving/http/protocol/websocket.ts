@@ -33,7 +33,7 @@ function server(): Promise<WebSocketServer> {
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
-  /** What was received after the request's headers. */
+  /** Data received after the request's headers. */
   readonly head: Buffer;
 }
 
@@ -41,10 +41,10 @@ export interface Upgrade {
 const PROXY_PATH = /\/proxy(?:[/?]|$)/;
 
 /**
- * Whether a request may have the connection for another protocol: a WebSocket, SPDY for exec and its like, or whatever a
- * proxied program offers. Other protocols are not supported, and a request behind others cannot have the connection for
- * itself: both are served as if they had not asked for an upgrade. So is one with a body, and one for HTTP/2, which is only
- * an offer of the client.
+ * Reports whether a request may have the connection for another protocol: a WebSocket, SPDY for exec and similar
+ * subresources, or any protocol of a proxied program. Other protocols are not supported, and a pipelined request cannot
+ * have the connection for itself: both are served as if they had not requested an upgrade. The same holds for a request
+ * with a body, and for HTTP/2, which is only an offer of the client.
  */
 export function isUpgrade(request: IncomingMessage, socket: Duplex): boolean {
   const { method, headers } = request;
@@ -61,8 +61,8 @@ function isWebSocket(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * A request that asks for another protocol. A watch gets a WebSocket, exec and its like the connection itself; everything
- * else is answered over HTTP.
+ * A request for another protocol. A watch gets a WebSocket, exec and similar subresources the connection itself;
+ * everything else gets a response over HTTP.
  */
 export class UpgradeExchange extends Http1Exchange {
   readonly #upgrade: Upgrade;
@@ -105,7 +105,7 @@ export class UpgradeExchange extends Http1Exchange {
     this.#isUpgraded = true;
     releaseSocket(this.response, socket);
     socket.once('close', () => this.response.emit('close'));
-    // The other end has to close, too.
+    // The remote end has to close, too.
     socket.once('finish', () => closeInTime(socket, { clock, delayMs: limits.requestTimeoutMs }));
     const all = this.allHeaders(headers);
     const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
@@ -140,7 +140,7 @@ export class UpgradeExchange extends Http1Exchange {
   }
 }
 
-/** Each event is a text message; those of a batch are written together. A large one has several frames. */
+/** Writes each event as a text message; those of a batch are written together. A large one has several frames. */
 class FramedWatch implements EventWriter {
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;

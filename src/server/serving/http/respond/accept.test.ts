@@ -76,11 +76,11 @@ describe('other forms', () => {
     'application/json;as=Table',
     'application/json;as=Table;v=v1;g=example.com',
     'application/json;v=v1',
-  ])('%s is not among them', (accept) => {
+  ])('are not available for %s', (accept) => {
     expect(() => negotiate(accept, offers)).toThrow('only the following media types are accepted');
   });
 
-  it('are cached by what is on offer', () => {
+  it('are cached by their offers', () => {
     expect(negotiate(TABLE, offers).form).toBe(table);
     expect(() => negotiate(TABLE)).toThrow('only the following media types are accepted');
   });
@@ -127,7 +127,7 @@ describe('protobuf', () => {
     );
   });
 
-  it('is not for custom kinds, but for their metadata', () => {
+  it('is offered for the metadata of custom kinds, but not for whole objects', () => {
     expect(negotiate(`${PROTOBUF},application/json`, custom).format).toBe('json');
     expect(() => negotiate(PROTOBUF, custom)).toThrow('application/json, application/yaml');
     expect(negotiate(`${PROTOBUF};${METADATA},application/json;${METADATA}`, custom)).toEqual({
@@ -135,13 +135,13 @@ describe('protobuf', () => {
     });
   });
 
-  it('is not for tables', () => {
+  it('is not offered for tables', () => {
     expect(() => negotiate(`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`, builtIn)).toThrow(
       `only the following media types are accepted: application/json, application/yaml, ${PROTOBUF}`,
     );
   });
 
-  it('is for errors wherever a client prefers it', () => {
+  it('is used for errors wherever a client prefers it', () => {
     expect(errorFormat(`${PROTOBUF},application/json`)).toBe('protobuf');
     expect(errorFormat(`application/json,${PROTOBUF}`)).toBe('json');
     expect(errorFormat('text/html')).toBe('json');

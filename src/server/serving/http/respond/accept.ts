@@ -2,28 +2,28 @@ import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
 import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
 import { notAcceptable } from '../errors.ts';
 
-/** A kind that a response can be converted to, as a media type names it: `as=Table;g=meta.k8s.io;v=v1`. */
+/** A form that a response can be converted to, as named in a media type: `as=Table;g=meta.k8s.io;v=v1`. */
 export interface Form {
   readonly kind: string;
   readonly group: string;
   readonly version: string;
-  /** Whether it can be in protobuf, too. */
+  /** True when the form is also available in protobuf. */
   readonly protobuf?: boolean;
 }
 
-/** What a client can choose from. Offers are constants: what was chosen among them is cached by their identity. */
+/** The representations that a client can choose from. Offers are constants: choices are cached by their identity. */
 export interface Offers<F extends Form = Form> {
   readonly forms: readonly F[];
-  /** Whether objects that are not converted to a form can be in protobuf. JSON and YAML are always on offer. */
+  /** True when objects that are not converted to a form are available in protobuf. JSON and YAML are always offered. */
   readonly protobuf: boolean;
 }
 
-/** How a response is encoded. */
+/** The encoding of a response. */
 export interface Representation<F extends Form = Form> {
   readonly format: 'json' | 'yaml' | 'protobuf';
   /** Requested with the parameter `pretty=1` of the media type. */
   readonly pretty: boolean;
-  /** What the response is to be converted to, if anything. */
+  /** The form to convert the response to, if any. */
   readonly form?: F;
 }
 
@@ -36,7 +36,7 @@ export const ACCEPTED_TYPES = [JSON_TYPE, YAML_TYPE];
 const PLAIN_JSON: Representation<never> = Object.freeze({ format: 'json', pretty: false });
 
 const TEXT_OFFERS: Offers<never> = Object.freeze({ forms: [], protobuf: false });
-/** For errors: a Status has every encoding. */
+/** The offers for errors: a Status has every encoding. */
 const STATUS_OFFERS: Offers<never> = Object.freeze({ forms: [], protobuf: true });
 
 interface Clause {
@@ -46,12 +46,12 @@ interface Clause {
   readonly quality: number;
 }
 
-/** Parsed headers, by what was on offer: clients send the same few headers repeatedly. */
+/** Parsed headers by offers: clients send the same few headers repeatedly. */
 const parsed = new WeakMap<Offers, BoundedMap<Representation | undefined>>();
 const MAX_CACHED_BYTES = 128 * 1024;
 const REPRESENTATION_BYTES = 100;
 
-/** Whether the client takes JSON, and a header need not be parsed to know that. */
+/** Reports whether the client accepts JSON, for headers that need no parsing. */
 export function isPlainJson(accept: string | undefined): boolean {
   return accept === undefined || accept === '*/*' || accept === JSON_TYPE || accept === '';
 }
@@ -67,7 +67,7 @@ export function negotiate<F extends Form = never>(
   return chosen;
 }
 
-/** The same for a watch, which is a stream of JSON or protobuf. */
+/** Chooses the representation of a watch, which is a stream of JSON or protobuf. */
 export function negotiateStream<F extends Form = never>(
   accept: string | undefined,
   offers: Offers<F> = TEXT_OFFERS,
@@ -78,7 +78,7 @@ export function negotiateStream<F extends Form = never>(
   throw notAcceptable((offers.protobuf ? [JSON_TYPE, PROTOBUF_TYPE] : [JSON_TYPE]).map((type) => type + STREAM));
 }
 
-/** The format of an error, which must not be hidden by a 406: a client that accepts nothing on offer gets it as JSON. */
+/** Returns the format of an error, which a 406 must not hide: a client that accepts no offered type gets it as JSON. */
 export function errorFormat(accept: string | undefined): Representation['format'] {
   if (accept === undefined || isPlainJson(accept)) return 'json';
   return choose(accept, STATUS_OFFERS)?.format ?? 'json';
@@ -90,7 +90,7 @@ function choose<F extends Form>(accept: string, offers: Offers<F>): Representati
     known = new BoundedMap({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => REPRESENTATION_BYTES });
     parsed.set(offers, known);
   }
-  // Entries of these offers were chosen among them.
+  // Cached entries of these offers were chosen among them.
   if (known.has(accept)) return known.get(accept) as Representation<F> | undefined;
   const chosen = parseAccept(accept)
     .map((clause) => offerFor(clause, offers))
@@ -124,7 +124,7 @@ function formatOf(type: string, subtype: string): Representation['format'] | und
   return subtype === 'json' || subtype === 'yaml' ? subtype : undefined;
 }
 
-/** The header's clauses, by descending preference. */
+/** Parses the header's clauses, by descending preference. */
 function parseAccept(header: string): Clause[] {
   const clauses = header.split(',').flatMap((text) => parseClause(text) ?? []);
   return clauses.sort((a, b) => b.quality - a.quality || wildcards(a) - wildcards(b));

@@ -14,12 +14,12 @@ import { errorFormat, type Representation } from './accept.ts';
 const JSON_TYPE = 'application/json';
 const YAML_TYPE = 'application/yaml';
 
-/** Smaller bodies are not compressed: it would cost more than it saves. */
+/** Minimum size for compression: below it, compressing would cost more than it saves. */
 export const MIN_GZIP_BYTES = 128 * 1024;
 const GZIPPED: HeaderList = ['Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding'];
 const compress = promisify(gzip);
 
-/** How the client wants its response. */
+/** The representation that the client prefers for its response. */
 export interface ResponsePreference extends Representation {
   readonly warnings: readonly string[] | undefined;
 }
@@ -32,7 +32,7 @@ interface Head {
   readonly extra: HeaderList;
 }
 
-/** Answers with an object, a list or a status; synchronously unless it must be compressed or encoded again. */
+/** Sends an object, a list or a status; synchronously unless it must be compressed or encoded again. */
 export function sendReply(
   exchange: Exchange,
   reply: WholeReply,
@@ -45,12 +45,12 @@ export function sendReply(
   return encoding ? encoding.then(encode) : encode();
 }
 
-/** The items of a list may have to be encoded first. Undefined: there is nothing to wait for. */
+/** Encodes the items of a list over several turns if necessary. Returns undefined when done synchronously. */
 function encodedInTurns(reply: WholeReply): Promise<void> | undefined {
   return reply.type === 'list' ? reply.encode() : undefined;
 }
 
-/** Whether a reply may be large. Encodes nothing that would not be kept. */
+/** Reports whether a reply may be large. Encodes only what will be cached. */
 function isLarge(reply: WholeReply): boolean {
   return reply.type === 'list' || (reply.type === 'object' && reply.item.json().length > LARGE_RESPONSE_BYTES);
 }
@@ -71,12 +71,12 @@ function encodeReply(exchange: Exchange, reply: WholeReply, preference: Response
   return compressed.then((bytes) => exchange.reply(code, JSON_TYPE, bytes, [...GZIPPED, ...extra]));
 }
 
-/** Answers with a document that is kept as an object, such as discovery. */
+/** Sends a document that is cached as an object, such as discovery. */
 export function sendDocument(exchange: Exchange, tree: object, preference: ResponsePreference): Promise<void> {
   return sendTree(exchange, tree, { code: 200, extra: NO_HEADERS, ...preference });
 }
 
-/** Answers with bytes that are encoded already. */
+/** Sends bytes that are encoded already. */
 export async function sendEncoded(
   exchange: Exchange,
   { bytes, gzip: cached }: ListBody,
@@ -94,13 +94,13 @@ interface EncodedHead {
   readonly warnings: readonly string[] | undefined;
 }
 
-/** How an error is answered. */
+/** Options for sending an error. */
 interface ErrorOptions extends Pick<ResponsePreference, 'pretty' | 'warnings'> {
   /** Encodes a Status in protobuf. */
   readonly protobuf: (status: Status) => Buffer;
 }
 
-/** Answers with an error. Returns it if it is unexpected, so that it can be logged. */
+/** Sends an error. Returns it if it is unexpected, so that it can be logged. */
 export async function sendError(
   exchange: Exchange,
   error: unknown,
@@ -116,12 +116,12 @@ export async function sendError(
   return isKnown(error) ? undefined : error;
 }
 
-/** The Status that a client gets for an error. */
+/** Returns the Status that a client gets for an error. */
 export function statusOf(error: unknown): Status {
   return isKnown(error) ? error.toStatus() : INTERNAL;
 }
 
-/** Whether an error was raised on purpose. Unexpected ones are wrapped in an InternalError as its cause. */
+/** Reports whether an error was raised on purpose. Unexpected ones are wrapped in an InternalError as its cause. */
 export function isForeseen(error: unknown): boolean {
   return isKnown(error) && !(isApiError(error, 'InternalError') && error.cause !== undefined);
 }
@@ -185,7 +185,7 @@ function encode(tree: object, pretty = false): Buffer {
   return Buffer.from(pretty ? `${JSON.stringify(tree, null, 2)}\n` : JSON.stringify(tree));
 }
 
-/** Whether a response is indented: if the client asks for it or is one that people read the output of. */
+/** Reports whether a response is indented: on request, or for interactive clients. */
 export function isPretty({ headers }: Exchange, { pretty }: Pick<Query, 'pretty'>): boolean {
   return pretty ?? isInteractive(headers['user-agent']);
 }
@@ -203,7 +203,7 @@ export function acceptsGzip({ headers }: Exchange): boolean {
     .some((token) => token.trim() === 'gzip');
 }
 
-/** If all warnings together are longer, each is truncated, and those that still do not fit are left out. */
+/** Limit for all warnings together: beyond it, each is truncated, and those that still do not fit are left out. */
 const MAX_WARNINGS_LENGTH = 4096;
 const MAX_TRUNCATED_WARNING_LENGTH = 256;
 
@@ -223,7 +223,10 @@ function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, ' ').replace(/["\\]/g, (char) => `\\${char}`);
 }
 
-/** An eviction that a budget denies says no time: its client is to decide, and not to repeat it at once. */
+/**
+ * Returns the headers for retries. An eviction denied by a budget has none: its client decides, and should not repeat
+ * it at once.
+ */
 function retryHeaders({ code, details }: Status): HeaderList {
   if (details?.retryAfterSeconds) return ['Retry-After', String(details.retryAfterSeconds)];
   return code === 503 ? ['Retry-After', '1'] : NO_HEADERS;

@@ -7,7 +7,7 @@ function sink(): Writable {
   return new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => setImmediate(done) });
 }
 
-it('keeps nothing of the chunks that it has sent', async () => {
+it('keeps none of the chunks that it has sent', async () => {
   const chunk = Buffer.from('line\n');
   const chunks = 20_000;
   let used = 0;

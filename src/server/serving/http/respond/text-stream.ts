@@ -6,7 +6,7 @@ export class TextStream {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #out: Writable;
   #isEnded = false;
-  /** Ends the wait that is under way. */
+  /** Ends the current wait. */
   #stopWaiting: () => void = () => undefined;
 
   constructor(chunks: AsyncIterable<Uint8Array>, out: Writable) {
@@ -25,7 +25,7 @@ export class TextStream {
       }
     } finally {
       this.#out.end();
-      // An iterator that waits for its next chunk ends only after that; this is not awaited.
+      // An iterator that waits for its next chunk ends only after that, so this is not awaited.
       this.#chunks.return?.().catch(() => undefined);
     }
   }
@@ -36,7 +36,10 @@ export class TextStream {
     this.#stopWaiting();
   }
 
-  /** Undefined when the response ends first. A race with one promise for all waits would keep each of them until then. */
+  /**
+   * Waits; resolves with undefined when the response ends first. A race with a single promise for all waits would keep
+   * each of them alive until then.
+   */
   #orEnd<T>(wait: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       this.#stopWaiting = () => resolve(undefined);

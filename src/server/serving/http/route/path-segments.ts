@@ -1,7 +1,7 @@
 import { badRequest } from '../../../../api/errors.ts';
 import { decodeComponent } from './percent-decode.ts';
 
-/** The segments of a path, decoded as they are read: what follows a proxy subresource is passed on as it was sent. */
+/** The segments of a path, decoded on access: the rest after a proxy subresource is passed on as sent. */
 export class PathSegments {
   readonly #path: string;
   readonly #segments: readonly string[];
@@ -15,18 +15,18 @@ export class PathSegments {
     this.#isEncoded = path.includes('%');
   }
 
-  /** The first segment, before the leading slash, is empty; a trailing slash does not count. */
+  /** Number of segments. The first one, before the leading slash, is empty; a trailing slash does not count. */
   get length(): number {
     return this.#segments.length;
   }
 
-  /** Throws a BadRequest when the segment cannot be a name; hardly any names have control characters. */
+  /** Returns a segment. Throws a BadRequest when it cannot be a name; very few names have control characters. */
   at(index: number, mayHaveControls = false): string | undefined {
     const segment = this.#segments[index];
     return segment !== undefined && this.#isEncoded ? decodeSegment(segment, mayHaveControls) : segment;
   }
 
-  /** The path from a segment on, as it was sent, with the slash before the segment and a trailing one. */
+  /** Returns the path from a segment on, as sent, with the slash before the segment and a trailing one. */
   from(index: number): string {
     return this.#path
       .split('/')

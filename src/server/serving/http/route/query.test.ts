@@ -69,7 +69,7 @@ it.each([
   ['gracePeriodSeconds=9223372036854775808', 'strconv.ParseInt: parsing "9223372036854775808": value out of range'],
   ['limit=%zz', 'invalid URL escape in "%zz"'],
   ['%=1', 'invalid URL escape in "%"'],
-])('refuses %s', (search, message) => {
+])('rejects %s', (search, message) => {
   expect(() => parseQuery(search)).toThrow(message);
 });
 

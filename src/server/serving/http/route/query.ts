@@ -8,11 +8,11 @@ import { decodeComponent } from './percent-decode.ts';
 export interface Query {
   readonly options: CallOptions;
   readonly watch: boolean;
-  /** Undefined if the client does not say. */
+  /** Undefined if the client does not specify it. */
   readonly pretty: boolean | undefined;
-  /** What the rows of a Table include. */
+  /** The content of the rows of a Table. */
   readonly includeObject: string | undefined;
-  /** How long the client waits for a response, in milliseconds; undefined if it does not say. */
+  /** Timeout of the client, in milliseconds; undefined if it has none. */
   readonly timeoutMs: number | undefined;
 }
 
@@ -53,8 +53,8 @@ const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
 ]);
 
 /**
- * Reads the part behind the question mark. Where a parameter is repeated, the first one counts; unknown ones are ignored,
- * as they belong to a client's or a proxy's own business.
+ * Parses the part after the question mark. The first value of a repeated parameter counts; unknown parameters are
+ * ignored, as they may be meant for a client or a proxy.
  */
 export function parseQuery(search: string): Query {
   const options: MutableCallOptions = {};
@@ -78,7 +78,7 @@ export function parseQuery(search: string): Query {
   return { options, watch, pretty, includeObject, timeoutMs };
 }
 
-/** Reads the parameters that a subresource declares. */
+/** Parses the parameters that a subresource declares. */
 export function parseParameters(search: string, declared: QueryParameters): ParameterValues {
   const values: Record<string, string | number | boolean | string[]> = {};
   for (const [key, value] of pairsOf(search)) {
@@ -109,7 +109,7 @@ function read(options: MutableCallOptions, key: string, value: string): void {
   else if (BOOLEANS.has(key)) options[key as KeyOf<boolean>] = booleanOf(value);
 }
 
-/** Only `0` and `false` are false; a parameter without a value is true. */
+/** Parses a boolean: only `0` and `false` are false; a parameter without a value is true. */
 function booleanOf(value: string): boolean {
   return value !== '0' && value.toLowerCase() !== 'false';
 }
@@ -122,7 +122,7 @@ function durationOf(value: string): number {
 
 const TRUE = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 
-/** An empty value leaves the choice to the server. */
+/** Parses `pretty`. An empty value leaves the choice to the server. */
 function prettyOf(value: string): boolean | undefined {
   return value === '' ? undefined : TRUE.has(value);
 }

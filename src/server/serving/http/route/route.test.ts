@@ -88,7 +88,7 @@ describe('paths', () => {
     },
   );
 
-  it('sees kinds come and go', () => {
+  it('are updated when kinds come and go', () => {
     const live = smallRegistry();
     const pods = live.resource('v1', 'pods')!.kind;
     const routes = new Routes(new BackendRegistry(live));
@@ -101,7 +101,7 @@ describe('paths', () => {
     expect(find()?.resource.kind).toBe(pods);
   });
 
-  it('are remembered up to a number and a length, and without a query', () => {
+  it('are cached up to a number and a length, and without a query', () => {
     const routes = new Routes(backends);
     const find = (path: string, query = '') => routes.find(path, path + query);
     const first = find('/api/v1/namespaces/a/pods/first');
@@ -115,24 +115,24 @@ describe('paths', () => {
   });
 });
 
-it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('%s is not allowed on what only watches', (method) => {
+it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'])('rejects %s for paths that only watch', (method) => {
   for (const path of ['/api/v1/watch/namespaces/a/pods', '/api/v1/watch/namespaces/a/pods/b', '/api/v1/watch/pods']) {
     expect(() => routed(method, path)).toThrow('does not allow this method');
   }
 });
 
-it('asks for the options of nothing but programs behind the proxy', () => {
+it('allows the method OPTIONS only for programs behind the proxy', () => {
   expect(() => routed('OPTIONS', '/api/v1/namespaces/a/pods/b')).toThrow('does not allow this method');
   expect(() => routed('OPTIONS', '/api/v1/namespaces/a/pods/b/log')).toThrow('does not allow this method');
 });
 
 describe('the watch parameter', () => {
-  it('makes a list and a get a watch', () => {
+  it('turns a list and a get into a watch', () => {
     expect(routed('GET', '/api/v1/pods', true)).toBe('watch v1 * pods');
     expect(routed('GET', '/api/v1/namespaces/a/pods/b', true)).toBe('watch v1 a pods b');
   });
 
-  it('means nothing to a subresource or another method', () => {
+  it('has no effect on a subresource or another method', () => {
     expect(routed('GET', '/api/v1/namespaces/a/pods/b/status', true)).toBe('get v1 a pods b status');
     expect(routed('DELETE', '/api/v1/namespaces/a/pods', true)).toBe('deletecollection v1 a pods');
   });

@@ -8,19 +8,19 @@ import type { ProxiedServing, ServeProxied } from '../../backend.ts';
 import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import { PathSegments } from './path-segments.ts';
 
-/** A path that names objects. */
+/** The objects and the subresource that a path names. */
 export interface Route {
   readonly resource: ServedResource;
   readonly namespace: string | undefined;
   readonly name: string | undefined;
   readonly subresource: ServedSubresource | undefined;
-  /** What follows a subresource that takes a path, as it was sent: `/healthz`; empty if nothing does. */
+  /** The rest of the path after a subresource that takes one, as sent: `/healthz`; empty if there is none. */
   readonly path: string | undefined;
-  /** Whether the path is one of those under `/watch/`. */
+  /** True for the paths under `/watch/`. */
   readonly watch: boolean;
 }
 
-/** The group and version that a path is below, and where in the path they end; undefined for any other path. */
+/** Returns the group and version of a path, and the index of the segment after them; undefined for any other path. */
 function versionOf(segments: PathSegments): { apiVersion: string; end: number } | undefined {
   const root = segments.at(1);
   if (root === 'api') return { apiVersion: segments.at(2) ?? '', end: 3 };
@@ -28,7 +28,7 @@ function versionOf(segments: PathSegments): { apiVersion: string; end: number } 
   return undefined;
 }
 
-/** What serves a path whose group and version is proxied; undefined for any other path. */
+/** Returns the proxy for a path whose group and version is proxied; undefined for any other path. */
 export function findProxy(path: string, backends: BackendRegistry): ProxiedServing | undefined {
   const found = versionOf(new PathSegments(path));
   const serving = found && backends.find(found.apiVersion)?.serving;
@@ -36,8 +36,9 @@ export function findProxy(path: string, backends: BackendRegistry): ProxiedServi
 }
 
 /**
- * Finds the objects that a path names; undefined when it does not have the form of an object's path, its group is unknown,
- * or its group and version is proxied. A path inside a known group that leads nowhere is a 404 with the API's own message.
+ * Finds the objects that a path names; undefined when it does not have the form of an object's path, its group is
+ * unknown, or its group and version is proxied. A non-existent path inside a known group is a 404 with the API's own
+ * message.
  */
 export function findRoute(path: string, backends: BackendRegistry): Route | undefined {
   const segments = new PathSegments(path);
@@ -78,17 +79,20 @@ export function findRoute(path: string, backends: BackendRegistry): Route | unde
   return { resource, namespace, name, subresource, path: rest, watch };
 }
 
-/** Whether names of the kind may have control characters, as those of roles may: what can be created must be reachable. */
+/**
+ * Reports whether names of the kind may have control characters, like those of roles: objects that can be created must
+ * be reachable.
+ */
 function takesControls({ name }: ServedResource['kind']): boolean {
   return name !== undefined && name('\n', false).length === 0;
 }
 
-/** Limit for the routes that are remembered; those of long paths are not. */
+/** Limit for the cache of routes; those of long paths are not cached. */
 const MAX_CACHED_BYTES = 320 * 1024;
 const MAX_PATH_LENGTH = 256;
 const ROUTE_BYTES = 200;
 
-/** Finds routes, and remembers them until the backends change: clients request the same paths again and again. */
+/** Finds routes, and caches them until the backends change: clients request the same paths repeatedly. */
 export class Routes {
   readonly #backends: BackendRegistry;
   readonly #known = new BoundedMap<Route>({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => ROUTE_BYTES });
@@ -98,7 +102,10 @@ export class Routes {
     this.#backends = backends;
   }
 
-  /** `url` begins with the path. A substring keeps the whole string alive, so that only whole URLs are remembered. */
+  /**
+   * Finds the route of a path. `url` begins with the path. A substring would keep the whole string alive, so only whole
+   * URLs are cached.
+   */
   find(path: string, url: string): Route | undefined {
     const { generation } = this.#backends;
     if (generation !== this.#generation) {
@@ -117,7 +124,7 @@ export class Routes {
   }
 }
 
-/** The verb of a method at a route. Throws MethodNotAllowed. */
+/** Returns the verb of a method at a route. Throws MethodNotAllowed. */
 export function verbOf(method: string, route: Route, watch: boolean): Verb {
   const verb = namedVerb(method, route, watch);
   const { verbs } = route.subresource ?? route.resource;
@@ -145,7 +152,7 @@ function namedVerb(method: string, route: Route, watch: boolean): Verb | undefin
     case 'DELETE':
       if (name !== undefined) return 'delete';
       return onCollection ? 'deletecollection' : undefined;
-    // Only a program behind the proxy answers it. It reads nothing but that answer, so it needs the right to get.
+    // Only a program behind the proxy answers it. It reads nothing but that answer, so it needs the permission to get.
     case 'OPTIONS':
       return subresource && takesPath(subresource) ? 'get' : undefined;
     default:

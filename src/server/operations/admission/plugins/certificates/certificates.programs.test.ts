@@ -55,7 +55,7 @@ describe('requests for certificates', () => {
     return server.update('certificatesigningrequests', body, { ...v1, subresource: 'approval', user: ANN });
   };
 
-  it('are approved by users with that right for the signer, or for all of its domain', async () => {
+  it('are approved by users with that permission for the signer, or for all of its domain', async () => {
     await approve('example.com-web');
     await approve('example.com-other');
     expect(await refusal(approve('example.org-web'))).toBe(
@@ -63,7 +63,7 @@ describe('requests for certificates', () => {
     );
   });
 
-  it('are signed by users with that right for the signer', async () => {
+  it('are signed by users with that permission for the signer', async () => {
     const status = { conditions: [{ type: 'Failed', status: 'True', reason: 'x' }] };
     const fail = async (name: string) => {
       const found = await server.get('certificatesigningrequests', name, v1);
@@ -79,7 +79,7 @@ describe('requests for certificates', () => {
     );
   });
 
-  it('cannot ask for the group system:masters', async () => {
+  it('must not be for the group system:masters', async () => {
     const signer = 'kubernetes.io/kube-apiserver-client';
     const master = csr('m', signer, requestFor('/O=system:masters/CN=ann'));
     expect(await refusal(server.create('certificatesigningrequests', master, v1))).toBe(
@@ -90,7 +90,7 @@ describe('requests for certificates', () => {
 });
 
 describe('OwnerReferencesPermissionEnforcement', () => {
-  it('needs rights to the owned object and to the owner', async () => {
+  it('requires permissions for the owned object and for the owner', async () => {
     const server = await admitting([ownerReferencesPermissionEnforcement], { authorization: ['RBAC'] });
     await withRights(server, [{ apiGroups: [''], resources: ['secrets'], verbs: ['delete'] }]);
     const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };

@@ -16,7 +16,7 @@ const containers = (...resources: object[]) => ({
 });
 
 describe('defaults', () => {
-  it('are given to containers without requests and limits, and listed in an annotation', async () => {
+  it('are applied to containers without requests and limits, and listed in an annotation', async () => {
     await limit({ type: 'Container', default: { cpu: '500m', memory: '1Gi' }, defaultRequest: { cpu: '100m' } });
     const pod = await server.create(
       'pods',
@@ -35,7 +35,7 @@ describe('defaults', () => {
     expect(pod.status.qosClass).toBe('Burstable');
   });
 
-  it('leave containers alone that set everything', async () => {
+  it('do not change containers that set all values', async () => {
     await limit({ type: 'Container', default: { cpu: '1' } });
     const pod = await server.create(
       'pods',

@@ -28,7 +28,7 @@ describe('a pod', () => {
     ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: 'n1', uid, controller: true, ...owner }],
   });
 
-  it('can be created by a node as its mirror pod', async () => {
+  it('can be created by a node as its own mirror pod', async () => {
     const made = await api.create('pods', pod('n1', mirror()), asNode);
     expect(made.spec.nodeName).toBe('n1');
     await api.delete('pods', 'p', asNode);
@@ -46,7 +46,7 @@ describe('a pod', () => {
     await expect(make(pod('n1', mirror(), { volumes }))).rejects.toMatchObject(forbidden('reference secrets'));
   });
 
-  it('of another node cannot be written', async () => {
+  it('cannot be written by another node', async () => {
     await api.create('pods', pod('n2'));
     const status = { status: { phase: 'Failed' } };
     await expect(api.patch('pods', 'p', status, { ...asNode, subresource: 'status' })).rejects.toMatchObject(
@@ -61,7 +61,7 @@ describe('a pod', () => {
     );
   });
 
-  it('of the node can get a status, but no labels with it', async () => {
+  it('can get a status from its node, but no labels', async () => {
     await api.create('pods', pod('n1'));
     const at = { ...asNode, subresource: 'status' };
     await api.patch('pods', 'p', { status: { phase: 'Running' } }, at);
@@ -74,7 +74,7 @@ describe('a pod', () => {
 describe('a node', () => {
   const change = (name: string, body: object) => api.patch('nodes', name, body, cluster);
 
-  it('can write only itself', async () => {
+  it('can write only its own object', async () => {
     await change('n1', { metadata: { labels: { mine: 'x', 'kubernetes.io/hostname': 'h' } } });
     await expect(change('n2', { metadata: { labels: { mine: 'x' } } })).rejects.toMatchObject(
       forbidden('node "n1" is not allowed to modify node "n2"'),
@@ -91,7 +91,7 @@ describe('a node', () => {
     'kubernetes.io/role',
     'node-role.kubernetes.io/control-plane',
     'x.k8s.io/y',
-  ])('does not label itself %s', async (label) => {
+  ])('cannot label itself %s', async (label) => {
     await expect(change('n1', { metadata: { labels: { [label]: 'x' } } })).rejects.toMatchObject(
       forbidden(`is not allowed to modify labels: ${label}`),
     );
@@ -145,7 +145,7 @@ describe('a volume that is a directory of the node', () => {
     await expect(api.get('persistentvolumes', 'v', master)).rejects.toMatchObject({ code: 404 });
   });
 
-  it('of another node is left to the authorizer', async () => {
+  it('is left to the authorizer for another node', async () => {
     await api.create('persistentvolumes', volume('n2'), master);
     const changed = await change({ metadata: { labels: { a: 'b' } } });
     expect(changed.metadata.labels).toMatchObject({ a: 'b' });
@@ -163,7 +163,7 @@ it('a node writes only the Lease and CSINode of its own name', async () => {
   });
 });
 
-it('applies to nodes only', async () => {
+it('the plugin applies to nodes only', async () => {
   const somebody = { user: { name: 'ann', groups: [] } };
   await api.create('pods', pod('n2'), somebody);
   const nameless = { user: { name: 'system:node:', groups: ['system:nodes'] } };
@@ -192,7 +192,7 @@ describe('the address of a pod', () => {
     await describeNode('n2', '10.244.2.0/24', '192.0.2.2');
   });
 
-  it('is one of the range of the node, or of the node', async () => {
+  it('must be in the range of the node, or an address of the node', async () => {
     await api.create('pods', pod('n1'));
     expect((await write('10.244.1.7')).status.podIP).toBe('10.244.1.7');
     expect((await write('192.0.2.1')).status.podIP).toBe('192.0.2.1');
@@ -206,13 +206,13 @@ describe('the address of a pod', () => {
     await expect(write(ip)).rejects.toMatchObject(forbidden('cannot report the pod IP'));
   });
 
-  it('on the network of the node is one of the node', async () => {
+  it('must be an address of the node on the host network', async () => {
     await api.create('pods', pod('n1', {}, { hostNetwork: true }));
     await expect(write('10.244.1.7')).rejects.toMatchObject(forbidden('is not an address of the node'));
     expect((await write('192.0.2.1')).status.podIP).toBe('192.0.2.1');
   });
 
-  it('is one of the node, where all pods have the network of the node', async () => {
+  it('must be an address of the node, if all pods have the network of the node', async () => {
     await api.create('pods', pod('n1'));
     await annotate('node');
     await expect(write('10.244.1.7')).rejects.toMatchObject(forbidden('is not an address of the node'));
@@ -220,7 +220,7 @@ describe('the address of a pod', () => {
     expect((await write('192.0.2.1')).status.podIP).toBe('192.0.2.1');
   });
 
-  it.each(LOOPBACK)('cannot be %s, whatever the node says about itself', async (ip) => {
+  it.each(LOOPBACK)('cannot be %s, whatever the node reports about itself', async (ip) => {
     const status = { addresses: [{ type: 'InternalIP', address: ip }] };
     await api.patch('nodes', 'n1', { status }, { ...cluster, subresource: 'status' });
     for (const [name, hostNetwork] of [
@@ -234,7 +234,7 @@ describe('the address of a pod', () => {
     }
   });
 
-  it('is anything that nobody else has, where another network gives addresses to pods', async () => {
+  it('may be any address without another owner, if another network assigns addresses to pods', async () => {
     await api.create('pods', pod('n1'));
     await annotate('external');
     expect((await write('198.51.100.7')).status.podIP).toBe('198.51.100.7');

@@ -385,7 +385,7 @@ describe('pod security', () => {
     );
   });
 
-  it('treats future releases as the newest that is known', () => {
+  it('treats future releases as the newest known one', () => {
     const subject = pod({ hostUsers: false }, { securityContext: { runAsUser: 0 } });
     expect(said('restricted', 99, subject)).toBe('');
   });

@@ -37,7 +37,7 @@ describe('pods', () => {
     );
   });
 
-  it('are checked by the release that the namespace pins', async () => {
+  it('are checked against the release that the namespace pins', async () => {
     await namespace('n', { enforce: 'restricted', 'enforce-version': 'v1.7' });
     expect(await refusal(server.create('pods', podNamed('p'), { namespace: 'n' }))).toBe(
       'pods "p" is forbidden: violates PodSecurity "restricted:v1.7": runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
@@ -57,7 +57,7 @@ describe('pods', () => {
     });
   });
 
-  it('may be changed as long as their images stay', async () => {
+  it('may be changed as long as their images stay the same', async () => {
     await namespace('n', {});
     await server.create('pods', podNamed('p'), { namespace: 'n' });
     await server.patch(
@@ -83,7 +83,7 @@ describe('pods', () => {
     },
   );
 
-  it('cannot be given the file system of the node later', async () => {
+  it('cannot be given the file system of the node by an update', async () => {
     await namespace('n', { enforce: 'baseline' });
     await server.create('pods', podNamed('p'), { namespace: 'n' });
     const image = { spec: { containers: [{ name: 'c', image: 'quarterdeck.local/host' }] } };
@@ -114,14 +114,14 @@ describe('templates', () => {
   const template = { metadata: { labels: { a: 'b' } }, spec: podNamed('').spec };
   const spec = { selector: { matchLabels: { a: 'b' } }, template };
 
-  it('are warned about, and admitted', async () => {
+  it('cause warnings, and are admitted', async () => {
     await namespace('n', { enforce: 'restricted' });
     const body = { metadata: { name: 'd' }, spec };
     const { warnings } = await said('create', 'deployments', { apiVersion: 'apps/v1', namespace: 'n', body });
     expect(warnings).toEqual([`would violate PodSecurity "restricted:latest": ${WORDS}`]);
   });
 
-  it('are warned about when their image is the file system of the node', async () => {
+  it('cause warnings when their image is the file system of the node', async () => {
     await namespace('n', { enforce: 'baseline' });
     const ofHost = { ...template, spec: podNamed('', { containers: [{ name: 'c', image: 'host' }] }).spec };
     const body = { metadata: { name: 'd' }, spec: { ...spec, template: ofHost } };
@@ -146,7 +146,7 @@ describe('namespaces', () => {
     );
   });
 
-  it('give warnings about running pods that violate a stricter level', async () => {
+  it('cause warnings about running pods that violate a stricter level', async () => {
     await namespace('n', {});
     for (const name of ['b', 'a', 'c']) await server.create('pods', podNamed(name), { namespace: 'n' });
     await server.create('pods', podNamed('h', { hostNetwork: true }), { namespace: 'n' });

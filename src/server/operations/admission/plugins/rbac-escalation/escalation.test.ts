@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 
 describe('a role', () => {
-  it('can be written with permissions that the writer has, and no others', async () => {
+  it('can be written with exactly the permissions that the writer has', async () => {
     await api.create('roles', { ...named('fine'), rules: [rule('pods', 'get')] }, local);
     await expect(
       api.create('roles', { ...named('bad'), rules: [rule('pods', 'get', 'delete'), rule('secrets', 'get')] }, local),
@@ -55,12 +55,12 @@ describe('a role', () => {
     ).rejects.toMatchObject(forbidden('Verbs:["*"]'));
   });
 
-  it('with a rule that has no verbs is invalid, whoever writes it', async () => {
+  it('is invalid with a rule without verbs, whoever writes it', async () => {
     const rules = [{ apiGroups: [''], resources: ['pods'] }, { nonResourceURLs: ['/a'] }, {}];
     await expect(api.create('roles', { ...named('none'), rules }, local)).rejects.toMatchObject({ code: 422 });
   });
 
-  it('of the cluster needs permissions everywhere', async () => {
+  it('needs permissions everywhere if it is a cluster role', async () => {
     await expect(
       api.create('clusterroles', { ...named('c'), rules: [rule('pods', 'get')] }, cluster),
     ).rejects.toMatchObject(forbidden('not currently held'));
@@ -106,7 +106,7 @@ describe('a binding', () => {
     ).rejects.toMatchObject(forbidden('not currently held'));
   });
 
-  it('cannot be introduced by an update either, nor get more subjects', async () => {
+  it('cannot gain a role or subjects by an update either', async () => {
     await api.create('clusterroles', { ...named('strong'), rules: [rule('secrets', '*')] }, clusterMaster);
     const body = { ...named('c'), roleRef: roleRef('ClusterRole', 'strong') };
     await expect(api.update('rolebindings', { ...body, subjects }, local)).rejects.toMatchObject(
@@ -136,7 +136,7 @@ describe('a binding', () => {
     ).rejects.toMatchObject({ code: 403 });
   });
 
-  it('of a role that does not exist needs all permissions', async () => {
+  it('needs all permissions when its role does not exist', async () => {
     const body = { ...named('b'), roleRef: roleRef('Role', 'gone'), subjects };
     await expect(api.create('rolebindings', body, local)).rejects.toMatchObject({
       code: 404,
@@ -153,7 +153,7 @@ describe('a binding', () => {
   });
 });
 
-it('does not apply with AlwaysAllow', async () => {
+it('escalation is not checked with AlwaysAllow', async () => {
   const open = await testServer(kinds);
   const role = await open.create('roles', { ...named('big'), rules: [rule('*', '*')] }, local);
   expect(role.rules).toEqual([rule('*', '*')]);

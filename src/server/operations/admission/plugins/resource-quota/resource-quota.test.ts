@@ -23,7 +23,7 @@ async function quota(server: TestServer, name: string, hard: object, spec: objec
 const usedOf = async (server: TestServer, name: string) => (await server.get('resourcequotas', name)).status.used;
 
 describe('a quota', () => {
-  it('counts what is created, and rejects what would exceed it', async () => {
+  it('counts created objects, and rejects those that would exceed it', async () => {
     const server = await admitting([resourceQuota]);
     await quota(server, 'q', { pods: '2' });
     await server.create('pods', podNamed('a'));
@@ -39,7 +39,7 @@ describe('a quota', () => {
     expect((await server.list('pods')).items).toHaveLength(2);
   });
 
-  it('names everything that is exceeded, in order', async () => {
+  it('names all exceeded resources, in order', async () => {
     const server = await admitting([resourceQuota]);
     await quota(
       server,
@@ -55,7 +55,7 @@ describe('a quota', () => {
     );
   });
 
-  it('needs pods to set requests for cpu and memory', async () => {
+  it('requires pods to set requests for cpu and memory', async () => {
     const server = await admitting([resourceQuota]);
     await quota(server, 'q', { 'requests.cpu': '1', 'limits.memory': '1Gi', 'requests.ephemeral-storage': '1Gi' });
     const pod = podNamed('a', {
@@ -103,7 +103,7 @@ describe('a quota', () => {
     });
   });
 
-  it('counts node ports and load balancers, also when a service becomes one', async () => {
+  it('counts node ports and load balancers, also when a service changes its type', async () => {
     const server = await admitting([resourceQuota]);
     await quota(server, 'q', { 'services.nodeports': '1', 'services.loadbalancers': '1', services: '5' });
     const ports = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `p${i}`, port: 80 + i }));
@@ -121,7 +121,7 @@ describe('a quota', () => {
     });
   });
 
-  it('counts storage by its class', async () => {
+  it('counts storage by class', async () => {
     const server = await admitting([resourceQuota]);
     const gold = 'gold.storageclass.storage.k8s.io';
     await quota(server, 'q', {
@@ -145,7 +145,7 @@ describe('a quota', () => {
     });
   });
 
-  it('counts only what is in its scopes', async () => {
+  it('counts only objects in its scopes', async () => {
     const server = await admitting([resourceQuota]);
     await quota(server, 'best', { pods: '1' }, { scopes: ['BestEffort'] });
     await quota(server, 'ending', { pods: '1' }, { scopes: ['Terminating'] });

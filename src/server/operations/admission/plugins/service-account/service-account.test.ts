@@ -53,7 +53,7 @@ describe('a pod', () => {
     expect((await server.create('pods', podNamed('c', both))).spec.volumes).toHaveLength(1);
   });
 
-  it('keeps a volume of its own at the path of the token', async () => {
+  it('keeps its own volume at the path of the token', async () => {
     await account('default');
     const mounts = [{ name: 'mine', mountPath: PATH }];
     const { spec } = await server.create(
@@ -80,7 +80,7 @@ describe('a pod', () => {
     );
   });
 
-  it('waits a little for the default account of a new namespace', async () => {
+  it('waits briefly for the default account of a new namespace', async () => {
     const waiting = server.create('pods', podNamed('a'));
     await server.clock.advance(500);
     await account('default');
