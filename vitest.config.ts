@@ -16,7 +16,7 @@ const WAITING = [
     'runtimes',
     'streams',
   ].map((folder) => `test/${folder}/**/*.test.ts`),
-  'src/cli/process/helper-threads.test.ts',
+  'src/assembly/threads/helper-threads.test.ts',
   'src/server/serving/http/server.test.ts',
   'src/server/serving/http/front/front-thread.test.ts',
   'src/store/etcd/etcd-store.test.ts',

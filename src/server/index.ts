@@ -14,6 +14,7 @@ import type { Clock } from '../base/time/clock.ts';
 import { CustomResourceDefinition as DEFINITIONS } from '../kinds/groups/apiextensions/custom-resource-definition.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
+import { type Authenticate, type Authentication, unauthenticated } from './access/authn/authenticator.ts';
 import { type Find, findIn } from './access/authn/bound-objects.ts';
 import type { TokenIssuer } from './access/authn/token-issuer.ts';
 import type { Authorizer } from './access/authz/authorizer.ts';
@@ -22,7 +23,6 @@ import { NodeAuthorizer } from './access/authz/node/node-authorizer.ts';
 import { Rbac } from './access/authz/rbac/rbac.ts';
 import { type PostReview, Webhook } from './access/authz/webhook/webhook.ts';
 import type { FlowControl } from './access/fairness/flow-control.ts';
-import type { Access } from './access/ports.ts';
 import { Allocation } from './objects/allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './objects/allocation/ranges.ts';
 import { SpecInterner } from './objects/body/spec-interner.ts';
@@ -104,10 +104,18 @@ export interface ServerOptions {
   readonly release?: string | undefined;
   /** The revision up to which this very program wrote everything in the store. */
   readonly ownUntil?: number | undefined;
+  /** Authenticates requests and tokens, by objects that it finds in the cache; absent: no request and no token is valid. */
+  readonly authentication?: ((find: Find) => Authentication) | undefined;
+  /** Explains the scheduling of pods; absent: nothing does. */
+  readonly explainPod?: Scheduling['explainPod'] | undefined;
+  /** Reaches the agents of nodes, which listen where `addressOf` says; absent: none is reached. */
+  readonly nodes?: ((addressOf: AddressOf) => NodeConnection) | undefined;
   /** Issues tokens of service accounts; absent: the subresource `token` is not served. */
   readonly tokenIssuer?: TokenIssuer | undefined;
   /** Whether other API servers can be aggregated, and APIServices are kept for what this one serves. */
   readonly aggregation?: boolean;
+  /** How this server identifies itself to those that it passes requests on to; absent: not at all. */
+  readonly frontProxy?: FrontProxy | undefined;
   /** Checks the addresses that objects lead to; default: loopback, link-local and the like are not dialled. */
   readonly dialGuard?: DialGuard | undefined;
   /** The address of this server for the endpoints of the service `kubernetes`. */
@@ -115,6 +123,9 @@ export interface ServerOptions {
   /** The name of this machine, when other servers use the same store: then they keep the endpoints together. */
   readonly sharedFrom?: string | undefined;
 }
+
+/** Where the agent of a node listens; undefined if its status does not say. */
+export type AddressOf = (node: string) => AgentAddress | undefined;
 
 export interface Server {
   /** For the HTTP front end, which authorizes a request before it reads its body. Everything else calls `direct`. */
@@ -133,19 +144,10 @@ export interface Server {
   readonly find: Find;
   /** The number of objects of a kind. */
   readonly count: (kind: Pick<Kind, 'group' | 'plural'>) => number;
-  /** Where the agent of a node listens; undefined if its status does not say. */
-  readonly agentAddress: (node: string) => AgentAddress | undefined;
-  /** Sets how bearer tokens are authenticated for token reviews; until then no token is valid. */
-  identifyBy(identify: Access['identify']): void;
-  /** Sets what explains the scheduling of pods; until then nothing does. */
-  explainPodsBy(explainPod: Scheduling['explainPod']): void;
-  /**
-   * Sets how this server identifies itself to those that it passes requests on to, at first and when its certificate is
-   * renewed. Resolves when they can read it.
-   */
-  identifyAs(frontProxy: FrontProxy): Promise<void>;
-  /** Sets how the agents of nodes are reached; until then none is. */
-  reachNodesBy(connection: NodeConnection): void;
+  /** Authenticates requests from the network. */
+  readonly authenticate: Authenticate;
+  /** Renews how this server identifies itself to those that it passes requests on to. Resolves when they can read it. */
+  renewFrontProxy(frontProxy: FrontProxy): Promise<void>;
   /**
    * Adds this server to the endpoints of the service `kubernetes`, where several servers keep them together; resolves with
    * what removes it again. For one that listens.
@@ -190,9 +192,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const times = new RevisionTimes({ clock, revision: cache.revision, milliseconds: historyMilliseconds });
   cache.onTurn(() => times.note(cache.revision));
   const watches = new Watches({ cache, clock, registry, log, monitor, bookmarkDelayMs: options.bookmarkDelayMs });
-  let explainPod: Scheduling['explainPod'] = () => undefined;
-  let identify: Access['identify'] = async () => undefined;
-  let nodes: NodeConnection = NO_CONNECTION;
+  const find = findIn((kind) => cache.table(kind));
+  const { authenticate, identify } = options.authentication?.(find) ?? unauthenticated;
   const rbac = new Rbac(cache);
   const stages = new TurnBudget(clock, MAX_STAGES_MS);
   const core: OperationPorts = {
@@ -218,13 +219,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     stages,
     garbageCollection: options.garbageCollection ?? false,
     minWatchMs: options.minWatchMs ?? DEFAULT_MIN_WATCH_MS,
-    identify: (token, audiences) => identify(token, audiences),
-    get nodes() {
-      return nodes;
-    },
+    identify,
+    nodes: options.nodes?.((node) => agentAddress(cache, node)) ?? NO_CONNECTION,
     dialGuard: options.dialGuard ?? STRICT_GUARD,
     tokenIssuer: options.tokenIssuer,
-    explainPod: (namespace, name) => explainPod(namespace, name),
+    explainPod: options.explainPod ?? (() => undefined),
     clock,
     random,
     log,
@@ -261,6 +260,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     options.defaultRoles ? reconcilePolicy(core) : undefined,
     aggregation?.start(),
   ]);
+  if (options.frontProxy) await aggregation?.identifyAs(options.frontProxy);
   keepBootstrapped(core, () => bootstrap(handle, first));
   keepAddresses(core);
   return {
@@ -271,20 +271,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     backends,
     authorizer: core.authorizer,
     flowControl,
-    find: findIn((kind) => cache.table(kind)),
+    find,
+    authenticate,
     count: (kind) => cache.table(kind).count(''),
-    agentAddress: (node) => agentAddress(cache, node),
-    identifyBy(next) {
-      identify = next;
-    },
-    async identifyAs(frontProxy) {
+    async renewFrontProxy(frontProxy) {
       await aggregation?.identifyAs(frontProxy);
-    },
-    reachNodesBy(connection) {
-      nodes = connection;
-    },
-    explainPodsBy(next) {
-      explainPod = next;
     },
     checks: serverChecks({
       ...{ cache, customKinds, aggregation, namespaces, hasPriorities: priorities },

@@ -1,5 +1,6 @@
 /** Opens ports, and explains in one line why one cannot be opened. */
 import { createServer } from 'node:net';
+import { ListenError } from '../../assembly/control-plane/listen-error.ts';
 import type { Random } from '../../base/random.ts';
 import { CliError } from '../output/cli-error.ts';
 
@@ -43,11 +44,12 @@ export function checkFree(address: Address): Promise<void> {
   });
 }
 
-/** Runs `listen`, which listens on this address. */
+/** Runs `listen`, which listens on this address, or rejects with a ListenError that names another. */
 export async function explainListening<T>(address: Address, listen: () => Promise<T>): Promise<T> {
   try {
     return await listen();
   } catch (error) {
+    if (error instanceof ListenError) throw explained(error.cause, { ...address, ...error.address });
     throw explained(error, address);
   }
 }

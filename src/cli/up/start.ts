@@ -1,4 +1,26 @@
 /** The start of a cluster, step by step. What a step opens is added to the clean-up, which closes it in reverse order. */
+import { INSECURE_HOST, serverUrl, urlOf } from '../../assembly/addresses.ts';
+import { startDns } from '../../assembly/cluster-network/dns.ts';
+import { startIngress } from '../../assembly/cluster-network/ingress.ts';
+import { hasRunningPods, openNetwork } from '../../assembly/cluster-network/network.ts';
+import { hasRealPods } from '../../assembly/cluster-nodes/node-plan.ts';
+import { startNodes } from '../../assembly/cluster-nodes/nodes.ts';
+import { type UnreadyNode, untilNodesReady } from '../../assembly/cluster-nodes/nodes-ready.ts';
+import { remoteConnection } from '../../assembly/cluster-nodes/remote-nodes.ts';
+import { openAudit } from '../../assembly/control-plane/audit.ts';
+import { historyDocument, serveHttps, serveInsecure, tokenDocuments } from '../../assembly/control-plane/https.ts';
+import { tokenSettings } from '../../assembly/control-plane/service-account-tokens.ts';
+import { startControlPlane } from '../../assembly/control-plane/start-control-plane.ts';
+import { openCertificates } from '../../assembly/keys/certificates.ts';
+import type { Pki } from '../../assembly/keys/pki.ts';
+import { renewCertificates } from '../../assembly/keys/renew-certificates.ts';
+import { machineGuard } from '../../assembly/machine-guard.ts';
+import { openStore } from '../../assembly/store/open.ts';
+import { followClock } from '../../assembly/test-facilities/follow-clock.ts';
+import { startFront } from '../../assembly/threads/front-thread.ts';
+import { limitHeapGrowth } from '../../assembly/threads/heap-growth.ts';
+import { collectWithoutHelpers, lowerHelperPriority } from '../../assembly/threads/helper-threads.ts';
+import { largeYamlDecoder } from '../../assembly/threads/yaml-thread.ts';
 import { answering, logCheck } from '../../server/serving/http/documents/health.ts';
 import { Metrics } from '../../server/serving/metrics/metrics.ts';
 import { ObjectMetrics } from '../../server/serving/metrics/objects.ts';
@@ -7,35 +29,22 @@ import { rememberElsewhere } from '../clusters/elsewhere.ts';
 import { writeLastStart } from '../clusters/last-start.ts';
 import { clustersHome } from '../flags/cluster.ts';
 import type { Say } from '../output/steps.ts';
-import type { Pki } from '../pki/pki.ts';
-import { limitHeapGrowth } from '../process/heap-growth.ts';
-import { collectWithoutHelpers, lowerHelperPriority } from '../process/helper-threads.ts';
-import { machineGuard } from '../process/machine-guard.ts';
-import { version } from '../version.ts';
+import { explainListening } from '../process/listen.ts';
+import { apiVersion, version } from '../version.ts';
 import { announcement } from './announcement.ts';
-import { startServer } from './api/server.ts';
-import { startDns } from './components/dns.ts';
-import { startIngress } from './components/ingress.ts';
-import { hasRunningPods, openNetwork } from './components/network.ts';
-import { startNodes } from './components/nodes.ts';
-import { type UnreadyNode, untilNodesReady } from './components/nodes-ready.ts';
-import { hasRealPods } from './components/plan-nodes.ts';
-import { remoteConnection } from './components/remote-nodes.ts';
-import { prepareComponents } from './components/start-components.ts';
+import { limits } from './api/load.ts';
+import { apiAddress, apiOptions, tokenOptions } from './api/options.ts';
+import { ingressOptions, networkOptions } from './components/network.ts';
+import { componentOptions, describeComponents, describeNodes, keysFor, nodesOptions } from './components/options.ts';
 import type { Environment, StartContext } from './context.ts';
-import { describeCertificates, openCertificates } from './identity/certificates.ts';
-import { type Published, publishAccess, publishedFile, serverUrl } from './identity/kubeconfig.ts';
-import { renewCertificates } from './identity/renewal.ts';
-import { tokenSettings } from './identity/service-account-tokens.ts';
-import { reachableAddress } from './listeners/addresses.ts';
-import { startFront } from './listeners/front-thread.ts';
-import { frontProxyOf, listenHttps, listenInsecure, tlsOf } from './listeners/https.ts';
+import { type Published, publishAccess, publishedFile } from './identity/kubeconfig.ts';
+import { frontProxyOf, tlsOf } from './identity/proxies.ts';
+import { apiPorts } from './listeners/open-ports.ts';
 import { reachProblem } from './listeners/self-check.ts';
-import { openAudit } from './observability/audit.ts';
+import { auditOptions } from './observability/audit.ts';
 import { prepare } from './prepare.ts';
 import type { GivenFlags } from './settings/settle.ts';
-import { openStore } from './store/open.ts';
-import { followClock } from './testing/clock.ts';
+import { storeOptions } from './store/options.ts';
 import { restoreInto } from './testing/restore.ts';
 
 /** How long the nodes may take. */
@@ -43,64 +52,108 @@ const NODES_READY_TIMEOUT_MS = 60_000;
 
 /** Resolves when the cluster is ready, with the nodes that are not. */
 export async function start(given: GivenFlags, environment: Environment): Promise<readonly UnreadyNode[]> {
-  const { steps, cleanup, machineClock, random, log, stopSignal } = environment;
+  const { steps, cleanup, machineClock, random, log, monitor, manual, stopSignal } = environment;
   lowerHelperPriority(log);
   const openListeners = startFront(cleanup);
   const { directory, context } = await prepare(given, environment);
   const { settings, inputs } = context;
+  const api = apiAddress(context);
   steps.line(`Quarterdeck ${version}, cluster "${settings.name}"`);
   await steps.run('directory', async (say) => {
     await directory.create();
     say(directory.isNew ? `${directory.path} (new)` : directory.path);
   });
-  const network = openNetwork(context);
-  const { store, encryptStale } = await steps.run('store', (say) => openStore(context, say));
+  const network = hasRealPods(inputs.nodes) ? openNetwork(networkOptions(context)) : undefined;
+  const { store, encryptStale } = await steps.run('store', async (say) => {
+    const opened = await openStore(storeOptions(context));
+    say(`${settings.store}, revision ${await opened.store.revision()}`);
+    return opened;
+  });
+  const isShared = storeDriver(settings.store).shared;
+  const keyOptions = { ...context, api, store, isShared };
   const pki = await steps.run('certificates', async (say) => {
-    const opened = await openCertificates(context, store);
-    describeCertificates(opened, say);
+    const opened = await openCertificates(keyOptions);
+    say(opened.created.length > 0 ? `created ${opened.created.join(', ')}` : 'unchanged');
     return opened;
   });
   const { restore } = inputs;
   if (restore) await steps.run('objects', (say) => restoreInto(store, restore, say));
   const metrics = new Metrics(machineClock);
   metrics.add(environment.eventLoops);
-  const tokens = tokenSettings(settings, pki, random);
-  const measured = metrics.store.measured(store, machineClock);
-  const server = await steps.run('API', (say) => startServer(context, { store: measured, tokens }, say));
+  const tokens = tokenSettings(tokenOptions(settings), pki, random);
+  let current = pki;
+  const plane = await steps.run('API', async (say) => {
+    const measured = metrics.store.measured(store, machineClock);
+    const frontProxy = await frontProxyOf(pki, settings);
+    const guard = machineGuard(settings);
+    const started = await startControlPlane({
+      ...{ ...context, faults: settings.faults, components: componentOptions(context, { pki, metrics }) },
+      api: await apiOptions(context, { store: measured, tokens, frontProxy }),
+      remoteNodes: (addressOf) => remoteConnection(addressOf, () => current, { clock: context.clock, random, guard }),
+    });
+    say(`${started.builtInKinds} kinds`);
+    return started;
+  });
+  const { server } = plane;
   metrics.add(new ObjectMetrics(() => server.registry.kinds, server.count));
-  const audit = await openAudit(context, inputs.audit);
+  const audit = await openAudit({ ...context, ...auditOptions(settings, inputs.audit, context.directory) });
   let isReady = false;
   let markReady!: () => void;
   const whenReady = new Promise<void>((resolve) => {
     markReady = resolve;
   });
-  const http = await steps.run('HTTPS', (say) => {
+  const http = await steps.run('HTTPS', async (say) => {
+    const ports = apiPorts(api);
     const own = [logCheck(log), answering('etcd', () => store.revision(), machineClock)];
-    const checks = [...own, ...server.checks];
-    const state = { metrics, audit, checks, isReady: () => isReady };
-    return listenHttps(context, { server, pki, tokens, openListeners, ...state }, say);
+    const served = await explainListening({ host: settings.bindAddress, port: settings.port }, async () =>
+      serveHttps({
+        ...{ server, cleanup, log, metrics, audit, monitor, version: apiVersion, clock: machineClock },
+        listeners: ports.map(({ address: host, port }) => ({ host, port })),
+        tls: await tlsOf(pki, settings),
+        limits: limits(settings),
+        checks: [...own, ...server.checks],
+        documents: [...tokenDocuments(tokens, urlOf(api)), historyDocument(server)],
+        decodeLargeYaml: largeYamlDecoder(context),
+        ...{ open: openListeners, onBlocked: (blockage) => environment.eventLoops.add(blockage) },
+        isReady: () => isReady,
+      }),
+    );
+    context.openPorts.push(...ports);
+    say(served.urls.join(', '));
+    return served.http;
   });
-  await server.identifyAs(await frontProxyOf(pki, settings));
   cleanup.add(await server.join());
-  if (settings.insecurePort > 0) await steps.run('plain HTTP', (say) => listenInsecure(context, http, say));
-  const components = await steps.run('controllers', async (say) =>
-    prepareComponents(context, { server, pki, metrics }, say),
-  );
-  const isShared = storeDriver(settings.store).shared;
+  if (settings.insecurePort > 0) {
+    await steps.run('plain HTTP', async (say) => {
+      const { insecurePort: port } = settings;
+      const where = { host: INSECURE_HOST, port, portFlag: '--insecure-port' };
+      const address = await explainListening(where, () => serveInsecure(http, port));
+      log.warn('the API is served without authentication: every user of this machine is an administrator', { address });
+      say(`${address}, WITHOUT AUTHENTICATION: every user of this machine is an administrator`);
+    });
+  }
+  await steps.run('controllers', async (say) => say(describeComponents(plane)));
   const outlives = hasRunningPods(server);
   network?.outlives(outlives);
-  const clusterDns = network ? await steps.run('DNS', (say) => startDns(context, { network, server }, say)) : [];
-  let current = pki;
-  const remote = remoteConnection(server, () => current, { ...environment, guard: machineGuard(settings) });
-  const { leftOut, starting } = await steps.run('nodes', (say) =>
-    startNodes(
-      inputs.nodes,
-      { ...context, server, isShared, clusterDns, remote, outlives, authority: () => current.authority, whenReady },
-      say,
-    ),
-  );
+  const dns =
+    network &&
+    (await steps.run('DNS', async (say) => {
+      const started = await startDns({ ...context, api, network, server, isShared });
+      say(`${api.clusterDomain} at ${started.clusterIp}, on ${started.address}:${started.port}`);
+      return started;
+    }));
+  const { leftOut, starting } = await steps.run('nodes', async (say) => {
+    const authority = () => current.authority;
+    const more = { plane, clusterDns: dns?.resolvers ?? [], outlives, authority, whenReady };
+    const started = await startNodes(inputs.nodes, { ...context, ...nodesOptions(context), ...more });
+    say(describeNodes(context));
+    return started;
+  });
   if (network && settings.ingress !== false) {
-    await steps.run('ingress', (say) => startIngress(context, { network, server }, say));
+    await steps.run('ingress', async (say) => {
+      const urls = await startIngress({ ...context, ...ingressOptions(settings), api, network, server });
+      say(urls.join(', '));
+    });
   }
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
@@ -118,32 +171,32 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   limitHeapGrowth();
   collectWithoutHelpers();
   setImmediate(() => http.prepare());
-  components.start();
-  environment.manual?.follow(store, await store.revision());
-  await followClock(context, server);
+  plane.startComponents();
+  manual?.follow(store, await store.revision());
+  if (manual) await followClock({ ...context, manual }, server);
   markReady();
   network?.started();
-  renewCertificates(context, {
+  renewCertificates({
+    ...keyOptions,
     pki,
-    store,
     async apply(next) {
       current = next;
       http.renew(await tlsOf(next, settings));
       tokens.use(next);
-      await server.identifyAs(await frontProxyOf(next, settings));
-      await components.use(next);
+      await server.renewFrontProxy(await frontProxyOf(next, settings));
+      await plane.components?.use(keysFor(context, next));
       await publish(context, next, () => {});
     },
   });
   await checkReach();
   if (!waits) return [];
   const unready = await steps.run('waiting', async (say) => {
-    const [names, api] = [starting.map(({ name }) => name).join(', '), `the API is ready after ${seconds} s`];
-    say(`${api}; waiting for ${names}`);
+    const [names, ready] = [starting.map(({ name }) => name).join(', '), `the API is ready after ${seconds} s`];
+    say(`${ready}; waiting for ${names}`);
     const options = { clock: machineClock, timeoutMs: NODES_READY_TIMEOUT_MS, signal: stopSignal };
     const found = await untilNodesReady(starting, options);
     say(
-      `${api}; ${found.length === 0 ? names : `${starting.length - found.length} of ${starting.length} nodes`} ready`,
+      `${ready}; ${found.length === 0 ? names : `${starting.length - found.length} of ${starting.length} nodes`} ready`,
     );
     return found;
   });
@@ -154,9 +207,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
 
 /** Says once what keeps clients from the server. Pods may have taken its port, those of an earlier start as well. */
 function reachCheck({ settings, inputs, steps }: StartContext, pki: () => Pki): () => Promise<void> {
-  const { bindAddress, port, serviceClusterIpRange } = settings;
-  const reached = reachableAddress(bindAddress, serviceClusterIpRange, hasRealPods(inputs.nodes));
-  const servers = new Set([serverUrl(bindAddress, port), serverUrl(reached, port)]);
+  const servers = new Set([serverUrl(settings.bindAddress, settings.port), urlOf(apiAddress({ settings, inputs }))]);
   const said = new Set<string>();
   return async () => {
     const { authority: ca, admin } = pki();

@@ -1,11 +1,12 @@
 /** What a start listens on, for the list of what other machines may reach. */
-import { isLoopback } from './addresses.ts';
+import { addressForPods, isLoopback } from '../../../assembly/addresses.ts';
+import type { ApiAddress, OpenPort } from '../../../assembly/context.ts';
 
-export interface OpenPort {
-  readonly address: string;
-  readonly port: number;
-  /** Who answers there. */
-  readonly what: string;
+/** Where the API is listened on. */
+export function apiPorts({ bindAddress, port, forPods }: ApiAddress): readonly [OpenPort, ...OpenPort[]] {
+  const address = forPods ? addressForPods(bindAddress) : undefined;
+  const main = { address: bindAddress, port, what: 'API' };
+  return address === undefined ? [main] : [main, { address, port, what: 'API, for pods' }];
 }
 
 /** A line for each port on an address that is not loopback. */

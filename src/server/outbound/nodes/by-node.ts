@@ -1,11 +1,7 @@
 import type { NodeConnection } from './connection.ts';
 
-/** Reaches the nodes of this process by one connection, and all others by another. */
-export function connectionByNode(
-  isLocal: (node: string) => boolean,
-  { local, remote }: { readonly local: NodeConnection; readonly remote: NodeConnection },
-): NodeConnection {
-  const to = (node: string) => (isLocal(node) ? local : remote);
+/** Reaches each node by the connection that `to` returns for it now. */
+export function connectionByNode(to: (node: string) => NodeConnection): NodeConnection {
   return {
     logs: (request) => to(request.node).logs(request),
     usage: (node) => to(node).usage(node),

@@ -1,6 +1,6 @@
 /**
- * How the server reaches node agents. It is given a connection by cli/, to agents in the same process or over the network,
- * and does not know which.
+ * How the server reaches node agents. It is given a connection when it is created, to agents in the same process or
+ * over the network, and does not know which.
  */
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../../api/errors.ts';
@@ -131,5 +131,5 @@ export function unreachable(why: (node: string) => string): NodeConnection {
   };
 }
 
-/** Used until a connection is set. */
+/** For a server that reaches no node. */
 export const NO_CONNECTION: NodeConnection = unreachable((node) => `the agent of node "${node}" cannot be reached`);
