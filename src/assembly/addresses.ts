@@ -1,6 +1,6 @@
 /** The addresses and names of the server. */
 import { hostname, networkInterfaces } from 'node:os';
-import type { ApiAddress } from './context.ts';
+import type { ApiAddress, OpenPort } from './context.ts';
 
 /** Where the API is served without TLS. */
 export const INSECURE_HOST = '127.0.0.1';
@@ -72,6 +72,13 @@ export function serverUrl(host: string, port: number): string {
   if (host === '0.0.0.0') return `https://127.0.0.1:${port}`;
   if (host === '::') return `https://[::1]:${port}`;
   return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Where the API is listened on. */
+export function apiPorts({ bindAddress, port, forPods }: ApiAddress): readonly [OpenPort, ...OpenPort[]] {
+  const address = forPods ? addressForPods(bindAddress) : undefined;
+  const main = { address: bindAddress, port, what: 'API' };
+  return address === undefined ? [main] : [main, { address, port, what: 'API, for pods' }];
 }
 
 /** The URL under which other machines and pods reach the server. */

@@ -1,6 +1,6 @@
 /**
  * The API server: a function from a call to a reply, over a store. It neither listens nor authenticates; http/ and authn/ do
- * that, and cli/ puts them together.
+ * that, and assembly/ puts them together.
  */
 
 import type { Handle } from '../api/call.ts';

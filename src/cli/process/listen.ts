@@ -10,6 +10,8 @@ interface Address {
   /** The flags that chose them. */
   readonly hostFlag?: string;
   readonly portFlag?: string;
+  /** Of further ports that are listened on meanwhile. */
+  readonly portFlags?: Readonly<Record<number, string>>;
 }
 
 /** Below the ports that systems give to outgoing connections, and below those of Services: programs that connect take none. */
@@ -55,7 +57,8 @@ export async function explainListening<T>(address: Address, listen: () => Promis
 }
 
 function explained(error: unknown, address: Address): unknown {
-  const { host, port, hostFlag = '--bind-address', portFlag = '--port' } = address;
+  const { host, port, hostFlag = '--bind-address', portFlags } = address;
+  const portFlag = portFlags?.[port] ?? address.portFlag ?? '--port';
   const options = { cause: error };
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
