@@ -6,8 +6,8 @@
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { allowHeapGrowth } from '../assembly/threads/heap-growth.ts';
 import { compiledFile, keepCompiled, readBundle, runBundle } from '../base/programs/compiled-bundle.ts';
-import { allowHeapGrowth } from './process/heap-growth.ts';
 
 /** Defined by the build. */
 declare const BUNDLE_NAME: string;

@@ -1,14 +1,14 @@
 /** The entry point of the process that listens for a cluster: `network-daemon.js DIRECTORY`. */
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { machineGuard } from '../assembly/machine-guard.ts';
+import { daemonRelease } from '../assembly/threads/daemon-release.ts';
+import { keepHeapSmall } from '../assembly/threads/heap-growth.ts';
 import { systemRandom } from '../base/random.ts';
 import { systemClock } from '../base/time/clock.ts';
 import { startDaemon } from '../network/daemon/daemon.ts';
 import { channelTo, type ToHeir, type ToPredecessor } from '../network/daemon/handover.ts';
 import { createLogger } from './output/logger.ts';
-import { daemonRelease } from './process/daemon-release.ts';
-import { keepHeapSmall } from './process/heap-growth.ts';
-import { machineGuard } from './process/machine-guard.ts';
 
 async function main(): Promise<void> {
   const [, program = '', directory = ''] = process.argv;

@@ -1,6 +1,6 @@
 /**
- * The API server: a function from a call to a reply, over a store. It neither listens nor authenticates: http/ and
- * authn/ do that, and cli/ combines them.
+ * The API server: a function from a call to a reply, over a store. It neither listens nor authenticates; http/ and authn/ do
+ * that, and assembly/ puts them together.
  */
 
 import type { Handle } from '../api/call.ts';
@@ -14,6 +14,7 @@ import type { Clock } from '../base/time/clock.ts';
 import { CustomResourceDefinition as DEFINITIONS } from '../kinds/groups/apiextensions/custom-resource-definition.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Store } from '../store/store.ts';
+import { type Authenticate, type Authentication, unauthenticated } from './access/authn/authenticator.ts';
 import { type Find, findIn } from './access/authn/bound-objects.ts';
 import type { TokenIssuer } from './access/authn/token-issuer.ts';
 import type { Authorizer } from './access/authz/authorizer.ts';
@@ -22,7 +23,6 @@ import { NodeAuthorizer } from './access/authz/node/node-authorizer.ts';
 import { Rbac } from './access/authz/rbac/rbac.ts';
 import { type PostReview, Webhook } from './access/authz/webhook/webhook.ts';
 import type { FlowControl } from './access/fairness/flow-control.ts';
-import type { Access } from './access/ports.ts';
 import { Allocation } from './objects/allocation/allocation.ts';
 import { parseIpRange, parsePortRange } from './objects/allocation/ranges.ts';
 import { SpecInterner } from './objects/body/spec-interner.ts';
@@ -104,11 +104,19 @@ export interface ServerOptions {
   readonly release?: string | undefined;
   /** The revision up to which this same build wrote everything in the store. */
   readonly ownUntil?: number | undefined;
-  /** Issues tokens of service accounts; when absent, the subresource `token` is not served. */
+  /** Authenticates requests and tokens, by objects that it finds in the cache; absent: no request and no token is valid. */
+  readonly authentication?: ((find: Find) => Authentication) | undefined;
+  /** Explains the scheduling of pods; absent: nothing does. */
+  readonly explainPod?: Scheduling['explainPod'] | undefined;
+  /** Reaches the agents of nodes, which listen where `addressOf` says; absent: none is reached. */
+  readonly nodes?: ((addressOf: AddressOf) => NodeConnection) | undefined;
+  /** Issues tokens of service accounts; absent: the subresource `token` is not served. */
   readonly tokenIssuer?: TokenIssuer | undefined;
   /** True when other API servers can be aggregated, and APIServices are kept for the groups that this server serves. */
   readonly aggregation?: boolean;
-  /** Checks addresses that come from objects; default: loopback, link-local and similar addresses are rejected. */
+  /** How this server identifies itself to those that it passes requests on to; absent: not at all. */
+  readonly frontProxy?: FrontProxy | undefined;
+  /** Checks the addresses that objects lead to; default: loopback, link-local and the like are not dialled. */
   readonly dialGuard?: DialGuard | undefined;
   /** The address of this server for the endpoints of the service `kubernetes`. */
   readonly advertise?: ServerAddress;
@@ -117,6 +125,9 @@ export interface ServerOptions {
    */
   readonly sharedFrom?: string | undefined;
 }
+
+/** Where the agent of a node listens; undefined if its status does not say. */
+export type AddressOf = (node: string) => AgentAddress | undefined;
 
 export interface Server {
   /**
@@ -138,19 +149,10 @@ export interface Server {
   readonly find: Find;
   /** Returns the number of objects of a kind. */
   readonly count: (kind: Pick<Kind, 'group' | 'plural'>) => number;
-  /** Returns the address of a node's agent; undefined if the node's status does not have one. */
-  readonly agentAddress: (node: string) => AgentAddress | undefined;
-  /** Sets the authentication of bearer tokens for token reviews; until then no token is valid. */
-  identifyBy(identify: Access['identify']): void;
-  /** Sets the function that explains the scheduling of pods; until then there are no explanations. */
-  explainPodsBy(explainPod: Scheduling['explainPod']): void;
-  /**
-   * Sets the identity of this server towards the servers that it forwards requests to, initially and when its
-   * certificate is renewed. Resolves when those can read it.
-   */
-  identifyAs(frontProxy: FrontProxy): Promise<void>;
-  /** Sets the connection to the agents of nodes; until then they are unreachable. */
-  reachNodesBy(connection: NodeConnection): void;
+  /** Authenticates requests from the network. */
+  readonly authenticate: Authenticate;
+  /** Renews how this server identifies itself to those that it passes requests on to. Resolves when they can read it. */
+  renewFrontProxy(frontProxy: FrontProxy): Promise<void>;
   /**
    * Adds this server to the endpoints of the service `kubernetes`, where several servers maintain them together.
    * Resolves with a function that removes it. Only for a server that listens.
@@ -195,9 +197,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const times = new RevisionTimes({ clock, revision: cache.revision, milliseconds: historyMilliseconds });
   cache.onTurn(() => times.note(cache.revision));
   const watches = new Watches({ cache, clock, registry, log, monitor, bookmarkDelayMs: options.bookmarkDelayMs });
-  let explainPod: Scheduling['explainPod'] = () => undefined;
-  let identify: Access['identify'] = async () => undefined;
-  let nodes: NodeConnection = NO_CONNECTION;
+  const find = findIn((kind) => cache.table(kind));
+  const { authenticate, identify } = options.authentication?.(find) ?? unauthenticated;
   const rbac = new Rbac(cache);
   const stages = new TurnBudget(clock, MAX_STAGES_MS);
   const core: OperationPorts = {
@@ -223,13 +224,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     stages,
     garbageCollection: options.garbageCollection ?? false,
     minWatchMs: options.minWatchMs ?? DEFAULT_MIN_WATCH_MS,
-    identify: (token, audiences) => identify(token, audiences),
-    get nodes() {
-      return nodes;
-    },
+    identify,
+    nodes: options.nodes?.((node) => agentAddress(cache, node)) ?? NO_CONNECTION,
     dialGuard: options.dialGuard ?? STRICT_GUARD,
     tokenIssuer: options.tokenIssuer,
-    explainPod: (namespace, name) => explainPod(namespace, name),
+    explainPod: options.explainPod ?? (() => undefined),
     clock,
     random,
     log,
@@ -266,6 +265,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     options.defaultRoles ? reconcilePolicy(core) : undefined,
     aggregation?.start(),
   ]);
+  if (options.frontProxy) await aggregation?.identifyAs(options.frontProxy);
   keepBootstrapped(core, () => bootstrap(handle, first));
   keepAddresses(core);
   return {
@@ -276,20 +276,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     backends,
     authorizer: core.authorizer,
     flowControl,
-    find: findIn((kind) => cache.table(kind)),
+    find,
+    authenticate,
     count: (kind) => cache.table(kind).count(''),
-    agentAddress: (node) => agentAddress(cache, node),
-    identifyBy(next) {
-      identify = next;
-    },
-    async identifyAs(frontProxy) {
+    async renewFrontProxy(frontProxy) {
       await aggregation?.identifyAs(frontProxy);
-    },
-    reachNodesBy(connection) {
-      nodes = connection;
-    },
-    explainPodsBy(next) {
-      explainPod = next;
     },
     checks: serverChecks({
       ...{ cache, customKinds, aggregation, namespaces, hasPriorities: priorities },

@@ -35,9 +35,8 @@ beforeEach(async () => {
   const { cert, key } = await authority.client('front-proxy-client');
   backend = await startAggregated(authority, 'gauges.default.svc');
   gauges = new AggregatedObjects(backend);
-  cluster = await startCluster({ aggregation: true, dialGuard: LOOPBACK_GUARD });
-  const identity = { certificate: cert, key, authority: authority.ca, clientAuthority: 'users' };
-  await cluster.server.identifyAs(identity);
+  const frontProxy = { certificate: cert, key, authority: authority.ca, clientAuthority: 'users' };
+  cluster = await startCluster({ aggregation: true, dialGuard: LOOPBACK_GUARD, frontProxy });
 });
 
 afterEach(async () => {

@@ -36,14 +36,14 @@ const freeze: AdmissionPlugin = {
 beforeEach(async () => {
   isFrozen = false;
   cluster = await startCluster({ admission: [namespaceLifecycle, nodeRestriction, freeze] });
-  const { clientFor, clock, server } = cluster;
+  const { clientFor, clock } = cluster;
   nodes = await startSimulatedNodes({
     ...{ client: clientFor(SIMULATED_NODES), clientOf: (node) => clientFor(nodeUser(node)) },
     ...{ clock, random: systemRandom, log: silent, names: ['n1'], clusterCidr: '10.244.0.0/16' },
     ...{ version: 'v1.36.4', rules: readRules(RULES) },
   });
   measured = 0;
-  server.reachNodesBy({
+  cluster.nodes.add(() => true, {
     ...NO_CONNECTION,
     logs: (request) => nodes.logs(request),
     async usage(node) {

@@ -32,6 +32,7 @@ let metrics: SchedulerMetrics;
 /** Looks at every call of the scheduler before the server does. */
 let intercept: (call: DirectCall) => void;
 let stopScheduler: () => Promise<void>;
+let explain: Scheduler['explain'];
 let stop: () => Promise<void>;
 
 beforeEach(async () => {
@@ -41,6 +42,7 @@ beforeEach(async () => {
   server = await createServer({
     ...{ store, kinds: allKinds, clock, freeze: true },
     ...{ authorization: ['RBAC'], defaultRoles: true },
+    explainPod: (namespace, name) => explain(namespace, name),
   });
   client = createClient(directTransport(server.direct(ADMIN)));
   startScheduler();
@@ -66,7 +68,7 @@ function startScheduler(): void {
   const recorder = createEventRecorder({ ...common, component: 'default-scheduler' });
   metrics = new SchedulerMetrics();
   const scheduler = new Scheduler({ ...common, metrics, informers, recorder });
-  server.explainPodsBy((namespace, name) => scheduler.explain(namespace, name));
+  explain = (namespace, name) => scheduler.explain(namespace, name);
   const running = scheduler.run();
   stopScheduler = async () => {
     ending.abort();

@@ -42,9 +42,8 @@ export async function startStreamServer(
   const store = new MemoryStore({ clock: systemClock });
   const server = await createServer({
     ...{ store, kinds: allKinds, clock: systemClock, authorization: ['RBAC'], defaultRoles: true },
-    dialGuard,
+    ...{ dialGuard, nodes: () => nodes },
   });
-  server.reachNodesBy(nodes);
   const http = createHttpServer({
     ...{ handle: server.handle, registry: server.registry, backends: server.backends, authorizer: server.authorizer },
     tls: { ...(await authority.server()), ca: authority.ca },

@@ -6,6 +6,8 @@ import { RequestNotes } from '../../src/api/request-notes.ts';
 import { ControlledClock } from '../../src/base/time/clock.ts';
 import type { Kind, KubeObject } from '../../src/kinds/kind.ts';
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts';
+import { connectionByNode } from '../../src/server/outbound/nodes/by-node.ts';
+import { NO_CONNECTION, type NodeConnection } from '../../src/server/outbound/nodes/connection.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -23,6 +25,8 @@ export interface TestServer {
   deleteCollection(plural: string, asked?: Asked): Promise<StatusReply['status']>;
   list(plural: string, asked?: Asked): Promise<ListReply>;
   watch(plural: string, asked?: Asked): Promise<Watched>;
+  /** Reaches nodes by this connection from now on. */
+  reachNodesBy(connection: NodeConnection): void;
   /** Returns the notes beside the reply to a call. */
   notes(verb: Call['verb'], plural: string, asked: Asked): Promise<RequestNotes>;
 }
@@ -45,7 +49,9 @@ export async function testServer(
 ): Promise<TestServer> {
   const clock = options.clock ?? new ControlledClock();
   const store = options.store ?? new MemoryStore({ clock });
-  const server = await createServer({ kinds, freeze: true, ...options, store, clock });
+  let connection = NO_CONNECTION;
+  const nodes = () => connectionByNode(() => connection);
+  const server = await createServer({ kinds, freeze: true, nodes, ...options, store, clock });
   const call = (verb: Call['verb'], plural: string, asked: Asked): Call => ({
     apiVersion: 'v1',
     namespace: 'default',
@@ -73,6 +79,9 @@ export async function testServer(
     deleteCollection: async (plural, asked = {}) =>
       ((await server.handle(call('deletecollection', plural, asked))) as StatusReply).status,
     list: async (plural, asked = {}) => (await server.handle(call('list', plural, asked))) as ListReply,
+    reachNodesBy(next) {
+      connection = next;
+    },
     notes: async (verb, plural, asked) => {
       const notes = new RequestNotes();
       await server.handle(call(verb, plural, asked), notes);

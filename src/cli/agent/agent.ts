@@ -3,6 +3,17 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { advertisedAddress } from '../../assembly/addresses.ts';
+import {
+  keepCertificate,
+  type NodeCertificate,
+  requestCertificate,
+  storedCertificate,
+} from '../../assembly/node/endpoint/certificate.ts';
+import { startServices } from '../../assembly/node/network/services.ts';
+import type { RealRuntime } from '../../assembly/node/open-runtime.ts';
+import { Rejoin } from '../../assembly/node/rejoin.ts';
+import { startNode } from '../../assembly/node/start-node.ts';
 import type { Logger } from '../../base/log.ts';
 import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import { systemRandom } from '../../base/random.ts';
@@ -20,18 +31,13 @@ import { CliError } from '../output/cli-error.ts';
 import { createLogger } from '../output/logger.ts';
 import { untilStopSignal } from '../process/signals.ts';
 import { checkWritableDirectory } from '../process/writable.ts';
-import { startServices } from '../up/components/services.ts';
 import { takeLock } from '../up/directory/lock.ts';
-import { advertisedAddress } from '../up/listeners/addresses.ts';
 import { apiVersion, version } from '../version.ts';
 import { writeAgentFile } from './agent-file.ts';
-import { keepCertificate, type NodeCertificate, requestCertificate, storedCertificate } from './certificate.ts';
 import { chooseRuntime } from './choose-runtime.ts';
 import type { AgentFlags } from './flags.ts';
+import { hiddenPaths } from './hidden-paths.ts';
 import { checkNodeFlags, nodeConfig } from './node-config.ts';
-import type { RealRuntime } from './open-runtime.ts';
-import { Rejoin } from './rejoin.ts';
-import { runNode } from './run-node.ts';
 
 /** Watches end after this time, so that a dead connection is noticed. */
 const WATCH_SECONDS = 300;
@@ -134,20 +140,22 @@ async function runMember(
   const client = createClient(transport);
   // Whoever may create pods in the cluster is no user of this machine yet.
   const config = nodeConfig(flags, false);
-  const running = await runNode({
+  const path = process.env.PATH ?? '';
+  const running = await startNode({
     ...{ client, clock, random, log, name: node, dataDirectory: directory },
     runtime,
     endpoint: flags.containerRuntimeEndpoint,
     addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
     podCIDR: undefined,
-    ...{ clusterDomain: flags.clusterDomain, apiServer: addressOf(server), config },
+    ...{ clusterDomain: flags.clusterDomain, apiServer: addressOf(server), config, path },
+    hidden: () => hiddenPaths(directory, process.env.KUBECONFIG),
     clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
     authority: () => ca,
     // Pods go on without the agent, and so do their services.
     startServices: (each) =>
       startServices({
-        ...{ client, clock, random, log, node: each, watchSeconds: WATCH_SECONDS },
+        ...{ client, clock, random, log, path, node: each, watchSeconds: WATCH_SECONDS },
         ...{ podRoutes: config.podRoutes, dataDirectory: directory, keepsRules: async () => true },
       }),
   }).catch((error: unknown) => {

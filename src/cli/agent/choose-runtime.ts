@@ -1,9 +1,10 @@
 /** Resolves `--runtime auto`: what runs the pods of a node on this machine. */
+
+import { nodesIn } from '../../assembly/node/node-file.ts';
+import type { RealRuntime } from '../../assembly/node/open-runtime.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Detected } from '../../node/containerd/detect.ts';
 import { CliError } from '../output/cli-error.ts';
-import { nodesIn } from './node-file.ts';
-import type { RealRuntime } from './open-runtime.ts';
 
 export interface ChosenRuntime<Runtime extends string = RealRuntime> {
   readonly runtime: Runtime;

@@ -1,17 +1,11 @@
 /** Parsers for flags that describe a node. An empty text means none, so that a remembered value can be dropped. */
+import type { Resources, Taint } from '../../assembly/node/node-config.ts';
 import { FlagError } from '../../base/flag.ts';
 import { parseQuantity, scaled } from '../../base/quantity.ts';
 import { SIGNALS, type Signal } from '../../node/machine/observe.ts';
 import type { Threshold } from '../../node/machine/pressure/thresholds.ts';
 
-export type Resources = Readonly<Record<string, string>>;
 export type Mirrors = Readonly<Record<string, readonly string[]>>;
-
-export interface Taint {
-  readonly key: string;
-  readonly value?: string;
-  readonly effect: string;
-}
 
 const RESERVED = ['cpu', 'memory', 'ephemeral-storage'];
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

@@ -2,7 +2,11 @@
 import { X509Certificate } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isSharedBetweenServers, type Rotatable } from '../../assembly/keys/rotatable.ts';
+import { forgetFormer, rotate } from '../../assembly/keys/rotate.ts';
+import { changeSharedKeys, shareKeys } from '../../assembly/keys/shared-keys.ts';
 import { silent } from '../../base/log.ts';
+import { readIfThere } from '../../base/own-files/files.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { pemBlocks } from '../../protocols/x509/pem.ts';
@@ -12,11 +16,7 @@ import type { KeysFlags } from '../encryption/flags.ts';
 import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { table } from '../output/table.ts';
-import { isSharedBetweenServers, type Rotatable } from '../pki/rotatable.ts';
-import { forgetFormer, rotate } from '../pki/rotate.ts';
-import { changeSharedKeys, shareKeys } from '../pki/shared-keys.ts';
 import { withCluster } from '../process/cluster-process.ts';
-import { readIfThere } from '../process/files.ts';
 import { ROTATED_SIGNAL } from '../process/signals.ts';
 import { openSharedStore } from '../up/store/open-for-command.ts';
 

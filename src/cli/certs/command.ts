@@ -1,9 +1,9 @@
 /** The command `qd certs`. Its work is loaded when it runs. */
 import { Command } from 'commander';
+import { parseRotatable, type Rotatable, rotatable } from '../../assembly/keys/rotatable.ts';
 import { type KeysFlags, keysFlags } from '../encryption/flags.ts';
 import { addFlags, parsed } from '../flags/add-flags.ts';
 import { type ClusterFlags, clusterFlags } from '../flags/cluster.ts';
-import { parseRotatable, type Rotatable, rotatable } from '../pki/rotatable.ts';
 
 export function certsCommand(): Command {
   const show = new Command('show')

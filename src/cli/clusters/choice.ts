@@ -2,6 +2,8 @@
  * Which cluster a command is about. All commands take the same flags: --name or --data-dir name a cluster of this machine,
  * --context or --kubeconfig a context. Without any, the environment names one, or else the default of the command holds.
  */
+
+import { readIfThere } from '../../base/own-files/files.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import {
   type ClusterFlags,
@@ -12,7 +14,6 @@ import {
 } from '../flags/cluster.ts';
 import { type ContextChoice, contextConnection } from '../flags/connection.ts';
 import { CliError } from '../output/cli-error.ts';
-import { readIfThere } from '../process/files.ts';
 import { ownKubeconfig } from '../up/identity/kubeconfig.ts';
 import { findClusters } from './find.ts';
 import { sharesAuthority } from './shares-authority.ts';

@@ -1,15 +1,15 @@
 /** Ends what outlives the program of a cluster, when that does not run: pods, and what listens for them. */
 
+import type { EndNodesOptions } from '../../assembly/node/end-nodes.ts';
+import { nodesIn } from '../../assembly/node/node-file.ts';
+import { daemonDirectory } from '../../assembly/threads/daemon-command.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { endDaemons, runningDaemons } from '../../network/daemon/running.ts';
-import type { EndNodesOptions } from '../agent/end-nodes.ts';
-import { nodesIn } from '../agent/node-file.ts';
 import { createLogger } from '../output/logger.ts';
-import { daemonDirectory } from '../process/daemon-command.ts';
 
 export async function endOutliving(dataDirectory: string, mode: EndNodesOptions['mode']): Promise<void> {
-  const { endNodes } = await import('../agent/end-nodes.ts');
+  const { endNodes } = await import('../../assembly/node/end-nodes.ts');
   const tools = { clock: systemClock, random: systemRandom, log: createLogger('warn') };
   const ended = await endNodes({ ...tools, mode, dataDirectory, path: process.env.PATH ?? '' });
   await endDaemons(daemonDirectory(dataDirectory), systemClock);

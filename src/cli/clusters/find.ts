@@ -1,13 +1,13 @@
 /** The clusters and agents of this machine, and which of them run. Reads only, so that it works beside running clusters. */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { serverUrl } from '../../assembly/addresses.ts';
+import { daemonDirectory } from '../../assembly/threads/daemon-command.ts';
 import { runningDaemons } from '../../network/daemon/running.ts';
 import { readAgentFile } from '../agent/agent-file.ts';
 import { explain } from '../output/cli-error.ts';
 import { findClusterProcess } from '../process/cluster-process.ts';
-import { daemonDirectory } from '../process/daemon-command.ts';
 import { rememberedIn } from '../up/directory/directory.ts';
-import { serverUrl } from '../up/identity/kubeconfig.ts';
 import { findElsewhere } from './elsewhere.ts';
 import { readLastStart } from './last-start.ts';
 

@@ -1,7 +1,7 @@
 /** `DIR/last-start.json`: what the last start of a cluster says about itself to commands that manage it. */
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere } from '../process/files.ts';
+import { readIfThere } from '../../base/own-files/files.ts';
 
 const LAST_START_FILE = 'last-start.json';
 

@@ -1,8 +1,8 @@
 /** Tells whether a client trusts the cluster of a data directory. */
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
+import { readIfThere } from '../../base/own-files/files.ts';
 import { pemBlocks } from '../../protocols/x509/pem.ts';
-import { readIfThere } from '../process/files.ts';
 
 /** Whether the authorities that a client trusts (PEM) include one of the directory. */
 export async function sharesAuthority(directory: string, ca = ''): Promise<boolean> {

@@ -1,12 +1,13 @@
 /** `qd encryption show` and `rotate`: work on the key file, and signal the process that runs the cluster. */
+
+import { keyFileIn, readKeys } from '../../assembly/store/encryption.ts';
+import { writeWhole } from '../../base/own-files/files.ts';
 import { systemRandom } from '../../base/random.ts';
 import { formatKeyring, newKey } from '../../store/encryption/keyring.ts';
 import { directoryOf } from '../clusters/choice.ts';
 import { withCluster } from '../process/cluster-process.ts';
-import { writeWhole } from '../process/files.ts';
 import { ROTATED_SIGNAL } from '../process/signals.ts';
 import { rememberedIn } from '../up/directory/directory.ts';
-import { keyFileIn, readKeys } from '../up/store/encryption.ts';
 import type { KeysFlags } from './flags.ts';
 
 /** Returns the key file that the flag names, or that the cluster was last started with. */

@@ -1,6 +1,8 @@
 /** `qd encryption forget`: removes keys from the key file that nothing in the store is encrypted with any more. */
 
+import { readKeys } from '../../assembly/store/encryption.ts';
 import { silent } from '../../base/log.ts';
+import { writeWhole } from '../../base/own-files/files.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { defaultStore, type StoreSettings, storeDriver } from '../../store/drivers.ts';
 import { type KeyUse, KeyUses } from '../../store/encryption/key-use.ts';
@@ -8,10 +10,8 @@ import { formatKeyring, type Key } from '../../store/encryption/keyring.ts';
 import { directoryOf } from '../clusters/choice.ts';
 import { CliError } from '../output/cli-error.ts';
 import { withCluster } from '../process/cluster-process.ts';
-import { writeWhole } from '../process/files.ts';
 import { ROTATED_SIGNAL } from '../process/signals.ts';
 import { rememberedIn } from '../up/directory/directory.ts';
-import { readKeys } from '../up/store/encryption.ts';
 import { keyFileOf, print } from './encryption.ts';
 import type { KeysFlags } from './flags.ts';
 

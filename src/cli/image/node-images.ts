@@ -1,16 +1,16 @@
 /** Finds the images of the nodes of a cluster. */
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { machineGuard } from '../../assembly/machine-guard.ts';
+import { type NodeFile, nodesIn } from '../../assembly/node/node-file.ts';
+import { openImageStore, openRuntime } from '../../assembly/node/open-runtime.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import type { Images } from '../../node/runtime/runtime.ts';
-import { type NodeFile, nodesIn } from '../agent/node-file.ts';
-import { openImageStore, openRuntime } from '../agent/open-runtime.ts';
 import { directoryOf } from '../clusters/choice.ts';
 import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
-import { machineGuard } from '../process/machine-guard.ts';
 
 export interface NodeImages {
   readonly node: string;

@@ -1,3 +1,4 @@
+import { AssemblyError } from '../../assembly/assembly-error.ts';
 import { fileProblem } from '../../base/file-problem.ts';
 import { oneLine } from './one-line.ts';
 
@@ -8,7 +9,7 @@ export class CliError extends Error {
 
 /** Returns the line to print for an error: our own messages as they are, errors of the system with what they mean. */
 export function explain(error: unknown): string {
-  if (error instanceof CliError) return oneLine(error.message);
+  if (error instanceof CliError || error instanceof AssemblyError) return oneLine(error.message);
   const { code, path, message } = error as NodeJS.ErrnoException;
   switch (code) {
     case 'EACCES':

@@ -1,5 +1,6 @@
 /** Opens ports, and explains in one line why one cannot be opened. */
 import { createServer } from 'node:net';
+import { ListenError } from '../../assembly/control-plane/listen-error.ts';
 import type { Random } from '../../base/random.ts';
 import { CliError } from '../output/cli-error.ts';
 
@@ -9,6 +10,8 @@ interface Address {
   /** The flags that chose them. */
   readonly hostFlag?: string;
   readonly portFlag?: string;
+  /** Of further ports that are listened on meanwhile. */
+  readonly portFlags?: Readonly<Record<number, string>>;
 }
 
 /** Below the ports that systems give to outgoing connections, and below those of Services: programs that connect take none. */
@@ -43,17 +46,19 @@ export function checkFree(address: Address): Promise<void> {
   });
 }
 
-/** Runs `listen`, which listens on this address. */
+/** Runs `listen`, which listens on this address, or rejects with a ListenError that names another. */
 export async function explainListening<T>(address: Address, listen: () => Promise<T>): Promise<T> {
   try {
     return await listen();
   } catch (error) {
+    if (error instanceof ListenError) throw explained(error.cause, { ...address, ...error.address });
     throw explained(error, address);
   }
 }
 
 function explained(error: unknown, address: Address): unknown {
-  const { host, port, hostFlag = '--bind-address', portFlag = '--port' } = address;
+  const { host, port, hostFlag = '--bind-address', portFlags } = address;
+  const portFlag = portFlags?.[port] ?? address.portFlag ?? '--port';
   const options = { cause: error };
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':

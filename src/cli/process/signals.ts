@@ -1,7 +1,14 @@
+import type { OnRotated } from '../../assembly/context.ts';
 import type { Clock } from '../../base/time/clock.ts';
 
 /** Tells a running cluster that keys or certificates in its data directory were replaced. */
 export const ROTATED_SIGNAL = 'SIGUSR2';
+
+/** Listens for that signal. */
+export const onRotated: OnRotated = (listener) => {
+  process.on(ROTATED_SIGNAL, listener);
+  return () => process.off(ROTATED_SIGNAL, listener);
+};
 
 /** Asks a running cluster to stop gracefully; harmless when it is repeated. */
 export const STOP_SIGNAL = 'SIGTERM';

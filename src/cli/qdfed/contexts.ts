@@ -1,11 +1,11 @@
 /** The clusters that the contexts of the client configuration name. */
 import { ApiError } from '../../api/errors.ts';
+import { openCluster } from '../../assembly/federation/open-cluster.ts';
 import { type Clock, systemClock } from '../../base/time/clock.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { type Connection, connectionOf, type Kubeconfig, loadKubeconfig } from '../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../client/transport/https-transport.ts';
 import type { Transport } from '../../client/transport/transport.ts';
-import { openCluster } from '../federation/open-cluster.ts';
 import { existingFiles } from '../flags/connection.ts';
 import { CliError } from '../output/cli-error.ts';
 

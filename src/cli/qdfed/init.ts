@@ -1,5 +1,6 @@
 /** `qdfed init`: deploys the control plane of a federation. Everything that can be refused is, before anything is created. */
 import { join } from 'node:path';
+import { openCluster } from '../../assembly/federation/open-cluster.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { type Client, createClient } from '../../client/client.ts';
@@ -11,7 +12,6 @@ import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { dnsLabel } from '../../schema/names.ts';
 import { openDnsProvider, readDnsConfig } from '../federation/dns-provider.ts';
-import { openCluster } from '../federation/open-cluster.ts';
 import { NODE_PATH, PROGRAM_PATH } from '../image/own-files.ts';
 import { CliError } from '../output/cli-error.ts';
 import { version } from '../version.ts';

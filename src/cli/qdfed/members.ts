@@ -1,8 +1,9 @@
 /** The members of a federation, reached with the credentials that the host cluster has. */
+
+import { memberConnection } from '../../assembly/federation/member-connection.ts';
+import { openCluster } from '../../assembly/federation/open-cluster.ts';
 import { createClient } from '../../client/client.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
-import { memberConnection } from '../federation/controller-manager/host-cluster.ts';
-import { openCluster } from '../federation/open-cluster.ts';
 import type { ClusterAccess } from './contexts.ts';
 import type { Federation } from './federation.ts';
 

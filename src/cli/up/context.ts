@@ -1,27 +1,16 @@
+import type { Environment as AssemblyEnvironment } from '../../assembly/context.ts';
+import type { ManualClock } from '../../assembly/test-facilities/manual-clock.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
 import type { EventLoopMetrics } from '../../server/serving/metrics/event-loop.ts';
 import type { Steps } from '../output/steps.ts';
-import type { Cleanup } from '../process/cleanup.ts';
 import type { Settings } from './flags.ts';
 import type { Inputs } from './inputs.ts';
-import type { OpenPort } from './listeners/open-ports.ts';
-import type { ManualClock } from './testing/cluster-clock.ts';
 
 /** What the process gives to a start. */
-export interface Environment {
+export interface Environment extends AssemblyEnvironment {
   readonly steps: Steps;
-  readonly cleanup: Cleanup;
-  /** The clock of the cluster. */
-  readonly clock: Clock;
-  /** The clock of the machine, for connections and certificates: other programs check them by their own time. */
-  readonly machineClock: Clock;
   /** The clock of the cluster, when its users move it. */
   readonly manual: ManualClock | undefined;
-  readonly random: Random;
-  readonly log: Logger;
   /** Is told what runs. */
   readonly monitor: WorkMonitor;
   /** Where blockages of event loops are counted. */
@@ -36,6 +25,4 @@ export interface StartContext extends Environment {
   readonly inputs: Inputs;
   /** Path of the data directory. */
   readonly directory: string;
-  /** Each step adds what it listens on. */
-  readonly openPorts: OpenPort[];
 }

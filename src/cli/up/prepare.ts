@@ -1,18 +1,18 @@
 /** Everything that can refuse a start, before anything is created: the data directory, the settings, what they refer to. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { machineAddresses } from '../../assembly/addresses.ts';
+import { hasRealPods } from '../../assembly/cluster-nodes/node-plan.ts';
 import type { Random } from '../../base/random.ts';
 import { findElsewhere } from '../clusters/elsewhere.ts';
 import { clustersHome, DEFAULT_NAME, directoryNamed } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { findClusterProcess } from '../process/cluster-process.ts';
 import { freePort } from '../process/listen.ts';
-import { hasRealPods } from './components/plan-nodes.ts';
 import type { Environment, StartContext } from './context.ts';
 import { type Directory, openDirectory, otherClusters } from './directory/directory.ts';
 import type { Settings } from './flags.ts';
 import { type Inputs, readInputs } from './inputs.ts';
-import { machineAddresses } from './listeners/addresses.ts';
 import { clashOf } from './settings/free.ts';
 import { freeFromRules, hasLeftRules } from './settings/left-rules.ts';
 import { type Reservation, type Reserved, reserve } from './settings/reservations.ts';
@@ -32,7 +32,7 @@ export async function prepare(given: GivenFlags, environment: Environment): Prom
     ...{ directory: directory.path, path: process.env.PATH ?? '', clock: environment.clock },
   });
   await checkNeighbours({ settings, inputs, path: directory.path, earlier });
-  return { directory, context: { ...environment, settings, inputs, directory: directory.path, openPorts: [] } };
+  return { directory, context: { ...environment, settings, inputs, directory: directory.path } };
 }
 
 /** Finds the settings and reserves their port and ranges, until the cluster stops. */
@@ -70,7 +70,8 @@ async function settleAll(
 ): Promise<Settings> {
   const settings = await settle(given, remembered, {
     otherClusters: async () => [...(await neighbours(path)), ...reserved],
-    serviceRanges: async () => (await import('./components/services.ts')).serviceRangesInUse(process.env.PATH ?? ''),
+    serviceRanges: async () =>
+      (await import('../../assembly/node/network/services.ts')).serviceRangesInUse(process.env.PATH ?? ''),
     addresses: machineAddresses,
   });
   return settings.port === 0 ? { ...settings, port: await freePort(settings.bindAddress, random) } : settings;

@@ -1,5 +1,8 @@
 /** `qd up`: starts the cluster, waits for a signal, and stops it. */
 
+import { Cleanup } from '../../assembly/cleanup.ts';
+import type { UnreadyNode } from '../../assembly/cluster-nodes/nodes-ready.ts';
+import { manualClock } from '../../assembly/test-facilities/manual-clock.ts';
 import { monitoredClock, Watchdog } from '../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
@@ -9,13 +12,10 @@ import { createLogger } from '../output/logger.ts';
 import { oneLine } from '../output/one-line.ts';
 import { createSteps } from '../output/steps.ts';
 import { explainDamage } from '../output/store-damage.ts';
-import { Cleanup } from '../process/cleanup.ts';
-import { ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
-import type { UnreadyNode } from './components/nodes-ready.ts';
+import { onRotated, ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
 import { NODES_NOT_READY, READY, reportReady } from './detach/ready.ts';
 import type { GivenFlags } from './settings/settle.ts';
 import { start } from './start.ts';
-import { manualClock } from './testing/cluster-clock.ts';
 
 /** A watchdog that reports what blocks this thread, and a clock whose timers it sees. */
 function watched(log: Logger) {
@@ -49,9 +49,11 @@ export async function up(flags: GivenFlags): Promise<void> {
   let unready: readonly UnreadyNode[] = [];
   try {
     const { clock: machineClock, ...monitoring } = watched(log);
-    const manual = manualClock(flags, machineClock);
+    const manual = flags.clock === 'manual' ? manualClock(machineClock) : undefined;
     const clocks = { clock: manual?.clock ?? machineClock, machineClock, manual };
-    const environment = { steps, cleanup, log, ...monitoring, ...clocks, random: systemRandom, stopSignal };
+    const machine = { path: process.env.PATH ?? '', onRotated, openPorts: [] };
+    const tools = { log, random: systemRandom, ...clocks };
+    const environment = { steps, cleanup, stopSignal, ...tools, ...monitoring, ...machine };
     unready = await unlessStopped(start(flags, environment), stopSignal);
   } catch (error) {
     await cleanup

@@ -6,8 +6,6 @@ import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { type Random, SeededRandom } from '../../base/random.ts';
 import { type Identity, issue, newIssuer, type Subject } from '../../protocols/x509/certificate.ts';
 
-export const TOKEN_ISSUER = 'https://kubernetes.default.svc.cluster.local';
-
 /** Keys are made when they are first used: loading what makes them takes a tenth of the start of a process. */
 export interface ClusterKeys {
   /** The certificate of the authority, as PEM. */

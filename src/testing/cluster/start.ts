@@ -1,5 +1,11 @@
 /** Starts a test cluster: the server, all controllers, the scheduler and simulated nodes. */
-import { createHash } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { Cleanup } from '../../assembly/cleanup.ts';
+import { startSimulation } from '../../assembly/cluster-nodes/simulated-nodes.ts';
+import { type AccountTokens, authentication } from '../../assembly/control-plane/authentication.ts';
+import type { ClusterFacts, ControllerKeys } from '../../assembly/control-plane/components.ts';
+import { DEFAULT_ISSUER } from '../../assembly/control-plane/service-account-tokens.ts';
+import { startControlPlane } from '../../assembly/control-plane/start-control-plane.ts';
 import { Activity } from '../../base/event-loop/activity.ts';
 import { silent } from '../../base/log.ts';
 import { SeededRandom, systemRandom } from '../../base/random.ts';
@@ -10,16 +16,16 @@ import { readRules } from '../../node/simulated/rules/read-rules.ts';
 import type { Rules } from '../../node/simulated/rules/rules.ts';
 import { legacyTokenSigner } from '../../server/access/authn/legacy-token-signer.ts';
 import { createTokenIssuer } from '../../server/access/authn/token-issuer.ts';
-import { createServer, type Server, type ServerOptions } from '../../server/index.ts';
+import type { Server, ServerOptions } from '../../server/index.ts';
 import { admissionPlugins } from '../../server/operations/admission/all.ts';
 import { FaultInjector } from '../../server/serving/faults/fault-injector.ts';
 import { MemoryStore, type StoreImage } from '../../store/memory/memory-store.ts';
 import type { ClusterOptions } from '../contract.ts';
 import { type StoreGate, storeGate } from '../faults/store-gate.ts';
 import { ADMIN } from '../objects/client.ts';
-import { startControllers, startNodes, startScheduler } from './components.ts';
 import { DEFAULT_START, type InitialState, initialImage } from './initial-image.ts';
-import { type ClusterKeys, clusterKeys, TOKEN_ISSUER } from './keys.ts';
+import { type ClusterKeys, clusterKeys } from './keys.ts';
+import { SIMULATION } from './simulation.ts';
 import { ClusterSnapshot, type ClusterState, isTime, MAX_SEED } from './snapshot.ts';
 
 const DAY_MS = 86_400_000;
@@ -38,6 +44,9 @@ const SERVER_OPTIONS = {
   authorization: ['Node', 'RBAC'],
   garbageCollection: true,
 } as const satisfies Partial<ServerOptions>;
+
+/** What controllers know of every test cluster. */
+const FACTS: ClusterFacts = { reservedNames: ['kubernetes.default.svc'], server: 'https://192.0.2.1:6443' };
 
 const IMAGE_SEED = 1;
 
@@ -96,34 +105,32 @@ async function startFrom(beginning: Beginning): Promise<Parts> {
   const gate = storeGate(store);
   const activity = new Activity(systemClock);
   const faults = new FaultInjector({ clock, random, isExempt: ({ name }) => name === ADMIN.name });
-  const server = await createServer({
-    ...{ ...SERVER_OPTIONS, store: gate.store, clock, random, admission: admissionPlugins() },
-    // An image of this release has them.
-    defaultRoles: ownImage === undefined,
-    ownUntil: ownImage?.revision,
-    tokenIssuer: createTokenIssuer({ key: keys.tokenKey, issuer: TOKEN_ISSUER, audiences: [TOKEN_ISSUER], random }),
-    intercept: (handle) => faults.intercept(activity.counted(handle)),
+  const cleanup = new Cleanup();
+  cleanup.add(() => store.close());
+  const plane = await startControlPlane({
+    ...{ clock, random, log: silent, cleanup },
+    api: {
+      ...{ ...SERVER_OPTIONS, store: gate.store, admission: admissionPlugins() },
+      // An image of this release has them.
+      defaultRoles: ownImage === undefined,
+      ownUntil: ownImage?.revision,
+      authentication: await authentication({ clock, log: silent, accounts: accountsOf(keys), anonymous: true }),
+      tokenIssuer: createTokenIssuer({
+        key: keys.tokenKey,
+        issuer: DEFAULT_ISSUER,
+        audiences: [DEFAULT_ISSUER],
+        random,
+      }),
+      intercept: (handle) => faults.intercept(activity.counted(handle)),
+    },
+    components: { keys: controllerKeys(keys, { clock, random }), facts: FACTS },
   });
-  const component = { server, clock, random, log: silent, directFor: server.direct };
-  const stops = [
-    startControllers(component, {
-      authority: keys.certificate,
-      mintToken: legacyTokenSigner(keys.tokenKey),
-      signCertificate: (request) => {
-        const { certificate } = keys;
-        const options = { certificate, key: keys.authorityKey(), maxLifetime: MAX_CERTIFICATE_MS, clock, random };
-        return signingAuthority(options)(request);
-      },
-    }),
-    startScheduler(component),
-  ];
-  const stop = async () => {
-    await Promise.all(stops.map((end) => end()));
-    server.close();
-    await store.close();
-  };
+  const { server, nodes: connections } = plane;
+  plane.startComponents();
+  const stop = () => cleanup.run();
   try {
-    stops.push(await startNodes(component, { names: nodes, rules: rulesOf(simulation) }));
+    const simulated = { ...SIMULATION, names: nodes, rules: rulesOf(simulation) };
+    await startSimulation({ server, nodes: connections, cleanup, clock, random, log: silent, ...simulated });
     await activity.idle();
   } catch (error) {
     await stop();
@@ -144,6 +151,30 @@ async function beginningOf(options: ClusterOptions, imageFile: string | undefine
   if (typeof from === 'string') return { ...(await ClusterSnapshot.load(from)).state, isFromFile: true };
   if (from instanceof ClusterSnapshot) return from.state;
   throw new TypeError('`from` must be a snapshot of a test cluster, or the path of one that was saved');
+}
+
+function controllerKeys(keys: ClusterKeys, tools: Pick<Parts, 'clock' | 'random'>): ControllerKeys {
+  const { certificate } = keys;
+  return {
+    authority: certificate,
+    mintToken: legacyTokenSigner(keys.tokenKey),
+    signCertificate: (request) => {
+      const options = { certificate, key: keys.authorityKey(), maxLifetime: MAX_CERTIFICATE_MS, ...tools };
+      return signingAuthority(options)(request);
+    },
+  };
+}
+
+/** The tokens of service accounts that are accepted. */
+function accountsOf({ tokenKey }: ClusterKeys): AccountTokens {
+  let keys: readonly KeyObject[] | undefined;
+  return {
+    ...{ issuers: [DEFAULT_ISSUER], audiences: [DEFAULT_ISSUER] },
+    get keys() {
+      keys ??= [createPublicKey(tokenKey())];
+      return keys;
+    },
+  };
 }
 
 /** Pods that are bound together are ready together: one step of the clock instead of one for each. */

@@ -6,17 +6,21 @@ import { generateKeyPairSync } from 'node:crypto';
 import { ApiError } from '../../../src/api/errors.ts';
 import type { WatchConsumer, WatchReply } from '../../../src/api/reply.ts';
 import type { User } from '../../../src/api/user.ts';
+import { Cleanup } from '../../../src/assembly/cleanup.ts';
+import { SCHEDULER as SCHEDULER_NAME } from '../../../src/assembly/control-plane/components.ts';
+import type { NodeConnections } from '../../../src/assembly/control-plane/node-connections.ts';
+import { startControlPlane } from '../../../src/assembly/control-plane/start-control-plane.ts';
 import { type LogFields, silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { ControlledClock } from '../../../src/base/time/clock.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
+import { SCHEDULER } from '../../../src/client/component-users.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
 import { issue, newIssuer } from '../../../src/protocols/x509/certificate.ts';
-import { createServer, type Server, type ServerOptions } from '../../../src/server/index.ts';
+import type { Server, ServerOptions } from '../../../src/server/index.ts';
 import type { DirectHandle } from '../../../src/server/serving/direct.ts';
 import { MemoryStore } from '../../../src/store/memory/memory-store.ts';
-import { startControllers } from '../../../src/testing/cluster/components.ts';
 
 const DAY_MS = 86_400_000;
 const ADMIN = { name: 'admin', groups: ['system:masters'] };
@@ -25,6 +29,10 @@ export const AUTHORITY = '-----BEGIN CERTIFICATE-----\nthe cluster\n-----END CER
 
 export interface Cluster {
   readonly server: Server;
+  /** Nodes of this process are added. */
+  readonly nodes: NodeConnections;
+  /** Runs when the cluster is stopped. */
+  readonly cleanup: Cleanup;
   /** Client of the administrator, over a connection that never breaks. */
   readonly client: Client;
   readonly clock: ControlledClock;
@@ -43,38 +51,43 @@ export interface Cluster {
   stop(): Promise<void>;
 }
 
-export async function startCluster(
-  options: Pick<ServerOptions, 'admission' | 'aggregation' | 'dialGuard'> = {},
-): Promise<Cluster> {
+interface TestClusterOptions extends Pick<ServerOptions, 'admission' | 'aggregation' | 'dialGuard' | 'frontProxy'> {
+  /** Whether the scheduler runs. */
+  readonly schedules?: boolean;
+}
+
+export async function startCluster({ schedules = false, ...api }: TestClusterOptions = {}): Promise<Cluster> {
   const clock = new ControlledClock();
   const store = new MemoryStore({ clock });
-  const server = await createServer({
-    store,
-    kinds: allKinds,
-    clock,
-    freeze: true,
-    garbageCollection: true,
-    authorization: ['Node', 'RBAC'],
-    defaultRoles: true,
-    ...options,
-  });
-  const refusals: string[] = [];
-  const directFor = (user: User): DirectHandle => noting(server.direct(user), refusals);
-  const link = new Link();
   const complaints: LogFields[] = [];
   const complain = (message: string, fields: LogFields = {}) => void complaints.push({ message, ...fields });
   const log = { ...silent, with: () => log, warn: complain, error: complain };
-  const common = { server, clock, random: systemRandom, log };
-  const stopControllers = startControllers(
-    { ...common, directFor: (user) => link.through(directFor(user)) },
-    {
-      authority: AUTHORITY,
-      signCertificate: async () => anyCertificate(clock.now()),
-      mintToken: async ({ namespace, name, uid, secretName }) => `token ${namespace}/${name} ${uid} ${secretName}`,
+  const cleanup = new Cleanup();
+  cleanup.add(() => store.close());
+  const plane = await startControlPlane({
+    ...{ clock, random: systemRandom, log, cleanup },
+    api: {
+      ...{ store, kinds: allKinds, freeze: true, garbageCollection: true },
+      ...{ authorization: ['Node', 'RBAC'], defaultRoles: true, ...api },
     },
-  );
+    components: {
+      runs: (name) => schedules || name !== SCHEDULER_NAME,
+      facts: { reservedNames: ['kubernetes.default.svc'], server: 'https://192.0.2.1:6443' },
+      keys: {
+        authority: AUTHORITY,
+        signCertificate: async () => anyCertificate(clock.now()),
+        mintToken: async ({ namespace, name, uid, secretName }) => `token ${namespace}/${name} ${uid} ${secretName}`,
+      },
+    },
+  });
+  const { server, nodes } = plane;
+  const refusals: string[] = [];
+  const directFor = (user: User): DirectHandle => noting(server.direct(user), refusals);
+  const link = new Link();
+  const linked = (user: User) => (user === SCHEDULER ? directFor(user) : link.through(directFor(user)));
+  plane.startComponents({ ...server, direct: linked });
   return {
-    server,
+    ...{ server, nodes, cleanup },
     client: createClient(directTransport(server.direct(ADMIN))),
     directFor,
     clientFor: (user) => createClient(directTransport(directFor(user))),
@@ -90,9 +103,7 @@ export async function startCluster(
       throw new Error('it did not happen within 20 seconds of the clock');
     },
     async stop() {
-      await stopControllers();
-      server.close();
-      await store.close();
+      await cleanup.run();
       if (refusals.length > 0) throw new Error(`components were refused:\n${refusals.join('\n')}`);
     },
   };

@@ -1,15 +1,15 @@
 /** A federation API server, its controllers and member clusters in this process, all on one controlled clock. */
 
 import { ApiError } from '../../../src/api/errors.ts';
+import { Cleanup } from '../../../src/assembly/cleanup.ts';
+import { startFederation as startFederationServer } from '../../../src/assembly/federation/start-federation.ts';
 import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { ControlledClock } from '../../../src/base/time/clock.ts';
-import { serveNamedKinds } from '../../../src/cli/federation/apiserver/named-kinds.ts';
 import { type Client, createClient } from '../../../src/client/client.ts';
 import { directTransport } from '../../../src/client/transport/direct-transport.ts';
 import type { Answer, Transport } from '../../../src/client/transport/transport.ts';
 import { type FederationOptions, runFederation } from '../../../src/federation/controllers/run.ts';
-import { federationKinds } from '../../../src/federation/kinds.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
 import { Namespace } from '../../../src/kinds/groups/core/namespace.ts';
 import { Cluster } from '../../../src/kinds/groups/federation/cluster.ts';
@@ -59,16 +59,20 @@ export async function startFederation(
 ): Promise<TestFederation> {
   const clock = new ControlledClock();
   const servers: { server: Server; store: MemoryStore }[] = [];
-  const open = async (kinds: readonly Kind[], options: object = {}) => {
+  const open = async (kinds: readonly Kind[]) => {
     const store = new MemoryStore({ clock });
-    const server = await createServer({ store, kinds, clock, freeze: true, garbageCollection: true, ...options });
+    const server = await createServer({ store, kinds, clock, freeze: true, garbageCollection: true });
     servers.push({ server, store });
-    return { server, transport: directTransport(server.direct(ADMIN)) };
+    return { transport: directTransport(server.direct(ADMIN)) };
   };
-  const { server: apiServer, transport: own } = await open(federationKinds, { namespaces: [] });
-  const client = createClient(own);
   const end = new AbortController();
-  await serveNamedKinds({ server: apiServer, clock, random: systemRandom, log: silent, signal: end.signal });
+  const cleanup = new Cleanup();
+  const store = new MemoryStore({ clock });
+  cleanup.add(() => store.close());
+  const { server: apiServer } = await startFederationServer({
+    ...{ clock, random: systemRandom, log: silent, cleanup, signal: end.signal, api: { store, freeze: true } },
+  });
+  const client = createClient(directTransport(apiServer.direct(ADMIN)));
   const members = new Map<string, TestMember & { transport: Transport }>();
   let stop = new AbortController();
   const start = () =>
@@ -143,6 +147,7 @@ export async function startFederation(
       stop.abort();
       await running;
       end.abort();
+      await cleanup.run();
       for (const { server, store } of servers) {
         server.close();
         await store.close();

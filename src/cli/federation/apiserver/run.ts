@@ -1,10 +1,10 @@
 /** Runs the federation API server until it is told to stop. */
 
+import { Cleanup } from '../../../assembly/cleanup.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { logLevelOf } from '../../flags/verbosity.ts';
 import { createLogger } from '../../output/logger.ts';
-import { Cleanup } from '../../process/cleanup.ts';
 import { untilStopSignal } from '../../process/signals.ts';
 import type { FederationServerFlags } from './flags.ts';
 import { startFederationServer } from './start.ts';

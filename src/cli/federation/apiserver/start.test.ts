@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type TestAuthority, testAuthority } from '../../../../test/support/tls.ts';
+import { Cleanup } from '../../../assembly/cleanup.ts';
 import type { Flag } from '../../../base/flag.ts';
 import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
@@ -15,7 +16,6 @@ import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Cluster } from '../../../kinds/groups/federation/cluster.ts';
 import { FederatedType } from '../../../kinds/groups/federation/federated-type.ts';
-import { Cleanup } from '../../process/cleanup.ts';
 import { type FederationServerFlags, federationServerFlags } from './flags.ts';
 import { startFederationServer } from './start.ts';
 

@@ -1,10 +1,11 @@
 /** Runs the controllers of the federation until it is told to stop. */
 
+import { hostname } from 'node:os';
+import { runFederationControllers } from '../../../assembly/federation/start-controllers.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
 import { httpsTransport } from '../../../client/transport/https-transport.ts';
-import { runFederation } from '../../../federation/controllers/run.ts';
 import type { FederatedKind } from '../../../federation/plan/federated-kind.ts';
 import { federatedKinds } from '../../../federation/plan/federated-kinds.ts';
 import { namedKubeconfig } from '../../flags/named-kubeconfig.ts';
@@ -12,11 +13,9 @@ import { logLevelOf } from '../../flags/verbosity.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { createLogger } from '../../output/logger.ts';
 import { untilStopSignal } from '../../process/signals.ts';
-import { openCluster } from '../open-cluster.ts';
 import { dnsPublication } from './dns.ts';
-import { elected } from './elected.ts';
 import type { FederationManagerFlags } from './flags.ts';
-import { hostConnection, memberConnection } from './host-cluster.ts';
+import { hostConnection } from './host-cluster.ts';
 
 const DEFAULT_NAMESPACE = 'federation-system';
 /** A health check that takes longer has failed. */
@@ -51,24 +50,18 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
     stop.abort();
   });
   log.info('started', { server: master ?? connection.server, namespace, dnsProvider: flags.dnsProvider ?? 'none' });
-  const tools = { clock: systemClock, random: systemRandom, log };
-  await elected({ ...tools, ...flags, host, namespace, signal: stop.signal }, (signal) =>
-    runFederation({
-      ...{ ...tools, client: createClient(federation), signal },
-      periodMs: flags.clusterMonitorPeriod,
-      timeoutMs: PROBE_TIMEOUT_MS,
-      downAfterMs: flags.clusterUnavailableDelay,
-      unschedulableAfterMs: flags.podUnschedulableDelay,
-      watchSeconds: WATCH_SECONDS,
-      propagates,
-      ...(dns ? { dns } : {}),
-      connect: async (cluster, signal) => {
-        const connection = await memberConnection(cluster, { host, namespace, signal });
-        const { transport, close } = openCluster(connection);
-        return { client: createClient(transport), close };
-      },
-    }),
-  );
+  await runFederationControllers({
+    ...{ clock: systemClock, random: systemRandom, log, signal: stop.signal, namespace, host, dns },
+    client: createClient(federation),
+    leaderElect: flags.leaderElect,
+    identity: process.env.POD_NAME ?? hostname(),
+    periodMs: flags.clusterMonitorPeriod,
+    timeoutMs: PROBE_TIMEOUT_MS,
+    downAfterMs: flags.clusterUnavailableDelay,
+    unschedulableAfterMs: flags.podUnschedulableDelay,
+    watchSeconds: WATCH_SECONDS,
+    propagates,
+  });
   federation.close();
   hostTransport.close();
 }

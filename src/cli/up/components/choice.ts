@@ -1,15 +1,13 @@
 /** Which controllers run, in the syntax of kube-controller-manager: `*` for all, `NAME` for one, `-NAME` to exclude one. */
+
+import { SCHEDULER } from '../../../assembly/control-plane/components.ts';
 import { allControllers } from '../../../controllers/all.ts';
-import type { Controller } from '../../../controllers/loop/define.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ComponentFlags } from './flags.ts';
 
 type Choice = Pick<ComponentFlags, 'controllers'>;
 
-/** The flag can name the scheduler, too. */
-export const SCHEDULER = 'scheduler';
-
-/** Throws for a name that no controller has. */
+/** Throws for a name that no controller has; the flag can name the scheduler, too. */
 export function checkControllers({ controllers: items }: Choice, known: readonly string[] = controllerNames()): void {
   const names = new Set([...known, SCHEDULER]);
   const unknown = items.find((item) => item !== '*' && !names.has(item.replace(/^-/, '')));
@@ -32,11 +30,6 @@ function controllerNames(): readonly string[] {
     reservedNames: [],
     server: '',
   }).map(({ name }) => name);
-}
-
-/** The chosen controllers, in the order of `all`. */
-export function chosen(all: readonly Controller[], choice: Choice): readonly Controller[] {
-  return all.filter(({ name }) => isChosen(name, choice));
 }
 
 export function isChosen(name: string, { controllers: items }: Choice): boolean {

@@ -1,13 +1,14 @@
 /** Which nodes a start runs, and how. Reads the rules, and creates nothing. */
 import { readFile, stat } from 'node:fs/promises';
+import type { NodePlan } from '../../../assembly/cluster-nodes/node-plan.ts';
+import { checkNetworkPrograms } from '../../../assembly/node/network/network.ts';
+import { machineNetwork } from '../../../assembly/node/network/network-plan.ts';
 import { fileProblem } from '../../../base/file-problem.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import type { Rules } from '../../../node/simulated/rules/rules.ts';
 import { type StoreName, storeDriver } from '../../../store/drivers.ts';
 import { type ChosenRuntime, chooseRuntime } from '../../agent/choose-runtime.ts';
-import { checkNetworkPrograms } from '../../agent/network.ts';
-import { machineNetwork } from '../../agent/network-plan.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { ComponentFlags } from './flags.ts';
 import type { Runtime } from './runtimes.ts';
@@ -25,22 +26,6 @@ export interface PlanOptions {
   /** Where programs are searched. */
   readonly path: string;
   readonly clock: Clock;
-}
-
-export interface NodePlan {
-  readonly runtime: Runtime;
-  /** Why it was chosen, as part of a sentence; undefined: it was asked for. */
-  readonly why?: string | undefined;
-  /** In order; may be empty. */
-  readonly names: readonly string[];
-  /** Divided among the nodes for their pods. */
-  readonly clusterCidr: string;
-  readonly rules: Rules;
-}
-
-/** Whether nodes of this process run pods that may have a network of their own. */
-export function hasRealPods({ runtime, names }: NodePlan): boolean {
-  return runtime !== 'simulated' && names.length > 0;
 }
 
 /** Each has a runtime of its own. */

@@ -1,7 +1,8 @@
 /** Decides whether a cluster is private to the user who started it. */
+
+import { isLoopback } from '../../../assembly/addresses.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import type { Settings } from '../flags.ts';
-import { isLoopback } from '../listeners/addresses.ts';
 
 type AccessSettings = Pick<
   Settings,

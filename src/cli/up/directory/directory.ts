@@ -5,9 +5,9 @@
 
 import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readIfThere, removeEmptyDirectories, writeWhole } from '../../../base/own-files/files.ts';
 import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import { CliError } from '../../output/cli-error.ts';
-import { readIfThere, removeEmptyDirectories, writeWhole } from '../../process/files.ts';
 import type { Settings } from '../flags.ts';
 import { type Remembered, rememberedOf } from '../settings/settle.ts';
 import { takeLock } from './lock.ts';

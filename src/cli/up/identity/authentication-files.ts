@@ -1,24 +1,20 @@
 /** The files that authentication flags name, read and checked before anything is created. */
+
+import type { OidcSettings } from '../../../assembly/control-plane/authentication.ts';
+import { issuersOf } from '../../../assembly/control-plane/service-account-tokens.ts';
 import { longName, propertyOf } from '../../../base/flag.ts';
 import type { TokenSource } from '../../../server/access/authn/authenticator.ts';
-import type { OidcOptions } from '../../../server/access/authn/oidc.ts';
 import { passwordFile } from '../../../server/access/authn/password-file.ts';
 import { tokenFile } from '../../../server/access/authn/token-file.ts';
 import { certificates, fromFile } from '../../flags/file-content.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { type IdentityFlags, identityFlags } from './flags.ts';
-import { issuersOf } from './service-account-tokens.ts';
 
 export interface AuthenticationFiles {
   readonly tokens: TokenSource | undefined;
   readonly passwords: ReturnType<typeof passwordFile> | undefined;
   readonly oidc: OidcSettings | undefined;
 }
-
-type OidcSettings = Omit<OidcOptions, 'fetchJson' | 'clock' | 'log'> & {
-  /** PEM; undefined: those that Node trusts. */
-  readonly ca: string | undefined;
-};
 
 /** Rejects when a file cannot be used, or flags do not go together. */
 export async function readAuthenticationFiles(settings: IdentityFlags): Promise<AuthenticationFiles> {
@@ -60,7 +56,7 @@ async function oidcSettings(settings: IdentityFlags): Promise<OidcSettings | und
   if (issuer === undefined || clientId === undefined) {
     throw new CliError('--oidc-issuer-url and --oidc-client-id must be given together');
   }
-  if (issuersOf(settings).includes(issuer)) {
+  if (issuersOf(settings.serviceAccountIssuer).includes(issuer)) {
     throw new CliError(`${issuer} cannot be the issuer of both service account tokens and ID tokens`);
   }
   const defaultPrefix = usernameClaim === 'email' ? '' : `${issuer}#`;

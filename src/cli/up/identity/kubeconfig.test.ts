@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { serverUrl } from '../../../assembly/addresses.ts';
 import { systemClock } from '../../../base/time/clock.ts';
-import { checkKubeconfig, serverUrl, userFile, writeAccess, writeOwn } from './kubeconfig.ts';
+import { checkKubeconfig, userFile, writeAccess, writeOwn } from './kubeconfig.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const access = (port = 6443) => ({

@@ -6,21 +6,14 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { type Access, base64, isRendered, render } from '../../../assembly/rendered-kubeconfig.ts';
+import { readIfThere, writeWhole } from '../../../base/own-files/files.ts';
 import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { defaultKubeconfig, filesOfVariable } from '../../flags/kubeconfig-files.ts';
 import { explain } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
-import { readIfThere, writeWhole } from '../../process/files.ts';
 import { checkWritableFile } from '../../process/writable.ts';
-import { type Access, base64, isRendered, render } from './rendered-kubeconfig.ts';
-
-/** The URL under which a client on this machine reaches a listener. */
-export function serverUrl(host: string, port: number): string {
-  if (host === '0.0.0.0') return `https://127.0.0.1:${port}`;
-  if (host === '::') return `https://[::1]:${port}`;
-  return `https://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
 
 interface Publication {
   readonly access: Access;

@@ -1,9 +1,7 @@
+import { INSECURE_HOST } from '../../../assembly/addresses.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { checkFree } from '../../process/listen.ts';
 import type { ListenerFlags } from './flags.ts';
-
-/** Where the API is served without TLS. */
-export const INSECURE_HOST = '127.0.0.1';
 
 /** Rejects when the server could not listen now. The ports are not kept: another program may still take them. */
 export async function checkListeners(

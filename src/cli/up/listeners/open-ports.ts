@@ -1,12 +1,6 @@
 /** What a start listens on, for the list of what other machines may reach. */
-import { isLoopback } from './addresses.ts';
-
-export interface OpenPort {
-  readonly address: string;
-  readonly port: number;
-  /** Who answers there. */
-  readonly what: string;
-}
+import { isLoopback } from '../../../assembly/addresses.ts';
+import type { OpenPort } from '../../../assembly/context.ts';
 
 /** A line for each port on an address that is not loopback. */
 export function exposedLines(ports: readonly OpenPort[]): string[] {

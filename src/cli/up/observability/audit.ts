@@ -1,41 +1,46 @@
-/** The audit log and the audit webhook. */
+/** What the audit flags ask for. */
 import { join, resolve } from 'node:path';
-import { Audit, type Backend } from '../../../server/access/audit/audit.ts';
-import { LogFile } from '../../../server/access/audit/log-file.ts';
-import { CliError } from '../../output/cli-error.ts';
-import type { StartContext } from '../context.ts';
+import type { AuditOptions } from '../../../assembly/control-plane/audit.ts';
 import type { AuditInputs } from './audit-inputs.ts';
-import { auditWebhook } from './audit-webhook.ts';
+import type { AuditFlags } from './flags.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Undefined when nothing is to be recorded. */
-export async function openAudit(context: StartContext, { policy, webhook }: AuditInputs): Promise<Audit | undefined> {
-  const { settings, cleanup, clock, random } = context;
-  const closing = [await openLog(context), webhook && (await auditWebhook(settings, webhook, context))].filter(
-    (backend) => backend !== undefined,
-  );
-  for (const backend of closing) cleanup.add(() => backend.close());
-  const backends = settings.auditLogPath === '-' ? [standardOutput, ...closing] : closing;
-  return backends.length > 0 ? new Audit({ policy, backends, clock, random }) : undefined;
+/** `directory` is the data directory of the cluster. */
+export function auditOptions(
+  flags: AuditFlags,
+  { policy, webhook }: AuditInputs,
+  directory: string,
+): Pick<AuditOptions, 'policy' | 'file' | 'webhook' | 'write'> {
+  return {
+    policy,
+    file: logFile(flags, directory),
+    webhook: webhook && { connection: webhook, ...webhookSettings(flags) },
+    write: flags.auditLogPath === '-' ? (line) => void process.stdout.write(line) : undefined,
+  };
 }
 
-const standardOutput: Backend = { dropped: {}, write: (line) => void process.stdout.write(line) };
-
 /** Undefined when the log is not a file. */
-async function openLog({ settings, directory, clock, log }: StartContext): Promise<LogFile | undefined> {
-  const { auditLogPath: given } = settings;
+function logFile(flags: AuditFlags, directory: string): AuditOptions['file'] {
+  const { auditLogPath: given } = flags;
   if (given === '' || given === '-') return undefined;
-  const file = new LogFile({
+  return {
     path: given === undefined ? join(directory, 'audit', 'audit.log') : resolve(given),
-    maxBytes: settings.auditLogMaxsize * 1024 * 1024,
-    maxBackups: settings.auditLogMaxbackup,
-    maxAgeMs: settings.auditLogMaxage * DAY_MS,
-    clock,
-    log,
-  });
-  await file.open().catch((cause: unknown) => {
-    throw new CliError(`the audit log cannot be written: ${(cause as Error).message}`, { cause });
-  });
-  return file;
+    maxBytes: flags.auditLogMaxsize * 1024 * 1024,
+    maxBackups: flags.auditLogMaxbackup,
+    maxAgeMs: flags.auditLogMaxage * DAY_MS,
+  };
+}
+
+function webhookSettings(flags: AuditFlags) {
+  const { auditWebhookBatchThrottleQps: qps, auditWebhookBatchThrottleBurst: burst } = flags;
+  return {
+    initialBackoffMs: flags.auditWebhookInitialBackoff,
+    bufferSize: flags.auditWebhookBatchBufferSize,
+    maxBatchSize: flags.auditWebhookBatchMaxSize,
+    maxBatchWaitMs: flags.auditWebhookBatchMaxWait,
+    throttle: flags.auditWebhookBatchThrottleEnable ? { qps, burst } : undefined,
+    maxEventBytes: flags.auditWebhookTruncateEnabled ? flags.auditWebhookTruncateMaxEventSize : undefined,
+    maxBatchBytes: flags.auditWebhookTruncateMaxBatchSize,
+  };
 }

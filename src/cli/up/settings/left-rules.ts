@@ -1,10 +1,10 @@
 /** Rules of Services that are on this machine although the program that made them has ended: its pods go on. */
 import { basename } from 'node:path';
-import type { RulesOwner } from '../../agent/node/options.ts';
-import { nodesIn } from '../../agent/node-file.ts';
+import { nodesIn } from '../../../assembly/node/node-file.ts';
+import type { RulesOwner } from '../../../assembly/node/options.ts';
 import { CliError } from '../../output/cli-error.ts';
 
-const servicesModule = () => import('../components/services.ts');
+const servicesModule = () => import('../../../assembly/node/network/services.ts');
 
 /** Whether the nodes of a data directory have rules. */
 export async function hasLeftRules(directory: string, path: string): Promise<boolean> {

@@ -1,4 +1,4 @@
-import { flag, type ValuesOf } from '../../../base/flag.ts';
+import { flag } from '../../../base/flag.ts';
 import { defaultStore, storeDriverFlags, storeNames } from '../../../store/drivers.ts';
 import { encryptionKeyFileFlag } from '../../flags/encryption.ts';
 import * as value from '../../flags/values.ts';
@@ -24,5 +24,3 @@ export const storeFlags = [
   }),
   encryptionKeyFileFlag,
 ] as const;
-
-export type StoreFlags = ValuesOf<typeof storeFlags>;

@@ -1,10 +1,10 @@
+import { encryptedWith, readKeys } from '../../../assembly/store/encryption.ts';
 import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { defaultStore, type StoreSettings, storeDriver } from '../../../store/drivers.ts';
 import type { Store } from '../../../store/index.ts';
 import { rememberedIn } from '../directory/directory.ts';
-import { encryptedWith, readKeys } from './encryption.ts';
 
 /**
  * Opens the store of a cluster for a command other than `qd up`, also while servers use it. Resolves with undefined when

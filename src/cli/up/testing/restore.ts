@@ -4,7 +4,6 @@ import { readImage } from '../../../store/memory/image-file.ts';
 import type { StoreImage } from '../../../store/memory/memory-store.ts';
 import type { Row, Store } from '../../../store/store.ts';
 import { CliError } from '../../output/cli-error.ts';
-import type { Say } from '../../output/steps.ts';
 import type { TestingFlags } from './flags.ts';
 
 const BATCH_ROWS = 100;
@@ -23,7 +22,8 @@ export async function readRestore({ restore: file }: Pick<TestingFlags, 'restore
   }
 }
 
-export async function restoreInto(store: Store, { rows }: StoreImage, say: Say): Promise<void> {
+/** Resolves with the number of objects. */
+export async function restoreInto(store: Store, { rows }: StoreImage): Promise<number> {
   const { rows: present } = await store.list(ROOT, { limit: 1 });
   if (present.length > 0) {
     throw new CliError('--restore needs an empty store, and this cluster has objects; choose another --data-dir');
@@ -31,7 +31,7 @@ export async function restoreInto(store: Store, { rows }: StoreImage, say: Say):
   for (let at = 0; at < rows.length; at += BATCH_ROWS) {
     await store.commit(rows.slice(at, at + BATCH_ROWS).map(({ key, value }) => ({ key, value, expect: 0 })));
   }
-  say(`${rows.length} restored`);
+  return rows.length;
 }
 
 function isTokenSecret({ key, value }: Row): boolean {

@@ -37,6 +37,12 @@ export interface Identified {
 /** Finds the user of a token, as for a TokenReview; undefined if it is invalid or meant for none of the audiences. */
 export type Identify = (token: string, audiences: readonly string[]) => Promise<Identified | undefined>;
 
+/** How a server authenticates requests, and tokens that it is asked about. */
+export interface Authentication {
+  readonly authenticate: Authenticate;
+  readonly identify: Identify;
+}
+
 /** Verifies user names and passwords. */
 export interface PasswordSource {
   userOf(name: string, password: string): User | undefined;
@@ -61,6 +67,14 @@ export const ANONYMOUS: User = Object.freeze({
 });
 
 const unauthorized = (cause?: unknown) => new ApiError('Unauthorized', 'Unauthorized', { cause });
+
+/** For a server that knows no user. */
+export const unauthenticated: Authentication = {
+  authenticate: () => {
+    throw unauthorized();
+  },
+  identify: async () => undefined,
+};
 
 /** Tries the headers of a proxy first, then a verified certificate, then tokens in the order of their sources, then passwords. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {

@@ -1,12 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { allKinds } from '../../../kinds/all.ts';
+import { type Identify, unauthenticated } from '../../access/authn/authenticator.ts';
 import { NO_CONNECTION } from '../../outbound/nodes/connection.ts';
 import { virtualResources } from './all.ts';
 
+const identify: Identify = async (token) =>
+  token === 'good' ? { user: { name: 'ann', groups: ['g'] }, audiences: ['api'] } : undefined;
+
 let api: TestServer;
 beforeEach(async () => {
-  api = await testServer(allKinds);
+  api = await testServer(allKinds, { authentication: () => ({ ...unauthenticated, identify }) });
 });
 
 const cluster: any = { namespace: undefined };
@@ -19,10 +23,7 @@ describe('identity reviews', () => {
     expect(status.userInfo).toEqual({ username: 'tester', groups: ['system:masters'] });
   });
 
-  it('identify the user of a token, and report an invalid one', async () => {
-    api.server.identifyBy(async (token) =>
-      token === 'good' ? { user: { name: 'ann', groups: ['g'] }, audiences: ['api'] } : undefined,
-    );
+  it('tell whose a token is, and that it is invalid', async () => {
     const ask = async (token: string) => (await api.create('tokenreviews', { spec: { token } }, authentication)).status;
     expect(await ask('good')).toEqual({
       authenticated: true,
@@ -89,7 +90,7 @@ describe('resource metrics', () => {
       time: Date.parse('2030-01-01T00:00:00Z'),
       ...{ window: 10_000, node: { cpu: 1_500_000_000, memory: 1024 ** 3 }, pods: ['web', 'db', 'new'].map(pod) },
     };
-    api.server.reachNodesBy({
+    api.reachNodesBy({
       ...NO_CONNECTION,
       logs: () => Promise.reject(new Error('no logs')),
       usage: async (node) => (node === 'n1' ? usage : undefined),

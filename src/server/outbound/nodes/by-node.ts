@@ -1,11 +1,7 @@
 import type { NodeConnection } from './connection.ts';
 
-/** Uses one connection for the nodes of this process, and another for all others. */
-export function connectionByNode(
-  isLocal: (node: string) => boolean,
-  { local, remote }: { readonly local: NodeConnection; readonly remote: NodeConnection },
-): NodeConnection {
-  const to = (node: string) => (isLocal(node) ? local : remote);
+/** Reaches each node by the connection that `to` returns for it now. */
+export function connectionByNode(to: (node: string) => NodeConnection): NodeConnection {
   return {
     logs: (request) => to(request.node).logs(request),
     usage: (node) => to(node).usage(node),

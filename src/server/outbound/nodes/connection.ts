@@ -1,6 +1,6 @@
 /**
- * The contract for reaching node agents. cli/ passes in a connection, to agents in the same process or over the
- * network; the server does not know which.
+ * How the server reaches node agents. It is given a connection when it is created, to agents in the same process or
+ * over the network, and does not know which.
  */
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../../api/errors.ts';
@@ -137,5 +137,5 @@ export function unreachable(why: (node: string) => string): NodeConnection {
   };
 }
 
-/** Placeholder until a connection is set. */
+/** For a server that reaches no node. */
 export const NO_CONNECTION: NodeConnection = unreachable((node) => `the agent of node "${node}" cannot be reached`);

@@ -67,7 +67,7 @@ it('rejects an endpoint without a node at an address of this machine, and uses t
   await api.create('endpoints', endpoints({}));
   await expect(dial()).rejects.toThrow('192.0.2.7 is an address of this machine or of the API server');
   const dialled: string[] = [];
-  api.server.reachNodesBy({
+  api.reachNodesBy({
     dial: async ({ node, address }: { node: string; address: string }) => dialled.push(`${node} ${address}`),
   } as never);
   await api.update('endpoints', endpoints({ nodeName: 'n1' }));

@@ -26,10 +26,9 @@ beforeEach(async () => {
   const authority = await testAuthority('front-proxy-ca');
   const client = await authority.client('front-proxy-client');
   backend = await startAggregated(authority, 'gauges.default.svc');
-  api = await testServer(allKinds, { aggregation: true });
-  api.server.reachNodesBy({ dial: async () => connect({ host: '127.0.0.1', port: backend.port }) } as never);
-  const identity = { certificate: client.cert, key: client.key, authority: authority.ca, clientAuthority: 'users' };
-  await api.server.identifyAs(identity);
+  const frontProxy = { certificate: client.cert, key: client.key, authority: authority.ca, clientAuthority: 'users' };
+  api = await testServer(allKinds, { aggregation: true, frontProxy });
+  api.reachNodesBy({ dial: async () => connect({ host: '127.0.0.1', port: backend.port }) } as never);
   http = await serving(startServer);
 });
 
@@ -459,7 +458,7 @@ describe('a hostile server', () => {
 
   it('does not delay other requests when requests pile up at it', async () => {
     const dial = () => new Promise(() => undefined);
-    api.server.reachNodesBy({ dial } as never);
+    api.reachNodesBy({ dial } as never);
     const { serving: proxy } = api.server.backends.find('gauges.example.com/v1')!;
     const leave = new AbortController();
     const exchange = { method: 'GET', url: GAUGES, headers: {}, responseHeaders: [], peer: {}, hasBody: () => false };
@@ -482,7 +481,7 @@ describe('a hostile server', () => {
     leave.abort();
     await Promise.all(calls);
     expect(replies).toHaveLength(400);
-    api.server.reachNodesBy({ dial: async () => connect({ host: '127.0.0.1', port: backend.port }) } as never);
+    api.reachNodesBy({ dial: async () => connect({ host: '127.0.0.1', port: backend.port }) } as never);
     expect((await ask(GAUGES)).code).toBe(200);
   });
 });
@@ -646,7 +645,7 @@ it('supports the headers of other proxies, which a client cannot send itself', a
   const others = { authority: 'proxies', names: ['proxy'], headers };
   const { cert, key } = await authority.client('front-proxy-client');
   const identity = { certificate: cert, key, authority: 'own ', clientAuthority: 'users', others };
-  await api.server.identifyAs(identity);
+  await api.server.renewFrontProxy(identity);
   const place = { namespace: 'kube-system' };
   expect((await api.get('configmaps', 'extension-apiserver-authentication', place)).data).toEqual({
     'client-ca-file': 'users',

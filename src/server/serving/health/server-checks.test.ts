@@ -38,7 +38,7 @@ test('all checks pass when the server has started, and knows its identity', asyn
     'poststarthook/start-cluster-authentication-info-controller': `${FAILED}configmaps/extension-apiserver-authentication is missing`,
     'poststarthook/apiservice-openapi-controller': `${FAILED}the server cannot identify itself to other API servers`,
   });
-  await server.identifyAs(FRONT_PROXY as never);
+  await server.renewFrontProxy(FRONT_PROXY as never);
   await expect.poll(async () => failing(await said(server.checks))).toEqual({});
   expect(server.checks.map(({ name }) => name)).toEqual([
     'informer-sync',

@@ -476,7 +476,7 @@ describe('a webhook behind a Service', () => {
     await api.create('endpoints', { metadata: { name: 'hooks' }, subsets });
     const { connect } = await import('node:net');
     const dialled: object[] = [];
-    api.server.reachNodesBy({
+    api.reachNodesBy({
       dial: async ({ node, address, port }: { node: string; address: string; port: number }) => {
         dialled.push({ node, address, port });
         return connect({ host: '127.0.0.1', port: webhooks.port });

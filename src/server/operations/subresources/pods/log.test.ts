@@ -13,7 +13,7 @@ let requests: LogRequest[];
 beforeEach(async () => {
   api = await testServer([Namespace, Pod]);
   requests = [];
-  api.server.reachNodesBy({
+  api.reachNodesBy({
     async logs(request: LogRequest) {
       requests.push(request);
       return (async function* () {})();

@@ -1,0 +1,75 @@
+/** Runs the built-in Ingress controller beside nodes with real pods. */
+import { createClient } from '../../client/client.ts';
+import { INGRESS_CONTROLLER } from '../../client/component-users.ts';
+import { directTransport } from '../../client/transport/direct-transport.ts';
+import type { AttachedDaemon } from '../../network/daemon/attached-daemon.ts';
+import type { MovedPort } from '../../network/ingress/controller.ts';
+import type { Server } from '../../server/index.ts';
+import { reachableAddress } from '../addresses.ts';
+import { AssemblyError } from '../assembly-error.ts';
+import type { ApiAddress, Environment } from '../context.ts';
+import type { OpeningNetwork } from './network.ts';
+
+const DEFAULT_PORTS = { http: 80, https: 443 } as const;
+
+export interface IngressOptions extends Environment {
+  readonly api: ApiAddress;
+  readonly network: OpeningNetwork;
+  readonly server: Pick<Server, 'direct'>;
+  /** Ports that were asked for; undefined: the usual one, or one that is free. */
+  readonly ports: Readonly<Record<'http' | 'https', number | undefined>>;
+  readonly sharesHosts: boolean;
+  readonly allowsExternalNames: boolean;
+}
+
+interface Listening {
+  /** Where it listens, for people to read. */
+  readonly urls: readonly string[];
+  readonly movedPorts: readonly MovedPort[];
+}
+
+async function listen(
+  daemon: AttachedDaemon,
+  { api: { bindAddress: address }, ports, openPorts }: Pick<IngressOptions, 'api' | 'ports' | 'openPorts'>,
+): Promise<Listening> {
+  const urls: string[] = [];
+  const movedPorts: MovedPort[] = [];
+  for (const protocol of ['http', 'https'] as const) {
+    const given = ports[protocol];
+    const claim = { kinds: [protocol], address, port: given ?? DEFAULT_PORTS[protocol] };
+    let isForbidden = false;
+    const port = await daemon.listen(claim).catch((error: NodeJS.ErrnoException) => {
+      if (given !== undefined) {
+        throw new AssemblyError(`--ingress-${protocol}-port: ${address}:${given} cannot be used: ${error.message}`);
+      }
+      isForbidden = error.code === 'EACCES';
+      return daemon.listen({ ...claim, port: 0 });
+    });
+    if (given === undefined && port !== DEFAULT_PORTS[protocol]) {
+      movedPorts.push({ usual: DEFAULT_PORTS[protocol], used: port, isForbidden });
+    }
+    urls.push(`${protocol}://${address}:${port}`);
+    openPorts.push({ address, port, what: `Ingress, ${protocol.toUpperCase()}` });
+  }
+  return { urls, movedPorts };
+}
+
+/** Resolves when it listens, with the URLs. Rules of Ingresses are followed a moment later. */
+export async function startIngress(options: IngressOptions): Promise<readonly string[]> {
+  const { api, network, server, sharesHosts, allowsExternalNames, cleanup, clock, random, log } = options;
+  const { IngressController } = await import('../../network/ingress/controller.ts');
+  const daemon = await network.daemon;
+  const { urls, movedPorts } = await listen(daemon, options);
+  const address = reachableAddress(api.bindAddress, api.serviceClusterIpRange);
+  const client = createClient(directTransport(server.direct(INGRESS_CONTROLLER)));
+  const controller = new IngressController({
+    ...{ client, clock, random, log, address, movedPorts },
+    policy: { sharesHosts, allowsExternalNames },
+    use: (config) => daemon.use(config),
+  });
+  cleanup.add(() => controller.stop());
+  const started = controller.start();
+  network.awaits(started);
+  started.catch((error) => log.error('the Ingress controller does not follow the API', { error }));
+  return urls;
+}

@@ -1,0 +1,215 @@
+/** Starts a cluster, part by part. What a part opens is added to the clean-up, which closes it in reverse order. */
+import { hostname } from 'node:os';
+import { answering, logCheck } from '../../server/serving/http/documents/health.ts';
+import type { HttpServer } from '../../server/serving/http/server.ts';
+import { Metrics } from '../../server/serving/metrics/metrics.ts';
+import { ObjectMetrics } from '../../server/serving/metrics/objects.ts';
+import { advertisedAddress, apiPorts, urlOf } from '../addresses.ts';
+import { startDns } from '../cluster-network/dns.ts';
+import { startIngress } from '../cluster-network/ingress.ts';
+import { hasRunningPods, type OpeningNetwork, openNetwork } from '../cluster-network/network.ts';
+import { dividedRange, hasRealPods } from '../cluster-nodes/node-plan.ts';
+import { type StartedNodes, startNodes } from '../cluster-nodes/nodes.ts';
+import { remoteConnection } from '../cluster-nodes/remote-nodes.ts';
+import { openAudit } from '../control-plane/audit.ts';
+import { authentication } from '../control-plane/authentication.ts';
+import { type ControllerKeys, controllerKeys, factsOf } from '../control-plane/components.ts';
+import { historyDocument, serveHttps, serveInsecure, tokenDocuments } from '../control-plane/https.ts';
+import { type TokenSettings, tokenSettings } from '../control-plane/service-account-tokens.ts';
+import { type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
+import { openCertificates } from '../keys/certificates.ts';
+import type { Pki } from '../keys/pki.ts';
+import { renewCertificates } from '../keys/renew-certificates.ts';
+import { machineGuard } from '../machine-guard.ts';
+import { type OpenStore, openStore } from '../store/open.ts';
+import { followClock } from '../test-facilities/follow-clock.ts';
+import { largeYamlDecoder } from '../threads/yaml-thread.ts';
+import type { ClusterOptions } from './options.ts';
+
+export interface StartedCluster extends StartedNodes {
+  /** The keys and certificates that are used now. */
+  keys(): Pki;
+  /** Says that the server is ready. */
+  open(): void;
+  /** Starts what works on objects: controllers, scheduler, pods. `onRenewed` is called when keys or certificates have changed. */
+  run(onRenewed: (pki: Pki) => Promise<void>): Promise<void>;
+}
+
+/** Resolves when the API can be used and the nodes are registered. */
+export async function startCluster(options: ClusterOptions): Promise<StartedCluster> {
+  const { startPart, address, machineClock, random, insecurePort } = options;
+  const network = hasRealPods(options.nodes) ? openNetwork(networkOptions(options)) : undefined;
+  const opened = await startPart('store', async () => {
+    const { store, encryptStale } = await openStore({ ...options, ...options.store });
+    return { store, encryptStale, revision: await store.revision() };
+  });
+  const { store } = opened;
+  const isShared = options.store.driver.shared;
+  const keyOptions = { ...options, store, isShared, api: address };
+  const pki = await startPart('certificates', () => openCertificates(keyOptions));
+  const { restore } = options;
+  if (restore) await startPart('objects', () => restore(store));
+  const metrics = new Metrics(machineClock);
+  metrics.add(options.eventLoops);
+  const tokens = tokenSettings(options.tokens, pki, random);
+  const state: ClusterState = { opened, tokens, metrics, pki, isReady: false, isShared };
+  const plane = await startPart('controlPlane', () => startPlane(options, state));
+  const { server } = plane;
+  metrics.add(new ObjectMetrics(() => server.registry.kinds, server.count));
+  const http = await serve(options, state, plane);
+  options.cleanup.add(await server.join());
+  if (insecurePort > 0) {
+    await startPart('insecure', async () => {
+      const url = await serveInsecure(http, insecurePort);
+      const message = 'the API is served without authentication: every user of this machine is an administrator';
+      options.log.warn(message, { address: url });
+      return url;
+    });
+  }
+  await startPart('components', async () => {
+    const { chosen, total } = plane.components!.controllers(server);
+    return { chosen: chosen.length, total, schedules: plane.components!.schedules };
+  });
+  let markReady!: () => void;
+  const whenReady = new Promise<void>((resolve) => {
+    markReady = resolve;
+  });
+  const started = await startNodesAndNetwork(options, state, { plane, network, whenReady });
+  return {
+    ...started,
+    keys: () => state.pki,
+    open() {
+      opened.encryptStale();
+      state.isReady = true;
+    },
+    async run(onRenewed) {
+      const { manual, trust } = options;
+      setImmediate(() => http.prepare());
+      plane.startComponents();
+      manual?.follow(store, await store.revision());
+      if (manual) await followClock({ ...options, manual }, server);
+      markReady();
+      network?.started();
+      renewCertificates({
+        ...keyOptions,
+        pki,
+        async apply(next) {
+          state.pki = next;
+          http.renew(await trust.tlsOf(next));
+          tokens.use(next);
+          await server.renewFrontProxy(await trust.frontProxyOf(next));
+          await plane.components?.use(keysFor(options, next));
+          await onRenewed(next);
+        },
+      });
+    },
+  };
+}
+
+interface ClusterState {
+  readonly opened: OpenStore;
+  readonly tokens: TokenSettings;
+  readonly metrics: Metrics;
+  readonly isShared: boolean;
+  /** The current keys and certificates. */
+  pki: Pki;
+  isReady: boolean;
+}
+
+async function startPlane(options: ClusterOptions, state: ClusterState): Promise<ControlPlane> {
+  const { address, store: history, machineClock, clock, random, log, trust, users, components, nodes } = options;
+  const { opened, tokens, metrics, isShared, pki } = state;
+  const dialGuard = machineGuard(options);
+  const { historyMilliseconds, historyBytes } = history;
+  return startControlPlane({
+    ...options,
+    api: {
+      ...options.api,
+      store: metrics.store.measured(opened.store, machineClock),
+      serviceClusterIpRange: address.serviceClusterIpRange,
+      ...(historyMilliseconds === undefined ? {} : { historyMilliseconds }),
+      ...(historyBytes === undefined ? {} : { historyBytes }),
+      authentication: await authentication({ ...users, clock, log, accounts: tokens }),
+      tokenIssuer: tokens.bound,
+      frontProxy: await trust.frontProxyOf(pki),
+      ...{ defaultRoles: true, aggregation: true, dialGuard },
+      garbageCollection: components.runs('garbage-collector'),
+      sharedFrom: isShared ? hostname() : undefined,
+      advertise: {
+        address: advertisedAddress(address.bindAddress, address.serviceClusterIpRange),
+        port: address.port,
+      },
+    },
+    components: {
+      keys: keysFor(options, pki),
+      facts: {
+        ...factsOf(address),
+        podRange: dividedRange(nodes),
+        volumesDirectory: components.volumesDirectory,
+      },
+      ...{ runs: components.runs, isShared, metrics },
+    },
+    remoteNodes: (addressOf) => remoteConnection(addressOf, () => state.pki, { clock, random, guard: dialGuard }),
+  });
+}
+
+async function serve(options: ClusterOptions, state: ClusterState, { server }: ControlPlane): Promise<HttpServer> {
+  const { startPart, address, machineClock, cleanup, log, monitor, openPorts, http, trust } = options;
+  const { opened, tokens, metrics, pki } = state;
+  const audit = await openAudit({ ...options, ...options.audit });
+  const ports = apiPorts(address);
+  const served = await startPart('https', async () =>
+    serveHttps({
+      ...{ ...http, server, cleanup, log, metrics, audit, monitor, clock: machineClock },
+      listeners: ports.map(({ address: host, port }) => ({ host, port })),
+      tls: await trust.tlsOf(pki),
+      checks: [logCheck(log), answering('etcd', () => opened.store.revision(), machineClock), ...server.checks],
+      documents: [...tokenDocuments(tokens, urlOf(address)), historyDocument(server)],
+      decodeLargeYaml: largeYamlDecoder(options),
+      onBlocked: (blockage) => options.eventLoops.add(blockage),
+      isReady: () => state.isReady,
+    }),
+  );
+  openPorts.push(...ports);
+  return served.http;
+}
+
+interface StartedPlane {
+  readonly plane: ControlPlane;
+  readonly network: OpeningNetwork | undefined;
+  readonly whenReady: Promise<void>;
+}
+
+async function startNodesAndNetwork(
+  options: ClusterOptions,
+  state: ClusterState,
+  { plane, network, whenReady }: StartedPlane,
+): Promise<StartedNodes> {
+  const { startPart, address: api, ingress } = options;
+  const { server } = plane;
+  const { isShared } = state;
+  const outlives = hasRunningPods(server);
+  network?.outlives(outlives);
+  const dns = network && (await startPart('dns', () => startDns({ ...options, api, network, server, isShared })));
+  const started = await startPart('nodes', () =>
+    startNodes(options.nodes, {
+      ...{ ...options, ...options.node, api, plane, isShared, outlives, whenReady },
+      clusterDns: dns?.resolvers ?? [],
+      authority: () => state.pki.authority,
+    }),
+  );
+  if (network && ingress) {
+    await startPart('ingress', () => startIngress({ ...options, ...ingress, api, network, server }));
+  }
+  return started;
+}
+
+function networkOptions(options: ClusterOptions) {
+  const { serviceClusterIpRange, clusterDomain } = options.address;
+  return { ...options, serviceClusterIpRange, clusterDomain, clusterCidr: options.nodes.clusterCidr };
+}
+
+/** What the controllers sign with. */
+function keysFor({ components, clock, random }: ClusterOptions, pki: Pki): ControllerKeys {
+  return controllerKeys(pki, { clock, random, maxLifetime: components.maxCertificateMs });
+}

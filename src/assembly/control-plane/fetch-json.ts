@@ -1,0 +1,52 @@
+import { get } from 'node:https';
+import { isShallow } from '../../base/json/size.ts';
+import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
+
+const TIMEOUT_MS = 10_000;
+const MAX_BODY_BYTES = 1024 * 1024;
+const MAX_DEPTH = 100;
+
+interface FetchJsonOptions {
+  /** The authorities to trust, as PEM; default: those that Node trusts. */
+  readonly ca: string | undefined;
+  /** Until the body has come as a whole: a server that sends it byte by byte would never be done. */
+  readonly timeoutMs?: number;
+}
+
+/** Fetches JSON from an https URL. Redirects are not followed. */
+export function fetchJson(url: string, { ca, timeoutMs = TIMEOUT_MS }: FetchJsonOptions): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const fail = (error: Error) =>
+      reject(signal.aborted ? new Error(`${url} did not answer in ${timeoutMs} ms`, { cause: error }) : error);
+    const call = get(url, { signal, ...(ca === undefined ? {} : { ca }) }, (response) => {
+      if (response.statusCode !== 200) {
+        call.destroy();
+        return reject(new Error(`${url} answered ${response.statusCode}`));
+      }
+      const chunks: Buffer[] = [];
+      let size = 0;
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > MAX_BODY_BYTES) call.destroy(new Error(`${url} answered with more than ${MAX_BODY_BYTES} bytes`));
+        else chunks.push(chunk);
+      });
+      response.on('error', fail);
+      response.on('end', () => {
+        try {
+          resolve(parse(Buffer.concat(chunks).toString('utf8')));
+        } catch (cause) {
+          reject(new Error(`${url} did not answer with JSON`, { cause }));
+        }
+      });
+    });
+    call.on('error', fail);
+    refuseUpgrade(call);
+  });
+}
+
+/** A megabyte of opening brackets would block the event loop. */
+function parse(text: string): unknown {
+  if (!isShallow(text, MAX_DEPTH)) throw new Error('it is nested too deep');
+  return JSON.parse(text);
+}

@@ -1,0 +1,27 @@
+/** Runs the controllers in one of several managers: the one that holds a lease of the host cluster. */
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Client } from '../../client/client.ts';
+import { runWhileLeader } from '../../client/leader-election.ts';
+
+const LEASE = 'federation-controller-manager';
+
+export interface ElectionOptions {
+  readonly leaderElect: boolean;
+  /** Of the host cluster. */
+  readonly host: Client;
+  readonly namespace: string;
+  /** Of this manager. A container that starts again has that of its pod, and need not wait for its own lease to expire. */
+  readonly identity: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+export async function elected(options: ElectionOptions, lead: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const { leaderElect, host: client, signal, ...rest } = options;
+  if (!leaderElect) return lead(signal);
+  await runWhileLeader({ ...rest, client, signal, name: LEASE }, lead);
+}

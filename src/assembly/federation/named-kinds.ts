@@ -1,0 +1,82 @@
+/** Serves the kinds that FederatedTypes name, for as long as these exist, and says in their status whether it does. */
+
+import { isApiError } from '../../api/errors.ts';
+import type { DeepReadonly } from '../../api/object-types.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { rejectsOn } from '../../base/rejects-on.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { timestamp } from '../../base/time/timestamp.ts';
+import { createClient } from '../../client/client.ts';
+import { InformerFactory } from '../../client/informer/informer-factory.ts';
+import { directTransport } from '../../client/transport/direct-transport.ts';
+import { namedKind } from '../../federation/plan/named-kind.ts';
+import { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
+import type { Kind } from '../../kinds/kind.ts';
+import type { Server } from '../../server/index.ts';
+
+interface NamedKindsOptions {
+  readonly server: Pick<Server, 'direct' | 'registry'>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+const USER = { name: 'system:federation-apiserver', groups: ['system:masters'] };
+
+interface ServingState {
+  readonly isServed: boolean;
+  readonly message: string;
+}
+
+/** Resolves when the kinds that are named now are served; rejects when it is told to stop before. */
+export async function serveNamedKinds({ server, clock, random, log, signal }: NamedKindsOptions): Promise<void> {
+  const client = createClient(directTransport(server.direct(USER)));
+  const informers = new InformerFactory({ client, clock, random, log, signal });
+  const served = new Map<string, { readonly kind: Kind; readonly definition: string }>();
+
+  function follow(type: DeepReadonly<FederatedType>, isGone: boolean): ServingState | undefined {
+    const name = type.metadata.name ?? '';
+    const known = served.get(name);
+    const definition = JSON.stringify(type.spec);
+    if (known && !isGone && known.definition === definition) return { isServed: true, message: servedAs(known.kind) };
+    if (known) {
+      served.delete(name);
+      server.registry.remove(known.kind);
+    }
+    if (isGone) return undefined;
+    try {
+      const { kind } = namedKind(type);
+      server.registry.add(kind);
+      served.set(name, { kind, definition });
+      return { isServed: true, message: servedAs(kind) };
+    } catch (error) {
+      return { isServed: false, message: (error as Error).message };
+    }
+  }
+
+  async function report(type: DeepReadonly<FederatedType>, { isServed, message }: ServingState): Promise<void> {
+    const [old] = type.status.conditions ?? [];
+    const [status, reason] = isServed ? ['True', 'KindServed'] : ['False', 'KindNotServed'];
+    if (old?.status === status && old.message === message) return;
+    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : timestamp(clock.now());
+    const conditions = [{ type: 'Served', status, reason, message, lastTransitionTime }];
+    const changes = { status: { conditions } };
+    await client.of(FederatedType).patchStatus(type.metadata.name ?? '', { type: 'merge', changes }, { signal });
+  }
+
+  const types = informers.of<FederatedType>(FederatedType);
+  types.onChange(({ type, object }) => {
+    const outcome = follow(object, type === 'delete');
+    if (!outcome) return;
+    report(object, outcome).catch((error: unknown) => {
+      if (!signal.aborted && !isApiError(error, 'NotFound')) {
+        log.warn('the status of a federated type could not be written', { name: object.metadata.name, error });
+      }
+    });
+  });
+  await Promise.race([types.synced, rejectsOn(signal)]);
+}
+
+const servedAs = ({ hub, kind, plural }: Kind) => `served as ${kind}, ${plural} of ${hub.apiVersion}`;

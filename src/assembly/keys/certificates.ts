@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import type { Store } from '../../store/index.ts';
+import { servingNames } from '../addresses.ts';
+import type { ApiAddress, Tools } from '../context.ts';
+import { openPki, type Pki } from './pki.ts';
+import { shareKeys } from './shared-keys.ts';
+
+export interface CertificateOptions extends Tools {
+  /** That of the machine. */
+  readonly machineClock: Tools['clock'];
+  /** Path of the data directory. */
+  readonly directory: string;
+  readonly api: ApiAddress;
+  readonly store: Store;
+  /** Whether other servers use the store. */
+  readonly isShared: boolean;
+}
+
+/**
+ * Reads the keys and certificates of the data directory, and creates what is missing. Servers on a shared store have the
+ * same certificate authority and the same key for tokens.
+ */
+export async function openCertificates(options: CertificateOptions): Promise<Pki> {
+  const { store, isShared, api, machineClock: clock, random } = options;
+  const directory = join(options.directory, 'pki');
+  if (isShared) await shareKeys({ ...options, store, directory });
+  return openPki({ directory, names: servingNames(api, api.forPods), clock, random });
+}

@@ -1,0 +1,108 @@
+/** Opens the runtime of a node. */
+import { join } from 'node:path';
+import type { DialGuard } from '../../base/dial/dial-guard.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
+import type { DirectoryImageStore } from '../../node/images/store/directory-store.ts';
+import type { Runtime } from '../../node/runtime/runtime.ts';
+import { AssemblyError } from '../assembly-error.ts';
+import { keeperCommand } from '../threads/keeper-command.ts';
+import { architectureOf } from './machine.ts';
+
+export type RealRuntime = 'containerd' | 'process';
+
+export interface RuntimeRequest {
+  readonly runtime: RealRuntime;
+  /** A CRI socket; undefined or empty: that of the machine's containerd, or an own one. */
+  readonly endpoint: string | undefined;
+  /** Where the node has its files. */
+  readonly directory: string;
+  /** Identifies the node on this machine: it names bridges and tables, and marks what runs. */
+  readonly name: string;
+  readonly podCIDRs: readonly string[];
+  readonly registries: RegistrySettings;
+  /** Paths of this machine that pods with its files do not see: data directories of clusters, and kubeconfigs. */
+  readonly hidden?: () => Promise<readonly string[]>;
+  /** Checks where images lead to. */
+  readonly dialGuard: DialGuard;
+  /** Whether pods may use the file system of the node as their image. */
+  readonly allowsHostImage: boolean;
+  /** Path of the network namespace that an own containerd and pods have; undefined: that of this process. */
+  readonly networkNamespace?: string | undefined;
+  /** The host name of pods on such a network; undefined: the machine's. */
+  readonly hostName?: string | undefined;
+  /** Where an own containerd in such a namespace is reached for exec, attach and port-forward. */
+  readonly streamAddress?: string | undefined;
+  /** Whether an agent may use it at the same time: an own containerd that runs is used as it is. */
+  readonly isBeside?: boolean;
+  readonly path: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+/** Rejects with a RuntimeError when it cannot be used. */
+export async function openRuntime(request: RuntimeRequest): Promise<Runtime> {
+  switch (request.runtime) {
+    case 'containerd':
+      return openContainerdNode(request);
+    case 'process':
+      return openProcessNode(request);
+  }
+}
+
+async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
+  const { endpoint, directory, name, podCIDRs, path, clock, log, networkNamespace, streamAddress, isBeside } = request;
+  const { openContainerd } = await import('../../node/containerd/open.ts');
+  const { registries, hostName } = request;
+  const shared = endpoint
+    ? { socket: endpoint.replace(/^unix:\/\//, '') }
+    : isBeside
+      ? ('existing' as const)
+      : ('auto' as const);
+  const runtime = await openContainerd({
+    ...{ directory: join(directory, 'containerd'), name, podCIDRs, path, clock, log, registries },
+    // Only an own one can have another network.
+    endpoint: networkNamespace === undefined || isBeside ? shared : 'own',
+    ...(networkNamespace === undefined ? {} : { networkNamespace }),
+    ...(hostName === undefined ? {} : { hostName }),
+    ...(streamAddress === undefined ? {} : { streamAddress }),
+  });
+  if (!runtime.isOwn && (Object.keys(registries.mirrors).length > 0 || registries.insecure.length > 0)) {
+    log.warn('registry mirrors and insecure registries have to be configured in this containerd itself', {
+      socket: runtime.socket,
+    });
+  }
+  return runtime;
+}
+
+async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
+  const { directory, name, podCIDRs, allowsHostImage, clock, random } = request;
+  const keeper = keeperCommand(request);
+  if (!keeper) throw new AssemblyError('--runtime process needs the built program');
+  const { openProcessRuntime } = await import('../../node/process/process-runtime.ts');
+  const images = await openImageStore(request);
+  return openProcessRuntime({
+    ...{ directory: join(directory, 'process'), name, podCidr: podCIDRs[0] ?? '', images, keeper, clock, random },
+    hidden: request.hidden ?? (async () => []),
+    allowsHostImage,
+  });
+}
+
+/** The images of a node that runs processes. */
+export async function openImageStore(
+  request: Pick<RuntimeRequest, 'directory' | 'registries' | 'dialGuard' | 'clock' | 'log'>,
+): Promise<DirectoryImageStore> {
+  const { directory, registries, dialGuard, clock, log } = request;
+  const [{ DirectoryImageStore }, { Registry }] = await Promise.all([
+    import('../../node/images/store/directory-store.ts'),
+    import('../../node/images/registry/registry.ts'),
+  ]);
+  return DirectoryImageStore.open({
+    ...{ directory: join(directory, 'images'), clock, log, isRoot: process.getuid?.() === 0 },
+    source: new Registry(registries, clock, dialGuard),
+    platform: { os: 'linux', architecture: architectureOf(process.arch) },
+  });
+}

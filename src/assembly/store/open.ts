@@ -1,0 +1,41 @@
+/** Opens the store of a cluster. */
+import type { AnyStoreDriver, StoreSettings } from '../../store/drivers.ts';
+import type { Store } from '../../store/index.ts';
+import type { Cleanup } from '../cleanup.ts';
+import type { OnRotated, Tools } from '../context.ts';
+import { encrypting } from './encryption.ts';
+
+export interface StoreOptions extends Tools {
+  readonly driver: AnyStoreDriver;
+  readonly settings: StoreSettings;
+  /** Path of the data directory. */
+  readonly directory: string;
+  /** The file with the keys that Secrets are encrypted with; undefined: they are not encrypted. */
+  readonly keyFile: string | undefined;
+  /** How far back watches and lists at a revision can go; undefined: the default. */
+  readonly historyMilliseconds?: number | undefined;
+  readonly historyBytes?: number | undefined;
+  readonly cleanup: Cleanup;
+  readonly onRotated: OnRotated;
+}
+
+export interface OpenStore {
+  readonly store: Store;
+  /** Re-encrypts, in the background, what is not encrypted with the newest key. */
+  encryptStale(): void;
+}
+
+export async function openStore(options: StoreOptions): Promise<OpenStore> {
+  const { driver, settings, directory, keyFile: file, cleanup, clock, random, log, onRotated } = options;
+  const store = await driver.open(settings, { directory, clock, log, ...historyOf(options) });
+  cleanup.add(() => store.close());
+  if (file === undefined) return { store, encryptStale: () => undefined };
+  return encrypting(store, { file, cleanup, log, random, onRotated });
+}
+
+function historyOf({ historyMilliseconds, historyBytes }: StoreOptions) {
+  return {
+    ...(historyMilliseconds === undefined ? {} : { historyMilliseconds }),
+    ...(historyBytes === undefined ? {} : { historyBytes }),
+  };
+}
