@@ -1,5 +1,6 @@
+import type { SeenPod, SeenService } from '../../../api/seen-objects.ts';
+
 /** What Endpoints and EndpointSlices publish about one pod. */
-import type { SeenPod, SeenService } from './service-pods.ts';
 
 type ServicePort = NonNullable<SeenService['spec']['ports']>[number];
 

@@ -1,10 +1,5 @@
 /** When a node last gave a sign of life, by the clock of this process. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Lease } from '../../../kinds/groups/coordination/lease.ts';
-import type { Node } from '../../../kinds/groups/core/node/node.ts';
-
-type SeenNode = DeepReadonly<Node>;
-type SeenLease = DeepReadonly<Lease>;
+import type { SeenLease, SeenNode } from '../../../api/seen-objects.ts';
 
 /** How long a node may be silent. */
 const GRACE_MS = 50_000;

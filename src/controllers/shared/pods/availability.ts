@@ -3,13 +3,10 @@
  * compared as strings, whose order is that of the times.
  */
 
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Action, requeueAfter } from '../../loop/plan.ts';
 import { readyTime } from './pod-life.ts';
-
-type SeenPod = DeepReadonly<Pod>;
 
 /** Whether it has been ready for so many seconds. With an unknown time, only 0 seconds have passed for sure. */
 export function isAvailable(pod: SeenPod, minReadySeconds: number, now: number): boolean {

@@ -1,9 +1,6 @@
 /** Which pods count for a metric, and which measurements are usable. */
-import type { DeepReadonly } from '../../../../api/object-types.ts';
-import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
+import type { SeenPod } from '../../../../api/seen-objects.ts';
 import type { Sample, Samples } from './samples.ts';
-
-type SeenPod = DeepReadonly<Pod>;
 
 /** How long after its start a pod's usage may be from starting up. */
 const STARTUP_MS = 300_000;
