@@ -4,7 +4,8 @@
  */
 
 import { isApiError } from '../api/errors.ts';
-import type { DeepReadonly, Draft } from '../api/object-types.ts';
+import type { Draft } from '../api/object-types.ts';
+import type { SeenLease } from '../api/seen-objects.ts';
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import { type Clock, sleep, type Timer } from '../base/time/clock.ts';
@@ -52,8 +53,6 @@ export async function runWhileLeader(
     }
   }
 }
-
-type SeenLease = DeepReadonly<Lease>;
 
 class Candidate {
   readonly #options: Required<LeaderElectionOptions>;

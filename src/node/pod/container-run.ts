@@ -1,9 +1,8 @@
 /** What a container has done so far. Times are milliseconds since the epoch. */
-import type { DeepReadonly } from '../../api/object-types.ts';
-import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import type { SeenPod } from '../../api/seen-objects.ts';
 
-/** A pod as read from the API. */
-export type SeenPod = DeepReadonly<Pod>;
+export type { SeenPod };
+
 type PodSpec = SeenPod['spec'];
 export type SeenContainer =
   | PodSpec['containers'][number]

@@ -3,7 +3,7 @@
  * confirm their end, and the oldest terminated pods when there are too many.
  */
 import { isApiError } from '../../../api/errors.ts';
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -12,8 +12,6 @@ import { type Action, type Plan, patchStatus, remove, requeueAfter } from '../..
 import { type Condition, withConditions } from '../../shared/conditions.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { podsByNode } from '../../shared/pods/pods-by-node.ts';
-
-type SeenPod = DeepReadonly<Pod>;
 
 /** Grace period before the pods of a missing node are deleted. */
 const NODE_GRACE_MS = 40_000;

@@ -1,6 +1,7 @@
 /** Writes the pods of a service into EndpointSlices of at most a hundred endpoints, with their conditions. */
 
 import type { Draft } from '../../../api/object-types.ts';
+import type { SeenPod, SeenService } from '../../../api/seen-objects.ts';
 import { addAll } from '../../../base/collections/add-all.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -14,16 +15,7 @@ import { controllerReference } from '../../shared/ownership.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
 import { podsByNode } from '../../shared/pods/pods-by-node.ts';
 import { identityOf, MAX_LISTED_PORTS, type PodPorts, portMapping } from './pod-endpoint.ts';
-import {
-  addressesOf,
-  familiesOf,
-  isManagedByOthers,
-  labelsFrom,
-  podsBehindServices,
-  podsOf,
-  type SeenPod,
-  type SeenService,
-} from './service-pods.ts';
+import { addressesOf, familiesOf, isManagedByOthers, labelsFrom, podsBehindServices, podsOf } from './service-pods.ts';
 import { MANAGED_BY, SERVICE_NAME, slicesManagedBy, slicesOf } from './service-slices.ts';
 import { type EndpointGroup, pack, type Slice, type SliceEndpoint, slicePorts } from './slice-packing.ts';
 import { triggerTime, withTriggerTime } from './trigger-time.ts';

@@ -1,6 +1,7 @@
 /** Writes the addresses of a service's pods into its Endpoints object. */
 
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
+import type { SeenEndpoints, SeenPod, SeenService } from '../../../api/seen-objects.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
@@ -19,8 +20,6 @@ import {
   labelsFrom,
   podsBehindServices,
   podsOf,
-  type SeenPod,
-  type SeenService,
 } from './service-pods.ts';
 import { type Address, type Packed, packed, type Subset, truncated } from './subsets.ts';
 import { triggerTime, withTriggerTime } from './trigger-time.ts';
@@ -28,8 +27,6 @@ import { triggerTime, withTriggerTime } from './trigger-time.ts';
 const MANAGED_BY = 'endpoints.kubernetes.io/managed-by';
 const NAME = 'endpoint-controller';
 const OVER_CAPACITY = 'endpoints.kubernetes.io/over-capacity';
-
-type SeenEndpoints = DeepReadonly<Endpoints>;
 
 export const endpointsController: Controller = defineController<Service>({
   name: 'endpoint',

@@ -1,6 +1,7 @@
 /** Mirrors Endpoints that other clients manage into EndpointSlices, for consumers that read only slices. */
 
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
+import type { SeenEndpoints } from '../../../api/seen-objects.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
@@ -22,8 +23,6 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const MAX_ENDPOINTS_PER_SLICE = 1000;
 /** The limit of the kind. */
 const MAX_PORTS_PER_SLICE = 20_000;
-
-type SeenEndpoints = DeepReadonly<Endpoints>;
 
 export const endpointSliceMirroringController: Controller = defineController<Endpoints>({
   name: 'endpoint-slice-mirroring',

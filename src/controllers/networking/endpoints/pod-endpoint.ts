@@ -1,5 +1,5 @@
 /** Data that Endpoints and EndpointSlices publish about one pod. */
-import type { SeenPod, SeenService } from './service-pods.ts';
+import type { SeenPod, SeenService } from '../../../api/seen-objects.ts';
 
 type ServicePort = NonNullable<SeenService['spec']['ports']>[number];
 

@@ -1,6 +1,6 @@
 /** Finds the pods of services, and the services to publish endpoints for. */
 
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenPod, SeenService } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -11,9 +11,6 @@ import { compiledLabels } from '../../shared/ownership.ts';
 import { isReady, isTerminal } from '../../shared/pods/pod-life.ts';
 import { podsWith } from '../../shared/pods/pods-by-label.ts';
 import { selectorIndex } from '../../shared/selector-index.ts';
-
-export type SeenPod = DeepReadonly<Pod>;
-export type SeenService = DeepReadonly<Service>;
 
 const HEADLESS = 'service.kubernetes.io/headless';
 

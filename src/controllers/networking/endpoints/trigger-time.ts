@@ -1,6 +1,6 @@
 /** The time of the change that endpoints reflect, for consumers that measure propagation. */
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { SeenPod } from './service-pods.ts';
 
 export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
 

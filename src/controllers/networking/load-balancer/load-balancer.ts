@@ -2,7 +2,7 @@
  * Announces the addresses of nodes for Services of type LoadBalancer, and reports ports of services that nodes do not
  * serve because other programs listen there.
  */
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenNode, SeenService } from '../../../api/seen-objects.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { portsInUse } from '../../../kinds/groups/core/node/ports-in-use.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
@@ -12,9 +12,6 @@ import { type Controller, defineController, type Listers, related, type Snapshot
 import { event, type Plan, patchStatus } from '../../loop/plan.ts';
 import { type Condition, withConditions, withoutCondition } from '../../shared/conditions.ts';
 import { SERVICE_NAME } from '../endpoints/service-slices.ts';
-
-type SeenService = DeepReadonly<Service>;
-type SeenNode = DeepReadonly<Node>;
 
 const EXCLUDED_NODE = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const SIMULATED = 'simulated://';

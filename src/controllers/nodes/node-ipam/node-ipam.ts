@@ -1,11 +1,9 @@
 /** Assigns every node a pod CIDR from the cluster's. IPv4 only. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenNode } from '../../../api/seen-objects.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { parseIp } from '../../../kinds/shapes/meta/ip-address.ts';
 import { type Controller, defineController, type Listers } from '../../loop/define.ts';
 import { event, type Plan, patch, requeueAfter } from '../../loop/plan.ts';
-
-type SeenNode = DeepReadonly<Node>;
 
 /** A CIDR, as its first address and size. */
 interface Range {

@@ -1,10 +1,5 @@
 /** Time of a node's last heartbeat, by the clock of this process. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Lease } from '../../../kinds/groups/coordination/lease.ts';
-import type { Node } from '../../../kinds/groups/core/node/node.ts';
-
-type SeenNode = DeepReadonly<Node>;
-type SeenLease = DeepReadonly<Lease>;
+import type { SeenLease, SeenNode } from '../../../api/seen-objects.ts';
 
 /** Grace period for a node without a heartbeat. */
 const GRACE_MS = 50_000;

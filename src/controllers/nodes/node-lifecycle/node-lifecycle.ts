@@ -3,7 +3,8 @@
  * taints keep new pods away and finally evict the old ones (see taint-eviction).
  */
 
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
+import type { SeenNode } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
@@ -21,8 +22,6 @@ const LEASES = 'kube-node-lease';
 
 /** Interval for checking unhealthy nodes. */
 const CHECK_INTERVAL_MS = 5000;
-
-type SeenNode = DeepReadonly<Node>;
 
 /** Observed state of a node. */
 interface NodeObservation {

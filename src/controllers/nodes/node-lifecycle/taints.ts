@@ -1,9 +1,7 @@
 /** The taints of a node that follow from its conditions. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Node } from '../../../kinds/groups/core/node/node.ts';
+import type { SeenNode } from '../../../api/seen-objects.ts';
 import { readyCondition } from './health.ts';
 
-type SeenNode = DeepReadonly<Node>;
 type Taint = NonNullable<SeenNode['spec']['taints']>[number];
 
 const NOT_READY = 'node.kubernetes.io/not-ready';

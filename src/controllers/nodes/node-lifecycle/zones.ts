@@ -2,11 +2,9 @@
  * The health of zones, and how fast pods may be evicted from their nodes. When many nodes of a zone fail at once, it is
  * probably the network; when all nodes of all zones fail, it is probably this end.
  */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Node } from '../../../kinds/groups/core/node/node.ts';
+import type { SeenNode } from '../../../api/seen-objects.ts';
 import { readyCondition } from './health.ts';
 
-type SeenNode = DeepReadonly<Node>;
 type ZoneState = 'normal' | 'partlyDisrupted' | 'fullyDisrupted';
 
 const PARTLY_DISRUPTED_SHARE = 0.55;

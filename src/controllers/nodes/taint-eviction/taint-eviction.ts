@@ -1,6 +1,7 @@
 /** Deletes pods that do not tolerate a NoExecute taint of their node, each when its toleration expires. */
 
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
+import type { SeenNode, SeenPod } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -11,8 +12,6 @@ import { type Action, event, type Plan, remove, requeueAfter, updateStatus } fro
 import { withConditions } from '../../shared/conditions.ts';
 import { podsByNode } from '../../shared/pods/pods-by-node.ts';
 
-type SeenPod = DeepReadonly<Pod>;
-type SeenNode = DeepReadonly<Node>;
 type Taint = NonNullable<SeenNode['spec']['taints']>[number];
 
 /** Since when the pod's toleration has been running, in milliseconds; undefined when it has not. */

@@ -4,6 +4,7 @@
  */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -26,7 +27,6 @@ import { selectorIndex } from '../../shared/selector-index.ts';
 import { expectedPods, type OtherScales, observeOthers, SCALED } from './expected-pods.ts';
 
 type Budget = DeepReadonly<PodDisruptionBudget>;
-type SeenPod = DeepReadonly<Pod>;
 
 /** Timeout for the deletion of an evicted pod. */
 const DELETION_TIMEOUT_MS = 120_000;

@@ -1,12 +1,12 @@
 /** Counts expected pods: the sum of the sizes of the controllers of a budget's pods. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DeepReadonly, KindRef } from '../../../api/object-types.ts';
+import type { KindRef } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import type { Client } from '../../../client/client.ts';
 import { controllerOf } from '../../../client/informer/object-cache.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { Listers } from '../../loop/define.ts';
@@ -15,7 +15,6 @@ import type { Listers } from '../../loop/define.ts';
 const MAX_INT32 = 2 ** 31 - 1;
 const OWNERS_PER_TURN = 100;
 
-type SeenPod = DeepReadonly<Pod>;
 type Owner = NonNullable<ReturnType<typeof controllerOf>>;
 
 /** Sizes of owners without an informer, by UID; or the error. */

@@ -1,6 +1,7 @@
 /** Clears the DisruptionTarget condition of a pod that was not disrupted after a while. */
 
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
@@ -9,8 +10,6 @@ import { withConditions } from '../../shared/conditions.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 
 const STALE_AFTER_MS = 120_000;
-
-type SeenPod = DeepReadonly<Pod>;
 
 export const staleDisruptionController: Controller = defineController<never>({
   name: 'stale-disruption',

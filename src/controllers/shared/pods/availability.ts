@@ -3,13 +3,10 @@
  * strings, which sort by time.
  */
 
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Action, requeueAfter } from '../../loop/plan.ts';
 import { readyTime } from './pod-life.ts';
-
-type SeenPod = DeepReadonly<Pod>;
 
 /**
  * Reports whether the pod has been ready for `minReadySeconds`. When the time is unknown, only 0 seconds have certainly

@@ -1,10 +1,7 @@
 /** Deletion order of surplus pods: those whose loss costs least go first. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
 import { readySince } from './pod-life.ts';
-
-type SeenPod = DeepReadonly<Pod>;
 
 const COST = 'controller.kubernetes.io/pod-deletion-cost';
 const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };

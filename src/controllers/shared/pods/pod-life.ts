@@ -1,8 +1,5 @@
 /** The lifecycle of a pod, as controllers see it. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-
-type SeenPod = DeepReadonly<Pod>;
+import type { SeenPod } from '../../../api/seen-objects.ts';
 
 /** Reports whether the pod has terminated for good. */
 export function isTerminal({ status }: SeenPod): boolean {

@@ -1,7 +1,4 @@
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-
-type SeenPod = DeepReadonly<Pod>;
+import type { SeenPod } from '../../../api/seen-objects.ts';
 
 const NONE: readonly string[] = [];
 

@@ -1,4 +1,5 @@
 /** Attaches volumes of CSI drivers to the nodes whose pods use them, through VolumeAttachments. */
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -10,7 +11,7 @@ import { VolumeAttachment } from '../../../kinds/groups/storage/volume-attachmen
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
 import { planNode } from './plan-node.ts';
-import { type Attachment, attachmentsByNode, type SeenPod, type Volume } from './wanted.ts';
+import { type Attachment, attachmentsByNode, type Volume } from './wanted.ts';
 
 /** Keys are the names of nodes. Nodes without volumes of claims or attachments are never planned for. */
 export const attachDetachController: Controller = defineController({

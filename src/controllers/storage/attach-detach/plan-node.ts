@@ -1,5 +1,6 @@
 /** Attaches volumes to a node that its pods need, and detaches the others. */
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
+import type { SeenNode } from '../../../api/seen-objects.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { VolumeAttachment } from '../../../kinds/groups/storage/volume-attachment.ts';
@@ -14,8 +15,6 @@ import {
   type WantedAttachment,
   wantedAttachments,
 } from './wanted.ts';
-
-type SeenNode = DeepReadonly<Node>;
 
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 /** Time after which a node that is not ready is considered dead, and volumes that it reported in use are detached. */

@@ -1,5 +1,6 @@
 /** Lists the CSI volumes that must be attached to a node for its pods. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -10,7 +11,6 @@ import type { Listers } from '../../loop/define.ts';
 import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
 import { podsByNode } from '../../shared/pods/pods-by-node.ts';
 
-export type SeenPod = DeepReadonly<Pod>;
 export type Volume = DeepReadonly<PersistentVolume>;
 export type Attachment = DeepReadonly<VolumeAttachment>;
 type CsiSource = NonNullable<Volume['spec']['csi']>;

@@ -1,12 +1,12 @@
 /** Creates the claims of ephemeral volumes, which belong to one pod each and are deleted with it by owner reference. */
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { type Action, create, event, eventContent, type Plan } from '../../loop/plan.ts';
 import { ownClaim, podsByClaim } from '../../shared/pods/pods-by-claim.ts';
 
-type SeenPod = DeepReadonly<Pod>;
 type Ephemeral = NonNullable<NonNullable<SeenPod['spec']['volumes']>[number]['ephemeral']>;
 
 export const ephemeralVolumeController: Controller = defineController({

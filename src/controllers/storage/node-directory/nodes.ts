@@ -1,12 +1,11 @@
 /** Finds nodes on which a volume can be provisioned. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenNode } from '../../../api/seen-objects.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import { NODE } from '../../../kinds/volumes/node-directory.ts';
 import type { Listers } from '../../loop/define.ts';
-
-export type SeenNode = DeepReadonly<Node>;
 
 /** The state that plans are made from. */
 export interface World extends Listers {

@@ -1,5 +1,6 @@
 /** Provisions the volume for a claim. */
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { SeenNode } from '../../../api/seen-objects.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
@@ -7,7 +8,7 @@ import { classNameOf, PROVISIONED_BY, PROVISIONER, SELECTED_NODE } from '../../.
 import { requestOf } from '../../../kinds/volumes/matching.ts';
 import { NODE, NODE_DIRECTORY, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
 import { create, event, eventContent, type Plan, update } from '../../loop/plan.ts';
-import { anyNode, type SeenNode, type World } from './nodes.ts';
+import { anyNode, type World } from './nodes.ts';
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Class = DeepReadonly<StorageClass>;

@@ -1,6 +1,7 @@
 /** The controller of claims and volumes. Its keys are `namespace/name` for a claim, and the name for a volume. */
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import type { Client } from '../../../client/client.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -13,7 +14,7 @@ import type { Plan } from '../../loop/plan.ts';
 import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
 import { planClaim, waitsForPod } from './claims.ts';
 import { recycledVolume } from './recycle.ts';
-import { type Claim, type Counterpart, isDone, isUnbound, type SeenPod, type Volume, type World } from './states.ts';
+import { type Claim, type Counterpart, isDone, isUnbound, type Volume, type World } from './states.ts';
 import { planVolume } from './volumes.ts';
 
 export const volumeBinderController: Controller = defineController<any, Counterpart>({

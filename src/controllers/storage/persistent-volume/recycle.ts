@@ -1,5 +1,6 @@
 /** Recycles a volume by emptying it with a pod. Deprecated in Kubernetes, and still supported. */
 import type { Draft } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { volumesByClaim } from '../../../kinds/volumes/binding.ts';
@@ -7,7 +8,7 @@ import { create, event, type Plan, remove, requeueAfter } from '../../loop/plan.
 import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
 import { unbind } from './bind.ts';
 import { failed } from './phase.ts';
-import { isDone, type SeenPod, type Volume, type World } from './states.ts';
+import { isDone, type Volume, type World } from './states.ts';
 
 const NAMESPACE = 'default';
 const PREFIX = 'recycler-for-';

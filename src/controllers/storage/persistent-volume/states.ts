@@ -1,14 +1,13 @@
 /** The objects that this controller reads. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { BIND_COMPLETED } from '../../../kinds/volumes/binding.ts';
 import type { Listers } from '../../loop/define.ts';
 
 export type Claim = DeepReadonly<PersistentVolumeClaim>;
 export type Volume = DeepReadonly<PersistentVolume>;
-export type SeenPod = DeepReadonly<Pod>;
 
 /** The counterpart of a claim or volume, if the server has it and the cache does not. */
 export interface Counterpart {

@@ -3,7 +3,8 @@
  * (next-run.ts, due.ts), what is started (start.ts), and the history.
  */
 
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
+import type { SeenCronJob, SeenJob } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
@@ -15,8 +16,6 @@ import { beyondHistory, referenceTo, removeJob, runOf } from './jobs.ts';
 import { goneJobs, ScheduleMemory } from './observe.ts';
 import { startOf } from './start.ts';
 
-type SeenCronJob = DeepReadonly<CronJob>;
-type SeenJob = DeepReadonly<Job>;
 type Status = SeenCronJob['status'];
 type World = Pick<Snapshot<Observed>, 'of' | 'observed' | 'failures'>;
 

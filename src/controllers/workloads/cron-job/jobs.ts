@@ -1,14 +1,12 @@
 /** The Jobs of a CronJob, recognized by name and annotation. */
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
+import type { SeenCronJob, SeenJob } from '../../../api/seen-objects.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { type Action, type EventReport, eventContent, remove } from '../../loop/plan.ts';
 import { controllerReference } from '../../shared/ownership.ts';
 import { endOf } from '../job/conditions.ts';
 import { zoneOf } from './zoned-time.ts';
-
-type SeenCronJob = DeepReadonly<CronJob>;
-type SeenJob = DeepReadonly<Job>;
 
 const SCHEDULED = 'batch.kubernetes.io/cronjob-scheduled-timestamp';
 const MINUTE_MS = 60_000;

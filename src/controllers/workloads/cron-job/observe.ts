@@ -1,12 +1,9 @@
 /** Reads data for the plan of a CronJob that no cache holds. */
 import { isApiError } from '../../../api/errors.ts';
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenCronJob } from '../../../api/seen-objects.ts';
 import type { Client } from '../../../client/client.ts';
-import type { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Listers } from '../../loop/define.ts';
-
-type SeenCronJob = DeepReadonly<CronJob>;
 
 /**
  * Returns the UIDs of Jobs that are active by the status and really gone. A cache may be behind the status, above all after a

@@ -1,6 +1,7 @@
 /** Starts the run of a CronJob that is due. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { SeenCronJob } from '../../../api/seen-objects.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { isTimeZone, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
@@ -19,7 +20,6 @@ import { type Due, dueRun } from './due.ts';
 import { jobName, newJob, referenceTo, removeJob } from './jobs.ts';
 import { nextRun } from './next-run.ts';
 
-type SeenCronJob = DeepReadonly<CronJob>;
 type Status = SeenCronJob['status'];
 
 /** Number of missed runs from which they are reported. */

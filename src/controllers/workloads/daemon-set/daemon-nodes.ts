@@ -1,9 +1,10 @@
 /** The nodes of a DaemonSet, each with its pods. */
 
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Listers } from '../../loop/define.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
-import { type SeenDaemonSet, type SeenPod, targetNode } from './daemon-pod.ts';
+import { type SeenDaemonSet, targetNode } from './daemon-pod.ts';
 import { type Eligibility, eligibility } from './eligibility.ts';
 
 /** A node that should have a pod, or has one. */

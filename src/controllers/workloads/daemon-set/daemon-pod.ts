@@ -1,6 +1,7 @@
 /** The pod of a DaemonSet on a node. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { controllerOf } from '../../../client/informer/object-cache.ts';
 import { templateGenerationOf } from '../../../kinds/conversion/template-generation.ts';
 import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
@@ -12,7 +13,6 @@ import { REVISION_LABEL } from '../../shared/history/history.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';
 
 export type SeenDaemonSet = DeepReadonly<DaemonSet>;
-export type SeenPod = DeepReadonly<Pod>;
 type PodSpec = SeenPod['spec'];
 type SeenToleration = DeepReadonly<Toleration>;
 

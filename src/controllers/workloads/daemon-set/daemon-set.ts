@@ -1,6 +1,7 @@
 /** Runs one pod of a DaemonSet on every eligible node, and updates them to the current template. */
 
 import type { Draft } from '../../../api/object-types.ts';
+import type { SeenNode, SeenPod } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
@@ -22,16 +23,8 @@ import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } f
 import { nextAvailable } from '../../shared/pods/availability.ts';
 import { templateHash } from '../../shared/pods/template-hash.ts';
 import { type DaemonNodes, daemonNodesOf } from './daemon-nodes.ts';
-import {
-  bySetAndNode,
-  daemonPod,
-  type PodTest,
-  type SeenDaemonSet,
-  type SeenPod,
-  setAndNode,
-  updatedTest,
-} from './daemon-pod.ts';
-import { eligibility, type SeenNode } from './eligibility.ts';
+import { bySetAndNode, daemonPod, type PodTest, type SeenDaemonSet, setAndNode, updatedTest } from './daemon-pod.ts';
+import { eligibility } from './eligibility.ts';
 import { FailedPods, type FailureBackoff } from './failure-backoff.ts';
 import { type Changes, planNodes } from './plan-nodes.ts';
 import { roll } from './rolling-update.ts';

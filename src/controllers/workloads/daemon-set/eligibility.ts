@@ -1,11 +1,8 @@
 /** Selects the nodes that a DaemonSet runs on. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Node } from '../../../kinds/groups/core/node/node.ts';
+import type { SeenNode } from '../../../api/seen-objects.ts';
 import { requiredNodes } from '../../../kinds/placement/required-nodes.ts';
 import { isTolerated } from '../../../kinds/placement/tolerations.ts';
 import { type SeenDaemonSet, tolerationsOf } from './daemon-pod.ts';
-
-export type SeenNode = DeepReadonly<Node>;
 
 export interface Eligibility {
   /** True when a pod should run on the node. */

@@ -1,9 +1,10 @@
 /** Plans one pod of any template on every node that should have one, and none elsewhere. */
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { type Action, event, requeueAfter } from '../../loop/plan.ts';
 import { isAvailable } from '../../shared/pods/availability.ts';
 import { isActive, isReady } from '../../shared/pods/pod-life.ts';
 import type { DaemonNode, DaemonNodes } from './daemon-nodes.ts';
-import type { PodTest, SeenDaemonSet, SeenPod } from './daemon-pod.ts';
+import type { PodTest, SeenDaemonSet } from './daemon-pod.ts';
 import type { FailureBackoff } from './failure-backoff.ts';
 import { updateLimitsOf } from './update-limits.ts';
 

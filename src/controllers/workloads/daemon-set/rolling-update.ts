@@ -1,7 +1,8 @@
 /** Updates pods of older templates node by node. */
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { isAvailable } from '../../shared/pods/availability.ts';
 import type { DaemonNode, DaemonNodes } from './daemon-nodes.ts';
-import type { PodTest, SeenDaemonSet, SeenPod } from './daemon-pod.ts';
+import type { PodTest, SeenDaemonSet } from './daemon-pod.ts';
 import type { Changes } from './plan-nodes.ts';
 import { updateLimitsOf } from './update-limits.ts';
 

@@ -2,15 +2,12 @@
  * Accounts for ended pods: which are recorded, which records become counts, and which pods are released. See
  * tracking.ts.
  */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import type { Ending } from './conditions.ts';
 import { judge } from './failure-policy.ts';
 import { completionIndex, hasFailed, hasSucceeded, isCountable } from './outcome.ts';
 import type { Tally } from './tally.ts';
 import { isTracked } from './tracking.ts';
-
-type SeenPod = DeepReadonly<Pod>;
 
 /** Number of UIDs that one plan records, which limits the size of the status. */
 const MAX_UIDS_PER_PLAN = 500;

@@ -1,12 +1,7 @@
 /** Back-off of a Job before new pods: it grows with every failure since the last success. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Job } from '../../../kinds/groups/batch/job.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { SeenJob, SeenPod } from '../../../api/seen-objects.ts';
 import { finishedAt, hasFailed, hasSucceeded, isCountable } from './outcome.ts';
 import { isTracked } from './tracking.ts';
-
-type SeenJob = DeepReadonly<Job>;
-type SeenPod = DeepReadonly<Pod>;
 
 const INITIAL_DELAY_MS = 10_000;
 const MAX_DELAY_MS = 600_000;

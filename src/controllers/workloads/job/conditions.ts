@@ -1,10 +1,8 @@
 /** The conditions of a Job: how it ended, or is about to, and whether it is suspended. */
 
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenJob } from '../../../api/seen-objects.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { Job } from '../../../kinds/groups/batch/job.ts';
 
-type SeenJob = DeepReadonly<Job>;
 type JobConditions = NonNullable<SeenJob['status']['conditions']>;
 type JobCondition = JobConditions[number];
 

@@ -1,6 +1,6 @@
 /** Decides whether a Job has ended, and how. Failures come first. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Job } from '../../../kinds/groups/batch/job.ts';
+import type { SeenJob } from '../../../api/seen-objects.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
 import { decidedEnding, type Ending } from './conditions.ts';
@@ -8,8 +8,6 @@ import { judge } from './failure-policy.ts';
 import { hasFailed } from './outcome.ts';
 import { metRule } from './success-policy.ts';
 import type { Tally } from './tally.ts';
-
-type SeenJob = DeepReadonly<Job>;
 
 /** Returns the ending of a Job that ends whatever its pods still do. */
 export function endingOf(tally: Tally, now: number): Ending | undefined {

@@ -1,9 +1,8 @@
 /** Applies the pod failure policy: the first rule that matches decides. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 
-type SeenPod = DeepReadonly<Pod>;
 type Policy = NonNullable<DeepReadonly<Job>['spec']['podFailurePolicy']>;
 type Rule = Policy['rules'][number];
 

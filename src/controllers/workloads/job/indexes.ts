@@ -1,15 +1,10 @@
 /** The indexes of an indexed Job: which have succeeded, which have failed for good, and which are to be retried. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Job } from '../../../kinds/groups/batch/job.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { SeenJob, SeenPod } from '../../../api/seen-objects.ts';
 import { isActive, isTerminating } from '../../shared/pods/pod-life.ts';
 import { judge } from './failure-policy.ts';
 import { IndexSet } from './index-set.ts';
 import { completionIndex, finishedAt, hasFailed, hasSucceeded, isCountable, waitsForTheEnd } from './outcome.ts';
 import { isTracked } from './tracking.ts';
-
-type SeenJob = DeepReadonly<Job>;
-type SeenPod = DeepReadonly<Pod>;
 
 const FAILURES = 'batch.kubernetes.io/job-index-failure-count';
 const IGNORED_FAILURES = 'batch.kubernetes.io/job-index-ignored-failure-count';

@@ -4,7 +4,8 @@
  * rules of tracking.ts), and writes the status (status.ts).
  */
 
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
+import type { SeenJob } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -20,7 +21,6 @@ import { statusOf } from './status.ts';
 import { type Tally, tallyOf } from './tally.ts';
 import { TRACKING, trackedPods, untrack, untrackStrays } from './tracking.ts';
 
-type SeenJob = DeepReadonly<Job>;
 type World = Pick<Snapshot<Observed>, 'of' | 'key' | 'observed' | 'failures'>;
 
 interface Observed {

@@ -1,13 +1,12 @@
 /** Creates the pods of a Job. */
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { SeenJob } from '../../../api/seen-objects.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';
 import { failureCounts } from './indexes.ts';
 import { COMPLETION_INDEX } from './outcome.ts';
 import { TRACKING } from './tracking.ts';
-
-type SeenJob = DeepReadonly<Job>;
 
 const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
 

@@ -1,10 +1,5 @@
 /** The outcome of a Job's pod. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Job } from '../../../kinds/groups/batch/job.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-
-type SeenJob = DeepReadonly<Job>;
-type SeenPod = DeepReadonly<Pod>;
+import type { SeenJob, SeenPod } from '../../../api/seen-objects.ts';
 
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
 

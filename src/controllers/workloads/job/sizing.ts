@@ -1,8 +1,7 @@
 /** Plans the number of pods of a Job, and the actions to reach it. */
 
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenJob, SeenPod } from '../../../api/seen-objects.ts';
 import { groupBy } from '../../../base/collections/group-by.ts';
-import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, type EventReport, eventContent, remove } from '../../loop/plan.ts';
@@ -14,9 +13,6 @@ import { newIndexedPod, newJobPod } from './new-job-pod.ts';
 import { completionIndex, finishedAt, isCountable, waitsForTheEnd } from './outcome.ts';
 import type { Tally } from './tally.ts';
 import { isTracked, untrack } from './tracking.ts';
-
-type SeenJob = DeepReadonly<Job>;
-type SeenPod = DeepReadonly<Pod>;
 
 /** The actions on pods, and their result if they succeed. */
 export interface Steps {

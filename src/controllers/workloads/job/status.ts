@@ -1,8 +1,7 @@
 /** The status of a Job, and events about it. */
 
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenJob } from '../../../api/seen-objects.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { Job } from '../../../kinds/groups/batch/job.ts';
 import { type Action, event } from '../../loop/plan.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
 import type { Account } from './accounting.ts';
@@ -10,7 +9,6 @@ import { type Ending, withEnding, withSuspension } from './conditions.ts';
 import type { Steps } from './sizing.ts';
 import type { Tally } from './tally.ts';
 
-type SeenJob = DeepReadonly<Job>;
 type Status = SeenJob['status'];
 
 export interface StatusInput {

@@ -1,15 +1,10 @@
 /** Counts the state of a Job from its status and its pods. */
-import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Job } from '../../../kinds/groups/batch/job.ts';
-import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import type { SeenJob, SeenPod } from '../../../api/seen-objects.ts';
 import { isActive, isReady, isTerminating } from '../../shared/pods/pod-life.ts';
 import { judge } from './failure-policy.ts';
 import { type Indexes, indexesOf } from './indexes.ts';
 import { hasFailed, hasSucceeded, isCountable, isIndexed } from './outcome.ts';
 import { isTracked } from './tracking.ts';
-
-type SeenJob = DeepReadonly<Job>;
-type SeenPod = DeepReadonly<Pod>;
 
 export interface Tally {
   readonly job: SeenJob;

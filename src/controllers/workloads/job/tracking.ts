@@ -4,16 +4,13 @@
  * therefore shows how far a pod has come, and a deleted pod stays until it is recorded.
  */
 
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenJob, SeenPod } from '../../../api/seen-objects.ts';
 import { controllerOf, type IndexFunction } from '../../../client/informer/object-cache.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Listers, type Related, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, patch } from '../../loop/plan.ts';
 import { isFinished, isManagedElsewhere } from './conditions.ts';
-
-type SeenJob = DeepReadonly<Job>;
-type SeenPod = DeepReadonly<Pod>;
 
 export const TRACKING = 'batch.kubernetes.io/job-tracking';
 

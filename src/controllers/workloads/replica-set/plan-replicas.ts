@@ -1,6 +1,7 @@
 /** Maintains a number of pods: the common part of ReplicaSets and ReplicationControllers. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -27,7 +28,6 @@ import { isActive, isReady, isTerminating, readyTime } from '../../shared/pods/p
 import { rejectionWait } from '../../shared/pods/rejection-backoff.ts';
 
 type Owner = ReplicaSet | ReplicationController;
-type SeenPod = DeepReadonly<Pod>;
 
 /** Differences between ReplicaSets and ReplicationControllers. */
 export interface ReplicasOptions<T extends Owner> {

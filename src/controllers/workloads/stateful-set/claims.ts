@@ -1,12 +1,12 @@
 /** The storage of each pod: claims from the set's templates, named after the pod, that outlive it. */
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { Draft } from '../../../api/object-types.ts';
+import type { SeenClaim } from '../../../api/seen-objects.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, event, eventContent, update } from '../../loop/plan.ts';
 import { parentOf, podName, type SeenSet } from './identity.ts';
 import { type ClaimContext, desiredOwners, isOwnedByEarlierPod, ownersOnCreate } from './retention.ts';
 
-type SeenClaim = DeepReadonly<PersistentVolumeClaim>;
 type ClaimTemplate = NonNullable<SeenSet['spec']['volumeClaimTemplates']>[number];
 
 /** The claims of one ordinal, as they are and as they should be. */

@@ -1,11 +1,11 @@
 /** The identity of a StatefulSet's pod: its name consists of the set and the ordinal, and never changes. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import type { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Action, patch } from '../../loop/plan.ts';
 
 export type SeenSet = DeepReadonly<StatefulSet>;
-export type SeenPod = DeepReadonly<Pod>;
 
 const NAME_LABEL = 'statefulset.kubernetes.io/pod-name';
 const INDEX_LABEL = 'apps.kubernetes.io/pod-index';

@@ -1,7 +1,8 @@
 /** The pods of a StatefulSet by ordinal. */
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { isAvailable } from '../../shared/pods/availability.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
-import { MAX_ORDINAL, ordinalOf, type SeenPod, type SeenSet } from './identity.ts';
+import { MAX_ORDINAL, ordinalOf, type SeenSet } from './identity.ts';
 
 /** An ordinal of the set, with its pod. */
 export interface Replica {

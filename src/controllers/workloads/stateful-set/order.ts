@@ -2,13 +2,14 @@
  * Chooses the pods of a StatefulSet to create and delete next: one by one in order, or all at once with the policy
  * Parallel.
  */
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, type EventReport, event, eventContent, remove } from '../../loop/plan.ts';
 import { checkRoomLater, roomForPods } from '../../shared/pods/creation-limit.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { type Claims, claimsOf } from './claims.ts';
-import { podName, restoreIdentity, type SeenPod, type SeenSet } from './identity.ts';
+import { podName, restoreIdentity, type SeenSet } from './identity.ts';
 import { isUp, type Member, type Members, replicasOf } from './members.ts';
 import { memberPod, type Revisions } from './revisions.ts';
 

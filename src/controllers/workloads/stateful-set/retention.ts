@@ -2,14 +2,12 @@
  * Retention of claims that no pod needs, by their owner: owned by the set, they are deleted with it; owned by a surplus
  * pod, with the pod; without an owner, they stay.
  */
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenClaim, SeenPod } from '../../../api/seen-objects.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
-import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { controllerReference } from '../../shared/ownership.ts';
-import { podName, type SeenPod, type SeenSet } from './identity.ts';
+import { podName, type SeenSet } from './identity.ts';
 
-type SeenClaim = DeepReadonly<PersistentVolumeClaim>;
 type Reference = NonNullable<SeenClaim['metadata']['ownerReferences']>[number];
 
 /** The ordinal and pod that a claim belongs to. */

@@ -1,5 +1,6 @@
 /** The two templates of a StatefulSet that is being updated: the current and the new one. */
 import type { Draft } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
@@ -15,7 +16,7 @@ import {
 import { revisionHash } from '../../shared/history/revision-data.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';
 import { volumesOf } from './claims.ts';
-import { identityLabels, podName, type SeenPod, type SeenSet } from './identity.ts';
+import { identityLabels, podName, type SeenSet } from './identity.ts';
 
 /** The label of a revision with its hash. Pods carry the full name of their revision. */
 const HASH_LABEL = 'controller.kubernetes.io/hash';

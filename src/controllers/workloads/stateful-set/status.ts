@@ -1,6 +1,7 @@
 /** The status of a StatefulSet. */
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { isAvailable } from '../../shared/pods/availability.ts';
-import type { SeenPod, SeenSet } from './identity.ts';
+import type { SeenSet } from './identity.ts';
 import { isRunningAndReady, type Members } from './members.ts';
 import { nameOf, type Revisions, revisionOf } from './revisions.ts';
 

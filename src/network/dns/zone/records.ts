@@ -4,8 +4,8 @@
  */
 import { isIPv4 } from 'node:net';
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenService } from '../../../api/seen-objects.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import type { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import { nameFrom } from '../../../protocols/dns-message/name.ts';
 import {
@@ -17,7 +17,6 @@ import {
   type ZoneRecord,
 } from '../../../protocols/dns-message/record.ts';
 
-type SeenService = DeepReadonly<Service>;
 type SeenSlice = DeepReadonly<EndpointSlice>;
 
 /** The weights of the SRV records of a name add up to about this. */

@@ -1,11 +1,8 @@
 /** Groups the pods that count for a metric, with their usable measurements. */
-import type { DeepReadonly } from '../../../../api/object-types.ts';
-import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
+/** Time after a pod's start in which its usage may be from starting up. */
+import type { SeenPod } from '../../../../api/seen-objects.ts';
 import type { Sample, Samples } from './samples.ts';
 
-type SeenPod = DeepReadonly<Pod>;
-
-/** Time after a pod's start in which its usage may be from starting up. */
 const STARTUP_MS = 300_000;
 /** A pod that was not ready within this time after its start, and is not now, has never been. */
 const FIRST_READINESS_MS = 30_000;

@@ -1,15 +1,12 @@
 /** The resource requests of pods, which utilization is relative to. */
 
-import type { DeepReadonly } from '../../../../api/object-types.ts';
+import type { SeenPod } from '../../../../api/seen-objects.ts';
 import { addQuantities, parseQuantity, scaled } from '../../../../base/quantity.ts';
-import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { amountIn } from '../../../../kinds/shapes/container/resources.ts';
 import { containersTogether } from '../../../../kinds/shapes/pod/pod-resources.ts';
 import type { PodSpec } from '../../../../kinds/shapes/pod/pod-spec.ts';
 import { thousandths } from './samples.ts';
 import { Unmeasurable } from './unmeasurable.ts';
-
-type SeenPod = DeepReadonly<Pod>;
 
 /** Returns requests by pod name, in thousandths; of the whole pod without a container. Throws an Unmeasurable. */
 export function requestsOf(
