@@ -12,7 +12,7 @@ export interface Sized {
 
 /** An object in a reply. Immutable. */
 export interface Item {
-  /** In the version of the call. Must not be changed. */
+  /** The object in the version of the call. Must not be changed. */
   readonly object: KubeObject;
   /** Returns the object as JSON, encoded at most once. */
   json(): Buffer;

@@ -36,7 +36,7 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
   readonly gracePeriodSeconds?: number;
   readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
-  /** Rejects with a Conflict when the object does not match. */
+  /** Conditions on the object; rejects with a Conflict when they are not met. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
   readonly signal?: AbortSignal;
 }

@@ -15,7 +15,10 @@ export interface RemoteTarget {
 /** Limit for the body of a response that refuses the upgrade. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/** Rejects with the Status that the server sent, as an ApiError, or with a RefusedUpgrade. */
+/**
+ * Opens a session for one of the protocols. Rejects with the Status that the server sent, as an ApiError, or with a
+ * RefusedUpgrade.
+ */
 export async function openSession(target: RemoteTarget, protocols: readonly string[]): Promise<SpdySession> {
   const socket = await upgraded(target, protocols);
   const session = new SpdySession(socket, { role: 'client' });

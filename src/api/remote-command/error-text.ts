@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Longer than any error message. */
+/** Limit above the length of any error message. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
 /** Reads the message of an error stream, up to the limit, and closes the stream. */

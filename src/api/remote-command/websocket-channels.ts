@@ -24,7 +24,7 @@ export const WEBSOCKET_PROTOCOLS: readonly WebSocketProtocol[] = [
   { name: 'base64.channel.k8s.io', isBase64: true, hasStatus: false, hasClose: false },
 ];
 
-/** For clients that name no protocol. */
+/** The protocol of clients that name none. */
 export const UNNAMED_PROTOCOL: WebSocketProtocol = {
   name: undefined,
   isBase64: false,

@@ -120,6 +120,7 @@ export function namesLoopback(host: string): boolean {
 }
 
 /**
- * Rejects loopback, link-local, multicast and unspecified addresses, for callers that do not know their own addresses.
+ * A guard that rejects loopback, link-local, multicast and unspecified addresses, for callers that do not know their
+ * own addresses.
  */
 export const STRICT_GUARD = new DialGuard({ ownAddresses: () => [], allowedRanges: [] });

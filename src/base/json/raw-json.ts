@@ -67,7 +67,7 @@ function byBytes(a: string, b: string): number {
 
 const FIRST_SURROGATE = 0xd800;
 
-/** These characters occur in strings only. */
+/** Escapes the characters that Go escapes, which occur in strings only. */
 function escaped(json: string): string {
   return json.replace(/[<>&\u2028\u2029]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

@@ -15,11 +15,11 @@ export interface ProcessExit {
 }
 
 export interface ProcessStreams {
-  /** Undefined unless requested. Ending it closes the standard input of the process. */
+  /** Standard input; undefined unless requested. Ending it closes the standard input of the process. */
   readonly stdin: Writable | undefined;
   /** Buffers its bytes until they are read, even if the process ends before that. */
   readonly stdout: Readable | undefined;
-  /** Undefined with a terminal, whose output is all on `stdout`. */
+  /** Standard error; undefined with a terminal, whose output is all on `stdout`. */
   readonly stderr: Readable | undefined;
   /**
    * Resolves after the process has ended and its output was read to the end. For attach, resolves with 0 when the

@@ -55,7 +55,7 @@ export const systemClock: Clock = {
 interface ControlledTimer {
   readonly at: number;
   readonly order: number;
-  /** Undefined once the timer has run or is cancelled. */
+  /** The pending task; undefined once the timer has run or is cancelled. */
   task: (() => void) | undefined;
 }
 
@@ -121,7 +121,7 @@ export class ControlledClock implements Clock {
     this.#now = Math.max(this.#now, time);
   }
 
-  /** When the earliest timer is due; undefined when there is none. */
+  /** Time of the earliest timer; undefined when there is none. */
   get nextAt(): number | undefined {
     for (let first = this.#timers.peek(); first; first = this.#timers.peek()) {
       if (first.task) return first.at;

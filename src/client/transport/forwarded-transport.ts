@@ -28,7 +28,10 @@ export function forwardedTransport(forward: Forward, { clock }: { readonly clock
   return foreignTransport(transport, { peer: PEER, maxListBytes: MAX_LIST_BYTES });
 }
 
-/** Only a Status confirms that something does not exist: any other 404 may come from a proxy. */
+/**
+ * Converts an error response. Only a Status confirms that something does not exist: any other 404 may come from a
+ * proxy.
+ */
 function foreignFailure(body: Body): ApiError {
   const failure = failureOf(body);
   if (failure.reason !== 'NotFound' || statusIn(body.text)) return failure;

@@ -38,7 +38,7 @@ export class HeaderDecoder {
     bytesOf: (headers) => [...headers].reduce((sum, [name, value]) => sum + textBytes(name) + textBytes(value), 0),
   });
 
-  /** Throws Http2Error for a malformed block. */
+  /** Decodes a header block. Throws Http2Error when it is malformed. */
   decode(block: Buffer): Headers {
     const key = block.toString('latin1');
     let headers = this.#known.get(key);

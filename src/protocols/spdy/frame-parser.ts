@@ -43,7 +43,7 @@ export class FrameParser {
     return this.#restBytes > 0;
   }
 
-  /** Throws a SpdyError at the first frame that is not one of SPDY/3.1. */
+  /** Parses a chunk. Throws a SpdyError at the first frame that is not one of SPDY/3.1. */
   *push(chunk: Buffer): Generator<Frame> {
     this.#rest.push(chunk);
     this.#restBytes += chunk.length;

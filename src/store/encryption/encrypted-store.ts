@@ -55,7 +55,10 @@ export class EncryptedStore implements Store {
     return { ...found, rows };
   }
 
-  /** Without the right key, all values are unreadable, and none is damaged: this error always rejects the list. */
+  /**
+   * Decrypts a row of a list. Without the right key, all values are unreadable, and none is damaged: this error always
+   * rejects the list.
+   */
   #openListed(row: Row, damaged: ListOptions['damaged']): Row | undefined {
     try {
       return this.#openRow(row);

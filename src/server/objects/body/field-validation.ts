@@ -16,7 +16,7 @@ import { REDACTED } from './redacted.ts';
 /** A body, and the destination of warnings about its fields. */
 export interface SentBody {
   readonly call: Pick<Call, 'verb' | 'body' | 'duplicates' | 'options' | 'patchType'>;
-  /** When absent, unknown and duplicate fields are ignored. */
+  /** The destination of warnings; when absent, unknown and duplicate fields are ignored. */
   readonly notes?: RequestNotes;
 }
 

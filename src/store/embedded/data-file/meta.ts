@@ -18,7 +18,7 @@ export interface Meta {
 
 /** A B-tree: its root, and how many levels, pages and entries it has. */
 export interface Tree {
-  /** Undefined when the tree is empty. */
+  /** The root page; undefined when the tree is empty. */
   readonly root: number | undefined;
   readonly flags: number;
   readonly depth: number;

@@ -8,7 +8,7 @@ import type { AdmissionPlugin } from '../plugin.ts';
 
 type Ports = Pick<Reader, 'cache'>;
 
-/** With several default classes, the one with the lowest value is used. */
+/** The default class. If there are several, the one with the lowest value is used. */
 const theDefault = derivedFrom(PriorityClass, (classes) => {
   const marked = classes.filter(({ globalDefault }) => globalDefault);
   return marked.sort((a, b) => a.value - b.value)[0];

@@ -18,7 +18,7 @@ export interface DocumentsOptions {
   readonly discovery: Discovery;
   readonly metrics: Metrics;
   readonly version: VersionInfo;
-  /** Further documents. */
+  /** Additional documents. */
   readonly documents: readonly JsonDocument[];
 }
 

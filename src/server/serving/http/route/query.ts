@@ -8,7 +8,7 @@ import { decodeComponent } from './percent-decode.ts';
 export interface Query {
   readonly options: CallOptions;
   readonly watch: boolean;
-  /** Undefined if the client does not specify it. */
+  /** True to indent the response; undefined if the client does not specify it. */
   readonly pretty: boolean | undefined;
   /** The content of the rows of a Table. */
   readonly includeObject: string | undefined;
