@@ -38,6 +38,13 @@ describe('objects with very many fields', () => {
     await expect(server.patch('configmaps', 'live', small, applyBy('one'))).rejects.toMatchObject(tooLarge);
   });
 
+  it('are counted before anything else is looked at, which would take longer', async () => {
+    const wrong = { ...config('counted', dataOf(10_000)), undeclared: true };
+    await expect(server.patch('configmaps', 'counted', wrong, applyBy('one'))).rejects.toMatchObject({
+      reason: 'RequestEntityTooLarge',
+    });
+  });
+
   it('cannot be applied to when their managers together own too many fields', async () => {
     const large = config('shared', dataOf(7_000));
     await server.patch('configmaps', 'shared', large, applyBy('one'));

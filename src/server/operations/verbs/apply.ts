@@ -12,6 +12,7 @@ import { reportConfigurationFaults } from '../../objects/body/field-validation.t
 import { REDACTED } from '../../objects/body/redacted.ts';
 import { type MaybeAsync, toHub } from '../../objects/conversion/convert.ts';
 import { applyConfiguration } from '../../objects/field-managers/apply.ts';
+import { checkApplicable } from '../../objects/field-managers/limits.ts';
 import { listManagers, type Managers, NO_MANAGERS, readManagers } from '../../objects/field-managers/managers.ts';
 import { ownableFields } from '../../objects/field-managers/reset-fields.ts';
 import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
@@ -142,6 +143,8 @@ function configurationOf({ resource: { kind, version }, call }: ApiRequest): Tre
   if (isTree(body.metadata) && body.metadata.managedFields !== undefined && body.metadata.managedFields !== null) {
     throw badRequest('metadata.managedFields must be nil');
   }
+  // Before each field is checked, which takes far longer and cannot pause.
+  checkApplicable(version, body);
   const errors = checkFields(version.schema, body);
   if (errors.length === 0) return body;
   const { namespace = '', name = '' } = call;
