@@ -95,7 +95,17 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const { leftOut, starting } = await steps.run('nodes', (say) =>
     startNodes(
       inputs.nodes,
-      { ...context, server, isShared, clusterDns, remote, outlives, authority: () => current.authority, whenReady },
+      {
+        ...context,
+        server,
+        isShared,
+        clusterDns,
+        remote,
+        outlives,
+        network,
+        authority: () => current.authority,
+        whenReady,
+      },
       say,
     ),
   );

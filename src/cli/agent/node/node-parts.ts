@@ -10,7 +10,6 @@ import type { NodeSettings } from '../../../node/agent/node/node-object.ts';
 import { volumesApi } from '../../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../../node/container/dns.ts';
 import { podLogDirectory } from '../../../node/container/sandbox.ts';
-import { findProgram } from '../../../node/containerd/own/machine.ts';
 import { logBytes } from '../../../node/logs/log-bytes.ts';
 import { rotateLogs } from '../../../node/logs/rotate.ts';
 import { Housekeeping } from '../../../node/machine/housekeeping.ts';
@@ -25,6 +24,7 @@ import { machineResources, text } from '../machine.ts';
 import { type NodeFile, nodeId, writeNodeFile } from '../node-file.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { portsInUse } from '../ports-in-use.ts';
+import { mayMakeRules } from './may-make-rules.ts';
 import type { RunNodeOptions, RunningServices } from './options.ts';
 
 const LOGS = 'logs';
@@ -239,8 +239,3 @@ interface HousekeepingParts {
 }
 
 const ownerOf = ({ name, networkNamespace }: NodeFile) => ({ shortName: name, networkNamespace });
-
-/** Whether the addresses of Services can be reached: nftables leads to their endpoints. */
-async function mayMakeRules(): Promise<boolean> {
-  return process.getuid?.() === 0 && (await findProgram('nft', process.env.PATH ?? '')) !== undefined;
-}

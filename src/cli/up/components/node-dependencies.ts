@@ -6,6 +6,7 @@ import type { NodeConnection } from '../../../server/outbound/nodes/connection.t
 import type { Cleanup } from '../../process/cleanup.ts';
 import type { Settings } from '../flags.ts';
 import type { OpenPort } from '../listeners/open-ports.ts';
+import type { OpeningNetwork } from './network.ts';
 
 /** What nodes in the process of the cluster work with. */
 export interface NodeDependencies {
@@ -27,6 +28,8 @@ export interface NodeDependencies {
   readonly authority: () => string;
   /** Whether pods go on when the program ends, and with them rules and routes. */
   readonly outlives: () => Promise<boolean>;
+  /** The process that listens for the cluster. */
+  readonly network: OpeningNetwork | undefined;
   /** Resolves when the cluster is ready. */
   readonly whenReady: Promise<void>;
   /** The ports of agents on addresses of the machine are added. */

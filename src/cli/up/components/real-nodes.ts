@@ -1,10 +1,13 @@
 /** Nodes with real pods in the process of the cluster. */
+import { EventEmitter, once } from 'node:events';
+import { sleep } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
 import { nodeUser, SERVICE_PROXY } from '../../../client/component-users.ts';
 import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import { connectionByNode } from '../../../server/outbound/nodes/by-node.ts';
 import { machineNetwork, nodeNetwork } from '../../agent/network-plan.ts';
+import { mayMakeRules } from '../../agent/node/may-make-rules.ts';
 import type { OwnNetwork } from '../../agent/node/options.ts';
 import { nodeConfig } from '../../agent/node-config.ts';
 import { nodeId } from '../../agent/node-file.ts';
@@ -17,6 +20,9 @@ import type { NodeDependencies } from './node-dependencies.ts';
 import type { StartingNode } from './nodes-ready.ts';
 import type { NodePlan } from './plan-nodes.ts';
 import { isPrivateCluster } from './private-cluster.ts';
+
+/** A node whose runtime does not open keeps nothing else from being complete. */
+const SERVED_TIMEOUT_MS = 30_000;
 
 /** Resolves with the nodes when they are registered. Their runtimes come up after that. */
 export async function startRealNodes(
@@ -35,6 +41,7 @@ export async function startRealNodes(
     authority,
     whenReady,
     outlives,
+    network: listening,
     openPorts,
   }: NodeDependencies,
 ): Promise<readonly StartingNode[]> {
@@ -49,6 +56,12 @@ export async function startRealNodes(
     dataDirectory: directory,
   };
   const running = new Map<string, RunningNode>();
+  const served = new EventEmitter();
+  if (listening && !(await mayMakeRules())) {
+    // What the daemon listens on for Services, it would close, and open again.
+    const all = Promise.all(names.map((name) => once(served, name)));
+    listening.awaits(Promise.race([all, sleep(clock, SERVED_TIMEOUT_MS)]));
+  }
   const starting: StartingNode[] = [];
   const local = localConnection((name) => running.get(name));
   server.reachNodesBy(connectionByNode((name) => running.has(name), { local, remote }));
@@ -68,7 +81,11 @@ export async function startRealNodes(
       apiServer: { host: hostForPods(settings), port: settings.port },
       ...{ config, network, version: apiVersion.gitVersion, openAfter: whenReady },
       authority,
-      startServices: (each) => startServices({ ...services, nodeClient: client, node: each, keepsRules: outlives }),
+      startServices: (each) =>
+        startServices({
+          ...{ ...services, nodeClient: client, node: each, keepsRules: outlives, daemon: listening?.daemon },
+          onServed: () => served.emit(name),
+        }),
       async removeRules(each) {
         if (!(await outlives())) await removeServiceRules(each, process.env.PATH ?? '');
       },
