@@ -1,11 +1,15 @@
 /** Nodes with real pods in the process of a cluster. */
+import { EventEmitter, once } from 'node:events';
+import { sleep } from '../../base/time/clock.ts';
 import { createClient } from '../../client/client.ts';
 import { nodeUser, SERVICE_PROXY } from '../../client/component-users.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
 import { subnetsOf } from '../../node/simulated/agent/addresses.ts';
 import { advertisedAddress, reachableAddress } from '../addresses.ts';
+import type { OpeningNetwork } from '../cluster-network/network.ts';
 import type { ApiAddress, Environment } from '../context.ts';
 import type { ControlPlane } from '../control-plane/start-control-plane.ts';
+import { mayMakeRules } from '../node/may-make-rules.ts';
 import { machineNetwork, nodeNetwork } from '../node/network/network-plan.ts';
 import type { NodeConfig } from '../node/node-config.ts';
 import { nodeId } from '../node/node-file.ts';
@@ -14,6 +18,9 @@ import type { OwnNetwork } from '../node/options.ts';
 import type { RunningNode } from '../node/start-node.ts';
 import type { NodePlan } from './node-plan.ts';
 import type { StartingNode } from './nodes-ready.ts';
+
+/** Limit of the wait for Services, so that a node whose runtime does not open delays nothing else. */
+const SERVED_TIMEOUT_MS = 30_000;
 
 export interface RealNodesOptions extends Environment {
   readonly plane: Pick<ControlPlane, 'server' | 'nodes'>;
@@ -35,6 +42,8 @@ export interface RealNodesOptions extends Environment {
   readonly authority: () => string;
   /** Whether pods go on when the program ends, and with them rules and routes. */
   readonly outlives: () => Promise<boolean>;
+  /** The process that listens for the cluster. */
+  readonly network: OpeningNetwork | undefined;
   /** Resolves when the cluster is ready. */
   readonly whenReady: Promise<void>;
   /** The Kubernetes version to report: `v1.36.4`. */
@@ -48,6 +57,7 @@ export async function startRealNodes(
 ): Promise<readonly StartingNode[]> {
   const { plane, api, config, endpoint, directory, hidden, clusterDns, isShared, whenReady, version } = options;
   const { cleanup, clock, random, log, path, authority, outlives, openPorts, volumesDirectory } = options;
+  const { network: listening } = options;
   const { server } = plane;
   if (names.length === 0) return [];
   const { startNode } = await import('../node/start-node.ts');
@@ -59,6 +69,12 @@ export async function startRealNodes(
     dataDirectory: directory,
   };
   const running = new Map<string, RunningNode>();
+  const served = new EventEmitter();
+  if (listening && !(await mayMakeRules(path))) {
+    // Otherwise the daemon would close what it listens on for Services, and open it again.
+    const all = Promise.all(names.map((name) => once(served, name)));
+    listening.awaits(Promise.race([all, sleep(clock, SERVED_TIMEOUT_MS)]));
+  }
   const starting: StartingNode[] = [];
   plane.nodes.add(
     (name) => running.has(name),
@@ -80,7 +96,11 @@ export async function startRealNodes(
       ...{ dataDirectory: directory, clusterDomain: api.clusterDomain, clusterDns },
       apiServer: { host: hostForPods(api), port: api.port },
       ...{ config, network, version, openAfter: whenReady, authority },
-      startServices: (each) => startServices({ ...services, nodeClient: client, node: each, keepsRules: outlives }),
+      startServices: (each) =>
+        startServices({
+          ...{ ...services, nodeClient: client, node: each, keepsRules: outlives, daemon: listening?.daemon },
+          onServed: () => served.emit(name),
+        }),
       async removeRules(each) {
         if (!(await outlives())) await removeServiceRules(each, path);
       },

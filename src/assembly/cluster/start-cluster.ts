@@ -193,7 +193,7 @@ async function startNodesAndNetwork(
   const dns = network && (await startPart('dns', () => startDns({ ...options, api, network, server, isShared })));
   const started = await startPart('nodes', () =>
     startNodes(options.nodes, {
-      ...{ ...options, ...options.node, api, plane, isShared, outlives, whenReady },
+      ...{ ...options, ...options.node, api, plane, network, isShared, outlives, whenReady },
       clusterDns: dns?.resolvers ?? [],
       authority: () => state.pki.authority,
     }),

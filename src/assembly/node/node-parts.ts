@@ -10,7 +10,6 @@ import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
 import { parseResolvConf } from '../../node/container/dns.ts';
 import { podLogDirectory } from '../../node/container/sandbox.ts';
-import { findProgram } from '../../node/containerd/own/machine.ts';
 import { logBytes } from '../../node/logs/log-bytes.ts';
 import { rotateLogs } from '../../node/logs/rotate.ts';
 import { Housekeeping } from '../../node/machine/housekeeping.ts';
@@ -21,6 +20,7 @@ import { openVolumes } from '../../node/volumes/open-volumes.ts';
 import type { PodUsage } from '../../node/volumes/volumes.ts';
 import { machineGuard } from '../machine-guard.ts';
 import { machineResources, text } from './machine.ts';
+import { mayMakeRules } from './may-make-rules.ts';
 import { portsInUse } from './network/ports-in-use.ts';
 import { type NodeFile, nodeId, writeNodeFile } from './node-file.ts';
 import { openRuntime } from './open-runtime.ts';
@@ -239,8 +239,3 @@ interface HousekeepingParts {
 }
 
 const ownerOf = ({ name, networkNamespace }: NodeFile) => ({ shortName: name, networkNamespace });
-
-/** Whether the addresses of Services can be reached: nftables leads to their endpoints. */
-async function mayMakeRules(path: string): Promise<boolean> {
-  return process.getuid?.() === 0 && (await findProgram('nft', path)) !== undefined;
-}

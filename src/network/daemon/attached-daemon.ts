@@ -6,9 +6,11 @@ import type { Upstreams } from '../dns/upstream/stub-domains.ts';
 import type { ZoneChange } from '../dns/zone/zone.ts';
 import { EMPTY_CONFIG, type IngressConfig } from '../ingress/config.ts';
 import { ConfigSender } from '../ingress/config-sender.ts';
+import type { RuleApplier } from '../rules/applier.ts';
 import { type DaemonCalls, type SessionSettings, sentChange } from './calls.ts';
 import { type ConnectOptions, connectDaemon } from './connect.ts';
 import type { Claim } from './doors.ts';
+import { FrontSender } from './front-sender.ts';
 
 export interface AttachOptions extends ConnectOptions {
   readonly settings: SessionSettings;
@@ -26,6 +28,7 @@ export class AttachedDaemon {
   #config: IngressConfig = EMPTY_CONFIG;
   #clients: readonly string[] | undefined;
   #upstreams: Upstreams | undefined;
+  readonly #fronts: FrontSender[] = [];
   #isCommitted = false;
   #isLeft = false;
   #onRestart = () => {};
@@ -72,6 +75,18 @@ export class AttachedDaemon {
     this.#config = config;
     // A daemon that ends meanwhile is replaced by one that gets the rules.
     await this.#rules.use(config).catch((error) => this.#report('rules', error));
+  }
+
+  /** Serves the Services of a node with sockets of the daemon. */
+  servicesOf(node: string): RuleApplier {
+    const sender = new FrontSender(node, (part) => this.#caller.call('fronts', part));
+    this.#fronts.push(sender);
+    return sender;
+  }
+
+  /** The ports that it listens on besides those of Services. */
+  get ports(): ReadonlySet<number> {
+    return new Set(this.#claims.map(({ port }) => port));
   }
 
   /** Marks the state as complete: work for the program before that this one does not continue ends. */
@@ -124,6 +139,7 @@ export class AttachedDaemon {
     if (this.#clients) this.allow(this.#clients);
     if (this.#upstreams) this.forward(this.#upstreams);
     await this.use(this.#config);
+    for (const each of this.#fronts) await each.repeat().catch((error) => this.#report('fronts', error));
     this.#onRestart();
     if (this.#isCommitted) await this.commit();
   }

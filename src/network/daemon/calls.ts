@@ -4,6 +4,8 @@ import type { DnsSettings } from '../dns/server/names.ts';
 import type { Upstreams } from '../dns/upstream/stub-domains.ts';
 import type { ZoneChange } from '../dns/zone/zone.ts';
 import type { ConfigChange } from '../ingress/changes.ts';
+import type { Protocol } from '../rules/rule-set.ts';
+import type { Front } from '../userspace/fronts.ts';
 
 /** Daemons with the same number can hand their sockets to each other, whatever else differs. */
 export const HANDOVER_VERSION = 1;
@@ -16,7 +18,8 @@ export const daemonSocket = (directory: string, socket = SOCKET): KeyedSocketNam
 
 export const pidFile = (pid: number) => `${pid}.pid`;
 
-export type DoorKind = 'dns-udp' | 'dns-tcp' | 'dns-metrics' | 'http' | 'https';
+export type DoorKind = 'dns-udp' | 'dns-tcp' | 'dns-metrics' | 'http' | 'https' | FrontKind;
+export type FrontKind = `front-${Protocol}`;
 
 /** An address that the daemon listens on. */
 export interface Door {
@@ -45,6 +48,22 @@ export interface SentChange {
   readonly records: readonly SentRecord[];
 }
 
+/** What a Service asks a node to listen on; nothing for one that is gone. */
+export interface ServiceFronts {
+  readonly service: string;
+  readonly fronts: readonly Front[];
+}
+
+export interface FrontsPart {
+  /** The node whose Services they are. */
+  readonly node: string;
+  readonly services: readonly ServiceFronts[];
+  /** Whether these are all Services of the node, and not those that have changed. */
+  readonly isAll: boolean;
+  /** The parts count from the last one on. */
+  readonly isLast: boolean;
+}
+
 export interface DaemonCalls {
   facts(params: object): Promise<DaemonFacts>;
   /**
@@ -63,6 +82,8 @@ export interface DaemonCalls {
   forward(params: { upstreams: Upstreams }): Promise<void>;
   /** The rules of Ingresses, which count from the last part on. */
   rules(params: { part: readonly ConfigChange[]; isLast: boolean }): Promise<void>;
+  /** Listens for Services, where nodes have no rights to make rules. What cannot be listened on is a warning. */
+  fronts(params: FrontsPart): Promise<void>;
   /** Completes the session: doors that it does not listen on are closed. An heir takes the sockets over. */
   commit(params: object): Promise<void>;
   /** Starts an heir with this command. Resolves with the name of its socket. */

@@ -7,6 +7,7 @@ import { type AddressInfo, connect, createServer as createSocketServer } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { freePort } from '../../../test/support/free-port.ts';
 import { LOOPBACK_GUARD } from '../../../test/support/loopback-guard.ts';
 import { DOMAIN, serviceChange } from '../../../test/support/network/dns.ts';
 import { listenAt } from '../../base/keyed-socket/keyed-socket.ts';
@@ -14,6 +15,7 @@ import { type LogFields, type Logger, silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { EMPTY_CONFIG, type IngressConfig } from '../ingress/config.ts';
+import { type ExternalTraffic, NO_RULES, type PortRules, type ServiceRules } from '../rules/rule-set.ts';
 import { AttachedDaemon } from './attached-daemon.ts';
 import { daemonSocket } from './calls.ts';
 import { startDaemon } from './daemon.ts';
@@ -183,4 +185,45 @@ it('a daemon is not confused with a socket of another program at its path', asyn
   // The command starts nothing: the program asks the other one again, and gives up.
   await expect(attach([process.execPath, '-e', 'console.log("ready")'])).rejects.toThrow('does not answer');
   other.close();
+});
+
+it('listens for Services of a node, also after the program has gone, until the next one says otherwise', async () => {
+  const [first, second] = [await freePort(), await freePort()];
+  const asked = (nodePort: number): ReadonlyMap<string, ServiceRules> => {
+    const { port } = backend.address() as AddressInfo;
+    const choice = { endpoints: [{ address: '127.0.0.1', port, isLocal: true }], otherwise: 'reject' } as const;
+    const external: ExternalTraffic = {
+      ...{ addresses: [], loadBalancerAddresses: [], nodePort, allowedSources: undefined, policy: 'Cluster' },
+      ...{ outside: choice, inside: choice.endpoints },
+    };
+    const rule: PortRules = {
+      ...{ id: 'a', family: 4, protocol: 'tcp', clusterIP: '192.0.2.77', port: 80, affinitySeconds: undefined },
+      ...{ internal: choice, external, serving: choice.endpoints },
+    };
+    return new Map([[`default/on-${nodePort}`, { ...NO_RULES, ports: [rule] }]]);
+  };
+  const isOpen = async (port: number) => {
+    const socket = connect(port, '127.0.0.1');
+    const isConnected = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    return isConnected;
+  };
+  const { program } = await serve('10.0.0.1');
+  const services = program.servicesOf('node');
+  await services.apply({ services: asked(first), serviceRanges: [] });
+  expect(await statusOf(first)).toBe(200);
+  program.leave();
+  expect(await isOpen(first)).toBe(true);
+  const next = await attach();
+  const nextServices = next.servicesOf('node');
+  await nextServices.apply({ services: asked(second), serviceRanges: [] });
+  expect(await isOpen(second)).toBe(true);
+  await next.commit();
+  expect([await isOpen(first), await isOpen(second)]).toEqual([false, true]);
+  await nextServices.apply({ services: new Map([[`default/on-${second}`, NO_RULES]]), serviceRanges: [] });
+  expect(await isOpen(second)).toBe(false);
+  expect(warnings).toEqual([]);
 });

@@ -11,6 +11,7 @@ import type { Random } from '../../base/random.ts';
 import { DnsServer } from '../dns/server/dns-server.ts';
 import { DnsNames } from '../dns/server/names.ts';
 import { IngressProxy } from '../ingress/proxy.ts';
+import { FrontServer } from '../userspace/front-server.ts';
 import { type DaemonCalls, daemonSocket, HANDOVER_VERSION, pidFile, SOCKET } from './calls.ts';
 import { Doors } from './doors.ts';
 import type { Channel, ToHeir, ToPredecessor } from './handover.ts';
@@ -74,9 +75,10 @@ class NetworkDaemon {
     const names = { clock, random, readResolvConf, ownAddresses: () => this.#dnsAddresses() };
     const dns = new DnsServer(new DnsNames(NO_NAMES, names), { clock, log });
     const ingress = new IngressProxy({ clock, log, guard: guardFor([]) });
-    const doors = new Doors((kind, on) => openDoor({ dns, ingress }, kind, on), inherited?.doors);
+    const fronts = new FrontServer({ clock, random });
+    const doors = new Doors((door, on) => openDoor({ dns, ingress, fronts }, door, on), inherited?.doors);
     this.#doors = doors;
-    this.#tools = { ...names, doors, dns, ingress, guardFor, release: (removed) => releaseAll(removed) };
+    this.#tools = { ...names, log, doors, dns, ingress, fronts, guardFor, release: (removed) => releaseAll(removed) };
     writeFileSync(join(directory, pidFile(process.pid)), '', { mode: 0o600 });
     this.#heir = inherited?.heir;
     this.#heir?.relay(doors);
@@ -140,6 +142,7 @@ class NetworkDaemon {
       allow: async ({ clients }) => session().allow(clients),
       forward: async ({ upstreams }) => session().forward(upstreams),
       rules: async ({ part, isLast }) => session().rules(part, isLast),
+      fronts: async (part) => session().fronts.take(part),
       commit: async () => this.#commit(session()),
       replace: async ({ command }) => this.#replace(command),
       quit: async () => this.end('the program asked for it'),

@@ -2,7 +2,7 @@
 import type { Listening, ListenOn } from '../../base/listening.ts';
 import type { Door, DoorKind } from './calls.ts';
 
-export type OpenDoor = (kind: DoorKind, on: ListenOn) => Promise<Listening>;
+export type OpenDoor = (door: Door, on: ListenOn) => Promise<Listening>;
 
 /** Gives the socket of another process. */
 export type TakeDoor = (door: Door) => Promise<ListenOn>;
@@ -99,7 +99,7 @@ export class Doors {
   }
 
   async #add({ kind, address, port: asked }: Door, on: ListenOn): Promise<number> {
-    const listening = await this.#openDoor(kind, on);
+    const listening = await this.#openDoor({ kind, address, port: asked }, on);
     const port = asked === 0 ? listening.port : asked;
     const door = { kind, address, port };
     this.#open.set(keyOf(door), { door, listening });

@@ -2,14 +2,21 @@
 import type { Listening, ListenOn } from '../../base/listening.ts';
 import type { DnsServer } from '../dns/server/dns-server.ts';
 import type { IngressProxy } from '../ingress/proxy.ts';
-import type { DoorKind } from './calls.ts';
+import type { FrontServer } from '../userspace/front-server.ts';
+import { keyOfFront } from '../userspace/fronts.ts';
+import type { Door } from './calls.ts';
 
 interface Parts {
   readonly dns: DnsServer;
   readonly ingress: IngressProxy;
+  readonly fronts: FrontServer;
 }
 
-export function openDoor({ dns, ingress }: Parts, kind: DoorKind, on: ListenOn): Promise<Listening> {
+export function openDoor(
+  { dns, ingress, fronts }: Parts,
+  { kind, address, port }: Door,
+  on: ListenOn,
+): Promise<Listening> {
   switch (kind) {
     case 'dns-udp':
       return dns.listen('udp', on);
@@ -20,5 +27,10 @@ export function openDoor({ dns, ingress }: Parts, kind: DoorKind, on: ListenOn):
     case 'http':
     case 'https':
       return ingress.listen(kind, on);
+    case 'front-tcp':
+    case 'front-udp': {
+      const protocol = kind === 'front-tcp' ? 'tcp' : 'udp';
+      return fronts.listen(protocol, keyOfFront({ protocol, host: address, port }), on);
+    }
   }
 }

@@ -1,18 +1,23 @@
 /** Session of one program with the daemon: once complete, its state replaces that of the program before. */
 import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import type { Listening } from '../../base/listening.ts';
+import type { Logger } from '../../base/log.ts';
 import type { DnsServer } from '../dns/server/dns-server.ts';
 import { DnsNames, type NamesTools } from '../dns/server/names.ts';
 import type { Upstreams } from '../dns/upstream/stub-domains.ts';
 import { type ConfigChange, ConfigReplica } from '../ingress/changes.ts';
 import type { IngressProxy } from '../ingress/proxy.ts';
+import type { FrontServer } from '../userspace/front-server.ts';
 import { receivedChange, type SentChange, type SessionSettings } from './calls.ts';
 import { type Claim, Doors, type TakeDoor } from './doors.ts';
+import { SessionFronts } from './session-fronts.ts';
 
 export interface SessionTools extends NamesTools {
   readonly doors: Doors;
   readonly dns: DnsServer;
   readonly ingress: IngressProxy;
+  readonly fronts: FrontServer;
+  readonly log: Logger;
   /** Returns the guard that checks the addresses of backends. */
   readonly guardFor: (allowedDialRanges: readonly string[]) => DialGuard;
   /** Lets removed listeners end by themselves. */
@@ -20,6 +25,7 @@ export interface SessionTools extends NamesTools {
 }
 
 export class Session {
+  readonly fronts: SessionFronts;
   readonly #tools: SessionTools;
   readonly #names: DnsNames;
   readonly #rules = new ConfigReplica();
@@ -35,6 +41,11 @@ export class Session {
     this.#tools = tools;
     this.#names = new DnsNames(settings.dns, tools);
     this.#guard = tools.guardFor(settings.allowedDialRanges);
+    this.fronts = new SessionFronts({
+      ...{ server: tools.fronts, log: tools.log },
+      open: (claim) => this.listen(claim),
+      close: (claim) => this.#unlisten(claim),
+    });
     if (isFirst) tools.dns.use(this.#names);
   }
 
@@ -49,6 +60,14 @@ export class Session {
       if (isNew) this.#opened.add(key);
     }
     return port;
+  }
+
+  /** What an earlier session listens on stays until this one is complete. */
+  #unlisten(claim: Claim): void {
+    const { doors, release } = this.#tools;
+    const keys = Doors.keysOf(claim, claim.port);
+    const closed = keys.filter((key) => this.#claimed.delete(key) && (this.#isCommitted || this.#opened.delete(key)));
+    release(doors.remove((key) => closed.includes(key)));
   }
 
   zone(changes: readonly SentChange[], isComplete: boolean): void {
@@ -74,6 +93,7 @@ export class Session {
   /** Closes everything that no session uses any more. */
   async commit(take: TakeDoor): Promise<void> {
     const { doors, release } = this.#tools;
+    await this.fronts.settled;
     await doors.takeOthers(this.#claimed, take);
     release(doors.remove((key) => !this.#claimed.has(key)));
     this.#isCommitted = true;

@@ -13,8 +13,17 @@ export interface Front {
 }
 
 /** Fronts with the same key cannot both be open. */
-export function keyOfFront({ protocol, host, port }: Front): string {
+export function keyOfFront({ protocol, host, port }: Pick<Front, 'protocol' | 'host' | 'port'>): string {
   return `${protocol} ${host} ${port}`;
+}
+
+/** Derives a value from the front that is served, anew when that is another one. */
+export function perFront<T>(derive: (front: Front) => T): (front: Front) => T {
+  let last: { readonly front: Front; readonly value: T } | undefined;
+  return (front) => {
+    if (last?.front !== front) last = { front, value: derive(front) };
+    return last.value;
+  };
 }
 
 /** Returns the fronts of a port. Nothing listens for a port without endpoints: clients are refused. */

@@ -1,36 +1,43 @@
 /** Accepts TCP connections and connects them to endpoints. */
 import { once } from 'node:events';
-import { connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
+import { type Listening, type ListenOn, stopAccepting } from '../../base/listening.ts';
 import type { Destination } from '../rules/rule-set.ts';
-import type { Front } from './fronts.ts';
-import type { OpenFront } from './open-front.ts';
+import { type Front, perFront } from './fronts.ts';
 import type { Picker } from './picker.ts';
 import { SourceFilter } from './source-filter.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
+export interface FrontOptions {
+  readonly on: ListenOn;
+  /** The front that is served now; undefined: clients are refused. */
+  readonly front: () => Front | undefined;
+  readonly picker: Picker;
+}
+
 /** Rejects when the address cannot be listened on. */
-export async function openTcpFront(first: Front, picker: Picker): Promise<OpenFront> {
-  let front = first;
-  let sources = new SourceFilter(front.allowedSources);
+export async function listenTcpFront({ on, front, picker }: FrontOptions): Promise<Listening> {
+  const sources = perFront(({ allowedSources }) => new SourceFilter(allowedSources));
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => {
     client.on('error', () => client.destroy());
-    if (sources.allows(client.remoteAddress)) void serve(client, front, picker);
+    const served = front();
+    if (served && sources(served).allows(client.remoteAddress)) void serve(client, served, picker);
     else client.destroy();
   });
-  server.listen({ host: front.host, port: front.port, ipv6Only: front.host.includes(':') });
+  if ('handle' in on) server.listen(on.handle);
+  else server.listen({ host: on.address, port: on.port, ipv6Only: on.address.includes(':'), exclusive: true });
   await once(server, 'listening');
   server.on('error', () => undefined);
   return {
-    use(next) {
-      front = next;
-      sources = new SourceFilter(front.allowedSources);
-    },
+    port: (server.address() as AddressInfo).port,
+    handle: server,
     async close() {
       // Closing completes when the last connection ends, which is not awaited.
       server.close();
     },
+    release: () => stopAccepting(server),
   };
 }
 

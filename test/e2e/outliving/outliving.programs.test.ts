@@ -2,10 +2,11 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { connect as connectTo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { newDirectory, type Qd, runQd, startQd } from '../program.ts';
 import { otherRelease } from './other-release.ts';
 import { echoing, getting, resolving, type Watch, watch } from './watch.ts';
@@ -248,8 +249,9 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
 describe.skipIf(!isRoot)('without root', () => {
   let directory: string;
   const uid = 65_534;
-  const command = (...args: string[]) =>
+  const run = (...args: string[]) =>
     runQd([...args, '--data-dir', join(directory, 'data')], { env: { HOME: directory }, uid });
+  const down = () => run('down');
 
   beforeAll(async () => {
     directory = await newDirectory();
@@ -257,38 +259,88 @@ describe.skipIf(!isRoot)('without root', () => {
   });
 
   afterAll(async () => {
-    await command('reset', '--yes');
+    await run('reset', '--yes');
     await rm(directory, { recursive: true, force: true });
   }, TIMEOUT_MS);
 
-  test('DNS and Ingress go on while a pod does, and not without one', { timeout: TIMEOUT_MS }, async () => {
-    const start = () => startQd({ directory, flags: flagsOf(148), uid });
+  test('Services, node ports, DNS and Ingress go on while a pod does, and not without one', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    // Addresses of this machine, and a port that needs no rights.
+    const flags = [...flagsOf(148), '--service-cluster-ip-range', '127.58.148.0/24'];
+    const [target, port] = [await freePort(), 8_080];
+    const start = (options: { dist?: string; env?: NodeJS.ProcessEnv } = {}) =>
+      startQd({ directory, flags, uid, ...options });
     const daemons = () => daemonsIn(join(directory, 'data'));
+    const folder = join(directory, 'other');
+    await mkdir(folder);
+    const other = { dist: await otherRelease(folder), env: { NODE_DISABLE_COMPILE_CACHE: '1' } };
     let qd = await start();
     await qd.stop('SIGTERM');
     await vi.waitFor(async () => expect(await daemons()).toEqual([]), 10_000);
     qd = await start();
     await qd.until('/api/v1/nodes', ({ status }) => isTrue(status, 'Ready'));
-    const container = { name: 'c', image: 'host', command: ['node', '-e', 'setInterval(() => {}, 1000)'] };
+    const command = ['node', '-e', SERVER.replace('8080', String(target))];
+    const ports = [{ containerPort: target }];
+    const readinessProbe = { httpGet: { path: '/', port: target }, periodSeconds: 1 };
     await qd.request('POST', `${NAMESPACE}/pods`, {
-      body: { metadata: { name: 'one' }, spec: { containers: [container] } },
+      body: {
+        metadata: { name: 'web', labels: { app: 'web' } },
+        spec: { containers: [{ name: 'c', image: 'host', command, ports, readinessProbe }] },
+      },
     });
-    await qd.until(`${NAMESPACE}/pods`, ({ status }) => status.phase === 'Running');
-    const [, address = '', port = ''] = /^DNS .* on (\S+):(\d+)/m.exec(qd.output()) ?? [];
+    const { body: service } = await qd.request('POST', `${NAMESPACE}/services`, {
+      body: {
+        metadata: { name: 'web' },
+        spec: { type: 'NodePort', selector: { app: 'web' }, ports: [{ port, targetPort: target }] },
+      },
+    });
+    const { clusterIP } = service.spec;
+    const { nodePort } = service.spec.ports[0];
+    const [, dnsAddress = '', dnsPort = ''] = /^DNS .* on (\S+):(\d+)/m.exec(qd.output()) ?? [];
     const [, http = ''] = /^ingress +http:\S+:(\d+)/m.exec(qd.output()) ?? [];
-    const dns = watch('DNS', resolving('kubernetes.default.svc.cluster.local', { address, port: Number(port) }));
-    const ingress = watch('Ingress', async () => {
-      const { status } = await fetch(`http://127.0.0.1:${http}/`);
-      if (status !== 404) throw new Error(`${status}`);
-    });
-    await qd.stop('SIGTERM');
-    await Promise.all([dns, ingress].map((each) => each.more(MORE_ANSWERS)));
-    qd = await start();
-    await Promise.all([dns, ingress].map((each) => each.more(MORE_ANSWERS)));
-    await Promise.all([dns.stop(), ingress.stop()]);
-    expect([...dns.failures, ...ingress.failures]).toEqual([]);
-    expect(await daemons()).toHaveLength(1);
-    expect(await command('down')).toMatchObject({ code: 0 });
+    const asking = {
+      DNS: resolving('kubernetes.default.svc.cluster.local', { address: dnsAddress, port: Number(dnsPort) }),
+      Ingress: async () => {
+        const { status } = await fetch(`http://127.0.0.1:${http}/`);
+        if (status !== 404) throw new Error(`${status}`);
+      },
+      'a node port': getting(nodePort, { host: HOST, keepAlive: false }),
+      'a connection to a node port': getting(nodePort, { host: HOST, keepAlive: true }),
+      'a Service': getting(port, { host: HOST, address: clusterIP, keepAlive: false }),
+    };
+    for (const ask of Object.values(asking)) await vi.waitFor(ask, { timeout: 30_000, interval: 100 });
+    const echo = await echoing(nodePort, HOST);
+    const watches = Object.entries({ ...asking, 'an open connection': echo.ask }).map(([name, ask]) =>
+      watch(name, ask),
+    );
+    const allAnswered = async () => {
+      await Promise.all(watches.map((each) => each.more(MORE_ANSWERS)));
+      expect(watches.flatMap(({ failures }) => failures)).toEqual([]);
+    };
+    for (const [signal, release] of [
+      ['SIGTERM', {}],
+      ['SIGKILL', {}],
+      ['SIGTERM', other],
+    ] as const) {
+      const before = await daemons();
+      await qd.stop(signal);
+      await allAnswered();
+      qd = await start(release);
+      if (release === other) await vi.waitFor(async () => expect(await daemons()).not.toEqual(before), 20_000);
+      await qd.until('/api/v1/nodes', ({ status }) => isTrue(status, 'Ready'));
+      await allAnswered();
+    }
+    // The next program knows the ports of its own Services.
+    const { items } = (await qd.request('GET', `${NAMESPACE}/events`)).body;
+    const isAbout = ({ reason, involvedObject }: any) => reason === 'PortInUse' && involvedObject.kind === 'Service';
+    expect(items.filter(isAbout)).toEqual([]);
+    await Promise.all(watches.map((each) => each.stop()));
+    echo.close();
+    await vi.waitFor(async () => expect(await daemons()).toHaveLength(1), 20_000);
+    await qd.request('DELETE', `${NAMESPACE}/services/web`);
+    await vi.waitFor(async () => expect(await isOpen('127.0.0.1', nodePort)).toBe(false), 10_000);
+    expect(await down()).toMatchObject({ code: 0 });
     expect(await daemons()).toEqual([]);
   });
 });

@@ -61,11 +61,17 @@ export function resolving(name: string, server: { readonly address: string; read
   };
 }
 
+interface GettingOptions {
+  readonly host: string;
+  readonly keepAlive: boolean;
+  readonly address?: string;
+}
+
 /** Sends requests over a new connection each, or all over the same one. */
-export function getting(port: number, { host, keepAlive }: { readonly host: string; readonly keepAlive: boolean }) {
+export function getting(port: number, { host, keepAlive, address = '127.0.0.1' }: GettingOptions) {
   const agent = new Agent(keepAlive ? { keepAlive, maxSockets: 1 } : {});
   return async () => {
-    const call = request({ host: '127.0.0.1', port, headers: { host }, agent, timeout: TIMEOUT_MS });
+    const call = request({ host: address, port, headers: { host }, agent, timeout: TIMEOUT_MS });
     call.on('timeout', () => call.destroy(new Error('timeout')));
     call.end();
     const [response] = (await once(call, 'response')) as [IncomingMessage];

@@ -54,10 +54,23 @@ export async function portsInUse(
   ];
 }
 
-/** The sockets of a node, and the ports that rules of others take. */
-export async function networkPortsInUse(node: NodeOfMachine): Promise<readonly NetworkPort[]> {
+/**
+ * The sockets of a node, and the ports that rules of others take. Where the network daemon listens for Services as well, it has these
+ * ports for something else.
+ */
+export async function networkPortsInUse(
+  node: NodeOfMachine,
+  portsOfDaemon?: ReadonlySet<number>,
+): Promise<readonly NetworkPort[]> {
   const enter = await enterCommand(node);
-  return (await Promise.all([readListeners(enter), publishedByOthers(node, enter)])).flat();
+  const ofDaemons = async () => socketsOfProcesses(portsOfDaemon ? await daemonsOf(node) : []);
+  const [listeners, published, served] = await Promise.all([
+    readListeners(enter),
+    publishedByOthers(node, enter),
+    ofDaemons(),
+  ]);
+  const others = listeners.filter(({ inode, port }) => portsOfDaemon?.has(port) || !served.has(inode));
+  return [...others, ...published];
 }
 
 /** The sockets of the cluster's own processes in the network of a node. */
@@ -67,7 +80,7 @@ export async function ownListeners(node: NodeOfMachine): Promise<readonly Networ
   return listeners.filter(({ inode }) => own.has(inode));
 }
 
-/** The processes that serve DNS and Ingress. */
+/** The processes that serve DNS, Ingress and, without rights, Services. */
 const daemonsOf = ({ dataDirectory }: NodeOfMachine) => runningDaemons(daemonDirectory(dataDirectory));
 
 async function enterCommand({ networkNamespace, path }: NodeOfMachine): Promise<readonly string[]> {
@@ -98,7 +111,7 @@ function listenerOf({ protocol, port, inode }: ListeningSocket, { holders, known
   const name = protocol === 'tcp' ? known.get(port) : undefined;
   if (name !== undefined) return name;
   if (!holder) return 'another program';
-  if (daemons.includes(holder.pid)) return 'DNS or Ingress of this cluster';
+  if (daemons.includes(holder.pid)) return 'DNS, Ingress or a Service of this cluster';
   return holder.pid === process.pid
     ? 'the program of this node'
     : `the program ${holder.program} (process ${holder.pid})`;

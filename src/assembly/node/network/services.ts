@@ -6,6 +6,7 @@ import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PORTS_IN_USE_ANNOTATION, portsInUseValue } from '../../../kinds/groups/core/node/ports-in-use.ts';
+import type { AttachedDaemon } from '../../../network/daemon/attached-daemon.ts';
 import { LocalForwarding } from '../../../network/kernel/forwarding.ts';
 import { type LedPort, LocalKernel, listening } from '../../../network/kernel/local-kernel.ts';
 import { LocalRouter } from '../../../network/kernel/local-router.ts';
@@ -38,10 +39,16 @@ export interface ServicesOptions {
   readonly podRoutes: RouteMode;
   /** Whether rules and routes stay when it is stopped. */
   readonly keepsRules: () => Promise<boolean>;
+  /** Listens where there are no rights for rules, and goes on when this program ends; undefined: this process listens. */
+  readonly daemon?: Promise<ServiceDaemon> | undefined;
+  /** Called when Services are served in that way. */
+  readonly onServed?: () => void;
   readonly watchSeconds?: number;
   /** Where programs are searched. */
   readonly path: string;
 }
+
+type ServiceDaemon = Pick<AttachedDaemon, 'servicesOf' | 'ports'>;
 
 /** Starts the network of a node. Services are served a moment later. */
 export async function startServices(options: ServicesOptions): Promise<RunningServices> {
@@ -50,16 +57,18 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
   const table = serviceTable(node.name, node.shortName);
   const onMachine = { ...node, path, dataDirectory: options.dataDirectory };
   const common = { client, clock, random, log, node: node.name, ...(watchSeconds ? { watchSeconds } : {}) };
-  const serve = (applier: RuleApplier) =>
+  const serve = (applier: RuleApplier, daemon?: ServiceDaemon) =>
     new ServiceProxy({
       ...{ ...common, addresses: node.addresses, applier },
       listen: (server, port) => (kernel ? kernel.listen(server, port) : listening(server, port)),
-      listeners: () => networkPortsInUse(onMachine),
+      listeners: () => networkPortsInUse(onMachine, daemon?.ports),
       reportPortsInUse: (ports) => annotatePortsInUse(options.nodeClient ?? client, node.name, ports),
     });
   if (!kernel) {
-    const applier = new UserspaceProxy({ clock, random, log });
-    const proxy = serve(applier);
+    const daemon = await options.daemon;
+    const applier = daemon?.servicesOf(node.name) ?? new UserspaceProxy({ clock, random, log });
+    const proxy = serve(applier, daemon);
+    void proxy.applied.then(options.onServed);
     const stopReports = reportUnenforcedPolicies(common);
     return {
       untilIsolated: async () => {},
@@ -67,6 +76,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       async stop() {
         await stopReports();
         await proxy.stop();
+        if (daemon && (await options.keepsRules())) return;
         await applier.close();
       },
     };
