@@ -14,7 +14,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   proxy: ['rules', 'policy', 'routes', 'kernel', 'nftables', 'userspace'],
   dns: [],
   ingress: [],
-  daemon: ['dns', 'ingress'],
+  daemon: ['rules', 'userspace', 'dns', 'ingress'],
 };
 /** What decides uses no part of Node. */
 const PURE = ['rules', 'policy', 'routes'];
