@@ -17,7 +17,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   proxy: ['rules', 'policy', 'routes', 'kernel', 'nftables', 'userspace'],
   dns: [],
   ingress: [],
-  daemon: ['dns', 'ingress'],
+  daemon: ['rules', 'userspace', 'dns', 'ingress'],
 };
 /** Parts that decide, and therefore use no part of Node. */
 const PURE = ['rules', 'policy', 'routes'];

@@ -37,6 +37,7 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
     'oci/oci-runtime.ts': KEPT,
     'oci/pinned-namespaces.ts': 'files that stand for namespaces, which no container sees',
     'oci/own-devices.ts': 'the devices that every container gets a copy of',
+    'oci/volume-sources.ts': 'whether a path is there, and what it is mounted on: nothing is opened',
     'output.ts': 'logs, in the directory of the agent',
     'pid-file.ts': KEPT,
     'plain/plain-executor.ts': 'the script that starts processes',

@@ -53,6 +53,14 @@ export function describeConfiguration({ world, lacks }: Subject): void {
     expect(await readFile(`${folder}/out`, 'utf8')).toBe('from the container');
   });
 
+  it('makes the directory of a volume that is not there', async () => {
+    const folder = join(await world().folder('parent'), 'missing', 'inner');
+    const mounts = [mount({ hostPath: folder, containerPath: '/data' })];
+    const container = await world().run('ls /data && echo empty', { mounts });
+    expect(await container.output()).toBe('empty');
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('does not write to what is mounted read-only', async () => {
     const folder = await world().folder('read-only');
     const mounts = [mount({ hostPath: folder, containerPath: '/data', readOnly: true })];

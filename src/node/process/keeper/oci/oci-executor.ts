@@ -36,7 +36,7 @@ import type { Layers } from './layers.ts';
 import { OciRuntime } from './oci-runtime.ts';
 import type { OwnDevices } from './own-devices.ts';
 import { PinnedNamespaces } from './pinned-namespaces.ts';
-import { requireSharedMounts } from './shared-mounts.ts';
+import { makeSources, requireSharedMounts } from './volume-sources.ts';
 
 export interface OciExecutorOptions {
   /** The path of the OCI runtime. */
@@ -134,6 +134,7 @@ export class OciExecutor implements Executor {
     const { unshare } = this.#options.programs;
     const root = this.#rootOf(record);
     const isForNode = mountsForNode(config);
+    makeSources(config.mounts);
     if (isForNode) requireSharedMounts(config.mounts, mountsOfNode());
     makeDirectoriesSync(root, PASSABLE);
     writeFileSync(join(directory, 'config.json'), JSON.stringify(this.#specOf(container, root)), { mode: 0o600 });

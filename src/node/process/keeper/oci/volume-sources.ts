@@ -1,8 +1,16 @@
-/** Checks that what a container mounts in its volumes can reach the node. */
-import { realpathSync } from 'node:fs';
+/** Prepares the paths of the node that a container mounts. */
+import { existsSync, realpathSync } from 'node:fs';
+import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
 import type { Mount } from '../../../runtime/container-config.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import { type MountFlags, mountAt } from '../../oci/mount-flags.ts';
+
+const MODE = 0o755;
+
+/** Makes directories for those that are not there, as other runtimes do. */
+export function makeSources(mounts: readonly Mount[]): void {
+  for (const { hostPath, image } of mounts) if (!image && !existsSync(hostPath)) makeDirectoriesSync(hostPath, MODE);
+}
 
 /** Throws a RuntimeError where the mounts of a bidirectional volume would stay in the container. */
 export function requireSharedMounts(mounts: readonly Mount[], ofNode: MountFlags): void {
