@@ -23,7 +23,7 @@ interface Written extends NamesHosts {
 }
 
 /** Hosts that were added since the object was created, by the time at which they were: `{"TIME": ["HOST"]}`. */
-export const HOST_TIMES_ANNOTATION = 'networking.kubernetes.io/hosts-since';
+const HOST_TIMES_ANNOTATION = 'networking.kubernetes.io/hosts-since';
 /** The deprecated way to choose the class. */
 export const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 /** Stands for all hosts: rules without a host, and default backends. */
