@@ -19,7 +19,7 @@ export const daemonSocket = (directory: string, socket = SOCKET): KeyedSocketNam
 export const pidFile = (pid: number) => `${pid}.pid`;
 
 export type DoorKind = 'dns-udp' | 'dns-tcp' | 'dns-metrics' | 'http' | 'https' | FrontKind;
-export type FrontKind = `front-${Protocol}`;
+type FrontKind = `front-${Protocol}`;
 
 /** An address that the daemon listens on. */
 export interface Door {

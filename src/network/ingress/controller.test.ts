@@ -22,7 +22,10 @@ beforeEach(async () => {
     ...{ clock: systemClock, random: systemRandom, log: silent, address: '192.0.2.1' },
     policy: { sharesHosts: false, allowsExternalNames: false },
     use: async (config) => void configs.push(config),
-    movedPorts: [{ usual: 80, used: 34_567 }],
+    movedPorts: [
+      { usual: 80, used: 34_567, why: 'PortInUse' },
+      { usual: 443, used: 34_568, why: 'PortNotAllowed' },
+    ],
   });
   await controller.start();
 });
@@ -36,6 +39,8 @@ it('says where it listens when something else has the usual port', async () => {
   const ports = [
     { port: 80, protocol: 'TCP', error: 'PortInUse' },
     { port: 34_567, protocol: 'TCP' },
+    { port: 443, protocol: 'TCP', error: 'PortNotAllowed' },
+    { port: 34_568, protocol: 'TCP' },
   ];
   await expect
     .poll(async () => (await api.get('ingresses', 'web', networking)).status?.loadBalancer)
@@ -43,7 +48,14 @@ it('says where it listens when something else has the usual port', async () => {
   await expect
     .poll(async () => (await api.list('events')).items.map((item) => JSON.parse(String(item.json()))))
     .toMatchObject([
-      { involvedObject: { kind: 'IngressClass', name: 'quarterdeck' }, reason: 'PortInUse' },
+      {
+        ...{ involvedObject: { kind: 'IngressClass', name: 'quarterdeck' }, reason: 'PortInUse' },
+        message: 'Something else listens on port 80: Ingresses are served on port 34567 instead',
+      },
+      {
+        ...{ involvedObject: { kind: 'IngressClass', name: 'quarterdeck' }, reason: 'PortNotAllowed' },
+        message: 'Port 443 needs root, or the capability NET_BIND_SERVICE: Ingresses are served on port 34568 instead',
+      },
       { involvedObject: { kind: 'Ingress', name: 'web' }, reason: 'ServiceNotFound' },
     ]);
 });

@@ -40,13 +40,17 @@ export interface IngressControllerOptions {
   readonly use: (config: IngressConfig) => Promise<void>;
 }
 
-/** A port that something else listens on, and the one that is used in its place. */
+/** A port that cannot be listened on, and the one that is used in its place. */
 export interface MovedPort {
   readonly usual: number;
   readonly used: number;
+  readonly why: 'PortInUse' | 'PortNotAllowed';
 }
 
-const PORT_IN_USE = 'PortInUse';
+const WHY_MOVED: Readonly<Record<MovedPort['why'], (port: number) => string>> = {
+  PortInUse: (port) => `Something else listens on port ${port}`,
+  PortNotAllowed: (port) => `Port ${port} needs root, or the capability NET_BIND_SERVICE`,
+};
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 const DEFAULT_ANNOTATION = 'ingressclass.kubernetes.io/is-default-class';
 const SERVICE_NAME = 'kubernetes.io/service-name';
@@ -142,9 +146,9 @@ export class IngressController {
     const { movedPorts } = this.#options;
     const found = this.#informers.of(IngressClass).lister.get(CLASS_NAME);
     if (movedPorts.length === 0 || !found) return;
-    for (const { usual, used } of movedPorts) {
-      const message = `Something else listens on port ${usual}: Ingresses are served on port ${used} instead`;
-      this.#events.event(found, 'Warning', PORT_IN_USE, message);
+    for (const { usual, used, why } of movedPorts) {
+      const message = `${WHY_MOVED[why](usual)}: Ingresses are served on port ${used} instead`;
+      this.#events.event(found, 'Warning', why, message);
     }
   }
 
@@ -219,8 +223,8 @@ export class IngressController {
   #writeStatus({ metadata: { namespace, name = '', uid = '' }, status }: SeenIngress): void {
     const { client, address, movedPorts, log } = this.#options;
     const current = status?.loadBalancer?.ingress ?? [];
-    const ports = movedPorts.flatMap(({ usual, used }) => [
-      { port: usual, protocol: 'TCP', error: PORT_IN_USE },
+    const ports = movedPorts.flatMap(({ usual, used, why }) => [
+      { port: usual, protocol: 'TCP', error: why },
       { port: used, protocol: 'TCP' },
     ]);
     const numbers = (each: readonly { readonly port?: number }[] = []) => each.map(({ port }) => port).join();

@@ -27,16 +27,17 @@ async function listen(daemon: AttachedDaemon, settings: Settings, openPorts: Ope
   const movedPorts: MovedPort[] = [];
   for (const protocol of ['http', 'https'] as const) {
     const given = protocol === 'http' ? settings.ingressHttpPort : settings.ingressHttpsPort;
+    let why: MovedPort['why'] = 'PortInUse';
     const claim = { kinds: [protocol], address, port: given ?? DEFAULT_PORTS[protocol] };
     const port = await daemon.listen(claim).catch((error: NodeJS.ErrnoException) => {
       if (given !== undefined) {
         throw new CliError(`--ingress-${protocol}-port: ${address}:${given} cannot be used: ${error.message}`);
       }
-      // The usual port is taken by something else, or needs root.
+      if (error.code === 'EACCES') why = 'PortNotAllowed';
       return daemon.listen({ ...claim, port: 0 });
     });
     if (given === undefined && port !== DEFAULT_PORTS[protocol]) {
-      movedPorts.push({ usual: DEFAULT_PORTS[protocol], used: port });
+      movedPorts.push({ usual: DEFAULT_PORTS[protocol], used: port, why });
     }
     urls.push(`${protocol}://${address}:${port}`);
     openPorts.push({ address, port, what: `Ingress, ${protocol.toUpperCase()}` });
