@@ -1,5 +1,6 @@
 /** The entry point of the process that keeps the containers of the process runtime: `keeper.js [--programs=FOLDER:…] NAME POD-CIDR DIRECTORY`. */
 
+import { closeInherited } from '../base/programs/inherited-descriptors.ts';
 import { systemRandom } from '../base/random.ts';
 import { systemClock } from '../base/time/clock.ts';
 import { startKeeper } from '../node/process/keeper/keeper.ts';
@@ -7,6 +8,8 @@ import { startKeeper } from '../node/process/keeper/keeper.ts';
 const PROGRAMS = '--programs=';
 
 async function main(): Promise<void> {
+  // Before anything is started: containers must not inherit the file of the store.
+  closeInherited();
   const args = process.argv.slice(2);
   const programs = args[0]?.startsWith(PROGRAMS) ? args.shift()!.slice(PROGRAMS.length).split(':') : undefined;
   const [name = '', podCidr = '', directory = ''] = args;

@@ -1,0 +1,35 @@
+/** Descriptors that a process got from the one that started it. */
+import { closeSync, readdirSync, readFileSync } from 'node:fs';
+
+const FIRST_AFTER_STDERR = 3;
+/** In octal, as in `flags` of /proc/self/fdinfo. Linux has one value on all its architectures but alpha, parisc and sparc. */
+const O_CLOEXEC = 0o2000000;
+
+/**
+ * Closes inherited descriptors, so that the programs of this process do not inherit them in turn. Native code of the parent
+ * may open files in this way: LMDB does so with the file of the store. Descriptors that are closed on exec stay: those of
+ * this process, standard input, output and error, and the first few, which Node has marked. Does nothing without /proc.
+ */
+export function closeInherited(): void {
+  for (const descriptor of descriptors()) {
+    if (descriptor >= FIRST_AFTER_STDERR && isInherited(descriptor)) closeSync(descriptor);
+  }
+}
+
+function descriptors(): number[] {
+  try {
+    return readdirSync('/proc/self/fd').map(Number);
+  } catch {
+    return [];
+  }
+}
+
+function isInherited(descriptor: number): boolean {
+  try {
+    const [, flags] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? [];
+    return flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;
+  } catch {
+    // The descriptor with which the directory was read.
+    return false;
+  }
+}
