@@ -137,13 +137,11 @@ function brief(args: readonly string[]): string {
   return args.filter((arg, at) => arg !== '-f' && args[at - 1] !== '-f').join(' ');
 }
 
-/** Declares the tests once for each kubectl on each store. */
+/**
+ * Declares the tests once for each kubectl, one on each store: stores have a contract of their own, and a client does not see which one
+ * serves it.
+ */
 export function withEveryKubectl(tests: (kubectl: Driver) => void): void {
-  declare(tests, () => kubectls);
-}
-
-/** Works like `withEveryKubectl` on one store, for long tests that are the same for all stores. */
-export function withEveryKubectlOnce(tests: (kubectl: Driver) => void): void {
   const stores = durableStores.filter((store) => backendMissing(store) === undefined);
   declare(tests, (store) => kubectls.filter((_, index) => stores[index % stores.length] === store));
 }

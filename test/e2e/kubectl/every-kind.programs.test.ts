@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Driver, withEveryKubectlOnce } from './driver.ts';
+import { type Driver, withEveryKubectl } from './driver.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples', 'kinds');
 const examples = readdirSync(EXAMPLES).map((file) => join(EXAMPLES, file));
@@ -43,7 +43,7 @@ async function lines(kubectl: Driver, files: readonly string[], command: readonl
   return (await Promise.all(runs)).flat().filter(Boolean);
 }
 
-withEveryKubectlOnce((kubectl) => {
+withEveryKubectl((kubectl) => {
   const all = (...command: string[]) => lines(kubectl, kept, command);
 
   test('create, and nothing to be applied then', async () => {
