@@ -1,4 +1,4 @@
-/** What the parts of a cluster are assembled with. */
+/** Context that the parts of a cluster are assembled with. */
 import type { Logger } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Clock } from '../base/time/clock.ts';
@@ -11,7 +11,7 @@ export interface Tools {
   readonly log: Logger;
 }
 
-/** What the process gives to parts that run on its machine. */
+/** Resources that the process gives to parts that run on its machine. */
 export interface Environment extends Tools {
   /** Closes what parts have opened. */
   readonly cleanup: Cleanup;
@@ -40,6 +40,6 @@ export interface ApiAddress {
   readonly port: number;
   readonly serviceClusterIpRange: string;
   readonly clusterDomain: string;
-  /** Whether pods with a network of their own reach the server, at an address besides `bindAddress` if need be. */
+  /** True when pods with a network of their own reach the server, at an address besides `bindAddress` if need be. */
   readonly forPods: boolean;
 }

@@ -1,6 +1,6 @@
 /** The text of a kubeconfig with one cluster, as this program writes it. */
 
-/** What a kubeconfig needs; certificates and keys are PEM. */
+/** Contents of a kubeconfig; certificates and keys are PEM. */
 export interface Access {
   readonly name: string;
   readonly server: string;
@@ -9,7 +9,7 @@ export interface Access {
   readonly key: string;
 }
 
-/** Whether the text is what `render` writes, for whatever cluster: then it is valid without being parsed. */
+/** Reports whether `render` could have written the text, for any cluster: then it is valid without being parsed. */
 export function isRendered(text: string): boolean {
   const value = (field: string) => new RegExp(`${field}: (\\S+)$`, 'm').exec(text)?.[1] ?? '';
   return (

@@ -35,7 +35,7 @@ export interface DnsOptions extends Environment {
   readonly api: ApiAddress;
   readonly network: OpeningNetwork;
   readonly server: Pick<Server, 'direct'>;
-  /** Whether other servers on the same store serve DNS, too. */
+  /** True when other servers on the same store serve DNS, too. */
   readonly isShared: boolean;
 }
 

@@ -11,7 +11,7 @@ import { AssemblyError } from '../assembly-error.ts';
 import type { Environment } from '../context.ts';
 import { daemonCommand, daemonDirectory } from '../threads/daemon-command.ts';
 
-/** By convention, the tenth address of the range. */
+/** Index of the DNS Service's address in the range: by convention, the tenth. */
 const DNS_SERVICE_INDEX = 10;
 
 export interface NetworkOptions extends Environment {
@@ -31,7 +31,7 @@ export interface OpeningNetwork {
   readonly dnsAddress: string | undefined;
   /** Decides, before the server ends, whether the daemon goes on. */
   outlives(isNeeded: () => Promise<boolean>): void;
-  /** What has to be complete before the daemon forgets what it did for an earlier program. */
+  /** Adds work that has to finish before the daemon forgets what it did for an earlier program. */
   awaits(part: Promise<unknown>): void;
   /** Called when all parts have started. */
   started(): void;
@@ -96,7 +96,7 @@ export async function listenNear(daemon: AttachedDaemon, claim: Claim): Promise<
 
 const RUNNING = { fieldSelector: 'spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed', limit: 1 };
 
-/** Whether the cluster has pods that go on when the program ends. Looked up once. */
+/** Returns a check for pods that outlive the program. It asks the server once. */
 export function hasRunningPods(server: Server): () => Promise<boolean> {
   const client = createClient(directTransport(server.direct(CLUSTER_DNS)));
   let found: Promise<boolean> | undefined;
@@ -106,7 +106,7 @@ export function hasRunningPods(server: Server): () => Promise<boolean> {
       .list(RUNNING)
       .then(
         ({ items }) => items.length > 0,
-        // What runs may need it.
+        // Pods that run may need it.
         () => true,
       );
     return found;

@@ -10,11 +10,11 @@ export interface NodePlan {
   readonly names: readonly string[];
   /** Divided among the nodes for their pods. */
   readonly clusterCidr: string;
-  /** Of simulated nodes. */
+  /** Rules of simulated nodes. */
   readonly rules: Rules;
 }
 
-/** Whether nodes of this process run pods that may have a network of their own. */
+/** Reports whether nodes of this process run pods that may have a network of their own. */
 export function hasRealPods({ runtime, names }: Pick<NodePlan, 'runtime' | 'names'>): boolean {
   return runtime !== 'simulated' && names.length > 0;
 }

@@ -12,7 +12,7 @@ import { simulationClients, startSimulation } from './simulated-nodes.ts';
 export interface StartedNodes {
   /** Names of nodes that ran before and do not run now. */
   readonly leftOut: readonly string[];
-  /** Those with real pods, whose runtimes come up now. Simulated nodes are what their rules say from the start. */
+  /** Nodes with real pods, whose runtimes come up now. Simulated nodes follow their rules from the start. */
   readonly starting: readonly StartingNode[];
 }
 

@@ -36,11 +36,11 @@ export interface RealNodesOptions extends Environment {
   readonly volumesDirectory: string | undefined;
   /** Addresses for the resolv.conf of pods. */
   readonly clusterDns: readonly string[];
-  /** Whether other servers on the same store may run nodes of the cluster. */
+  /** True when other servers on the same store may run nodes of the cluster. */
   readonly isShared: boolean;
   /** Certificates of the cluster's authorities, as PEM. */
   readonly authority: () => string;
-  /** Whether pods go on when the program ends, and with them rules and routes. */
+  /** Resolves with true when pods outlive the program, and with them rules and routes. */
   readonly outlives: () => Promise<boolean>;
   /** The process that listens for the cluster. */
   readonly network: OpeningNetwork | undefined;
@@ -120,7 +120,7 @@ function hostForPods({ bindAddress, serviceClusterIpRange }: ApiAddress): string
     : reachableAddress(bindAddress, serviceClusterIpRange);
 }
 
-/** By name of the node: each but the first has a network of its own, where this process may make one. */
+/** Networks by node name: each node but the first has one of its own, where this process may make it. */
 async function ownNetworks(
   { names, clusterCidr }: Pick<NodePlan, 'names' | 'clusterCidr'>,
   {

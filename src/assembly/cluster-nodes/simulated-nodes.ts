@@ -9,7 +9,7 @@ import { type NodeConnection, unreachable } from '../../server/outbound/nodes/co
 import type { Cleanup } from '../cleanup.ts';
 import type { NodeConnections } from '../control-plane/node-connections.ts';
 
-/** By whom simulated nodes call a server. */
+/** Clients with which simulated nodes call a server. */
 export function simulationClients(server: Pick<Server, 'direct'>): Pick<SimulatedNodesOptions, 'client' | 'clientOf'> {
   const clientFor = (user: User): Client => createClient(directTransport(server.direct(user)));
   return { client: clientFor(SIMULATED_NODES), clientOf: (node) => clientFor(nodeUser(node)) };

@@ -17,7 +17,7 @@ import type { StoreOptions } from '../store/open.ts';
 import type { ManualClock } from '../test-facilities/manual-clock.ts';
 import type { StartPart } from './parts.ts';
 
-/** What the start of a cluster gives to the server itself. */
+/** Server options that the start of a cluster sets. */
 type FromStart =
   | 'store'
   | 'authentication'
@@ -41,7 +41,7 @@ export interface ClusterOptions extends Environment {
   readonly eventLoops: EventLoopMetrics;
   /** The clock of the cluster, when its users move it. */
   readonly manual: ManualClock | undefined;
-  /** Whether faults are served. */
+  /** True when faults are served. */
   readonly faults: boolean | undefined;
   /** Path of the data directory, which exists. */
   readonly directory: string;
@@ -65,10 +65,10 @@ export interface ClusterOptions extends Environment {
   /** A port of loopback where the API is served without authentication; 0: there is none. */
   readonly insecurePort: number;
   readonly components: {
-    /** Whether the controller of this name, or the scheduler, runs. */
+    /** Reports whether the controller of this name, or the scheduler, runs. */
     readonly runs: (name: string) => boolean;
     readonly volumesDirectory: string;
-    /** Of certificates that are issued for CertificateSigningRequests. */
+    /** Maximum lifetime of certificates that are issued for CertificateSigningRequests. */
     readonly maxCertificateMs: number;
   };
   readonly nodes: NodePlan;

@@ -15,7 +15,7 @@ export interface ClusterParts {
   readonly https: ServedApi;
   /** The URL. */
   readonly insecure: string;
-  /** Of those that are chosen, how many there are in all. */
+  /** Number of chosen controllers, number of all controllers, and whether the scheduler runs. */
   readonly components: { readonly chosen: number; readonly total: number; readonly schedules: boolean };
   readonly dns: ClusterDns;
   readonly nodes: StartedNodes;

@@ -209,7 +209,7 @@ function networkOptions(options: ClusterOptions) {
   return { ...options, serviceClusterIpRange, clusterDomain, clusterCidr: options.nodes.clusterCidr };
 }
 
-/** What the controllers sign with. */
+/** Keys that the controllers sign with. */
 function keysFor({ components, clock, random }: ClusterOptions, pki: Pki): ControllerKeys {
   return controllerKeys(pki, { clock, random, maxLifetime: components.maxCertificateMs });
 }

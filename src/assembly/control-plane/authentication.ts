@@ -26,7 +26,7 @@ export interface AuthenticationOptions {
   readonly oidc?: OidcSettings | undefined;
   /** Finds the user that an authenticating proxy names. */
   readonly proxied?: RequestHeaderUser | undefined;
-  /** Whether requests without credentials are served. */
+  /** True when requests without credentials are served. */
   readonly anonymous: boolean;
 }
 

@@ -18,10 +18,10 @@ import { LocalScheduler } from './scheduler.ts';
 /** The scheduler's name among those of controllers. */
 export const SCHEDULER = 'scheduler';
 
-/** What controllers sign with. */
+/** Keys that controllers sign with. */
 export type ControllerKeys = Pick<ControllerOptions, 'authority' | 'mintToken' | 'signCertificate'>;
 
-/** What controllers know of the cluster that they run in. */
+/** Facts that controllers know about the cluster that they run in. */
 export type ClusterFacts = Pick<
   ControllerOptions,
   'podRange' | 'volumesDirectory' | 'reservedNames' | 'serverPort' | 'server'
@@ -30,7 +30,7 @@ export type ClusterFacts = Pick<
 export interface ComponentOptions extends ProcessOptions {
   readonly keys: ControllerKeys;
   readonly facts: ClusterFacts;
-  /** Whether the controller of this name, or the scheduler, runs; default: all do. */
+  /** Reports whether the controller of this name, or the scheduler, runs; default: all do. */
   readonly runs?: (name: string) => boolean;
   /** Where they are measured. */
   readonly metrics?: Metrics | undefined;
@@ -113,7 +113,7 @@ export function controllerKeys(
   };
 }
 
-/** What follows from where the API is served. */
+/** Derives cluster facts from the address of the API. */
 export function factsOf(api: ApiAddress): Pick<ClusterFacts, 'reservedNames' | 'serverPort' | 'server'> {
   return { reservedNames: servingNames(api, api.forPods), serverPort: api.port, server: urlOf(api) };
 }

@@ -15,7 +15,7 @@ import type { Tools } from '../context.ts';
 
 export interface ProcessOptions extends Tools {
   readonly monitor?: WorkMonitor | undefined;
-  /** Whether other servers run the same components on the same store: then they elect a leader. */
+  /** True when other servers run the same components on the same store: then they elect a leader. */
   readonly isShared?: boolean;
 }
 

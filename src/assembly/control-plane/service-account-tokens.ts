@@ -26,7 +26,7 @@ export interface TokenOptions {
   readonly audiences?: readonly string[] | undefined;
   /** Maximum lifetime of a bound token. */
   readonly maxLifetimeMs?: number | undefined;
-  /** Whether tokens of pods last a year, for programs that do not read them again. */
+  /** True when tokens of pods last a year, for programs that do not read them again. */
   readonly extendsExpiration?: boolean | undefined;
 }
 

@@ -14,7 +14,7 @@ import { type ComponentOptions, type ComponentServer, Components } from './compo
 import { NodeConnections } from './node-connections.ts';
 import { LocalScheduler } from './scheduler.ts';
 
-/** What the assembly gives to the server itself. */
+/** Server options that the assembly sets. */
 type Ports = keyof Tools | 'monitor' | 'nodes' | 'explainPod';
 
 export interface ControlPlaneOptions extends Tools {
@@ -24,7 +24,7 @@ export interface ControlPlaneOptions extends Tools {
   readonly components?: Omit<ComponentOptions, keyof Tools | 'monitor'> | undefined;
   /** Reaches nodes of other processes, whose agents listen where `addressOf` says; absent: none is reached. */
   readonly remoteNodes?: ((addressOf: AddressOf) => NodeConnection) | undefined;
-  /** Whether faults are served, by which clients disturb requests. */
+  /** True when faults are served, by which clients disturb requests. */
   readonly faults?: boolean | undefined;
   /** The clock of the cluster, when its users move it. */
   readonly manual?: ManualClock | undefined;

@@ -9,10 +9,10 @@ const LEASE = 'federation-controller-manager';
 
 export interface ElectionOptions {
   readonly leaderElect: boolean;
-  /** Of the host cluster. */
+  /** Client of the host cluster. */
   readonly host: Client;
   readonly namespace: string;
-  /** Of this manager. A container that starts again has that of its pod, and need not wait for its own lease to expire. */
+  /** Identity of this manager. A restarted container has that of its pod, and need not wait for its own lease to expire. */
   readonly identity: string;
   readonly clock: Clock;
   readonly random: Random;

@@ -1,4 +1,4 @@
-/** What the federation keeps in its host cluster: the credentials of its members. */
+/** Credentials of the federation's members, which it keeps in its host cluster. */
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
 import { type Connection, connectionOf, parseKubeconfig } from '../../client/kubeconfig/kubeconfig.ts';

@@ -45,7 +45,7 @@ async function issueIdentity({ authority, signing, serving }: Pki, now: number, 
   };
 }
 
-/** What links certificates of this authority to those that agents have known for longer. */
+/** Certificates that link this authority to those that agents have known for longer. */
 function intermediates(chain: string): string {
   const end = '-----END CERTIFICATE-----\n';
   return chain.slice(chain.indexOf(end) + end.length);

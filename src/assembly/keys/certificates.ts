@@ -12,7 +12,7 @@ export interface CertificateOptions extends Tools {
   readonly directory: string;
   readonly api: ApiAddress;
   readonly store: Store;
-  /** Whether other servers use the store. */
+  /** True when other servers use the store. */
   readonly isShared: boolean;
 }
 

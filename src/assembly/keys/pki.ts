@@ -24,7 +24,7 @@ export interface Pki {
   /** Includes the intermediate certificates that link it to every trusted authority. */
   readonly serving: KeyPair;
   readonly admin: KeyPair;
-  /** By which aggregated API servers recognize this one, and the authorities that sign it: the current one first. */
+  /** Client certificate for aggregated API servers, and the authorities that sign it: the current one first. */
   readonly frontProxy: KeyPair & { readonly authority: string };
   /** The key that signs service account tokens: ECDSA P-256, as PEM. */
   readonly serviceAccountKey: string;
@@ -32,7 +32,7 @@ export interface Pki {
   readonly formerServiceAccountKeys: readonly string[];
   /** When the next certificate is due for renewal: milliseconds since the epoch. */
   readonly renewAt: number;
-  /** What was created by this call, for people to read. */
+  /** Names of the keys and certificates that this call created, for people to read. */
   readonly created: readonly string[];
 }
 
@@ -42,7 +42,7 @@ interface KeyPair {
   readonly key: string;
 }
 
-/** Whether two states of the keys and certificates are the same. */
+/** Reports whether two states of the keys and certificates are the same. */
 export function isSamePki(a: Pki, b: Pki): boolean {
   const parts = ({ authority, serving, admin, frontProxy, serviceAccountKey, formerServiceAccountKeys }: Pki) => {
     const certificates = [serving, admin, frontProxy].map(({ certificate }) => certificate);
@@ -200,7 +200,7 @@ async function openLeaf(options: LeafOptions, created: string[]): Promise<KeyPai
   return { certificate, key: pemOf(privateKey) };
 }
 
-/** Whether a certificate was signed by this authority, is not about to expire, and has all names. */
+/** Reports whether a certificate was signed by this authority, is not about to expire, and has all names. */
 function isValid(pem: string, { signing, names, clock }: LeafOptions): boolean {
   const certificate = new X509Certificate(pem);
   return (

@@ -1,10 +1,10 @@
 import { FlagError } from '../../base/flag.ts';
 
-/** What `qd certs rotate` can replace. */
+/** Keys and certificates that `qd certs rotate` can replace. */
 export const rotatable = ['serving', 'admin', 'service-account-key', 'authority', 'front-proxy'] as const;
 export type Rotatable = (typeof rotatable)[number];
 
-/** Whether all servers of a cluster have the same one. */
+/** Reports whether all servers of a cluster share this key or certificate. */
 export function isSharedBetweenServers(what: Rotatable): boolean {
   return what === 'authority' || what === 'service-account-key' || what === 'front-proxy';
 }

@@ -18,7 +18,7 @@ export interface NodeConfig {
   readonly maxPods: number;
   /** Maximum number of processes and threads of a pod; undefined: no limit. */
   readonly podPidsLimit: number | undefined;
-  /** Whether pods may use the file system of the node as their image. */
+  /** True when pods may use the file system of the node as their image. */
   readonly allowsHostImage: boolean;
   readonly reserved: Resources;
   readonly thresholds: readonly Threshold[];

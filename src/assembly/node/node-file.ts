@@ -1,4 +1,4 @@
-/** What is needed to find again what a node runs: kept in its directory. */
+/** Record in a node's directory, from which a later process finds what the node runs. */
 import { createHash } from 'node:crypto';
 import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ interface WrittenFile extends NodeFile {
 
 const NODES = 'nodes';
 const FILE = 'node.json';
-/** What runtimes keep of the pods that they run, below the directory of a node. */
+/** Directories in which runtimes keep data about their pods, below that of the node. */
 const OF_RUNTIMES = ['process', 'containerd'];
 
 /** Where a node has its files below the data directory. */
@@ -75,7 +75,7 @@ async function read(directory: string): Promise<WrittenFile | undefined> {
   return text === undefined ? undefined : { registries: { mirrors: {}, insecure: [] }, ...JSON.parse(text) };
 }
 
-/** Whether the directory that the file was written in is another one, and still there. A directory that was moved is the same. */
+/** Reports whether the directory is a copy: the one that the file was written in is another, and still there. A move is no copy. */
 async function isCopied(directory: string, { writtenIn }: WrittenFile): Promise<boolean> {
   if (writtenIn === undefined) return false;
   const [here, original] = await Promise.all([directory, writtenIn].map((path) => stat(path).catch(() => undefined)));

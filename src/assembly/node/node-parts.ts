@@ -1,4 +1,4 @@
-/** What runs pods on a node: its runtime, the agent that drives it, housekeeping, and the rules of Services. */
+/** Parts that run pods on a node: its runtime, the agent that drives it, housekeeping, and the rules of Services. */
 import { join } from 'node:path';
 import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import { PRIVATE_DIRECTORY } from '../../base/own-files/modes.ts';
@@ -210,7 +210,7 @@ export class NodeParts {
   }
 }
 
-/** What the cluster itself listens on. The API server may be on another machine. */
+/** Ports that the cluster itself listens on. The API server may be on another machine. */
 function ownPorts(
   { port }: NodeSettings,
   apiServer: NodeOptions['apiServer'],

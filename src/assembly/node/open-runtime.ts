@@ -27,7 +27,7 @@ export interface RuntimeRequest {
   readonly hidden?: () => Promise<readonly string[]>;
   /** Checks where images lead to. */
   readonly dialGuard: DialGuard;
-  /** Whether pods may use the file system of the node as their image. */
+  /** True when pods may use the file system of the node as their image. */
   readonly allowsHostImage: boolean;
   /** Path of the network namespace that an own containerd and pods have; undefined: that of this process. */
   readonly networkNamespace?: string | undefined;
@@ -35,7 +35,7 @@ export interface RuntimeRequest {
   readonly hostName?: string | undefined;
   /** Where an own containerd in such a namespace is reached for exec, attach and port-forward. */
   readonly streamAddress?: string | undefined;
-  /** Whether an agent may use it at the same time: an own containerd that runs is used as it is. */
+  /** True when an agent may use it at the same time: an own containerd that runs is used as it is. */
   readonly isBeside?: boolean;
   readonly path: string;
   readonly clock: Clock;

@@ -1,4 +1,4 @@
-/** What a node is run with. */
+/** Options of a node. */
 
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -53,7 +53,7 @@ export interface NodeOptions {
   readonly authority?: (() => string) | undefined;
 }
 
-/** What is known of a node that has run before. */
+/** Node that has run before, as the owner of rules on this machine. */
 export interface RulesOwner {
   readonly name: string;
   /** Identifies the node on this machine. */
@@ -62,7 +62,7 @@ export interface RulesOwner {
   readonly networkNamespace: string | undefined;
 }
 
-/** What is known of the node when its runtime is open. */
+/** Node whose runtime is open, with its addresses. */
 export interface ServicesNode extends RulesOwner {
   readonly addresses: readonly string[];
   readonly podCIDRs: readonly string[];

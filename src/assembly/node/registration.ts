@@ -11,7 +11,7 @@ import type { NodeOptions } from './options.ts';
 interface RegistrationOptions extends Pick<NodeOptions, 'client' | 'clock' | 'random' | 'log'> {
   readonly settings: NodeSettings;
   readonly machine: LocalMachine;
-  /** Whether the node has run before. */
+  /** True when the node has run before. */
   readonly hasRun: boolean;
   readonly signal: AbortSignal;
 }
@@ -69,7 +69,7 @@ const CLOSED_RUNTIME = {
   supplementalGroupsPolicy: undefined,
 };
 
-/** What the Node object says of the node. */
+/** Settings that the Node object reports. */
 export function nodeSettings(
   { name, addresses, podCIDR, config, network }: NodeOptions,
   port: number | undefined,

@@ -54,7 +54,7 @@ export class Rejoin {
   }
 }
 
-/** Of a server whose certificate another authority has issued than the one that the agent knows. */
+/** Error codes for a server whose certificate was not issued by the authority that the agent knows. */
 const UNTRUSTED = new Set([
   'CERT_SIGNATURE_FAILURE',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -64,7 +64,7 @@ const UNTRUSTED = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Whether the server does not know the node, or the node does not know the server. */
+/** Reports whether the server does not know the node, or the node does not know the server. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return (

@@ -17,7 +17,7 @@ import { nodeSettings, Registration } from './registration.ts';
 export interface RunningNode {
   /** Logs, exec, attach and ports of its pods. */
   readonly streams: PodStreams;
-  /** Whether an address is one of the node or of its pods. */
+  /** Reports whether an address is one of the node or of its pods. */
   hasAddress(address: string): boolean;
   /** Opens a connection to the endpoint of its agent, which may do everything. */
   connect(): Duplex;
@@ -27,7 +27,7 @@ export interface RunningNode {
   readonly ready: Promise<void>;
   /** Undefined until it was measured. */
   usage(): Promise<NodeUsage | undefined>;
-  /** What runs goes on running. */
+  /** Stops the agent. Pods keep running. */
   stop(): Promise<void>;
 }
 
@@ -85,7 +85,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     usage: async () => parts.housekeeping?.usage(),
     async stop() {
       stop.abort(new Error('the node stops'));
-      // What is being opened is closed below.
+      // Parts that are still opening are closed below.
       await opening;
       await parts.stopServices(before);
       await endpoint.close();

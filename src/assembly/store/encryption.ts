@@ -16,7 +16,7 @@ import type { Cleanup } from '../cleanup.ts';
 import type { OnRotated } from '../context.ts';
 import { SHARED_KEYS } from '../keys/shared-keys.ts';
 
-/** What is encrypted: Secrets, and the keys that servers share. */
+/** Prefixes of encrypted values in the store: Secrets, and the keys that servers share. */
 const ENCRYPTED_PREFIXES = ['/registry/core/secrets/', SHARED_KEYS];
 
 export const keyFileIn = (directory: string) => join(directory, 'encryption.key');

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 
-/** By how much the heap may grow beyond the objects in use before V8 collects garbage. */
+/** Maximum growth of the heap beyond the objects in use before V8 collects garbage. */
 const MAX_HEAP_GROWTH_PERCENT = 50;
 
 /**

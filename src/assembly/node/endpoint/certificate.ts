@@ -13,7 +13,7 @@ import { newKey } from '../../../protocols/x509/certificate.ts';
 import { newRequest } from '../../../protocols/x509/new-request.ts';
 import { AssemblyError } from '../../assembly-error.ts';
 
-/** What a certificate is for: to act as the node at the server, or to serve the endpoint of its agent. */
+/** Purpose of a certificate: to act as the node at the server, or to serve the endpoint of its agent. */
 type Purpose = 'client' | 'serving';
 
 const PURPOSES = {

@@ -15,7 +15,7 @@ import type { Housekeeping } from '../../../node/machine/housekeeping.ts';
 import type { Runtime } from '../../../node/runtime/runtime.ts';
 import { keepCertificate, storedCertificate } from './certificate.ts';
 
-/** What the endpoint shows, as far as it has come up. */
+/** Parts of the node that the endpoint shows; undefined until they have come up. */
 interface NodeParts {
   readonly agent: Agent | undefined;
   readonly runtime: Runtime | undefined;

@@ -47,7 +47,7 @@ export function machineNetwork(dataDirectory: string, clusterCidr: string, count
   };
 }
 
-/** What the machine has for the further nodes of a cluster. */
+/** Names of the machine's bridge and table for the further nodes of a cluster. */
 export function machineNames(dataDirectory: string): Pick<MachineNetwork, 'bridge' | 'table'> {
   const id = createHash('sha256').update(dataDirectory).digest('hex').slice(0, 8);
   return { bridge: `qdn${id}`, table: `quarterdeck_${id}_nodes` };
@@ -69,7 +69,7 @@ export function reachCommands(
   const link = hostInterface(namespaceName(namespace));
   return [
     `link set ${link} master ${bridge} up`,
-    // What comes from the node to one of the machine's node ports may have to go back to a pod of the node.
+    // Traffic from the node to one of the machine's node ports may have to go back to a pod of the node.
     `link set ${link} type bridge_slave hairpin on`,
     `route replace ${range} via ${address} dev ${bridge}`,
     '',

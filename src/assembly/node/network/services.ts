@@ -33,11 +33,11 @@ export interface ServicesOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly node: ServicesNode;
-  /** Of the cluster or agent. */
+  /** Data directory of the cluster or agent. */
   readonly dataDirectory: string;
   /** How the pods of other machines are reached. */
   readonly podRoutes: RouteMode;
-  /** Whether rules and routes stay when it is stopped. */
+  /** Resolves with true when rules and routes stay after a stop. */
   readonly keepsRules: () => Promise<boolean>;
   /** Listens where there are no rights for rules, and goes on when this program ends; undefined: this process listens. */
   readonly daemon?: Promise<ServiceDaemon> | undefined;
@@ -142,7 +142,7 @@ export async function removeServiceRules(
 ): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const table = serviceTable(name, shortName);
-  // Those are the machine's, also for a node with a network of its own.
+  // Forwarding rules are the machine's, also for a node with a network of its own.
   await (await openForwarding(path))?.remove(table);
   const kernel = await openKernel(path, networkNamespace);
   if (!kernel) return;
@@ -164,7 +164,7 @@ export async function nodePortsInUse(path: string): Promise<readonly LedPort[]> 
   return (await (await openKernel(path))?.portsIn(names.map((name) => ofIp(name, 4)))) ?? [];
 }
 
-/** Whether the machine has the rules of a node. */
+/** Reports whether the machine has the rules of a node. */
 export async function hasServiceRules({ name, shortName }: RulesOwner, path: string): Promise<boolean> {
   return (await (await openKernel(path))?.has(serviceTable(name, shortName))) ?? false;
 }
