@@ -1,4 +1,4 @@
-/** What both programs share: the version, one-line errors and exit codes. */
+/** Code that both programs share: the version, one-line errors and exit codes. */
 import { Command, CommanderError } from 'commander';
 import { explain } from './output/cli-error.ts';
 import { UNKNOWN_COMMAND, usageError } from './usage-error.ts';
@@ -7,7 +7,7 @@ import { version } from './version.ts';
 /** The longest delay of a timer in Node, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Of `qd`. */
+/** Description of `qd`. */
 export const DESCRIPTION = 'A cluster orchestrator that speaks the Kubernetes API.';
 
 export async function runProgram(name: string, description: string, commands: readonly Command[]): Promise<void> {

@@ -85,7 +85,7 @@ async function runAgent(flags: AgentFlags, server: string, log: Logger): Promise
   await signalled;
 }
 
-/** What makes a machine a node of a cluster. */
+/** Certificates that make a machine a node of a cluster. */
 interface Membership {
   /** Certificates of the cluster's authorities, as PEM. */
   readonly ca: string;

@@ -34,7 +34,7 @@ export async function chooseRuntime(options: AutoOptions): Promise<ChosenRuntime
     const { detectContainerd } = await import('../../node/containerd/detect.ts');
     return detectContainerd({ socket, isRoot, path, clock });
   };
-  // What runs already decides: what is installed need not be looked for.
+  // Nodes that ran with `process` keep it: an installed containerd need not be looked for.
   return decide(before, before === 'process' ? { missing: 'it was not used before' } : await detect());
 }
 

@@ -28,7 +28,7 @@ export async function hiddenPaths(dataDirectory: string, kubeconfig: string | un
   return found.sort();
 }
 
-/** What servers and keepers of this machine have on this boot only: who runs, namespaces of pods, roots and states of containers. */
+/** Files of servers and keepers that last until the next boot: who runs, namespaces of pods, roots and states of containers. */
 async function ofThisBoot(): Promise<string[]> {
   const names = await readdir(BOOT_DIRECTORY).catch((): string[] => []);
   return names.filter((name) => /^quarterdeck(?:-|$)/.test(name)).map((name) => join(BOOT_DIRECTORY, name));

@@ -1,4 +1,4 @@
-/** What the flags of nodes ask for. */
+/** Node configuration from the flags of nodes. */
 import { stat } from 'node:fs/promises';
 import { DEFAULT_NODE_CONFIG, type NodeConfig, type Resources } from '../../assembly/node/node-config.ts';
 import { addQuantities, formatQuantity, parseQuantity } from '../../base/quantity.ts';

@@ -1,4 +1,4 @@
-/** What executes pods of nodes without a container engine, as far as it can be told before they start. */
+/** Executor of pods on nodes without a container engine, as far as it can be told before they start. */
 import { basename, join } from 'node:path';
 import { isExecutable } from '../../base/programs/is-executable.ts';
 

@@ -1,4 +1,4 @@
-/** What qd creates in a data directory, and its removal. Files that others put there are left alone. */
+/** Files that qd creates in a data directory, and their removal. Files that others put there are left alone. */
 import { lstat, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isOwnFile } from '../up/directory/own-files.ts';
@@ -6,7 +6,7 @@ import { isOwnFile } from '../up/directory/own-files.ts';
 /** The lock goes last, when nobody may start the cluster any more; before it the file that makes it a data directory. */
 const LAST_NAMES: readonly string[] = ['cluster.json', 'lock'];
 
-/** Whether a directory without cluster.json is what a first start left that failed: nothing is in it that others made. */
+/** Reports whether a directory without cluster.json is left over from a failed first start: others made nothing in it. */
 export async function isUnfinished(directory: string): Promise<boolean> {
   const names = await readdir(directory);
   return names.includes('pki') && names.every(isOwnFile);

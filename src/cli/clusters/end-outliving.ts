@@ -16,7 +16,7 @@ export async function endOutliving(dataDirectory: string, mode: EndNodesOptions[
   if (ended > 0) process.stdout.write(`Ended ${ended} ${ended === 1 ? 'pod' : 'pods'}.\n`);
 }
 
-/** Whether there may be something to end. */
+/** Reports whether there may be something to end. */
 export async function hasOutliving(dataDirectory: string): Promise<boolean> {
   const daemons = await runningDaemons(daemonDirectory(dataDirectory));
   return daemons.length > 0 || (await nodesIn(dataDirectory)).length > 0;

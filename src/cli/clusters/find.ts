@@ -29,7 +29,7 @@ export interface Cluster {
   readonly problem?: string;
 }
 
-/** What a cluster or agent is called in messages. */
+/** Name of a cluster or agent in messages. */
 export const describe = ({ kind, name }: Pick<Cluster, 'kind' | 'name'>): string =>
   kind === 'agent' ? `agent of node "${name}"` : `cluster "${name}"`;
 

@@ -47,7 +47,7 @@ type Removable = Pick<Cluster, 'kind' | 'name'>;
 async function toRemove(flags: ResetFlags, path: string): Promise<Removable> {
   const agent = await readAgentFile(path);
   if (agent) return { kind: 'agent', name: agent.node };
-  // What a first start left that failed is a cluster's, too, although no other command can use it.
+  // Leftovers of a failed first start are a cluster's, too, although no other command can use them.
   const isLeftOver = await isUnfinished(path).catch(() => false);
   const name = isLeftOver ? (flags.name ?? DEFAULT_NAME) : (await chosenCluster(flags)).name;
   return { kind: 'cluster', name: (await readLastStart(path))?.name ?? name };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readIfThere } from '../../base/own-files/files.ts';
 import { pemBlocks } from '../../protocols/x509/pem.ts';
 
-/** Whether the authorities that a client trusts (PEM) include one of the directory. */
+/** Reports whether the authorities that a client trusts (PEM) include one of the directory. */
 export async function sharesAuthority(directory: string, ca = ''): Promise<boolean> {
   return (await authorityCheck(directory))(ca);
 }

@@ -17,7 +17,7 @@ export async function contextConnection({ kubeconfig, context }: ContextChoice):
   return connectionOf(config, context);
 }
 
-/** Of several files, those that are missing are skipped, as kubectl does; at least one must exist. */
+/** Skips missing files, as kubectl does; at least one must exist. */
 export function existingFiles(
   given: string | undefined,
   env: NodeJS.ProcessEnv,

@@ -21,7 +21,7 @@ export function address(text: string): string {
   return text;
 }
 
-/** Of an API server. */
+/** URL of an API server. */
 export function serverUrl(text: string): string {
   if (!isHttpUrl(text)) throw new FlagError('It must be a URL such as https://127.0.0.1:6443.');
   return text;
@@ -52,7 +52,7 @@ export function addressRanges(text: string): readonly string[] {
   return ranges;
 }
 
-/** Whether two IPv4 ranges have an address in common. */
+/** Reports whether two IPv4 ranges have an address in common. */
 export function rangesOverlap(a: string, b: string): boolean {
   const [one, other] = [boundsOf(a), boundsOf(b)];
   return one.first < other.first + other.size && other.first < one.first + one.size;

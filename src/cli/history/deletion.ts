@@ -1,4 +1,4 @@
-/** What to do about a deletion that is under way, which no request takes back. */
+/** Advice on a deletion that is under way, which no request takes back. */
 import { isApiError } from '../../api/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { ObjectApi, Selection } from './object-api.ts';

@@ -22,7 +22,7 @@ export interface FoundKind {
   readonly label: string;
 }
 
-/** What a user has named: a kind and maybe an object of it. */
+/** Kind, and maybe an object of it, that a user has named. */
 export interface Named {
   readonly type: string;
   readonly name: string | undefined;
@@ -114,7 +114,7 @@ export class ObjectApi {
     return [header, ...rows.map(cells)];
   }
 
-  /** What happened to one object since a version, oldest first. */
+  /** Resolves with the events of one object since a version, oldest first. */
   eventsSince(selection: Selection, since: string, ends: Ends): Promise<readonly ObjectEvent[]> {
     const { options, ...request } = target(selection);
     return replay(ends, (timeoutSeconds) =>

@@ -16,11 +16,11 @@ export interface State {
   readonly before: State | 'created' | 'unknown';
 }
 
-/** What happened to one name: objects that were deleted and created again included. */
+/** History of one name: objects that were deleted and created again included. */
 export interface ObjectPast {
   /** As it was when history begins; undefined: it did not exist. */
   readonly first: KubeObject | undefined;
-  /** What happened since, oldest first. */
+  /** Events since then, oldest first. */
   readonly events: readonly ObjectEvent[];
   /** As it is; undefined: it does not exist. */
   readonly now: KubeObject | undefined;

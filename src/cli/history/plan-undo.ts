@@ -35,7 +35,7 @@ export function planUndo(past: ObjectPast, version?: string): UndoPlan {
   return { type: 'update', body: withContent(now, goal.content, annotations), before: goal, now: last.state };
 }
 
-/** What was before the last change, or why nothing is known of it. */
+/** Returns the state before the last change, or why nothing is known of it. */
 function stateBefore({ state, isDeleted }: { readonly state: State; readonly isDeleted: boolean }): State | string {
   if (isDeleted) return state;
   if (state.before === 'created') return 'nothing has changed since it was created; to undo the creation, delete it';

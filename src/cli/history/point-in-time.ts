@@ -5,7 +5,7 @@ import { parseDuration } from '../../base/time/duration.ts';
 import { HISTORY_PATH } from '../../client/history-path.ts';
 import { CliError } from '../output/cli-error.ts';
 
-/** What the server says at `/history`. */
+/** Answer of the server at `/history`. */
 export interface KnownHistory {
   readonly now: string;
   readonly revisions: readonly { readonly time: string; readonly resourceVersion: string }[];

@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 
-/** Of lines that wait. More are dropped. */
+/** Maximum size of the lines that wait. More are dropped. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const RETRY_MS = 20;
 /** How long the end of the program waits for the reader. */

@@ -1,4 +1,4 @@
-/** What to do about a damaged store. */
+/** Advice on a damaged store. */
 import { KeyMissing } from '../../store/encryption/envelope.ts';
 import { StoreDamaged } from '../../store/store.ts';
 import { CliError } from './cli-error.ts';

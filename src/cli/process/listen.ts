@@ -10,7 +10,7 @@ interface Address {
   /** The flags that chose them. */
   readonly hostFlag?: string;
   readonly portFlag?: string;
-  /** Of further ports that are listened on meanwhile. */
+  /** Flags that chose further ports that are listened on meanwhile. */
   readonly portFlags?: Readonly<Record<number, string>>;
 }
 

@@ -60,7 +60,7 @@ export interface Release {
 
 const VERSION_LIMITS = { maxBytes: 64 * 1024, maxDepth: 100, maxParts: 1_000 };
 
-/** What the cluster answers to `/version`. */
+/** Reads the release of the cluster at `/version`. */
 export async function releaseOf({ context, connection }: ClusterAccess): Promise<Release> {
   const transport = httpsTransport({ ...connection, timeout: READ_TIMEOUT_MS, limits: VERSION_LIMITS });
   try {

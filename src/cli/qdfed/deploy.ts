@@ -35,19 +35,19 @@ import { Missing, until } from './wait.ts';
 
 export interface DeployOptions {
   readonly plane: ControlPlane;
-  /** Of the host cluster. */
+  /** Client of the host cluster. */
   readonly host: Client;
   readonly steps: Steps;
   readonly clock: Clock;
   readonly random: Random;
-  /** Whether the federation API server answers; resolves with why not. */
+  /** Asks the federation API server; resolves with why it does not answer. */
   readonly answers: (connection: Connection) => Promise<string | undefined>;
   /** How long each part may take. */
   readonly limitMs: number;
 }
 
 export interface Deployed {
-  /** Of the federation API server, for clients outside of the host cluster. */
+  /** URL of the federation API server, for clients outside of the host cluster. */
   readonly server: string;
   readonly credentials: Credentials;
 }
@@ -143,7 +143,7 @@ async function addressOf(host: Client, plane: ControlPlane): Promise<Address | M
   return { server: `https://${bracketed(first)}`, names: [...own, ...names] };
 }
 
-/** Of the first node; external addresses are preferred. */
+/** Resolves with an address of the first node; external ones are preferred. */
 async function nodeAddress(host: Client): Promise<string> {
   const addresses = (await host.of(Node).list()).items.flatMap(({ status }) => status?.addresses ?? []);
   const found = ['ExternalIP', 'InternalIP'].map((type) => addresses.find((each) => each.type === type)).find(Boolean);
@@ -154,7 +154,7 @@ async function nodeAddress(host: Client): Promise<string> {
 
 const bracketed = (address: string) => (isIP(address) === 6 ? `[${address}]` : address);
 
-/** Whether a deployment has a ready pod, or what it is waiting for. */
+/** Resolves with true when a deployment has a ready pod, otherwise with what it is waiting for. */
 async function availability(host: Client, plane: ControlPlane, name: string): Promise<true | Missing> {
   const { metadata, spec, status } = await host.of(Deployment).in(plane.namespace).get(name);
   const isCurrent =

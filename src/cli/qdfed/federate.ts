@@ -52,7 +52,7 @@ export async function federate(name: string, flags: FederateFlags): Promise<void
 type Member = DeepReadonly<{ metadata: Pick<Cluster['metadata'], 'name' | 'annotations'>; spec: Cluster['spec'] }>;
 
 interface GrantOptions {
-  /** Of the kind that was federated last. */
+  /** Name of the kind that was federated last. */
   readonly name: string;
   /** All that FederatedTypes name. */
   readonly kinds: readonly FederatedKind[];

@@ -11,7 +11,7 @@ export interface Federation {
   readonly host: ClusterAccess;
   readonly federation: ClusterAccess;
   readonly federationName: string;
-  /** Of the control plane, on the host cluster. */
+  /** Namespace of the control plane, on the host cluster. */
   readonly namespace: string;
 }
 
@@ -46,7 +46,7 @@ export async function openFederation(contexts: Contexts, flags: FederationFlags)
 interface Hosted {
   readonly federationName: string;
   readonly namespace: string;
-  /** Whether a flag names the host. */
+  /** True when a flag names the host. */
   readonly isNamed: boolean;
 }
 

@@ -46,7 +46,7 @@ export async function status(word: string, name: string, flags: StatusFlags): Pr
   }
 }
 
-/** By its name, plural, singular or short name; kinds that FederatedTypes name are also found. */
+/** Finds a kind by its name, plural, singular or short name, also kinds that FederatedTypes name. */
 async function kindCalled(client: Client, word: string): Promise<FederatedKind> {
   const named = await federatedTypes({ client });
   const wanted = word.toLowerCase();

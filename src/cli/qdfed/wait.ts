@@ -3,7 +3,7 @@ import { isApiError } from '../../api/errors.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import { CliError } from '../output/cli-error.ts';
 
-/** What is still missing, for people to read. */
+/** Missing requirement, for people to read. */
 export class Missing {
   constructor(readonly what: string) {}
 }

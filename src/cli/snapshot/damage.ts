@@ -1,4 +1,4 @@
-/** What is said about damaged values. */
+/** Messages about damaged values. */
 import type { StoreReport } from '../../store/driver.ts';
 import { CliError } from '../output/cli-error.ts';
 import { print } from './store.ts';

@@ -96,7 +96,7 @@ export function joinCommand(token: string, { server, ca }: Connection): string {
   return `qd agent --server ${server} --token ${token} ${pin}`;
 }
 
-/** What is to be done before other machines reach the server; undefined when its address is not one of this machine alone. */
+/** Advice for an address that only this machine reaches; undefined when other machines may reach the server. */
 export function reachProblem(server: string): string | undefined {
   const { hostname } = new URL(server);
   if (!/^(127\.[\d.]+|localhost|\[::1\])$/.test(hostname)) return undefined;

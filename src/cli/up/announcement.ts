@@ -1,4 +1,4 @@
-/** What a start says when the cluster is ready: its address, what became of the kubeconfig, and what to do next. */
+/** Messages of a start when the cluster is ready: its address, what became of the kubeconfig, and what to do next. */
 
 import { serverUrl } from '../../assembly/addresses.ts';
 import type { UnreadyNode } from '../../assembly/cluster-nodes/nodes-ready.ts';
@@ -27,7 +27,7 @@ export function announcement(context: StartContext, { published, seconds, unread
   return `\nReady in ${seconds} s${except}: ${url}\n${notes}${exposure(context)}\n${nextSteps(published.file, context)}`;
 }
 
-/** What other machines may reach, be it for them or for pods. */
+/** Lists the ports that other machines may reach, whether meant for them or for pods. */
 function exposure({ openPorts }: StartContext): string {
   const lines = exposedLines(openPorts);
   return lines.length === 0

@@ -6,7 +6,7 @@ import type { Steps } from '../output/steps.ts';
 import type { Settings } from './flags.ts';
 import type { Inputs } from './inputs.ts';
 
-/** What the process gives to a start. */
+/** Resources that the process gives to a start. */
 export interface Environment extends AssemblyEnvironment {
   readonly steps: Steps;
   /** The clock of the cluster, when its users move it. */
@@ -19,7 +19,7 @@ export interface Environment extends AssemblyEnvironment {
   readonly stopSignal: AbortSignal;
 }
 
-/** What every step of a start works with, once the settings are known. */
+/** Context of every step of a start, once the settings are known. */
 export interface StartContext extends Environment {
   readonly settings: Settings;
   readonly inputs: Inputs;

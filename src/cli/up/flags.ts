@@ -27,7 +27,7 @@ export const flagGroups = [
 
 export const upFlags: readonly Flag[] = flagGroups.flatMap(({ flags }): readonly Flag[] => flags);
 
-/** What a cluster runs with: each flag's value from the command line, from the data directory, or its default. */
+/** Settings of a cluster: each flag's value from the command line, from the data directory, or its default. */
 export type Settings = ValuesOf<readonly (typeof flagGroups)[number]['flags'][number][]> & {
   readonly port: number;
   readonly serviceClusterIpRange: string;

@@ -1,5 +1,5 @@
 /**
- * What the settings refer to: files are read, names and combinations checked, before anything is created. After a start
+ * Inputs that the settings refer to: files are read, names and combinations checked, before anything is created. After a start
  * that was refused for its flags, nothing is there that was not there before.
  */
 

@@ -5,7 +5,7 @@ import type { Runtime } from './components/runtimes.ts';
 export interface NextCommandsOptions {
   readonly runtime: Runtime;
   readonly nodes: number;
-  /** What runs pods with the runtime `process`. */
+  /** Executor of pods with the runtime `process`. */
   readonly executor: PodExecutor;
   readonly allowsHostImage: boolean;
   /** The command line of `qd image load` for this cluster. */
@@ -15,7 +15,7 @@ export interface NextCommandsOptions {
 export interface NextCommands {
   /** Arguments of kubectl. */
   readonly kubectl: readonly string[];
-  /** What has to be known before pods are created; undefined: nothing. */
+  /** Note to read before pods are created; undefined: none. */
   readonly note: string | undefined;
 }
 

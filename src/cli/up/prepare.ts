@@ -58,7 +58,7 @@ const reservationsFolder = () =>
 
 interface Choice {
   readonly random: Random;
-  /** What other clusters have that run or start now. */
+  /** Reservations of other clusters that run or start now. */
   readonly reserved: readonly Reserved[];
 }
 
@@ -87,7 +87,7 @@ interface Neighbourhood {
   readonly settings: Settings;
   readonly inputs: Inputs;
   readonly path: string;
-  /** What clusters have that run or start now, and did so before this start. */
+  /** Reservations of clusters that run or start now, and did so before this start. */
   readonly earlier: () => Promise<readonly Reserved[]>;
 }
 

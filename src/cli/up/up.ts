@@ -38,7 +38,7 @@ export async function up(flags: GivenFlags): Promise<void> {
     log.error('uncaught exception', { error });
     process.exit(1);
   });
-  // By default, Node would open a debugger for every user of the machine.
+  // Node would open a debugger for every user of the machine by default.
   process.on('SIGUSR1', () => log.warn('there is no debugger to open'));
   // Handlers are added later in the start; without one, the signal would end the process.
   process.on(ROTATED_SIGNAL, () => undefined);
@@ -59,7 +59,7 @@ export async function up(flags: GivenFlags): Promise<void> {
     await cleanup
       .run()
       .catch((failure: unknown) => log.error('clean-up after a failed start failed', { error: failure }));
-    // What fails after the signal, fails because things were being stopped.
+    // Errors after the signal come from the stop itself.
     if (!stopSignal.aborted) explainDamage(error);
     steps.line(`\nStopped on ${await signalled}, before the cluster was ready.`);
     return endSoon(log);

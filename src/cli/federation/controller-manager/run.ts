@@ -23,7 +23,7 @@ const PROBE_TIMEOUT_MS = 5_000;
 /** Watches last this long, so that dead connections are noticed. */
 const WATCH_SECONDS = 300;
 
-/** Whether a kind is propagated, as `--controllers` says. */
+/** Returns a check for kinds that `--controllers` lets the federation propagate. */
 function propagation(
   switches: ReadonlyMap<string, boolean> = new Map(),
 ): (federated: Pick<FederatedKind, 'kind'>) => boolean {

@@ -68,7 +68,7 @@ function nodeCount({ runtime, nodes, store }: NodeSettings): number {
   return nodes ?? (runtime === 'auto' && storeDriver(store).shared ? 0 : 1);
 }
 
-/** What is remembered decides where `auto` was resolved before; without nodes, nothing runs. */
+/** Resolves `auto` as at the last start, if there was one; without nodes, nothing runs. */
 async function runtimeOf(
   { runtime, containerRuntimeEndpoint: endpoint }: NodeSettings,
   count: number,

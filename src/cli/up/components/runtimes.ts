@@ -1,4 +1,4 @@
-/** What can run the pods of the nodes in this process: the values of `--runtime` besides `auto`. */
+/** Runtimes for the pods of the nodes in this process: the values of `--runtime` besides `auto`. */
 export const runtimes = ['containerd', 'process', 'simulated'] as const;
 
 export type Runtime = (typeof runtimes)[number];

@@ -62,7 +62,7 @@ interface ReadyOptions {
   readonly child: ChildProcess;
   readonly log: LogFile;
   readonly outcome: string;
-  /** What the log got since the command began. */
+  /** Text that the log got since the command began. */
   readonly text: string;
 }
 

@@ -4,7 +4,7 @@
 export const READY = 'ready';
 export const NODES_NOT_READY = 'nodes not ready';
 
-/** Whether this process runs in the background, started by `qd up --detach`. */
+/** Reports whether this process runs in the background, started by `qd up --detach`. */
 export const isDetached = (): boolean => process.send !== undefined;
 
 /** Tells the parent, if it still waits, that the cluster is ready. A parent that was killed does not end the cluster. */

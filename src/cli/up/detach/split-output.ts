@@ -1,4 +1,4 @@
-/** What a start in the foreground prints: progress to standard output, errors and log lines to standard error. */
+/** Output of a start in the foreground: progress to standard output, errors and log lines to standard error. */
 interface Output {
   /** The lines for people. */
   readonly shown: readonly string[];

@@ -80,7 +80,7 @@ async function namesIn(path: string): Promise<readonly string[] | undefined> {
   }
 }
 
-/** Whether an error says that a file, or something below one, was taken for a directory. */
+/** Reports whether an error says that a file, or something below one, was taken for a directory. */
 const isFile = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOTDIR';
 
 const notADirectory = (path: string, cause: unknown) =>

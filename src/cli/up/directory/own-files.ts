@@ -12,7 +12,7 @@ const OWN_NAMES: readonly RegExp[] = [
   /^(cluster\.json|last-start\.json|agent\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
 ];
 
-/** Whether a file or folder in a data directory was created by qd. */
+/** Reports whether a file or folder in a data directory was created by qd. */
 export function isOwnFile(name: string): boolean {
   return OWN_NAMES.some((pattern) => pattern.test(name));
 }

@@ -27,7 +27,7 @@ interface Publication {
 export interface Published {
   /** The file to name to kubectl; undefined when its default one has the cluster. */
   readonly file: string | undefined;
-  /** What became of the user's own file, for the user. */
+  /** Notes for the user on what became of their own file. */
   readonly notes: readonly string[];
 }
 
@@ -80,7 +80,7 @@ function quoted(word: string): string {
 }
 
 export interface WrittenAccess {
-  /** Whether the file was created. */
+  /** True when the file was created. */
   readonly isNew: boolean;
   /** The context that was current before, when another one is now. */
   readonly switchedFrom: string | undefined;
@@ -145,7 +145,7 @@ export function userFile(env: NodeJS.ProcessEnv, home: string): string {
   return resolve(files.find((file) => existsSync(file)) ?? files.at(-1) ?? defaultKubeconfig(home));
 }
 
-/** Whether the text has this cluster: certificates and keys are unique. */
+/** Reports whether the text has this cluster: certificates and keys are unique. */
 function isUpToDate(text: string, { server, ca, cert, key }: Access): boolean {
   return [`server: ${server}\n`, base64(ca), base64(cert), base64(key)].every((part) => text.includes(part));
 }

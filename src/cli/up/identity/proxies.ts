@@ -1,4 +1,4 @@
-/** What the flags of authenticating proxies ask for. */
+/** Options from the flags of authenticating proxies. */
 import type { Pki } from '../../../assembly/keys/pki.ts';
 import { type RequestHeaderUser, requestHeaderUser } from '../../../server/access/authn/request-headers.ts';
 import type { FrontProxy } from '../../../server/serving/aggregation/front-proxy.ts';

@@ -1,4 +1,4 @@
-/** What a start listens on, for the list of what other machines may reach. */
+/** Lines about the ports of a start that other machines may reach. */
 import { isLoopback } from '../../../assembly/addresses.ts';
 import type { OpenPort } from '../../../assembly/context.ts';
 

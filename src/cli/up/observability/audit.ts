@@ -1,4 +1,4 @@
-/** What the audit flags ask for. */
+/** Audit options from the flags. */
 import { join, resolve } from 'node:path';
 import type { AuditOptions } from '../../../assembly/control-plane/audit.ts';
 import type { AuditInputs } from './audit-inputs.ts';

@@ -4,7 +4,7 @@ import { rangesOverlap } from '../../flags/values.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { checkFree } from '../../process/listen.ts';
 
-/** What another cluster has. */
+/** Settings of another cluster that restrict the choice of ports and ranges. */
 export interface Taken {
   /** Undefined for what only its rules show. */
   readonly directory?: string;
@@ -23,7 +23,7 @@ const MAX_POD_RANGES = 12;
 const podRangeAt = (index: number) => `10.${244 + index}.0.0/16`;
 const rangeAt = (index: number) => `10.${96 + index}.0.0/16`;
 
-/** What the cluster of the default name has. */
+/** Port and range of the cluster of the default name. */
 export const WELL_KNOWN: Taken = { port: FIRST_PORT, serviceClusterIpRange: rangeAt(0) };
 
 /** The first port that no cluster has and nobody listens on; the well-known one when there are no other clusters. */
@@ -57,7 +57,7 @@ export function nextPodRange(taken: readonly Taken[], machineAddresses: readonly
   throw new CliError('no free range of pod addresses; choose one with --cluster-cidr');
 }
 
-/** Whether a cluster has rules on this machine for the addresses of its services and pods. */
+/** Reports whether a cluster has rules on this machine for the addresses of its services and pods. */
 export function hasRules({ runtime, nodes, store }: Pick<Taken, 'runtime' | 'nodes' | 'store'>): boolean {
   // A server on a store that it shares runs no nodes unless it is told to.
   const hasNodes = nodes === undefined ? !(runtime === 'auto' && store && storeDriver(store).shared) : nodes > 0;

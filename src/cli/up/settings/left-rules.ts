@@ -6,7 +6,7 @@ import { CliError } from '../../output/cli-error.ts';
 
 const servicesModule = () => import('../../../assembly/node/network/services.ts');
 
-/** Whether the nodes of a data directory have rules. */
+/** Reports whether the nodes of a data directory have rules. */
 export async function hasLeftRules(directory: string, path: string): Promise<boolean> {
   const { hasServiceRules } = await servicesModule();
   for (const owner of await ownersIn(directory)) if (await hasServiceRules(owner, path)) return true;

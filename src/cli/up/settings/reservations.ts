@@ -32,7 +32,7 @@ interface Content extends Taken {
 
 export interface Reservation<T> {
   readonly chosen: T;
-  /** What others had reserved before, and still have. */
+  /** Resolves with what others had reserved before, and still have. */
   earlier(): Promise<readonly Reserved[]>;
   release(): Promise<void>;
 }

@@ -9,10 +9,10 @@ import { hasRules, nextPodRange, nextPort, nextServiceRange, type Taken, WELL_KN
 /** Values from the command line. */
 export type GivenFlags = Partial<Settings>;
 
-/** What the data directory keeps, so that the next start is the same cluster at the same address. */
+/** Settings that the data directory keeps, so that the next start is the same cluster at the same address. */
 export type Remembered = Partial<Settings>;
 
-/** What else is on the machine. */
+/** Clusters, rules and addresses that are already on the machine. */
 export interface Surroundings {
   otherClusters(): Promise<readonly Taken[]>;
   /** The ranges of services that have rules on this machine, of clusters of any user. */
@@ -51,7 +51,7 @@ export async function settle(given: GivenFlags, remembered: Remembered, surround
   };
 }
 
-/** Whether a start chooses ports or ranges, or has rules that must not meet those of others. */
+/** Reports whether a start chooses ports or ranges, or has rules that must not meet those of others. */
 export function usesMachine(given: GivenFlags, remembered: Remembered): boolean {
   const settings = knownSettings(given, remembered);
   return needsChoice(settings) || hasRules(settings);
