@@ -48,7 +48,7 @@ export interface SentChange {
   readonly records: readonly SentRecord[];
 }
 
-/** What a Service asks a node to listen on; nothing for one that is gone. */
+/** Fronts that a Service asks a node to listen on; none for a deleted Service. */
 export interface ServiceFronts {
   readonly service: string;
   readonly fronts: readonly Front[];
@@ -58,7 +58,7 @@ export interface FrontsPart {
   /** The node whose Services they are. */
   readonly node: string;
   readonly services: readonly ServiceFronts[];
-  /** Whether these are all Services of the node, and not those that have changed. */
+  /** True when these are all Services of the node; false when only those that have changed. */
   readonly isAll: boolean;
   /** The parts count from the last one on. */
   readonly isLast: boolean;

@@ -9,9 +9,9 @@ const MAX_PART = 1_000;
 export class FrontSender implements RuleApplier {
   readonly #node: string;
   readonly #send: (part: FrontsPart) => Promise<void>;
-  /** Those that have fronts. */
+  /** Services that have fronts. */
   readonly #services = new Map<string, readonly Front[]>();
-  /** Whether the daemon knows everything but what is sent now. */
+  /** True when the daemon knows everything but what is sent now. */
   #isKnown = false;
   #sending: Promise<void> = Promise.resolve();
 

@@ -17,9 +17,9 @@ interface SessionFrontsOptions {
 export class SessionFronts {
   readonly #options: SessionFrontsOptions;
   readonly #table = new FrontTable();
-  /** What it listens on. */
+  /** Claims that it listens on. */
   readonly #open = new Map<string, Claim>();
-  /** By node. */
+  /** Services in the parts that have arrived so far, by node. */
   readonly #waiting = new Map<string, ServiceFronts[]>();
   #settled: Promise<void> = Promise.resolve();
 

@@ -62,7 +62,7 @@ export class Session {
     return port;
   }
 
-  /** What an earlier session listens on stays until this one is complete. */
+  /** Closes a claim. Sockets of an earlier session stay open until this one is complete. */
   #unlisten(claim: Claim): void {
     const { doors, release } = this.#tools;
     const keys = Doors.keysOf(claim, claim.port);

@@ -44,7 +44,7 @@ export interface IngressControllerOptions {
 export interface MovedPort {
   readonly usual: number;
   readonly used: number;
-  /** Whether the program may not listen on it; otherwise, something else does. */
+  /** True when the program may not listen on it; false when something else does. */
   readonly isForbidden: boolean;
 }
 

@@ -27,7 +27,7 @@ export function* hostOwners(rules: RulesByName, isShared: boolean, pace: Pace): 
       if (pace.isSpent()) yield;
       const time = each.since(host);
       const first = since.get(host);
-      // Of those of one time, the first in their order.
+      // Ties go to the first in order.
       if (first !== undefined && first <= time) continue;
       since.set(host, time);
       owners.set(host, namespaceOf(each));

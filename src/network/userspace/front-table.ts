@@ -5,7 +5,7 @@ export class FrontTable {
   readonly #keysOf = new Map<string, readonly string[]>();
   readonly #wanted = new Map<string, Map<string, Front>>();
 
-  /** Those that have fronts. */
+  /** Services that have fronts. */
   get services(): Iterable<string> {
     return this.#keysOf.keys();
   }
