@@ -1,5 +1,5 @@
 /**
- * What `quarterdeck/testing` exports: a whole cluster inside a test. This file is also its type declaration in the package,
+ * Exports of `quarterdeck/testing`: a whole cluster inside a test. This file is also its type declaration in the package,
  * so it imports nothing and contains only types.
  */
 
@@ -120,7 +120,7 @@ export interface SettleOptions extends WaitOptions {
   readonly quiet?: Duration;
 }
 
-/** What became of an object, oldest first. */
+/** Entry in the history of an object, which is ordered oldest first. */
 export interface HistoryEntry {
   readonly type: 'created' | 'updated' | 'deleted';
   readonly resourceVersion: string;
@@ -150,7 +150,7 @@ export interface FaultMatch {
   readonly users?: readonly string[];
 }
 
-/** What happens to matching requests. */
+/** Fault that happens to matching requests. */
 export interface Fault extends FaultMatch {
   /** The share of matching requests that it happens to, from 0 to 1. Default: 1. */
   readonly rate?: number;

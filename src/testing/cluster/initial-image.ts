@@ -1,5 +1,5 @@
 /**
- * What the store of a new cluster contains: namespaces, roles, service accounts and whatever else a control plane creates
+ * Initial contents of a cluster's store: namespaces, roles, service accounts and whatever else a control plane creates
  * before anybody asks for something. It is the same for every cluster but for the time, so it is made once: during the
  * build, or in a process that has no file of the build when its first cluster starts.
  */
@@ -9,10 +9,10 @@ import type { StoreImage } from '../../store/memory/memory-store.ts';
 /** The time at which clusters start, unless a test gives another one. */
 export const DEFAULT_START = Date.parse('2030-01-01T00:00:00Z');
 
-/** What all clusters begin with. */
+/** State that all clusters begin with. */
 export interface InitialState {
   readonly image: StoreImage;
-  /** Of the certificate authority, as PEM: the image has it, too. */
+  /** Certificate of the certificate authority, as PEM: the image has it, too. */
   readonly certificate: string;
 }
 

@@ -17,7 +17,7 @@ type Description = Readonly<Record<string, unknown>>;
 
 export interface ClusterState {
   readonly seed: number;
-  /** Of the generator. */
+  /** State of the random generator. */
   readonly random: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -56,7 +56,7 @@ export class ClusterSnapshot implements Snapshot {
   }
 }
 
-/** What the file says about the cluster. It is text that somebody may have edited. */
+/** Validates the file's description of the cluster: it is text that somebody may have edited. */
 function stateIn(about: Description, file: string): Omit<ClusterState, 'image'> {
   const { seed, random, now, nodes, simulation } = about;
   const wrong = (field: string, problem: string) => damagedHeader(file, `about.${field} ${problem}`);

@@ -45,7 +45,7 @@ const SERVER_OPTIONS = {
   garbageCollection: true,
 } as const satisfies Partial<ServerOptions>;
 
-/** What controllers know of every test cluster. */
+/** Facts that controllers know about every test cluster. */
 const FACTS: ClusterFacts = { reservedNames: ['kubernetes.default.svc'], server: 'https://192.0.2.1:6443' };
 
 const IMAGE_SEED = 1;
@@ -53,13 +53,13 @@ const IMAGE_SEED = 1;
 /** The state to start with; without an image, an empty store. */
 type Beginning = Omit<ClusterState, 'image'> & {
   readonly image: StoreImage | undefined;
-  /** Whether another release may have saved it. */
+  /** True when another release may have saved it. */
   readonly isFromFile?: boolean;
   /** See `clusterKeys`. */
   readonly certificate?: string | undefined;
 };
 
-/** What a test cluster consists of. */
+/** Parts of a test cluster. */
 export interface Parts {
   readonly seed: number;
   readonly nodes: readonly string[];
@@ -80,7 +80,7 @@ export async function startParts(options: ClusterOptions, imageFile?: string): P
   return startFrom(await beginningOf(options, imageFile));
 }
 
-/** What the store of every new cluster contains: that of one without nodes in which nothing more happens. */
+/** Creates the initial image of every cluster: the store of an idle cluster without nodes. */
 export async function createInitialImage(now: number): Promise<InitialState> {
   const parts = await startFrom({
     seed: IMAGE_SEED,

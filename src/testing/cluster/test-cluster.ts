@@ -1,4 +1,4 @@
-/** What a test holds in its hands: the contract, on the parts of a cluster. */
+/** Cluster as tests use it: implements the contract on the parts of a cluster. */
 import { isApiError } from '../../api/errors.ts';
 import { ChangeCounter } from '../../server/objects/cache/change-counter.ts';
 import type { DirectHandle } from '../../server/serving/direct.ts';
@@ -32,7 +32,7 @@ const SIMULATED = 'simulated.kubernetes.io';
 /** Releases of Node before 20.5 do not have it. */
 const ASYNC_DISPOSE: typeof Symbol.asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');
 
-/** What the package adds to clusters that its users start. */
+/** Options that the package adds to clusters that its users start. */
 export interface FactoryOptions {
   /** The initial image that the build has saved. */
   readonly imageFile?: string;

@@ -4,7 +4,7 @@ import type { MemoryStore } from '../../store/memory/memory-store.ts';
 import type { HistoryEntry, KubeObject } from '../contract.ts';
 import type { Located } from './kinds.ts';
 
-/** What became of an object, as far as the store's history reaches. Objects are in the stored version. */
+/** Returns the history of an object, as far as the store's reaches. Objects are in the stored version. */
 export function historyOf(store: MemoryStore, { kind, namespace = '', name }: Located): HistoryEntry[] {
   return store.historyOf(keyOf(kind, namespace, name)).map(({ change, time }) => {
     const { value, previous, revision } = change;
