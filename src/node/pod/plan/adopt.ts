@@ -68,7 +68,7 @@ function continueRestart(pod: SeenPod, state: PodState, reported: ReturnType<typ
   for (const each of own) each.reset = sources.has(each) ? 'source' : 'target';
 }
 
-/** Of a container that was removed to restart all, and has not been started since. */
+/** Role of a container in a restart of all: removed for it, and not started since. Undefined: none. */
 function reportedReset(
   pod: SeenPod,
   each: ContainerState,
