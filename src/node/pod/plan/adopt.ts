@@ -68,7 +68,7 @@ function continueRestart(pod: SeenPod, state: PodState, reported: ReturnType<typ
   for (const each of own) each.reset = sources.has(each) ? 'source' : 'target';
 }
 
-/** Role of a container in a restart of all: removed for it, and not started since. Undefined: none. */
+/** Returns the role of a container in a restart of all, if it was removed for that and has not been started since. */
 function reportedReset(
   pod: SeenPod,
   each: ContainerState,

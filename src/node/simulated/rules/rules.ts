@@ -86,7 +86,7 @@ export interface PodMatch {
   /** Patterns with `*`. */
   readonly names?: readonly string[];
   readonly nodes?: readonly string[];
-  /** Images, of which at least one container must have one. */
+  /** Patterns with `*`, one of which must match the image of any container. */
   readonly images?: readonly string[];
   /** The kind of the controlling owner. */
   readonly owner?: string;
