@@ -12,7 +12,7 @@ export const CONFIG_HASH = 'kubernetes.io/config.hash';
 export const CONFIG_SEEN = 'kubernetes.io/config.seen';
 export const CONFIG_MIRROR = MIRROR;
 
-/** Whether it comes from a file on the node. */
+/** Reports whether the pod comes from a file on the node. */
 export function isStatic({ metadata: { annotations } }: SeenPod): boolean {
   const source = annotations?.[CONFIG_SOURCE];
   return source !== undefined && source !== FROM_API;
@@ -25,7 +25,7 @@ export function fromApi(pod: SeenPod): SeenPod {
   return { ...pod, metadata: { ...pod.metadata, annotations } };
 }
 
-/** Whether it shows a static pod in the API. */
+/** Reports whether the pod shows a static pod in the API. */
 export function isMirror({ metadata: { annotations } }: SeenPod): boolean {
   return annotations?.[MIRROR] !== undefined;
 }
@@ -34,7 +34,7 @@ export function isCritical(pod: SeenPod): boolean {
   return isStatic(pod) || isMirror(pod) || (pod.spec.priority ?? 0) >= SYSTEM_CRITICAL_PRIORITY;
 }
 
-/** Whether the first pod may take the place of the second one. */
+/** Reports whether the first pod may preempt the second one. */
 export function mayPreempt(pod: SeenPod, other: SeenPod): boolean {
   if (isCritical(pod) && !isCritical(other)) return true;
   const [own, its] = [pod.spec.priority, other.spec.priority];

@@ -1,4 +1,4 @@
-/** Whether the pod belongs on the node: affinity, name, ports, taints that evict. */
+/** Checks that the pod belongs on the node: affinity, name, ports, taints that evict. */
 import { requiredNodes } from '../../kinds/placement/required-nodes.ts';
 import { isTolerated } from '../../kinds/placement/tolerations.ts';
 import type { SeenPod } from '../pod/container-run.ts';

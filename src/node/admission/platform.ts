@@ -1,4 +1,4 @@
-/** What no other pod can change: the operating system, and what the node can do. */
+/** Checks that do not depend on other pods: the operating system, and the abilities of the node. */
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Refusal, SeenNode } from './refusal.ts';
 

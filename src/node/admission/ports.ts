@@ -1,4 +1,4 @@
-/** Whether the ports of the node that a pod takes are free. */
+/** Checks that the ports of the node that a pod takes are free. */
 import { podNetworkOf } from '../../kinds/groups/core/node/pod-network.ts';
 import { type HostPort, hostPortsOf, PortTable, sharedPortsOf } from '../../kinds/placement/host-ports.ts';
 import type { SeenPod } from '../pod/container-run.ts';

@@ -10,12 +10,12 @@ interface Candidate {
   readonly requests: Requests;
 }
 
-/** What has to become free, by resource. */
+/** Amounts that have to become free, by resource. */
 type Needs = ReadonlyMap<string, number>;
 
 export interface Preemption {
   readonly victims: readonly SeenPod[];
-  /** What would be missing even if all pods that may go were gone. */
+  /** Resources still short after evicting every preemptible pod. */
   readonly missing: Needs;
 }
 
@@ -30,7 +30,7 @@ export function choosePreempted(pod: SeenPod, others: readonly SeenPod[], lackin
   const [bestEffort, burstable, guaranteed] = [of('BestEffort'), of('Burstable'), of('Guaranteed')];
   const missing = without(needs, candidates);
   if (missing.size > 0) return { victims: [], missing };
-  // Of each class only what is needed when all pods of lower classes, and those chosen of higher ones, are gone.
+  // Take from each class only what is needed when all pods of lower classes, and those chosen of higher ones, are gone.
   const fromGuaranteed = chooseNearest(guaranteed, without(needs, [...bestEffort, ...burstable]));
   const fromBurstable = chooseNearest(burstable, without(needs, [...bestEffort, ...fromGuaranteed]));
   const fromBestEffort = chooseNearest(bestEffort, without(needs, [...fromBurstable, ...fromGuaranteed]));

@@ -1,4 +1,4 @@
-/** Whether a node has what a pod requests. Processors count in millicores, all else in whole units. */
+/** Checks that a node has the resources that a pod requests. Processors count in millicores, all else in whole units. */
 import { parseQuantity, type Quantity, scaled } from '../../base/quantity.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { podAmounts } from '../../kinds/quota/pods.ts';
@@ -35,7 +35,7 @@ const amountOf = (name: string, amount: Quantity) => Number(scaled(amount, name 
 
 const resources = new WeakMap<object, Requests>();
 
-/** What pods of the node may use. */
+/** Returns the resources that pods of the node may use. */
 function resourcesOf({ status }: SeenNode): Requests {
   const list = (status.allocatable ?? status.capacity ?? NOTHING) as Readonly<Record<string, string>>;
   const known = resources.get(list);

@@ -4,7 +4,7 @@ import type { Refusal } from './refusal.ts';
 
 type Namespace = 'ipc' | 'net' | 'user';
 
-/** Those that are safe, with the kernel since which they are. */
+/** Safe parameters, with the kernel since which they are safe. */
 const SAFE: ReadonlyMap<string, string> = new Map([
   ['kernel.shm_rmid_forced', '0'],
   ['net.ipv4.ip_local_port_range', '0'],

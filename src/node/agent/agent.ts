@@ -46,17 +46,17 @@ export interface AgentOptions {
   readonly volumes: Volumes;
   readonly machine: Machine;
   readonly settings: NodeSettings;
-  /** What pods see of the node, besides its allocatable resources. */
+  /** Facts about the node that pods see, besides its allocatable resources. */
   readonly facts: Omit<NodeFacts, 'allocatable' | 'sharesNetwork'>;
   /** Holds the log directories of all pods. */
   readonly logRoot: string;
   readonly seccompDirectory: string;
   readonly pullRecords: PullRecords;
-  /** What the variables of containers say about the API server, where the address of its Service cannot be reached. */
+  /** Address of the API server for the variables of containers, where that of its Service cannot be reached. */
   readonly apiServer?: ApiServerAddress | undefined;
   /** Kernel parameters that pods may set although they are not safe: names, or beginnings with `*` at the end. */
   readonly allowedUnsafeSysctls?: readonly string[];
-  /** Of probes and hooks: `kube-probe/1.36`. */
+  /** User agent of probes and hooks: `kube-probe/1.36`. */
   readonly userAgent: string;
   /** Checks what probes and hooks connect to. */
   readonly dialGuard: DialGuard;
@@ -80,7 +80,7 @@ export interface Agent {
   readonly event: (type: EventType, reason: string, message: string) => void;
   /** Records an event about a pod. */
   readonly podEvent: (pod: SeenPod, event: PullEvent) => void;
-  /** What pods of the node may use. */
+  /** Resources that pods of the node may use. */
   allocatable(): Readonly<Record<string, string>>;
   /** Stops to act. What runs goes on running. */
   stop(): Promise<void>;

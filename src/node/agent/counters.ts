@@ -1,4 +1,4 @@
-/** What an agent counts since its start, for `/metrics`. */
+/** Counters of an agent since its start, for `/metrics`. */
 import type { Role } from '../pod/container-run.ts';
 import type { ContainerState } from '../pod/plan/state.ts';
 
@@ -22,7 +22,7 @@ const CONTAINER_TYPES: Readonly<Record<Role, string>> = {
 };
 
 export class AgentCounters {
-  /** By name, and then by labels. */
+  /** Counters by name, and then by labels. */
   readonly #counters = new Map<CounterName, Map<string, Counted>>();
 
   /** A pod was to get a sandbox. */

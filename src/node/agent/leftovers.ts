@@ -6,7 +6,7 @@ import type { Volumes } from '../volumes/volumes.ts';
 
 export interface LeftoversOptions {
   readonly volumes: Pick<Volumes, 'leftovers' | 'release'>;
-  /** Whether the agent takes care of the pod. */
+  /** Reports whether the agent takes care of the pod. */
   readonly isFollowed: (uid: string) => boolean;
   readonly clock: Clock;
   readonly log: Logger;

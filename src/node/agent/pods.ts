@@ -36,7 +36,7 @@ export interface AgentPodsOptions {
   readonly nodeName: string;
   /** The UID of the Node object. Undefined until it is registered. */
   readonly nodeUid: () => string | undefined;
-  /** Whether the node runs a pod, given those that it runs already. One that is not new has its ports. */
+  /** Decides whether the node runs a pod, given those that it runs already. One that is not new has its ports. */
   readonly admission: (pod: SeenPod, others: readonly SeenPod[], isNew: boolean) => Promise<Admission>;
 }
 
@@ -52,7 +52,7 @@ const EVICTION_GRACE_SECONDS = 1;
 export class AgentPods {
   readonly #options: AgentPodsOptions;
   readonly #view: RuntimeView;
-  /** By UID. */
+  /** Followed pods by UID. */
   readonly #followed = new Map<string, Followed>();
   readonly counters = new AgentCounters();
   readonly #mirrors: MirrorPods;
@@ -176,7 +176,7 @@ export class AgentPods {
     }
   }
 
-  /** Whether something of that name is on the node. What nobody knows of is ended. */
+  /** Reports whether a pod of that name is on the node. Leftovers that nobody knows of are ended. */
   #isOccupied(wanted: SeenPod): boolean {
     const { namespace, name } = wanted.metadata;
     for (const uid of this.#view.uids()) {
@@ -307,7 +307,7 @@ export class AgentPods {
   }
 }
 
-/** What containers are not separated from on this node, and what of the pod is not honoured. */
+/** Describes missing isolation of containers on this node, and ignored requests of the pod. */
 function limitationOf(pod: SeenPod, { limitation, ignoredRequests }: Runtime): string | undefined {
   const ignored = ignoredRequests?.(pod) ?? [];
   if (ignored.length === 0) return limitation;

@@ -1,6 +1,6 @@
 /**
- * What the runtime reports, by pod. It is listed again when the runtime reports a change and after actions; lists that are
- * asked for at the same time are made once.
+ * Sandboxes and containers that the runtime reports, by pod. They are listed again when the runtime reports a change and
+ * after actions; lists that are asked for at the same time are made once.
  */
 import type { Container, Containers, Sandbox } from '../runtime/runtime.ts';
 

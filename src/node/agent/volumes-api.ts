@@ -1,4 +1,4 @@
-/** What volumes read from the API, as the node. */
+/** API reads of volumes, as the node. */
 
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';

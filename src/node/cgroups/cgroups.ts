@@ -64,8 +64,8 @@ export function openCgroups(mountTable = '/proc/self/mounts'): Cgroups | undefin
 }
 
 /**
- * Those that a user who is not root may make, because somebody has delegated a cgroup to them. Undefined if there are none with limits of
- * memory. `membership` is the file that names the cgroups of this process.
+ * Opens the cgroups that a user who is not root may make, because a cgroup was delegated to them. Undefined if there are
+ * none with limits of memory. `membership` is the file that names the cgroups of this process.
  */
 export function openDelegatedCgroups(
   mountTable = '/proc/self/mounts',
@@ -97,7 +97,7 @@ function mountedHierarchies(mountTable: string): readonly MountedHierarchy[] {
   });
 }
 
-/** Of version 1: the folder that each controller is used in. */
+/** Maps each controller of version 1 to the folder that it is used in. */
 function controllersIn(used: Iterable<readonly [MountedHierarchy, string]>): ReadonlyMap<string, string> {
   const byController = new Map<string, string>();
   for (const [{ controllers }, root] of used) for (const name of controllers) byController.set(name, root);

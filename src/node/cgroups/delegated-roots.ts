@@ -9,11 +9,11 @@ import { dirname, join } from 'node:path';
 export interface MountedHierarchy {
   readonly path: string;
   readonly version: 1 | 2;
-  /** Of version 1: the controllers that it has. */
+  /** Controllers of the hierarchy, in version 1. */
   readonly controllers: readonly string[];
 }
 
-/** What must be writable in a cgroup besides its folder, so that there can be others in it with processes and limits. */
+/** Files of a cgroup that must be writable besides its folder, so that it can hold others with processes and limits. */
 const FILES = { 1: [], 2: ['cgroup.procs', 'cgroup.subtree_control'] } as const;
 
 /** The cgroups that may be used, the uppermost first: it is the same for all sessions of the user. */

@@ -1,4 +1,4 @@
-/** What is written into the files of a cgroup for the resources of a container. */
+/** Texts for the files of a cgroup that limit the resources of a container. */
 import type { ContainerResources } from '../runtime/container-config.ts';
 
 /** A file, by controller for version 1, and its new content. */

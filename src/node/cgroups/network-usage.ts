@@ -1,4 +1,4 @@
-/** What the interfaces of a pod have carried, from /proc. */
+/** Traffic of the interfaces of a pod, from /proc. */
 import { readFileSync, readlinkSync } from 'node:fs';
 import type { InterfaceUsage, TrafficCounters } from '../runtime/usage.ts';
 
@@ -19,7 +19,7 @@ function counted([bytes = 0, packets = 0, errors = 0, dropped = 0]: readonly num
   return { bytes, packets, errors, dropped };
 }
 
-/** Of the network that a process is in. Undefined when it has ended, or has the network of this process. */
+/** Reads the traffic of a process's network. Undefined when it has ended, or has the network of this process. */
 export function networkOf(pid: number, proc = '/proc'): InterfaceUsage[] | undefined {
   try {
     if (readlinkSync(`${proc}/${pid}/ns/net`) === readlinkSync(`${proc}/self/ns/net`)) return undefined;

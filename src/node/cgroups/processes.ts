@@ -17,7 +17,7 @@ interface SeenProcess {
   readonly pages: number;
 }
 
-/** What each process uses together with those that it started. */
+/** Measures what each process uses together with those that it started. */
 export function usageOfTrees(roots: readonly number[]): Map<number, CgroupUsage> {
   const processes = seenProcesses();
   const children = new Map<number, number[]>();

@@ -8,11 +8,11 @@ import { expand } from './variables/expansion.ts';
 
 export interface ContainerOptions {
   readonly attempt: number;
-  /** What `Images.find` says about its image. */
+  /** Result of `Images.find` for its image. */
   readonly image: { readonly id: string; readonly user: ImageUser };
-  /** What `environmentOf` returned. */
+  /** Result of `environmentOf`. */
   readonly env: readonly EnvVariable[];
-  /** What `Volumes.mounts` returned. */
+  /** Result of `Volumes.mounts`. */
   readonly mounts: readonly Mount[];
   readonly devices: readonly Device[];
   readonly machine: MachineResources;

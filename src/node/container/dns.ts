@@ -1,4 +1,4 @@
-/** What `/etc/resolv.conf` says in a pod. */
+/** Contents of `/etc/resolv.conf` in a pod. */
 import type { SeenPod } from '../pod/container-run.ts';
 import type { DnsConfig } from '../runtime/sandbox-config.ts';
 import type { ConfigEvent } from './environment.ts';
@@ -7,7 +7,7 @@ export interface DnsOptions {
   /** Addresses of the cluster's DNS servers; empty: there are none. */
   readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
-  /** What the node's own file says. */
+  /** Contents of the node's own file. */
   readonly node: DnsConfig;
 }
 

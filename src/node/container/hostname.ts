@@ -3,7 +3,7 @@ import { dnsLabel, dnsSubdomain } from '../../schema/names.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import { ContainerConfigError } from './inputs.ts';
 
-/** What the kernel holds. */
+/** Limit of the kernel. */
 const MAX_HOSTNAME = 63;
 const MAX_FQDN = 64;
 
@@ -27,7 +27,7 @@ export function podHostname({ metadata, spec }: SeenPod, clusterDomain: string):
   };
 }
 
-/** What the sandbox is called: the host name, or with `setHostnameAsFQDN` the full name. Empty: the node's own name. */
+/** Returns the name of the sandbox: the host name, or with `setHostnameAsFQDN` the full name. Empty: the node's own name. */
 export function kernelHostname(pod: SeenPod, clusterDomain: string): string {
   if (pod.spec.hostNetwork) return '';
   const { hostname, domain } = podHostname(pod, clusterDomain);

@@ -1,4 +1,4 @@
-/** What a pod refers to, as plain values. */
+/** Objects that a pod refers to, as plain values. */
 
 /** A ConfigMap or Secret that was looked for. */
 export type Found<T> =
@@ -24,9 +24,9 @@ export interface ServiceAddress {
   };
 }
 
-/** What the environment of a container is made from. What `referencesOf` names must be there. */
+/** Inputs for the environment of a container: everything that `referencesOf` names must be there. */
 export interface Inputs {
-  /** By name, in the pod's namespace. */
+  /** ConfigMaps by name, in the pod's namespace. */
   readonly configMaps: ReadonlyMap<string, Found<ConfigMapData>>;
   readonly secrets: ReadonlyMap<string, Found<SecretData>>;
   /** Contents of the files of `fileKeyRef`, by `fileKey`; undefined or absent: there is no such file. */

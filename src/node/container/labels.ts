@@ -30,7 +30,7 @@ export function containerLabels(pod: SeenPod, { name }: SeenContainer): Texts {
   return { ...identity(pod), [CONTAINER_NAME]: name };
 }
 
-/** What is needed to stop a container whose pod is gone. */
+/** Returns the annotations needed to stop a container whose pod is gone. */
 export function containerAnnotations(pod: SeenPod, container: SeenContainer, attempt: number): Texts {
   const { deletionGracePeriodSeconds: deletion } = pod.metadata;
   const { terminationGracePeriodSeconds: termination } = pod.spec;

@@ -24,7 +24,7 @@ export function oomScoreAdjustment(pod: SeenPod, container: SeenContainer, memor
   return Math.min(Math.max(score, MIN_BURSTABLE), BEST_EFFORT - 1);
 }
 
-/** What the pod requests beyond its containers, divided among them. */
+/** Computes the share of each container in what the pod requests beyond its containers. */
 function unrequestedShare({ spec }: SeenPod): number {
   const requested = spec.resources?.requests?.memory;
   if (requested === undefined) return 0;

@@ -1,4 +1,4 @@
-/** What of /proc and /sys a container does not see, or cannot write: the defaults of container runtimes. */
+/** Paths in /proc and /sys that a container does not see, or cannot write: the defaults of container runtimes. */
 
 export const MASKED_PATHS: readonly string[] = [
   '/proc/asound',

@@ -1,4 +1,4 @@
-/** What must be read before a container can be made: exactly what its environment refers to. */
+/** Objects to read before a container can be made: exactly what its environment refers to. */
 import type { SeenContainer } from '../pod/container-run.ts';
 
 export interface References {

@@ -8,7 +8,7 @@ import { oomScoreAdjustment } from './oom-score.ts';
 
 type ResourceList = Readonly<Record<string, string>>;
 
-/** What matters of the machine. */
+/** Facts about the machine that resources depend on. */
 export interface MachineResources {
   readonly memoryBytes: number;
   readonly cgroupVersion: 1 | 2;
@@ -53,7 +53,7 @@ export function containerResources(
   };
 }
 
-/** What all containers of a pod may use together, for runtimes that size a sandbox by it. */
+/** Sums up what all containers of a pod may use, for runtimes that size a sandbox by it. */
 export function sandboxResources({ spec }: SeenPod): ContainerResources {
   const requests = containersTogether(spec as PodSpec, 'requests');
   const limits = containersTogether(spec as PodSpec, 'limits');

@@ -1,4 +1,4 @@
-/** What the processes of a container may do: the settings of the container over those of its pod. */
+/** Security settings for the processes of a container: those of the container over those of its pod. */
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { ContainerSecurity, SelinuxOptions } from '../runtime/container-config.ts';
 import type { SandboxSecurity } from '../runtime/sandbox-config.ts';

@@ -19,7 +19,7 @@ const SAFE: Readonly<Record<string, string>> = {
   'net.ipv4.tcp_notsent_lowat': '4.6',
 };
 
-/** By name, with dots. */
+/** Returns the kernel parameters of a pod by name, with dots. */
 export function sysctlsOf({ spec }: SeenPod): Record<string, string> {
   return Object.fromEntries((spec.securityContext?.sysctls ?? []).map(({ name, value }) => [withDots(name), value]));
 }

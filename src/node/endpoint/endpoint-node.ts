@@ -1,4 +1,4 @@
-/** What the endpoint needs of the node that it shows. */
+/** Contract between the endpoint and the node that it shows. */
 import type { AgentCounters } from '../agent/counters.ts';
 import type { ClaimStats } from '../machine/housekeeping.ts';
 import type { SeenPod } from '../pod/container-run.ts';

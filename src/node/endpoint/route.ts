@@ -1,4 +1,4 @@
-/** What a path of the endpoint means. */
+/** Routes of the endpoint, parsed from paths. */
 import type { ContainerName, PodName } from './pod-streams.ts';
 
 export type DocumentName =

@@ -40,7 +40,7 @@ export class InterfaceGuard {
     return new InterfaceGuard(options, (await works('ingress')) ? 'sent' : 'none');
   }
 
-  /** What is not guarded on this machine, and why, as a sentence; undefined: everything is. */
+  /** Gap in the guard on this machine, and its reason, as a sentence; undefined: none. */
   get limitation(): string | undefined {
     const why = this.#options.nft === undefined ? 'nft is not installed' : 'the kernel has no nftables hook for it';
     return limitationOf(this.#support, why);
@@ -52,7 +52,7 @@ export class InterfaceGuard {
     if (commands.length > 0) await run(this.#options, commands);
   }
 
-  /** What `protect` would have `nft -j` do, for a caller that runs it beside other programs; undefined: nothing. */
+  /** Input of `nft -j` for `protect`, for a caller that runs it beside other programs; undefined: nothing to do. */
   document(guarded: GuardedInterface): string | undefined {
     const commands = this.#commands([guarded]);
     return commands.length > 0 ? nftText(commands) : undefined;
@@ -86,7 +86,7 @@ function limitationOf(support: Support, why: string): string | undefined {
   }
 }
 
-/** What `nft -j` prints of tables. */
+/** Output of `nft -j` about tables. */
 interface TableListing {
   readonly nftables: readonly { readonly table?: { readonly name: string } }[];
 }

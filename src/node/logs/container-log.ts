@@ -7,7 +7,7 @@ export interface ContainerLogRequest extends Omit<LogSelection, 'stream'> {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-  /** Whether the log of the previous container is meant. */
+  /** True for the log of the previous container. */
   readonly previous: boolean;
   readonly stream: 'Stdout' | 'Stderr' | undefined;
   readonly signal: AbortSignal | undefined;

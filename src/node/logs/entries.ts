@@ -5,7 +5,7 @@ import { makeMovable } from '../../base/bytes/shared-buffer.ts';
 type LogStream = 'stdout' | 'stderr';
 
 export interface EntryFilter {
-  /** Whether every line begins with its time. */
+  /** True when every line begins with its time. */
   readonly timestamps: boolean;
   /** The oldest line, in milliseconds since the epoch. */
   readonly since: number | undefined;
@@ -33,7 +33,7 @@ export class EntryReader {
   /** Where in an entry the next byte is: in its head, in its text, or in something that is left out. */
   #state: 'head' | 'text' | 'skipped' = 'head';
   #isPartial = false;
-  /** Whether the next text continues a line. */
+  /** True when the next text continues a line. */
   #continues = false;
   /** Where the text of the entries in this chunk goes, and how long it is: the chunk itself, unless text may grow. */
   #out: Buffer = NO_BYTES;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { treeBytes } from '../../base/files-inside/tree-bytes.ts';
 import { readdir } from '../../base/own-files/own-files.ts';
 
-/** What the logs of a pod take, rotated ones included: bytes by name of the container. */
+/** Measures the logs of a pod, rotated ones included: bytes by name of the container. */
 export async function logBytes(podDirectory: string): Promise<ReadonlyMap<string, number>> {
   const names = await readdir(podDirectory).catch(() => []);
   return new Map(

@@ -6,7 +6,7 @@ import { sinceOffset, tailOffset } from './start-offset.ts';
 
 /** Which part of a log is wanted. */
 export interface LogSelection extends EntryFilter {
-  /** Whether to go on until the container has ended. */
+  /** True to go on until the container has ended. */
   readonly follow: boolean;
   readonly tailLines: number | undefined;
   readonly limitBytes: number | undefined;
@@ -23,7 +23,7 @@ export interface LogSource {
 
 /** While there is more to read. */
 const CHUNK_BYTES = 256 * 1024;
-/** Of somebody who waits for the next line. */
+/** Buffer for a client that waits for the next line. */
 const FIRST_CHUNK_BYTES = 16 * 1024;
 
 const WHOLE_FILE = { position: 0, end: Number.POSITIVE_INFINITY };
@@ -106,7 +106,7 @@ async function rotated(path: string, file: FileHandle | undefined, position: num
   return own.size > position ? undefined : openRegularFile(path);
 }
 
-/** Whether something has happened to a log: lines, a new file, or its end. */
+/** Tracks changes of a log: lines, a new file, or its end. */
 class Changes {
   isEnded = false;
   readonly #signal: AbortSignal | undefined;

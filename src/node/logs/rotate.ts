@@ -12,7 +12,7 @@ interface RotationLimits {
   readonly maxFiles: number;
 }
 
-/** Those of kubelet. */
+/** Defaults of kubelet. */
 const DEFAULT_LIMITS: RotationLimits = { maxBytes: 10 * 1024 * 1024, maxFiles: 5 };
 
 export interface Rotation extends Partial<RotationLimits> {
@@ -69,7 +69,7 @@ async function rotatedFiles(path: string): Promise<string[]> {
   const prefix = `${basename(path)}.`;
   const names = await readdir(directory).catch(() => []);
   const found = names.filter((name) => name.startsWith(prefix));
-  // What an interrupted run has left.
+  // Remove leftovers of an interrupted run.
   for (const name of found.filter((each) => each.endsWith('.tmp'))) await rm(join(directory, name), { force: true });
   return found
     .filter((name) => !name.endsWith('.tmp'))

@@ -1,4 +1,4 @@
-/** What the Node object says about its machine. */
+/** Description of a machine in its Node object. */
 import { formatQuantity, parseQuantity, scaled, subtractQuantities } from '../../base/quantity.ts';
 import type { Host } from './host.ts';
 import { DEFAULT_THRESHOLDS, type Threshold } from './pressure/thresholds.ts';
@@ -7,7 +7,7 @@ export interface DescribeSettings {
   /** A directory on the file system that pods write to. */
   readonly directory: string;
   readonly maxPods: number;
-  /** What is kept for the system and for the agent, by resource. */
+  /** Amounts kept for the system and for the agent, by resource. */
   readonly reserved: Readonly<Record<string, string>>;
   /** When the node evicts: pods cannot have what is left then. */
   readonly thresholds?: readonly Threshold[];

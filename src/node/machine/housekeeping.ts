@@ -1,5 +1,5 @@
 /**
- * What an agent does for its machine at regular intervals: it measures what pods use, evicts one when the machine runs out
+ * Regular work of an agent for its machine: it measures what pods use, evicts one when the machine runs out
  * of something, removes images that nobody needs, and has large logs rotated.
  */
 
@@ -29,9 +29,9 @@ export interface HousekeepingOptions {
   readonly runtime: Pick<Runtime, 'podUsage' | 'usage' | 'containers' | 'sandboxes' | 'images'>;
   /** The pods that the node runs. */
   pods(): readonly SeenPod[];
-  /** What a pod has written, except for the layers of its containers. */
+  /** Measures what a pod has written, except for the layers of its containers. */
   writtenBy(pod: PodName): Promise<PodUsage>;
-  /** What drivers say about the volumes of a pod. */
+  /** Asks drivers for statistics of the volumes of a pod. */
   driverStatsOf?(podUid: string): Promise<readonly DriverVolumeStats[]>;
   rotateLogs(): Promise<void>;
   /** Ends a pod with the reason `Evicted`. `isDisruption`: for the sake of the node, and not for its own excess. */
@@ -123,7 +123,7 @@ export class Housekeeping {
     return summary({ ...common, writtenBy, driverVolumesOf });
   }
 
-  /** What drivers say about the volumes of claims that pods use, each claim once. */
+  /** Returns drivers' statistics of the volumes of claims that pods use, each claim once. */
   async claimStats(): Promise<readonly ClaimStats[]> {
     const { pods, driverStatsOf } = this.#options;
     if (!driverStatsOf) return [];
@@ -143,7 +143,7 @@ export class Housekeeping {
     return runningPods(sandboxes, containers, this.#samples);
   }
 
-  /** By UID. */
+  /** Measures what pods have written, by UID. */
   async #written(pods: readonly PodName[]): Promise<ReadonlyMap<string, PodUsage>> {
     return new Map(await Promise.all(pods.map(async (pod) => [pod.uid, await this.#options.writtenBy(pod)] as const)));
   }

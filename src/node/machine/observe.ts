@@ -1,7 +1,7 @@
-/** What is left on the machine, and what it uses. */
+/** Free and used resources of the machine. */
 import type { FileSystemUsage, Host } from './host.ts';
 
-/** What is left of something, and how much there is in all. */
+/** Free amount of a resource, and its total. */
 export interface Left {
   readonly available: number;
   readonly capacity: number;
@@ -29,7 +29,7 @@ export interface MachineUsage {
   readonly memory: {
     readonly totalBytes: number;
     readonly usedBytes: number;
-    /** What cannot be given away: without file pages that were not used for long. */
+    /** Memory that cannot be given away: without file pages that were not used for long. */
     readonly workingSetBytes: number;
     readonly rssBytes: number;
   };

@@ -35,14 +35,14 @@ export interface Observed {
   readonly pod: SeenPod;
   readonly phase: Phase;
   readonly runs: readonly ContainerRun[];
-  /** Whether the pod has its sandbox: its network and address. */
+  /** True when the pod has its sandbox: its network and address. */
   readonly hasSandbox: boolean;
   readonly now: number;
-  /** What the containers are not separated from, as a sentence. */
+  /** Missing isolation of the containers, as a sentence. */
   readonly limitation?: string | undefined;
   /** A change of resources that is not done. */
   readonly resize?: Resize | undefined;
-  /** Whether all containers are removed to start over. */
+  /** True while all containers are removed to start over. */
   readonly isRestartingAll?: boolean;
   /** Why an ended pod was ended for the sake of the node. */
   readonly disruption?: string | undefined;

@@ -1,4 +1,4 @@
-/** What a container has done so far. Times are milliseconds since the epoch. */
+/** Past and present states of a container. Times are milliseconds since the epoch. */
 import type { SeenPod } from '../../api/seen-objects.ts';
 
 export type { SeenPod };
@@ -44,22 +44,22 @@ export interface ContainerRun {
   readonly started?: boolean;
   /** The resources that it has. Absent: those of the spec. */
   readonly actual?: SeenContainer['resources'] | undefined;
-  /** Whether the node has no room for the resources of the spec. */
+  /** True when the node has no room for the resources of the spec. */
   readonly isResizeRefused?: boolean;
 }
 
-/** Whether an init container no longer blocks the containers after it. */
+/** Reports whether an init container no longer blocks the containers after it. */
 export function isDone({ role, state, started }: ContainerRun): boolean {
   if (role === 'sidecar') return state.type === 'running' && started !== false;
   return state.type === 'ended' && state.exitCode === 0;
 }
 
-/** Whether it is running or has run before. */
+/** Reports whether the container is running or has run before. */
 export function hasStarted({ state, last }: ContainerRun): boolean {
   return state.type !== 'waiting' || last !== undefined;
 }
 
-/** Whether it counts as ready: an init container when it is done, an ephemeral container never. */
+/** Reports whether it counts as ready: an init container when it is done, an ephemeral container never. */
 export function isReady(run: ContainerRun): boolean {
   if (run.role === 'ephemeral') return false;
   return run.role === 'init' ? isDone(run) : run.state.type === 'running' && run.ready;

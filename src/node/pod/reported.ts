@@ -1,4 +1,4 @@
-/** What the status of a pod in the API says of its containers. Clients can write it, so that anything may be missing. */
+/** Container states from the status of a pod in the API. Clients can write it, so that anything may be missing. */
 import { trueRestarts } from '../../kinds/groups/core/pod/restart-counts.ts';
 import type { Role, SeenPod, Termination } from './container-run.ts';
 

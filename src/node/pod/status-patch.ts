@@ -11,7 +11,7 @@ export interface StatusChange {
   /** The pod in the API. */
   readonly pod: SeenPod;
   readonly status: PodStatus;
-  /** What was written last, where that is newer than the pod. */
+  /** Status that was written last, where that is newer than the pod. */
   readonly written: PodStatus | undefined;
   /** Names of containers with their restarts, not capped. */
   readonly restarts: Parameters<typeof restartAnnotations>[0];

@@ -30,5 +30,4 @@ export function endOfLog(lines: string): string {
   return bytes.toString('utf8', start);
 }
 
-/** Whether the byte continues a UTF-8 sequence. */
 const isContinuation = (byte: number) => (byte & 0b1100_0000) === 0b1000_0000;

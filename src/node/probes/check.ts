@@ -13,7 +13,7 @@ import { checkTcp } from './tcp.ts';
 
 export type Probe = NonNullable<Extract<SeenContainer, { readonly livenessProbe?: unknown }>['livenessProbe']>;
 
-/** What checks need besides the probe. */
+/** Dependencies of a check, besides the probe. */
 export interface CheckTarget extends ProbedPod {
   readonly runtime: Pick<Containers, 'run'>;
   readonly clock: Clock;

@@ -18,7 +18,7 @@ export interface ProbeResults {
 export interface ContainerProbesOptions extends CheckTarget {
   readonly clock: Clock;
   readonly startedAt: number;
-  /** What an earlier agent has reported, which holds until there are results. One that has started is not probed for that. */
+  /** Results of an earlier agent, which hold until there are new ones. A container that has started is not probed for that. */
   readonly reported?: { readonly started: boolean | undefined; readonly ready: boolean | undefined };
   /** Called after the results have changed. */
   readonly onChange: (results: ProbeResults) => void;
@@ -179,7 +179,7 @@ function passed({ type }: ProbeOutcome): boolean | undefined {
   return type === 'error' ? undefined : type !== 'failure';
 }
 
-/** Whether the container has a probe. Only then its results change while it runs. */
+/** Reports whether the container has a probe. Only then its results change while it runs. */
 export function hasProbes(container: SeenContainer): boolean {
   const { startup, others } = probesOf(container);
   return startup !== undefined || others.length > 0;

@@ -1,10 +1,10 @@
-/** What probes and hooks may connect to. */
+/** Rules for what probes and hooks may connect to. */
 import type { DialAllowance, DialGuard } from '../../base/dial/dial-guard.ts';
 
 export interface ProbedPod {
   /** The address of the pod, as its runtime says. */
   readonly address: string;
-  /** Whether the pod has the network of the node, so that its containers reach the same addresses by themselves. */
+  /** True when the pod has the network of the node, so that its containers reach the same addresses by themselves. */
   readonly isOnNodeNetwork: boolean;
   readonly guard: DialGuard;
 }

@@ -4,7 +4,7 @@ import type { Containers } from '../runtime/runtime.ts';
 import { checkCommand } from '../runtime/zero-bytes.ts';
 import { failure, type ProbeOutcome, SUCCESS } from './outcome.ts';
 
-/** Of the command's output, in bytes. */
+/** Limit for the output of the command. */
 export const MAX_OUTPUT_BYTES = 10 * 1024;
 
 export async function checkExec(

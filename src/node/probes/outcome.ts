@@ -1,4 +1,4 @@
-/** What a check found. */
+/** Result of a check. */
 export type ProbeOutcome =
   | { readonly type: 'success' }
   /** It passed, but somebody should look at it. */

@@ -14,12 +14,12 @@ export interface ProbeTiming {
 export interface ProbeProgress {
   /** When the probe runs next; undefined: not any more while this container runs. */
   readonly dueAt: number | undefined;
-  /** Whether the program may not be listening yet at the first probe. */
+  /** True when the program may not be listening yet at the first probe. */
   readonly isEarly: boolean;
   /** The last outcome, and how often it occurred in a row. */
   readonly last: boolean | undefined;
   readonly run: number;
-  /** What counts, once a threshold was reached. */
+  /** Result that counts, once a threshold was reached. */
   readonly result: boolean | undefined;
 }
 
@@ -37,7 +37,7 @@ interface StartedContainer {
   readonly startedAt: number;
   /** Later than that after a restart of the agent. */
   readonly now: number;
-  /** Whether an earlier agent has reported it as ready. */
+  /** True when an earlier agent has reported it as ready. */
   readonly wasReady: boolean;
 }
 

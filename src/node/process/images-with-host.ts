@@ -10,7 +10,7 @@ import type { Images } from '../runtime/runtime.ts';
 import { HOST_IMAGE, HOST_IMAGE_REFUSED, hostImageConfig } from './host-image.ts';
 import type { ResolvedImage } from './wire/calls.ts';
 
-/** Of the files that name the users and groups of an image. */
+/** Limit for each file that names the users and groups of an image. */
 const MAX_USER_FILE_BYTES = 1024 * 1024;
 
 /**

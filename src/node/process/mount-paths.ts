@@ -5,7 +5,7 @@
 import { posix } from 'node:path';
 import type { ContainerConfig } from '../runtime/container-config.ts';
 
-/** What the runtime itself puts into /dev. */
+/** Devices that the runtime itself puts into /dev. */
 const OWN_DEVICES = new Set([
   ...['null', 'zero', 'full', 'random', 'urandom', 'tty', 'console', 'ptmx', 'pts'],
   ...['fd', 'stdin', 'stdout', 'stderr', 'core'],

@@ -1,6 +1,6 @@
 /**
- * What plain processes make of what a pod asks for. What the pod, or somebody else, relies on to be safe or to find its data is rejected
- * unless it can be honoured. What only makes the pod a better neighbour, or a name more convenient, is ignored with a warning.
+ * Rules for pods that run as plain processes. What the pod, or somebody else, relies on to be safe or to find its data is
+ * rejected unless it can be honoured. What only makes the pod a better neighbour, or a name more convenient, is ignored with a warning.
  */
 import { isHostImage } from '../../kinds/shapes/container/host-image.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';

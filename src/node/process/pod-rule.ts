@@ -1,8 +1,8 @@
-/** What the rules of `refusal.ts` and `plain-rules.ts` are made of. */
+/** Parts of the rules in `refusal.ts` and `plain-rules.ts`. */
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 
-/** What is wrong with a pod; undefined: nothing. */
+/** Returns what is wrong with a pod; undefined: nothing. */
 export type PodRule = (pod: SeenPod, facts: KeeperFacts) => string | undefined;
 
 type SecurityContext = NonNullable<SeenContainer['securityContext']> & NonNullable<SeenPod['spec']['securityContext']>;
@@ -36,7 +36,7 @@ export function containersOf({ spec }: SeenPod): SeenContainer[] {
   return [...(spec.initContainers ?? []), ...spec.containers, ...(spec.ephemeralContainers ?? [])];
 }
 
-/** What to do to have containers. */
+/** Tells what to do to have containers. */
 export function missing({ whyNotIsolated }: KeeperFacts): string {
   return `pods are containers only where the node agent runs as root and runc or crun is installed (${whyNotIsolated})`;
 }

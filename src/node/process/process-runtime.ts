@@ -24,7 +24,7 @@ export interface ProcessRuntimeOptions {
   readonly images: ImageStore;
   /** Paths of the node that containers with its files do not see: the data of clusters, and their keys. */
   readonly hidden: () => Promise<readonly string[]>;
-  /** Whether containers may use the image `host`. */
+  /** True when containers may use the image `host`. */
   readonly allowsHostImage: boolean;
   /** The command that starts the keeper of containers, to which name, range and directory are appended. */
   readonly keeper: readonly string[];

@@ -25,7 +25,7 @@ export function refusal(pod: SeenPod, facts: KeeperFacts, allowsHostImage: boole
   return undefined;
 }
 
-/** What a pod asks for and does not get although it runs, each as part of a sentence. */
+/** Lists requests of a pod that are ignored although it runs, each as part of a sentence. */
 export function ignoredRequests(pod: SeenPod, facts: KeeperFacts): readonly string[] {
   return facts.executor === 'oci' ? [] : IGNORED.flatMap((rule) => rule(pod, facts) ?? []);
 }

@@ -106,7 +106,7 @@ export async function openPort(
   const ended = connection.ended(stream);
   ended.catch(() => undefined);
   const socket = await connection.stream(stream, 'data');
-  // Those who use it see the error as well.
+  // Users of the socket see the error as well.
   socket.on('error', () => undefined);
   socket.once('close', () => {
     connection.call('closeStream', { stream }).catch(() => undefined);

@@ -16,7 +16,7 @@ export function userNamespaceOf(pod: SeenPod, facts: Pick<KeeperFacts, 'hasUserN
   return whyHostUsers(pod) === undefined ? 'mapped-owners' : 'none';
 }
 
-/** What of a pod needs the user ids of the node, in words; undefined: nothing. */
+/** Names what in a pod needs the user ids of the node; undefined: nothing. */
 export function whyHostUsers(pod: SeenPod): string | undefined {
   const { spec } = pod;
   if (spec.hostNetwork || spec.hostPID || spec.hostIPC) return 'it shares namespaces of the node';

@@ -1,4 +1,4 @@
-/** What a container is made from. Everything is resolved: values, not references. */
+/** Configuration of a container. Everything is resolved: values, not references. */
 
 export interface ContainerConfig {
   readonly name: string;
@@ -111,7 +111,7 @@ export interface ContainerSecurity {
   readonly runAsUsername: string | undefined;
   readonly runAsGroup: number | undefined;
   readonly supplementalGroups: readonly number[];
-  /** Whether the groups of the image's user are added. */
+  /** True when the groups of the image's user are added. */
   readonly mergesImageGroups: boolean;
   readonly addCapabilities: readonly string[];
   readonly dropCapabilities: readonly string[];
@@ -120,7 +120,7 @@ export interface ContainerSecurity {
   readonly seccomp: Seccomp | undefined;
   readonly appArmor: AppArmor | undefined;
   readonly selinux: SelinuxOptions | undefined;
-  /** What of /proc is hidden; empty with procMount `Unmasked`. */
+  /** Hidden paths, such as those in /proc; empty with procMount `Unmasked`. */
   readonly maskedPaths: readonly string[];
   readonly readOnlyPaths: readonly string[];
   readonly pid: 'container' | 'pod' | 'node' | { readonly containerId: string };

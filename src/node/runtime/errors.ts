@@ -5,7 +5,7 @@ export type RuntimeErrorCode =
   | 'InvalidImageName'
   | 'RegistryUnavailable'
   | 'SignatureValidationFailed'
-  /** What was asked for cannot be done by this runtime. */
+  /** The runtime cannot do what was asked for. */
   | 'Unsupported'
   /** The command or working directory does not exist or cannot be run. */
   | 'CannotRun'

@@ -1,4 +1,4 @@
-/** What the node agent needs from what runs its pods. Times are milliseconds since the epoch. */
+/** Contract between the node agent and a container runtime. Times are milliseconds since the epoch. */
 import type { Duplex } from 'node:stream';
 import type { ProcessStreams, TerminalSize } from '../../base/programs/process-streams.ts';
 import type { PodNetwork } from '../../kinds/groups/core/node/pod-network.ts';
@@ -12,19 +12,19 @@ export interface Runtime extends Containers {
   /** The value of `containerRuntimeVersion` in the node's status, for example `containerd://1.6.20`. */
   readonly version: string;
   readonly images: Images;
-  /** What its containers are not separated from, and why, as a sentence for the conditions of pods. Absent: nothing. */
+  /** Missing isolation of its containers, and why, as a sentence for the conditions of pods. Absent: none. */
   readonly limitation?: string | undefined;
   /** Where pods get their addresses from. Default: `cluster`. */
   readonly podNetwork?: PodNetwork | undefined;
-  /** What its handlers can do, for the node's status. The default one has an empty name. Empty: the runtime does not say. */
+  /** Handlers and their features, for the node's status. The default one has an empty name. Empty: the runtime does not say. */
   readonly handlers: readonly RuntimeHandler[];
-  /** Whether `supplementalGroupsPolicy` is honoured; undefined: the runtime does not say. */
+  /** True when `supplementalGroupsPolicy` is honoured; undefined: the runtime does not say. */
   readonly supplementalGroupsPolicy: boolean | undefined;
   /** Why it cannot run this pod, as a sentence for an event; undefined if it can. Nothing is ever ignored silently. */
   refusal(pod: SeenPod): string | undefined;
-  /** What a pod asks for and does not get although the runtime runs it, each as part of a sentence. Absent: nothing. */
+  /** Lists requests of a pod that are ignored although the runtime runs it, each as part of a sentence. Absent: none. */
   readonly ignoredRequests?: ((pod: SeenPod) => readonly string[]) | undefined;
-  /** Whether a pod gets a user namespace, and who maps the ids of its files; absent: `hostUsers: false` maps mounts. */
+  /** Decides on a user namespace for a pod, and who maps the ids of its files; absent: `hostUsers: false` maps mounts. */
   readonly userNamespaceOf?: ((pod: SeenPod) => UserNamespaceMode) | undefined;
   health(): Promise<RuntimeHealth>;
   /** Calls the listener when something may have changed, with the sandbox if it is known. Returns how to stop that. */
@@ -37,7 +37,7 @@ export interface Runtime extends Containers {
   close(): Promise<void>;
 }
 
-/** What a RuntimeClass chooses by name. */
+/** Handler that a RuntimeClass chooses by name. */
 export interface RuntimeHandler {
   readonly name: string;
   readonly recursiveReadOnlyMounts: boolean;
@@ -156,7 +156,7 @@ export interface Image {
   readonly bytes: number;
   /** The user of the image: a number, or a name when it is not one. Undefined: root. */
   readonly user: number | string | undefined;
-  /** Whether garbage collection leaves it alone. */
+  /** True when garbage collection leaves it alone. */
   readonly isPinned: boolean;
 }
 
@@ -170,21 +170,21 @@ export interface RegistryCredentials {
 
 export interface Images {
   list(): Promise<readonly Image[]>;
-  /** By name or id; undefined if it is not on this node. */
+  /** Finds an image by name or id; undefined if it is not on this node. */
   find(reference: string): Promise<Image | undefined>;
-  /** Whether the image is a part of the node, which no registry has; absent: none is. */
+  /** Reports whether the image is a part of the node, which no registry has; absent: none is. */
   isBuiltIn?(reference: string): boolean;
   /** Returns the id. Rejects with a RuntimeError. */
   pull(reference: string, credentials: RegistryCredentials | undefined): Promise<string>;
   remove(id: string): Promise<void>;
   /** Loads an OCI or Docker archive, and returns the names of the images in it. */
   load(archive: string): Promise<readonly string[]>;
-  /** What images take on disk, and where that is. */
+  /** Measures what images take on disk, and where that is. */
   usage(): Promise<{ readonly bytes: number; readonly directory: string }>;
 }
 
 export interface ContainerUsage {
-  /** Of a container or a sandbox. */
+  /** Id of a container or a sandbox. */
   readonly id: string;
   readonly time: number;
   /** Processor time since its start, in nanoseconds. */
@@ -196,6 +196,6 @@ export interface ContainerUsage {
   readonly writableBytes: number | undefined;
   /** Present where its processor time is limited, and the runtime can tell. */
   readonly throttling?: Throttling;
-  /** Of a sandbox with a network of its own. */
+  /** Traffic of a sandbox with a network of its own. */
   readonly network?: readonly InterfaceUsage[];
 }

@@ -1,4 +1,4 @@
-/** What a sandbox is made from: everything that the containers of a pod share. */
+/** Configuration of a sandbox: everything that the containers of a pod share. */
 import type { QosClass } from '../../kinds/shapes/pod/qos-class.ts';
 import type { ContainerResources, IdMapping, Seccomp, SelinuxOptions } from './container-config.ts';
 
@@ -9,7 +9,7 @@ export interface SandboxConfig {
   readonly hostname: string;
   /** Where logs go: `NAME/ATTEMPT.log` of a container is relative to it. */
   readonly logDirectory: string;
-  /** What `/etc/resolv.conf` says; undefined: the node's own. */
+  /** Contents of `/etc/resolv.conf`; undefined: the node's own. */
   readonly dns: DnsConfig | undefined;
   readonly ports: readonly PortMapping[];
   readonly labels: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface SandboxConfig {
   /** The overhead of its RuntimeClass and the sum of its containers, where they have limits. */
   readonly overhead: ContainerResources | undefined;
   readonly resources: ContainerResources | undefined;
-  /** Of a cgroup around all its containers, where the runtime makes one: what the pod as a whole is limited to. */
+  /** Limits of the pod as a whole, on a cgroup around all its containers, where the runtime makes one. */
   readonly cgroupResources: ContainerResources | undefined;
   /** The handler of its RuntimeClass; empty: the default one. */
   readonly runtimeHandler: string;

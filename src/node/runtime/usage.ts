@@ -8,7 +8,7 @@ export interface Throttling {
   readonly throttledNanoseconds: number;
 }
 
-/** What an interface has carried. */
+/** Traffic of an interface. */
 export interface InterfaceUsage {
   readonly interface: string;
   readonly received: TrafficCounters;

@@ -53,7 +53,7 @@ const isSimulated = ({ status }: DeepReadonly<Node>) =>
 /** The conditions that simulated nodes report. */
 const REPORTED_CONDITIONS: ReadonlySet<string> = new Set(nodeConditions(0).map(({ type }) => type));
 
-/** What the node lifecycle controller writes for a silent node; those that are unknown already stay as they are. */
+/** Conditions that the node lifecycle controller writes for a silent node; those that are unknown already stay as they are. */
 function unknownConditions(conditions: NonNullable<DeepReadonly<Node>['status']['conditions']>, now: string) {
   return conditions
     .filter(({ type, status }) => REPORTED_CONDITIONS.has(type) && status !== 'Unknown')

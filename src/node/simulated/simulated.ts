@@ -46,7 +46,7 @@ export interface SimulatedNodesOptions {
 }
 
 export interface SimulatedNodes {
-  /** Whether the node is simulated. */
+  /** Reports whether the node is simulated. */
   has(node: string): boolean;
   /** Rejects with the ApiError of a kubelet. */
   logs(request: LogRequest): Promise<AsyncIterable<Buffer>>;

@@ -41,7 +41,7 @@ export function hostTimes(ingress: NamesHosts): (host: string) => string {
   return (host) => listed.get(host) ?? listed.get(EVERY_HOST) ?? creationTimestamp;
 }
 
-/** Whether two states of an Ingress name their hosts since the same times. */
+/** Reports whether two states of an Ingress name their hosts since the same times. */
 export function haveSameHostTimes(one: NamesHosts, other: NamesHosts): boolean {
   return textOf(one) === textOf(other);
 }

@@ -1,4 +1,4 @@
-/** What actions work with. */
+/** Dependencies of actions. */
 import type { DialGuard } from '../../../base/dial/dial-guard.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { DnsOptions } from '../../container/dns.ts';
@@ -13,10 +13,10 @@ import type { Volumes } from '../../volumes/volumes.ts';
 import type { PullSecret } from '../images/keyring.ts';
 import type { ImagePulls } from '../images/pull.ts';
 
-/** What pods see of the node. */
+/** Facts about the node that pods see. */
 export interface NodeFacts {
   readonly hostIPs: readonly string[];
-  /** Whether all pods have its network, and so its addresses. */
+  /** True when all pods have the network of the node, and so its addresses. */
   readonly sharesNetwork: boolean;
   readonly allocatable: Readonly<Record<string, string>>;
   readonly resources: MachineResources;
@@ -47,14 +47,14 @@ export interface ActionContext {
   /** Holds the log directories of all pods. */
   readonly logRoot: string;
   readonly seccompDirectory: string;
-  /** Of probes and hooks: `kube-probe/1.36`. */
+  /** User agent of probes and hooks: `kube-probe/1.36`. */
   readonly userAgent: string;
   /** Checks what probes and hooks connect to. */
   readonly dialGuard: DialGuard;
   readonly network: PodNetwork;
 }
 
-/** What the network of the node is asked for around the life of a container. */
+/** Calls to the node's network around the life of a container. */
 export interface PodNetwork {
   /** Resolves when network policies hold for a pod with these addresses. Containers start after that. */
   untilIsolated(pod: SeenPod, addresses: readonly string[]): Promise<void>;
@@ -69,7 +69,7 @@ export interface Subject {
   readonly emit: (event: PlannedEvent) => void;
 }
 
-/** Whether a pod has the network of the node, because it asks for it or because there is no other. */
+/** Reports whether a pod has the network of the node, because it asks for it or because there is no other. */
 export function isOnNodeNetwork({ spec }: SeenPod, { sharesNetwork }: Pick<NodeFacts, 'sharesNetwork'>): boolean {
   return sharesNetwork || spec.hostNetwork === true;
 }

@@ -118,7 +118,7 @@ async function resizeSandbox(
   return DONE;
 }
 
-/** Whether a limit becomes lower. */
+/** Reports whether a limit becomes lower. */
 const isLess = (after: number | undefined, before: number | undefined): after is number =>
   after !== undefined && (before === undefined || after < before);
 

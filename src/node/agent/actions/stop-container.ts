@@ -8,7 +8,7 @@ import { type ActionContext, addressesOf, isOnNodeNetwork, probedPod, type Subje
 type PreStop = Extract<Action, { readonly type: 'pre-stop' }>;
 type StopContainer = Extract<Action, { readonly type: 'stop-container' }>;
 
-/** What is left for the container to end after a hook that has used up the grace period. */
+/** Time that a container has to end after a hook that has used up the grace period. */
 const MIN_GRACE_SECONDS = 2;
 /** How long the end of a container waits for Services. */
 const MAX_DRAIN_MS = 5_000;
@@ -66,7 +66,7 @@ async function drain(
   try {
     await Promise.race([network.untilDrained(addressesOf(subject, node()), end.signal), isLate]);
   } catch {
-    // What can be said about connections is no reason not to stop a container.
+    // A failed drain does not keep a container from being stopped.
   } finally {
     signal.removeEventListener('abort', abort);
     end.abort(new Error('the container is stopped'));

@@ -10,7 +10,7 @@ import { readFile, rename, writeFile } from '../../../base/own-files/own-files.t
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 
 interface Records {
-  /** By image id, then by repository: hashes of credentials, or everyone. */
+  /** Hashes of credentials, or everyone, by image id and then by repository. */
   readonly pulled: Record<string, Record<string, 'everyone' | string[]>>;
   /** Names of images whose pull with credentials has begun: what is found after a crash is not for everyone. */
   readonly intents: string[];
@@ -37,7 +37,7 @@ export class PullRecords {
     const { pulled, intents } = await this.#load();
     const byRepository = pulled[imageId];
     if (!byRepository) return intents.includes(image) ? 'nobody' : 'everyone';
-    // What everyone can pull under one name is no secret under another.
+    // An image that everyone can pull under one name is no secret under another.
     if (Object.values(byRepository).includes('everyone')) return 'everyone';
     const known = byRepository[repositoryOf(image)];
     if (known === undefined) return 'nobody';

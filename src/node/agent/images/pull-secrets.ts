@@ -4,7 +4,7 @@ import type { RegistryCredentials } from '../../runtime/runtime.ts';
 import { credentialsFor, type PullSecret } from './keyring.ts';
 
 export interface PodCredentials {
-  /** Those that fit the image. */
+  /** Credentials that fit the image. */
   readonly credentials: readonly RegistryCredentials[];
   /** Names of secrets that could not be read. */
   readonly missing: readonly string[];

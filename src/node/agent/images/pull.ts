@@ -10,7 +10,7 @@ export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 export interface PullRequest {
   readonly image: string;
   readonly policy: PullPolicy;
-  /** Those of the pod that fit the image. */
+  /** Returns the credentials of the pod that fit the image. */
   readonly credentials: () => Promise<readonly RegistryCredentials[]>;
 }
 

@@ -19,7 +19,7 @@ const MAX_WAIT_MS = 20_000;
 
 export class VolumePulls {
   readonly #options: VolumePullsOptions;
-  /** By pod and image. */
+  /** Running pulls by pod and image. */
   readonly #running = new Map<string, Promise<PullResult>>();
 
   constructor(options: VolumePullsOptions) {

@@ -1,4 +1,4 @@
-/** What the agent needs to know of the machine that it runs on. */
+/** Facts about the machine that the agent runs on. */
 
 export interface NodeAddress {
   readonly type: 'InternalIP' | 'Hostname';

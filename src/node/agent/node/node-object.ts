@@ -22,7 +22,7 @@ export interface NodeSettings {
 
 export interface NodeHealth {
   readonly runtime: RuntimeHealth;
-  /** What pods are not separated from, as a sentence; undefined: nothing. */
+  /** Missing isolation of pods, as a sentence; undefined: none. */
   readonly limitation?: string | undefined;
   readonly pressures: readonly Pressure[];
 }

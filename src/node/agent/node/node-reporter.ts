@@ -55,7 +55,7 @@ export class NodeReporter {
     return this.#node?.metadata.uid;
   }
 
-  /** What pods may use, as last reported. */
+  /** Resources that pods may use, as last reported. */
   get allocatable(): Readonly<Record<string, string>> {
     return this.#description?.allocatable ?? {};
   }

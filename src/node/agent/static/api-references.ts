@@ -1,4 +1,4 @@
-/** What a static pod may not refer to, because it runs without the API. */
+/** References that a static pod may not have, because it runs without the API. */
 import type { SeenPod } from '../../pod/container-run.ts';
 
 type Volume = NonNullable<SeenPod['spec']['volumes']>[number];

@@ -27,14 +27,14 @@ interface KnownFile {
   readonly pod: SeenPod | undefined;
 }
 
-/** What is written in several steps is read once. */
+/** Delay before a changed file is read, so that one written in several steps is read once. */
 const SETTLE_MS = 100;
 /** Until a directory is looked for again that was removed. */
 const RETRY_MS = 1_000;
 
 export class ManifestDirectory {
   readonly #options: ManifestDirectoryOptions;
-  /** By path. */
+  /** Known files by path. */
   #files: ReadonlyMap<string, KnownFile> = new Map();
   #watcher: FSWatcher | undefined;
   #timer: Timer | undefined;

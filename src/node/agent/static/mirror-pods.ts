@@ -32,7 +32,7 @@ interface Slot {
 
 export class MirrorPods {
   readonly #options: MirrorPodsOptions;
-  /** By namespace and name. */
+  /** Slots by namespace and name. */
   readonly #slots = new Map<string, Slot>();
   #isConnected = false;
 

@@ -14,15 +14,15 @@ export interface StaticPodsOptions {
   readonly start: (pod: SeenPod) => void;
   /** Ends a pod that was started; `ended` is called when nothing of it is left. */
   readonly end: (pod: SeenPod) => void;
-  /** Whether something of that name is on the node, which has to end before. */
+  /** Reports whether a pod of that name is on the node, which has to end before. */
   readonly isOccupied: (pod: SeenPod) => boolean;
 }
 
 export class StaticPods {
   readonly #options: StaticPodsOptions;
-  /** What the files say, by namespace and name. */
+  /** Pods in the files, by namespace and name. */
   #wanted: ReadonlyMap<string, SeenPod> = new Map();
-  /** What was started and has not ended, by namespace and name. */
+  /** Pods that were started and have not ended, by namespace and name. */
   readonly #started = new Map<string, SeenPod>();
   readonly #ending = new Set<SeenPod>();
 

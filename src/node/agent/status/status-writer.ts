@@ -19,7 +19,7 @@ export interface StatusWriterOptions {
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly hostIP: () => string;
-  /** What containers are not separated from, and what of the pod is not honoured, as sentences. */
+  /** Describes missing isolation of containers, and ignored requests of the pod, as sentences. */
   readonly limitation: (pod: SeenPod) => string | undefined;
   /** The pod in the API that shows the status; for a static pod, its mirror. Undefined: there is none now. */
   readonly shownAs: (pod: SeenPod) => SeenPod | undefined;

@@ -85,12 +85,12 @@ export class PodWorker {
     return this.#probes.counts();
   }
 
-  /** Whether nothing of the pod is left on the node. */
+  /** True when nothing of the pod is left on the node. */
   get isFinished(): boolean {
     return this.#isFinished;
   }
 
-  /** Whether the API does not know the pod any more. */
+  /** True when the API does not know the pod any more. */
   get isRemoved(): boolean {
     return this.#isRemoved;
   }
@@ -153,7 +153,7 @@ export class PodWorker {
     const { context, onStatus } = this.#options;
     if (this.#state) await this.#resizes.decide(this.#pod, this.#state);
     let state = await this.#observe();
-    // What has ended since is not in what was observed: what looks left over may have been started.
+    // Observe again while the state is newer than the listing: a seeming leftover may have been started since.
     while (state.revision !== this.#listed && !this.#isStopped) state = await this.#observe();
     if (this.#isStopped) return;
     this.#options.counters.containersEnded(state.containers, this.#ended);
@@ -193,7 +193,7 @@ export class PodWorker {
       }
       this.#state = adoptPod(this.#pod, read, context.clock.now());
       this.#listed = this.#state.revision;
-      // What had ended before was counted by the agent of that time.
+      // Containers that had ended before were counted by the agent of that time.
       for (const { id, state } of this.#state.containers.flatMap(({ records: all }) => all)) {
         if (state === 'exited') this.#ended.add(id);
       }
@@ -283,7 +283,7 @@ const VOLUME_RETRY_MS = 60_000;
 
 const hasEnded = ({ status: { phase } }: SeenPod) => phase === 'Succeeded' || phase === 'Failed';
 
-/** Whether the downward API shows the same of both. */
+/** Reports whether the downward API shows the same for both. */
 function showsTheSame(a: SeenPod, b: SeenPod): boolean {
   return (
     deepEqual(a.metadata.labels, b.metadata.labels) &&

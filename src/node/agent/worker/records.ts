@@ -23,7 +23,7 @@ export interface ReadRecords {
 /** Reads each termination message once. */
 export class Records {
   readonly #options: RecordsOptions;
-  /** Of containers that have ended, by id. */
+  /** Records of containers that have ended, by id. */
   readonly #ended = new Map<string, ContainerRecord>();
 
   constructor(options: RecordsOptions) {

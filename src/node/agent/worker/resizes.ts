@@ -77,7 +77,7 @@ function admit({ spec }: SeenPod, state: PodState): void {
   state.admitted = spec;
 }
 
-/** What the pod is to have, as kubelet writes it in events. */
+/** Describes the wanted resources of the pod, as kubelet writes them in events. */
 function summary({ metadata: { generation = 0 }, spec }: SeenPod, error?: string): string {
   const of = (list: readonly { readonly name: string; readonly resources?: object }[]) =>
     list.map(({ name, resources = {} }) => ({ name, resources: deepEqual(resources, {}) ? undefined : resources }));

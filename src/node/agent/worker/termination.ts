@@ -6,7 +6,7 @@ import type { Container } from '../../runtime/runtime.ts';
 
 /** More than any message may have, so that the status shows how it is cut. */
 const MAX_FILE_BYTES = 4096;
-/** Of the end of a log: enough for the lines that may become a message, with their prefixes. */
+/** Limit for the end of a log: enough for the lines that may become a message, with their prefixes. */
 const MAX_LOG_BYTES = 64 * 1024;
 
 export interface EndedContainer {
@@ -23,7 +23,7 @@ export async function terminationMessage({ record, container, file }: EndedConta
   if (own !== '') return own;
   const isFallback = container?.terminationMessagePolicy === 'FallbackToLogsOnError' && record.exitCode !== 0;
   const log = isFallback ? lastLines(await endOf(record.logPath)) : '';
-  // What the runtime says explains a container that did not start.
+  // The runtime's message explains a container that did not start.
   return log !== '' ? log : record.message || undefined;
 }
 

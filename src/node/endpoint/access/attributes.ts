@@ -1,4 +1,4 @@
-/** What right a request to the endpoint needs. */
+/** Rights that requests to the endpoint need. */
 
 /** The resource is `nodes`, the name that of the node. */
 export interface Right {

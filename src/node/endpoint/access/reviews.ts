@@ -55,7 +55,7 @@ export class Reviews {
     return value;
   }
 
-  /** Whether a user has a right on a subresource of the node. Rejects when the server does not answer. */
+  /** Reports whether a user has a right on a subresource of the node. Rejects when the server does not answer. */
   async isAllowed(user: EndpointUser, verb: string, subresource: string): Promise<boolean> {
     const key = JSON.stringify([verb, subresource, user.name, user.uid, user.groups, user.extra]);
     const now = this.#clock.now();

@@ -65,7 +65,7 @@ function podList(pods: readonly object[]): object {
   };
 }
 
-/** What runs, as the runtime says: names, and the containers that run. */
+/** Lists running pods, as the runtime says: names, and the containers that run. */
 async function runningPods({ runtime }: EndpointNode): Promise<readonly object[]> {
   if (!runtime) return [];
   const [sandboxes, containers] = await Promise.all([runtime.sandboxes(), runtime.containers()]);

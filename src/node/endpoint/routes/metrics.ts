@@ -1,4 +1,4 @@
-/** What `/metrics`, `/metrics/cadvisor` and `/metrics/probes` show. */
+/** Documents for `/metrics`, `/metrics/cadvisor` and `/metrics/probes`. */
 import type { ClaimStats } from '../../machine/housekeeping.ts';
 import type { Container } from '../../runtime/runtime.ts';
 import type { EndpointNode } from '../endpoint-node.ts';
@@ -97,7 +97,7 @@ const NETWORK_METRICS = [
   ['sent', 'packets', 'transmit_packets_total', 'Cumulative count of packets transmitted'],
 ] as const;
 
-/** What containers use, with the names of cAdvisor. */
+/** Writes what containers use, with the names of cAdvisor. */
 export async function containerMetrics(node: EndpointNode): Promise<string> {
   const { runtime } = node;
   if (!runtime) return '';

@@ -12,7 +12,7 @@ export interface ImageGarbageSettings {
   readonly maxUnusedMs: number;
 }
 
-/** Those of kubelet. */
+/** Defaults of kubelet. */
 export const DEFAULT_IMAGE_GARBAGE: ImageGarbageSettings = {
   highPercent: 85,
   lowPercent: 80,

@@ -7,7 +7,7 @@ import type { SeenPod } from '../../pod/container-run.ts';
 import type { Observations } from '../observe.ts';
 import { leastOf, RESOURCE_OF, type Threshold } from './thresholds.ts';
 
-/** What a pod uses. */
+/** Resources that a pod uses. */
 export interface PodConsumption {
   /** The working set, and what containers and volumes wrote, in bytes. */
   readonly memory: number;

@@ -7,7 +7,7 @@ export interface Threshold {
   readonly least: number | { readonly fraction: number };
 }
 
-/** Those of kubelet. A file system without inodes of its own says it has none; that is no shortage. */
+/** Defaults of kubelet. A file system without inodes of its own says it has none; that is no shortage. */
 export const DEFAULT_THRESHOLDS: readonly Threshold[] = [
   { signal: 'memory.available', least: 100 * 1024 * 1024 },
   { signal: 'nodefs.available', least: { fraction: 0.1 } },

@@ -9,7 +9,7 @@ interface Usage {
   readonly memory: number;
 }
 
-/** What the server asks an agent for. */
+/** Usage that the server asks an agent for. */
 export interface NodeUsage {
   /** Milliseconds since the epoch. */
   readonly time: number;

@@ -16,7 +16,7 @@ export interface PodStats {
   /** When its sandbox was made. */
   readonly startedAt: number;
   readonly containers: readonly ContainerStats[];
-  /** Of all together, where the pod has a cgroup. */
+  /** Usage of all containers together, where the pod has a cgroup. */
   readonly usage: ContainerUsage | undefined;
   readonly nanocores: number | undefined;
 }

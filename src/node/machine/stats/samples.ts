@@ -8,10 +8,10 @@ interface Pair<T> {
   readonly previous: T | undefined;
 }
 
-/** What is known of a node's use of resources. */
+/** Samples of a node's use of resources. */
 export interface Samples {
   readonly node: Pair<MachineUsage> | undefined;
-  /** By id, also of sandboxes. */
+  /** Samples by id, also of sandboxes. */
   readonly containers: ReadonlyMap<string, Pair<ContainerUsage>>;
 }
 

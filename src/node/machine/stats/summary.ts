@@ -13,9 +13,9 @@ export interface SummaryInput {
   readonly bootedAt: number;
   readonly samples: Samples;
   readonly pods: readonly PodStats[];
-  /** What images take, in bytes. */
+  /** Disk usage of images, in bytes. */
   readonly imageBytes: number;
-  /** What a pod has written, except for the layers of its containers; undefined if that is not known. */
+  /** Returns what a pod has written, except for the layers of its containers; undefined if that is not known. */
   writtenBy(podUid: string): PodUsage | undefined;
   /** Volumes that are no part of this machine's disk. */
   driverVolumesOf?(podUid: string): readonly DriverVolumeStats[];

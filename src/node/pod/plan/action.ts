@@ -1,4 +1,4 @@
-/** What the agent does about a pod. An action that was begun is not planned again until it has ended. */
+/** Actions of the agent on a pod. One that has begun is not planned again until it has ended. */
 import type { Role } from '../container-run.ts';
 import type { PodFailure, PodSize, Resources, Settled, StopCause } from './state.ts';
 
@@ -38,7 +38,7 @@ export type Action =
       /** When the grace period ends. */
       readonly by: number;
       readonly cause: StopCause;
-      /** Whether its hook was run before. */
+      /** True when its hook was run before. */
       readonly isHookDone?: boolean;
     })
   | (OfContainer & { readonly type: 'remove-container'; readonly id: string; readonly keepsLog?: boolean })
@@ -64,7 +64,7 @@ export interface PlannedEvent {
 export interface Plan {
   readonly actions: readonly Action[];
   readonly events: readonly PlannedEvent[];
-  /** What is to be remembered; `begin` does that. */
+  /** Decisions to remember; `begin` does that. */
   readonly decisions: readonly PodDecision[];
   /** When to plan again, if nothing happens before; undefined: only when something happens. */
   readonly nextAt: number | undefined;

@@ -68,7 +68,7 @@ function continueRestart(pod: SeenPod, state: PodState, reported: ReturnType<typ
   for (const each of own) each.reset = sources.has(each) ? 'source' : 'target';
 }
 
-/** Of a container that was removed to restart all, and has not been started since. */
+/** Returns the role of a container in a restart of all, if it was removed for that and has not been started since. */
 function reportedReset(
   pod: SeenPod,
   each: ContainerState,

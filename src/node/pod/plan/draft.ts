@@ -67,7 +67,7 @@ export class PlanDraft implements Plan {
     if (this.nextAt === undefined || time < this.nextAt) this.nextAt = time;
   }
 
-  /** Whether a failed step is to be tried now; wakes at its time otherwise. */
+  /** Reports whether a failed step is to be retried now; otherwise sets a wake-up for its time. */
   isDue(retryAt: number): boolean {
     if (this.now >= retryAt) return true;
     this.wakeAt(retryAt);

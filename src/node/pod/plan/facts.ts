@@ -1,4 +1,4 @@
-/** What the records of a container say about it. */
+/** Facts about a container that follow from its records. */
 import type { SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import type { ContainerRecord, ContainerState, PodState, SandboxState } from './state.ts';
 
@@ -8,22 +8,22 @@ export function readySandbox({ sandboxes }: PodState): SandboxState | undefined 
   return newest?.isReady && newest.stop.type === 'to-do' ? newest : undefined;
 }
 
-/** Whether the runtime reports it as running; also while its postStart hook runs. */
+/** Reports whether the runtime shows it as running; also while its postStart hook runs. */
 export function isRunning({ records }: ContainerState): boolean {
   return records[0]?.state === 'running';
 }
 
-/** Whether something of it may still run. */
+/** Reports whether any process of the container may still run. */
 export function mayRun({ records, start }: ContainerState): boolean {
   return start.type === 'doing' || records.some(({ state }) => state === 'running' || state === 'unknown');
 }
 
-/** Whether it was started at least once, in any sandbox. */
+/** Reports whether it was started at least once, in any sandbox. */
 export function hasRun({ records, lastExit }: ContainerState): boolean {
   return lastExit !== undefined || records.some(({ state }) => state !== 'created');
 }
 
-/** Whether it was started in this sandbox. */
+/** Reports whether it was started in this sandbox. */
 export function hasRunIn({ records }: ContainerState, sandboxId: string): boolean {
   return records.some((record) => record.sandboxId === sandboxId && record.state !== 'created');
 }
@@ -89,7 +89,7 @@ export const RESTARTING_ALL = Object.freeze({
 export const LOST_MESSAGE =
   'The container could not be located when the pod was deleted.  The container used to be Running';
 
-/** Whether it runs and its startup probe has passed. */
+/** Reports whether it runs and its startup probe has passed. */
 export function isStarted(container: SeenContainer, state: ContainerState): boolean {
   if (!isRunning(state) || state.start.type === 'doing') return false;
   return state.started ?? !('startupProbe' in container && container.startupProbe);

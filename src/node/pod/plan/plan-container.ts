@@ -7,13 +7,13 @@ import { hasOther, isChanged } from './resize.ts';
 import type { ContainerRecord, ContainerState, StopCause } from './state.ts';
 import { nameOf, waitOf } from './wait.ts';
 
-/** Whether it is started again after this exit. */
+/** Reports whether the container is restarted after this exit. */
 function isRestarted({ spec }: SeenPod, container: SeenContainer, { role }: ContainerState, exitCode: number): boolean {
   if (role === 'ephemeral' || (role === 'init' && exitCode === 0)) return false;
   return mayRestart(container, spec, exitCode);
 }
 
-/** Whether it is to be started, now or after a back-off: it has not run yet, or is restarted. */
+/** Reports whether it is to be started, now or after a back-off: it has not run yet, or is restarted. */
 export function isToStart(pod: SeenPod, container: SeenContainer, state: ContainerState): boolean {
   if (state.reset) return true;
   const exitCode = exitCodeOf(state);
@@ -21,7 +21,7 @@ export function isToStart(pod: SeenPod, container: SeenContainer, state: Contain
   return wasStoppedForChange(state) || isRestarted(pod, container, state, exitCode);
 }
 
-/** Whether it was stopped to start it with its changed spec, whatever its restart policy. */
+/** Reports whether it was stopped to start it with its changed spec, whatever its restart policy. */
 export function wasStoppedForChange({ stop, records }: ContainerState): boolean {
   return stop !== undefined && stop.id === records[0]?.id && (stop.cause === 'image' || stop.cause === 'resources');
 }

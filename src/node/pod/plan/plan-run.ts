@@ -28,7 +28,7 @@ export function planRun(draft: PlanDraft): boolean {
   return true;
 }
 
-/** Whether the step is to be begun now. */
+/** Reports whether the step is to begin now. */
 export function isDue(draft: PlanDraft, step: StepState): boolean {
   return step.type === 'to-do' || (step.type === 'failed' && draft.isDue(step.retryAt));
 }
@@ -91,7 +91,7 @@ export function removeSandbox(draft: PlanDraft, { id, removal }: SandboxState): 
   if (isDue(draft, removal)) draft.act({ type: 'remove-sandbox', id });
 }
 
-/** Whether the main containers may run: one has been started in the sandbox, or there are no init containers. */
+/** Reports whether main containers may run: one has been started in the sandbox, or there are no init containers. */
 function isInitialized({ pod, state }: PlanDraft, sandboxId: string): boolean {
   const count = pod.spec.initContainers?.length ?? 0;
   return count === 0 || furthestIn(state, sandboxId) >= count;

@@ -208,7 +208,7 @@ function stepAfter(
 const retryDelay = () => RETRY_MS;
 
 const MAX_REMOVAL_RETRY_MS = 10_000;
-/** What is to go is tried again soon. */
+/** Computes the delay before a failed removal is retried. */
 const removalDelay = (failures: number) => Math.min(MAX_REMOVAL_RETRY_MS, 1_000 * 2 ** Math.min(failures - 1, 10));
 
 /** Only failures of a registry back off. */
@@ -217,7 +217,7 @@ function pullDelay(outcome: ActionOutcome): (failures: number) => number {
   return isLocal ? retryDelay : (failures) => ERROR_SHOWN_MS + delayAfter(failures);
 }
 
-/** What the runtime reports about a pod. */
+/** Containers and sandboxes of a pod that the runtime reports. */
 export interface Listing {
   /** `state.revision` when the listing was begun. */
   readonly revision: number;
@@ -246,7 +246,7 @@ export function observe(state: PodState, listing: Listing, now: number): boolean
   return true;
 }
 
-/** Whether nothing was ever tried for it, so that nothing can be missing. */
+/** True for a container that was never tried, so that no record of it can be missing. */
 const isUntouched = ({ records, start, stop }: ContainerState) =>
   records.length === 0 && start.type === 'to-do' && stop === undefined;
 
@@ -267,7 +267,7 @@ function expectObserved(state: ContainerState, now: number): void {
   }
 }
 
-/** Whether the record of the newest start is there. A listing may have shown it before the start had ended. */
+/** Reports whether the newest start has its record. A listing may have shown it before the start had ended. */
 const isStarted = ({ records: [newest], startAttempt }: ContainerState) =>
   newest !== undefined && newest.attempt === startAttempt && newest.state !== 'created';
 
@@ -326,7 +326,7 @@ function lastExitOf(state: ContainerState): Termination | undefined {
   return exit && state.reset === 'target' ? { ...exit, ...RESTARTING_ALL, exitCode: 137 } : exit;
 }
 
-/** What was settled holds up to this container. */
+/** Limits what was settled to the containers before this one. */
 export function touch(pod: PodState, { position }: ContainerState): void {
   if (pod.settled && position < pod.settled.before) pod.settled = { ...pod.settled, before: position };
 }

@@ -2,8 +2,8 @@ import { wasStoppedForChange } from './plan-container.ts';
 import type { ContainerState, PodState, StepState } from './state.ts';
 
 /**
- * Whether a container that was stopped for its changed spec is being started again. kubelet stops and starts it within one
- * sync, so that no status shows the time in between; a failure of the start is shown.
+ * Reports whether a container that was stopped for its changed spec is being started again. kubelet stops and starts it
+ * within one sync, so that no status shows the time in between; a failure of the start is shown.
  */
 export function isReplacingContainer({ containers, stopRequestedAt, endPhase }: PodState): boolean {
   if (stopRequestedAt !== undefined || endPhase !== undefined) return false;

@@ -1,4 +1,4 @@
-/** What a pod's status is built from. */
+/** Inputs for the status of a pod. */
 
 import { formatQuantity } from '../../../base/quantity.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -106,11 +106,11 @@ export function shownState(pod: SeenPod, state: PodState, subject: Subject, wait
   return exit ? { type: 'ended', ...exit } : waiting(pod, each);
 }
 
-/** Whether the pod has ended by itself: then a container that never ran still waits. */
+/** Reports whether the pod has ended by itself: then a container that never ran still waits. */
 const endedByItself = ({ metadata }: SeenPod, { failure, isRemoved }: PodState) =>
   failure === undefined && !isRemoved && metadata.deletionTimestamp === undefined;
 
-/** Whether the pod got as far as this container. One that came after others which did not finish still waits when it ends. */
+/** Tells whether the pod got as far as a container. One that came after others which did not finish still waits at the end. */
 export type WasReached = (each: ContainerState) => boolean;
 
 /** The containers are gone through once, when it is first asked; it holds until the state changes. */
@@ -161,7 +161,7 @@ function resizeOf(pod: SeenPod, state: PodState): Report['resize'] {
   return { type: 'PodResizeInProgress', ...(message !== undefined && { reason: 'Error', message }) };
 }
 
-/** What the node has admitted for the pod, and the pod-level resources that are in effect. */
+/** Returns the resources that the node has admitted for the pod, and the pod-level ones that are in effect. */
 function podResourcesOf(pod: SeenPod, state: PodState): Report['ofPod'] {
   const { spec } = admittedPod(pod, state);
   const amounts = [...podAmounts({ ...pod, spec, status: {} } as Pod, 'requests')];

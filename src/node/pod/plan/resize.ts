@@ -50,14 +50,14 @@ export function sizeOf(pod: SeenPod): PodSize {
   return size;
 }
 
-/** Whether the sandbox of the pod has another size than the spec says. */
+/** Reports whether the size of the pod's sandbox differs from the spec. */
 export function isMissized(pod: SeenPod, { sandboxes, size }: PodState): boolean {
   if (sandboxes.length === 0) return false;
   const wanted = sizeOf(pod);
   return size !== wanted && !deepEqual(size, wanted);
 }
 
-/** Whether a container has other resources than its spec and that of its pod say. */
+/** Reports whether the resources of a container differ from its spec and that of its pod. */
 export function isChanged(pod: SeenPod, container: SeenContainer, { applied }: ContainerState): boolean {
   if (!applied) return false;
   const { resources: own } = container;
@@ -70,7 +70,7 @@ export function isChanged(pod: SeenPod, container: SeenContainer, { applied }: C
 const NONE = Object.freeze({});
 const RESIZABLE = ['cpu', 'memory'] as const;
 
-/** Whether the request or limit of a container is another one than it has, also because that of its pod is. */
+/** Reports whether the request or limit of a container differs from the applied one, also because that of its pod does. */
 export function hasOther(
   name: (typeof RESIZABLE)[number],
   pod: SeenPod,
@@ -87,12 +87,12 @@ function isSame(a: Quantity | undefined, b: Quantity | undefined): boolean {
   return a === undefined || b === undefined ? a === b : compareQuantities(a, b) === 0;
 }
 
-/** Whether resources have changed that are not applied yet. */
+/** Reports whether changed resources are not applied yet. */
 export function isResized(pod: SeenPod, state: PodState): boolean {
   return isMissized(pod, state) || hasChanged(pod, state);
 }
 
-/** Whether a container is to be resized. */
+/** Reports whether a container is to be resized. */
 export function hasChanged(pod: SeenPod, { containers }: PodState): boolean {
   return containers.some(
     (each) => each.role !== 'ephemeral' && mayChange(each) && isChanged(pod, specAt(pod, each.position), each),

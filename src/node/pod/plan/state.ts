@@ -1,5 +1,5 @@
 /**
- * What is known about a pod on its node: what the runtime reports, and what the agent remembers about its own attempts. The
+ * State of a pod on its node: what the runtime reports, and what the agent remembers about its own attempts. The
  * executor owns it and changes it only through `record.ts` and `adopt.ts`; the plan only reads it. Times are milliseconds
  * since the epoch.
  */
@@ -88,7 +88,7 @@ interface AppliedResources {
   readonly ofPod: Resources;
 }
 
-/** What a pod may use as a whole. */
+/** Resources that a pod may use as a whole. */
 export interface PodSize {
   /** The pod-level resources of its spec. */
   readonly resources: Resources;
@@ -102,7 +102,7 @@ export interface ContainerState {
   readonly role: Role;
   /** Its position in `PodState.containers`. */
   readonly position: number;
-  /** What exists of it, the newest attempt first. */
+  /** Existing records of the container, the newest attempt first. */
   records: readonly ContainerRecord[];
   /** How it ended last, when its record is gone. */
   lastExit: Termination | undefined;
@@ -151,7 +151,7 @@ export interface PodFailure {
   readonly graceSeconds?: number;
   /** The message of the condition `DisruptionTarget`, for a pod that ends for the sake of the node. */
   readonly disruption?: string;
-  /** Whether the node refused the pod before anything was started. */
+  /** True when the node refused the pod before anything was started. */
   readonly isRefusal?: boolean;
 }
 
@@ -187,16 +187,16 @@ export interface PodState {
   /** Set when the pod has ended; it is final. */
   endPhase: Phase | undefined;
   endedAt: number | undefined;
-  /** Whether all containers are being removed, to start over. */
+  /** True while all containers are being removed, to start over. */
   isRestartingAll: boolean;
-  /** Whether the object is gone from the API, and what is left on the node is to be stopped and removed. */
+  /** True when the object is gone from the API, and the rest on the node is to be stopped and removed. */
   isRemoved: boolean;
   resizeRefusal: ResizeRefusal | undefined;
   /** The spec whose resources the node has admitted: while a resize is refused, the one before. */
   admitted: SeenPod['spec'];
   /** The furthest container, in the order of the spec, that was started in a sandbox: what comes before it is initialized. */
   furthest: { readonly sandboxId: string; readonly position: number } | undefined;
-  /** What need not be looked at again, so that a pod of thousands of containers is not gone through for each of them. */
+  /** Containers that need no second look, so that a pod of thousands is not gone through for each of them. */
   settled: Settled | undefined;
   /** Counts what happened, so that a listing of the runtime that was begun before is recognized as stale. */
   revision: number;
@@ -204,7 +204,7 @@ export interface PodState {
 
 /** Set by `begin`, and lowered by everything that changes a container. */
 export interface Settled {
-  /** What the plan was made for; it holds for these alone. */
+  /** Inputs that the plan was made for; it holds for these alone. */
   readonly pod: SeenPod;
   readonly now: number;
   /** Containers before this position want nothing, and hold nothing back. */

@@ -10,7 +10,7 @@ export interface Wait {
   readonly until: number;
   readonly reason: string;
   readonly message: string;
-  /** What the back-off is for; undefined: it is no back-off. */
+  /** Cause of the back-off; undefined: it is no back-off. */
   readonly backOff: 'image' | 'crash' | undefined;
 }
 
@@ -48,7 +48,7 @@ function crashWait(pod: SeenPod, container: SeenContainer, state: ContainerState
   return { until, reason: 'CrashLoopBackOff', message, backOff: 'crash' as const };
 }
 
-/** Whether the spec has changed since it was started: then it is restarted without delay. */
+/** Reports whether the spec has changed since the container was started: then it is restarted without delay. */
 function wasChanged(pod: SeenPod, container: SeenContainer, state: ContainerState): boolean {
   const record = state.records[0];
   if (record && container.image && record.image !== container.image) return true;

@@ -27,7 +27,7 @@ export interface ChosenExecutor {
   /** The OCI runtime, for example `runc`. */
   readonly runtime: string | undefined;
   readonly hasUserNamespaces: boolean;
-  /** What is missing for containers, or for their user namespaces. */
+  /** Reason why containers, or their user namespaces, are not available. */
   readonly why: string | undefined;
 }
 

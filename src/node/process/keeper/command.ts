@@ -15,7 +15,7 @@ import { resizeTerminal, terminalArguments, terminalEnvironment } from './termin
 export interface OciCommandOptions extends CommandRequest {
   readonly programs: Programs;
   readonly runtime: OciRuntime;
-  /** Of the container. */
+  /** Id of the container. */
   readonly id: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the keeper knows of a container, and what it says about it. */
+/** Records that the keeper has of a container, and their form in answers. */
 import { join } from 'node:path';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
 import type { Container } from '../../runtime/runtime.ts';
@@ -14,7 +14,7 @@ export interface ContainerRecord {
   readonly image: ResolvedImage;
   readonly logPath: string;
   readonly cgroup: string;
-  /** What executes it. */
+  /** Name of the executor that runs it. */
   readonly executor: string;
   /** After an update. */
   readonly resources: ContainerResources;

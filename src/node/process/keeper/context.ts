@@ -1,4 +1,4 @@
-/** What the parts of the keeper share. */
+/** Dependencies that the parts of the keeper share. */
 
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';

@@ -43,7 +43,7 @@ export class Engine {
     }
   }
 
-  /** Whether nothing runs, and what has ended is on disk: another keeper can take it over. */
+  /** Reports whether another keeper can take over: nothing runs, and what has ended is on disk. */
   isIdle(): boolean {
     const isRunning = [...this.containers.values()].some(({ pid, isSaved }) => pid !== undefined || !isSaved);
     return !isRunning && [...this.sandboxes.values()].every((sandbox) => !sandbox.view().isReady);

@@ -29,7 +29,7 @@ export interface SandboxToHold {
   readonly cgroup: string;
 }
 
-/** What keeps the namespaces of a sandbox. */
+/** Holder of the namespaces of a sandbox. */
 export interface Holder {
   /** A process that lives as long as they do; undefined: they stay until they are removed. */
   readonly pid: number | undefined;
@@ -54,7 +54,7 @@ export interface ContainerToStart {
 
 export interface CommandRequest {
   readonly command: readonly string[];
-  /** Of its own, for its files; it is removed when the command has ended. */
+  /** Scratch directory of this command, removed when it has ended. */
   readonly directory: string;
   readonly stdin: boolean;
   readonly stdout: boolean;

@@ -153,7 +153,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   return { ended };
 }
 
-/** Of another user than root: what was delegated to it. */
+/** Opens the root of all cgroups, or for another user than root the cgroup that was delegated to it. */
 async function cgroupsOf({ isRoot }: Machine, name: string): Promise<Cgroups | undefined> {
   if (isRoot) return openCgroups();
   const delegated = openDelegatedCgroups();

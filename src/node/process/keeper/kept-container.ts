@@ -101,7 +101,7 @@ export class KeptContainer {
     return this.#end?.exitCode;
   }
 
-  /** Whether all that another keeper would have to know is on disk. */
+  /** True when all that another keeper needs is on disk. */
   get isSaved(): boolean {
     return this.#saving === undefined;
   }
@@ -160,13 +160,13 @@ export class KeptContainer {
 
   #stateChanged(state: SupervisedState | undefined): void {
     this.#state = state;
-    // What is written before a container runs is the runtime's, and is in its own log.
+    // Output before the container runs is that of the OCI runtime, which has its own log.
     if (state?.state === 'running' || state?.state === 'exited') this.#output?.begin();
     this.#onState?.();
   }
 
   #supervisorEnded(): void {
-    // What it has said last is newer than its file, unless the keeper came later than that.
+    // The last message of the supervisor is newer than its file, unless the keeper started after it was sent.
     const isFinal = this.#state?.state === 'exited' || this.#state?.state === 'failed';
     this.#stateChanged(isFinal ? this.#state : readState(this.directory));
     this.#kill();
@@ -247,7 +247,7 @@ export class KeptContainer {
     this.#context.changed(this.#record.sandboxId);
   }
 
-  /** What cannot be written has not happened. */
+  /** Saves the record; a change that cannot be written has not happened. */
   #save(record: ContainerRecord): void {
     writeAtomically(join(this.directory, 'container.json'), JSON.stringify(record));
     this.#record = record;

@@ -23,11 +23,11 @@ export interface SandboxRecord {
   readonly config: SandboxConfig;
   readonly address: string | undefined;
   readonly boot: string;
-  /** What executes its containers. Those of another executor are not taken over. */
+  /** Name of the executor of its containers. A sandbox of another executor is not taken over. */
   readonly executor: string;
-  /** What keeps its namespaces. Undefined: it has none of its own. */
+  /** Holder of its namespaces. Undefined: it has none of its own. */
   readonly holder: Holder | undefined;
-  /** Whether its network is there, where it has one. */
+  /** True when its network is set up, if it has one. */
   readonly isConnected: boolean;
   readonly isStopped: boolean;
   readonly cgroup: string;
@@ -59,7 +59,7 @@ export class KeptSandbox {
       context.cgroups?.create(record.cgroup, record.config.cgroupResources);
       context.cgroups?.anticipateMoves();
       sandbox.#writeFiles();
-      // What holds the namespaces takes longest: its program is started first.
+      // Starting the holder of the namespaces takes longest, so it goes first.
       const [held, made] = await Promise.allSettled([
         sandbox.#hold(),
         setImmediate().then(() => sandbox.#makeSharedMemory()),
@@ -76,7 +76,7 @@ export class KeptSandbox {
     const record = readJson<SandboxRecord>(join(context.directory, 'sandboxes', id, 'sandbox.json'));
     if (!record) return undefined;
     const sandbox = new KeptSandbox(context, record);
-    // What was stopped has no processes: their ids may be those of others by now.
+    // A stopped sandbox has no processes: their ids may have been reused.
     if (record.boot !== context.boot || record.isStopped || record.executor !== context.executorName)
       sandbox.#isAlive = false;
     else if (record.holder && !record.isConnected) sandbox.#isAlive = false;

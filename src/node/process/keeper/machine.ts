@@ -1,4 +1,4 @@
-/** What this machine has: who runs the keeper, the programs that are installed, and what can execute containers. */
+/** Facts about this machine: the user of the keeper, installed programs, and available executors. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExecutable } from '../../../base/programs/is-executable.ts';
@@ -17,7 +17,7 @@ export interface Machine {
   readonly ociRuntimes: readonly string[];
   readonly oci: OciMachine;
   readonly hasSelinux: boolean;
-  /** Whether this process has any capability, or may hand one to programs. */
+  /** True when this process has any capability, or may pass one to programs. */
   readonly hasCapabilities: boolean;
 }
 

@@ -32,7 +32,7 @@ export class Output {
   /** Undefined until the container runs. */
   #ended: Promise<unknown> | undefined;
   #log: number;
-  /** What the log says about output that could not be written. */
+  /** Log entry about output that could not be written. */
   #loss: Buffer | undefined;
   #stdin: Socket | undefined;
 
@@ -138,7 +138,7 @@ export class Output {
       for (const reader of this.#readers.values()) reader.destroy();
     });
     this.#stdin?.destroy();
-    // What is left is small: those who do not read no longer hold it up.
+    // The rest is small, so slow readers no longer hold it up.
     for (const reader of this.#readers.values()) {
       if (this.#ended) reader.resume();
       else reader.destroy();

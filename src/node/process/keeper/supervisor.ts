@@ -10,7 +10,7 @@ import { readJson } from './files.ts';
 import { failureIn } from './oci/oci-runtime.ts';
 import { onPidFile, PID_FILE, readPid } from './pid-file.ts';
 
-/** What a supervisor writes into the file `state`, and into the pipe `alive`. Times are milliseconds since the epoch. */
+/** Messages that a supervisor writes to the file `state` and the pipe `alive`. Times are milliseconds since the epoch. */
 export type SupervisedState =
   /** Without a message, the log of the OCI runtime says why. */
   | { readonly state: 'failed'; readonly at: number; readonly message?: string }

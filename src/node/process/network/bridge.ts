@@ -27,7 +27,7 @@ interface ConnectedSandbox {
 }
 
 export interface PodNetwork {
-  /** What pods are not protected from on this machine, as a sentence; undefined: nothing. */
+  /** Gap in the protection of pods on this machine, as a sentence; undefined: none. */
   readonly limitation: string | undefined;
   /**
    * Makes the interface of a pod, with its address, route, loopback interface and guards. An interface that it has already is
@@ -64,7 +64,7 @@ export async function openBridge({ name, podCidr, range, ip, nsenter, nft }: Bri
   };
   const inside = (netns: string, lines: readonly string[]) =>
     run([nsenter, `--net=${namespacePath(netns)}`, '/bin/sh', '-c', INSIDE_SCRIPT, 'sh', ip], `${lines.join('\n')}\n`);
-  // What exists already stays: -force goes on after an error, and the address is checked by what follows.
+  // An existing bridge stays: -force goes on after an error, and the next batch checks the address.
   await batch([`link add ${bridge} type bridge`], '-force').catch(() => undefined);
   await batch([`addr replace ${range.gateway}/${range.prefixLength} dev ${bridge}`, `link set ${bridge} up`]);
   writeFileSync('/proc/sys/net/ipv4/ip_forward', '1');
@@ -117,7 +117,7 @@ export async function openBridge({ name, podCidr, range, ip, nsenter, nft }: Bri
   };
 }
 
-/** Whether packets between pods of one bridge pass nftables. */
+/** Reports whether packets between pods of one bridge pass nftables. */
 function filtersBridges(): boolean {
   try {
     return readFileSync('/proc/sys/net/bridge/bridge-nf-call-iptables', 'utf8').trim() === '1';

@@ -19,7 +19,7 @@ import {
 import type { PortMapping } from '../../runtime/sandbox-config.ts';
 
 export interface PublishedPort extends PortMapping {
-  /** Of the pod. */
+  /** Address of the pod. */
   readonly address: string;
 }
 
@@ -28,14 +28,14 @@ export interface PodRules {
   readonly podCidr: string;
   readonly bridge: string;
   readonly ports: readonly PublishedPort[];
-  /** Whether packets between pods of the bridge pass nftables, so that their replies are translated back. */
+  /** True when packets between pods of the bridge pass nftables, so that their replies are translated back. */
   readonly filtersBridge: boolean;
 }
 
 const PROTOCOLS: Readonly<Record<PortMapping['protocol'], string>> = { TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' };
 const DNAT_PRIORITY = -100;
 const SNAT_PRIORITY = 100;
-/** Of hosts; empty text is the default of the API. */
+/** Host addresses that mean any address; empty text is the default of the API. */
 const ANY_ADDRESS: readonly (string | undefined)[] = [undefined, '', '0.0.0.0'];
 
 const IS_LOCAL: NftStatement = {
@@ -81,7 +81,7 @@ function publishedPort({ protocol, hostPort, hostIP, address, containerPort }: P
   ];
 }
 
-/** Whether all its fields are what they should be: they come from clients. */
+/** Reports whether all fields are valid: they come from clients. */
 function isPublishable({ protocol, hostPort, hostIP, address, containerPort }: PublishedPort): boolean {
   const isPort = (value: unknown) => Number.isInteger(value) && Number(value) > 0 && Number(value) <= 65_535;
   return (

@@ -1,4 +1,4 @@
-/** What the specification of a container depends on. */
+/** Inputs of the OCI specification of a container. */
 import type { ContainerConfig } from '../../runtime/container-config.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { ProcessIdentity } from './identity.ts';
@@ -12,7 +12,7 @@ export interface ContainerInput {
   readonly identity: ProcessIdentity;
   /** Where the root of the container is mounted when it starts. */
   readonly root: string;
-  /** Whether the root is a layer above the files of the node. */
+  /** True when the root is a layer above the files of the node. */
   readonly isHostImage: boolean;
   /** A directory with the files of the sandbox's namespaces, as `/proc/PID/ns`; undefined: it has none of its own. */
   readonly namespaces: string | undefined;
@@ -28,14 +28,14 @@ export interface ContainerInput {
   readonly files: SandboxFiles;
   /** Directories of images that are mounted, by id of the image. */
   readonly imageDirectories: ReadonlyMap<string, string>;
-  /** Those of the node, on which the sources of bind mounts are. */
+  /** Flags of the node's mounts, on which the sources of bind mounts are. */
   readonly mountFlags: MountFlags;
   /** Paths of the node that no container sees: keys, stores and volumes of clusters. */
   readonly hidden: readonly string[];
   readonly machine: OciMachine;
 }
 
-/** What specifications depend on of this machine. */
+/** Facts about this machine that specifications depend on. */
 export interface OciMachine {
   readonly architecture: string;
   /** The capabilities that this process could pass on. */

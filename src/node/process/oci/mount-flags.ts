@@ -8,7 +8,7 @@ const LOCKED = ['nosuid', 'nodev', 'noexec', 'ro', 'noatime', 'nodiratime'];
 interface MountEntry {
   readonly point: string;
   readonly flags: readonly string[];
-  /** Whether other mount namespaces get what is mounted below it. */
+  /** True when mounts below it propagate to other mount namespaces. */
   readonly isShared: boolean;
 }
 

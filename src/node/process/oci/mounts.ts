@@ -8,7 +8,7 @@ import type { OciMount } from './spec.ts';
 
 const STRICT = ['nosuid', 'noexec', 'nodev'];
 
-/** Whether the node and other pods see what the container mounts in one of its volumes. */
+/** Reports whether the node and other pods see what the container mounts in one of its volumes. */
 export const mountsForNode = ({ mounts }: Pick<ContainerConfig, 'mounts'>): boolean =>
   mounts.some(({ propagation }) => propagation === 'bidirectional');
 

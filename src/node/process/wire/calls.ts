@@ -30,7 +30,7 @@ export interface ResolvedImage {
   readonly mounted: Readonly<Record<string, string>>;
 }
 
-/** What the keeper can do on this machine. */
+/** Abilities of the keeper on this machine. */
 export interface KeeperFacts {
   readonly protocol: number;
   readonly pid: number;
@@ -41,14 +41,14 @@ export interface KeeperFacts {
   /** The path of the OCI runtime. */
   readonly runtime: string | undefined;
   readonly hasUserNamespaces: boolean;
-  /** What is missing for containers, or for user namespaces. */
+  /** Reason why containers, or user namespaces, are not available. */
   readonly whyNotIsolated: string | undefined;
   readonly hasNetwork: boolean;
   readonly whyNoNetwork: string | undefined;
-  /** What pods are not protected from in their network, as a sentence. */
+  /** Gap in the protection of pods in their network, as a sentence. */
   readonly networkLimitation: string | undefined;
   readonly hasHostPorts: boolean;
-  /** What can be limited by cgroups. */
+  /** Resources that cgroups can limit. */
   readonly limits: readonly ('cpu' | 'memory' | 'pids')[];
   /** Why it is not everything, as part of a sentence. */
   readonly whyUnlimited: string;
@@ -61,9 +61,9 @@ export interface KeeperFacts {
 export interface PlainUser {
   readonly uid: number;
   readonly gid: number;
-  /** Whether processes can be kept from getting more rights (no_new_privs). */
+  /** True when processes can be kept from gaining privileges (no_new_privs). */
   readonly hasNoNewPrivileges: boolean;
-  /** Whether they have none of the capabilities that can be dropped. */
+  /** True when processes have none of the capabilities that can be dropped. */
   readonly hasNoCapabilities: boolean;
 }
 
@@ -104,7 +104,7 @@ interface CallError {
   readonly message: string;
 }
 
-/** What the keeper sends on the control connection. */
+/** Messages that the keeper sends on the control connection. */
 export type Message =
   | { readonly type: 'answer'; readonly id: number; readonly result?: unknown; readonly error?: CallError }
   | { readonly type: 'changed'; readonly sandboxId: string | undefined }

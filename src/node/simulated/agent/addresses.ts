@@ -38,7 +38,7 @@ export function subnetsOf(range: string, nodes: number): Subnets | undefined {
 export class AddressPool {
   readonly #first: number;
   readonly #size: number;
-  /** By offset: the UID of the pod that has the address. */
+  /** UIDs of the pods that have the addresses, by offset. */
   readonly #holders = new Map<number, string>();
   #next = 0;
 

@@ -6,6 +6,6 @@ import type { TimerTask } from './timer-queue.ts';
 export interface NodePod extends TimerTask {
   readonly life: PodLife;
   readonly node: SimulatedNode;
-  /** Whether the node has decided to run it, or has started it before. */
+  /** True when the node has decided to run it, or has started it before. */
   isAdmitted: boolean;
 }

@@ -11,7 +11,7 @@ export class SimulatedNode {
   pool: AddressPool;
   uid: string | undefined;
   isUnschedulable = false;
-  /** Whether a write of its Ready condition is in progress. */
+  /** True while a write of its Ready condition is in progress. */
   isReporting = false;
   /** Why the node is down; empty while it is up. */
   readonly downBy = new Set<'annotation' | 'rule'>();

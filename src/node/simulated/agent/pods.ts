@@ -206,7 +206,7 @@ const uidOf = ({ metadata }: SeenPod) => metadata.uid ?? '';
 
 const keyOf = ({ metadata }: SeenPod) => `${metadata.namespace}/${metadata.name}`;
 
-/** Whether a change may need a reaction, unlike our own status writes. */
+/** Reports whether a change may need a reaction, unlike our own status writes. */
 function needsAdvance(before: SeenPod, now: SeenPod): boolean {
   return (
     before.metadata.deletionTimestamp !== now.metadata.deletionTimestamp ||

@@ -1,4 +1,4 @@
-/** What the simulation of a pod needs from outside, and the events it emits. */
+/** Dependencies of the simulation of a pod, and the events it emits. */
 import type { Random } from '../../../base/random.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { PlannedEvent } from '../../pod/plan/action.ts';
@@ -12,7 +12,7 @@ export interface LifecycleContext {
   readonly emit: (life: PodLife, event: LifecycleEvent) => void;
 }
 
-/** What a kubelet records as an event: of the plan, and of what the simulated runtime does. */
+/** Events that a kubelet records: of the plan, and of what the simulated runtime does. */
 export type LifecycleEvent =
   | { readonly type: 'planned'; readonly event: PlannedEvent }
   | { readonly type: 'noAddress' }

@@ -16,7 +16,7 @@ export interface LogRequest {
   readonly pod: string;
   readonly container: string;
   readonly follow: boolean;
-  /** Whether to read the log of the previous container. */
+  /** True to read the log of the previous container. */
   readonly previous: boolean;
   readonly timestamps: boolean;
   /** Milliseconds since the epoch. */

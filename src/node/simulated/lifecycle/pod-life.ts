@@ -23,7 +23,7 @@ type PullAction = Extract<Action, { readonly type: 'pull-image' }>;
 
 /** A container as its status shows it, and what is foreseen for it. */
 export interface SimulatedRun extends ContainerRun {
-  /** What the plan knows about it. */
+  /** State of the container in the plan. */
   readonly container: ContainerState;
   image: string;
   imageID: string;
@@ -33,7 +33,7 @@ export interface SimulatedRun extends ContainerRun {
   ready: boolean;
   /** When what is shown changes by itself: the end of a back-off. */
   shownUntil: number;
-  /** Whether what is shown has to be computed again. */
+  /** True when what is shown has to be computed again. */
   isStale: boolean;
   /** The pull that is in progress, and when it ends. */
   pull: { readonly action: PullAction; readonly startedAt: number | undefined; readonly endsAt: number } | undefined;
@@ -43,9 +43,9 @@ export interface SimulatedRun extends ContainerRun {
   /** When it fails its probes. */
   livenessFailsAt: number | undefined;
   readinessFailsAt: number | undefined;
-  /** Whether it was asked to stop, because its pod is deleted. */
+  /** True when it was asked to stop, because its pod is deleted. */
   isStopping: boolean;
-  /** Whether its next steps have been decided. */
+  /** True when its next steps have been decided. */
   isPlanned: boolean;
 }
 
@@ -58,7 +58,7 @@ export interface PodLife {
   phase: Phase;
   /** Undefined until the pod has its sandbox. */
   address: string | undefined;
-  /** Whether it has its sandbox, which a terminated pod has given up. */
+  /** True while it has its sandbox, which a terminated pod has given up. */
   hasSandbox: boolean;
   sandboxAt: number;
   /** The creation of its sandbox that is in progress. */
@@ -89,7 +89,7 @@ export function newPodLife({ pod, stages, now, sandboxTakes }: PodLifeOptions): 
   const hasSandbox = hasPlace && !isTerminalPhase(status.phase);
   const reported = reportedIn(pod);
   const state = adoptPod(pod, { sandboxes: hasSandbox ? [sandboxOf(pod, now)] : [], containers: [] }, now);
-  // What is on the node of a simulated pod needs no preparation, and leaves nothing behind.
+  // A simulated pod needs no preparation on its node, and leaves nothing behind.
   state.volumes = DONE;
   state.release = DONE;
   state.cleanUp = DONE;

@@ -33,7 +33,7 @@ const WINDOW_MS = 10_000;
 const KI = 1024;
 /** Used by the machine itself. */
 const SYSTEM_USAGE: Usage = { cpu: 100_000_000, memory: 512 * KI * KI };
-/** What a container without requests counts as requesting, as in the scheduler. */
+/** Request that a container without requests counts with, as in the scheduler. */
 const DEFAULT_REQUEST: Usage = { cpu: 100_000_000, memory: 200 * KI * KI };
 
 export interface UsageContext {

@@ -46,7 +46,7 @@ function annotatedStages({ metadata }: SeenPod, errors: string[]): Partial<Stage
   return found;
 }
 
-/** Whether annotations about stages differ. */
+/** Reports whether annotations about stages differ. */
 export function haveStagesChanged(before: SeenPod, now: SeenPod): boolean {
   const [old, current] = [before.metadata.annotations, now.metadata.annotations];
   if (old === current) return false;

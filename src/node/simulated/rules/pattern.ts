@@ -1,6 +1,6 @@
 const compiled = new Map<string, RegExp>();
 
-/** Whether a name matches one of the patterns, in which `*` stands for anything. */
+/** Reports whether a name matches one of the patterns, in which `*` stands for anything. */
 export function matchesAny(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => (pattern.includes('*') ? expression(pattern).test(name) : pattern === name));
 }

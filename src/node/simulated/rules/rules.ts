@@ -47,13 +47,13 @@ export interface Logs {
   readonly lines: readonly string[];
 }
 
-/** What a running container uses. Fields that are left out have their default. */
+/** Usage of a running container. Fields that are left out have their default. */
 export interface UsageRule {
   readonly cpu?: Amount;
   readonly memory?: Amount;
   /** Absent: all containers. */
   readonly containers?: readonly string[];
-  /** Whether the amounts are divided among all pods of the same owner. */
+  /** True when the amounts are divided among all pods of the same owner. */
   readonly shared?: boolean;
 }
 
@@ -86,12 +86,12 @@ export interface PodMatch {
   /** Patterns with `*`. */
   readonly names?: readonly string[];
   readonly nodes?: readonly string[];
-  /** Of any of its containers. */
+  /** Patterns with `*`, one of which must match the image of any container. */
   readonly images?: readonly string[];
   /** The kind of the controlling owner. */
   readonly owner?: string;
   readonly restartPolicy?: readonly string[];
-  /** Whether any container has a readiness probe. */
+  /** True for pods with a readiness probe in any container, false for those without. */
   readonly readinessProbe?: boolean;
 }
 
@@ -122,7 +122,7 @@ export interface Rules {
   readonly nodes: readonly NodeRule[];
 }
 
-/** Whether a stage concerns the container; without a list, it concerns all. */
+/** Reports whether a stage concerns the container; without a list, it concerns all. */
 export function isNamed(containers: readonly string[] | undefined, name: string): boolean {
   if (!containers) return true;
   const known = nameSets.get(containers) ?? new Set(containers);

@@ -9,7 +9,7 @@ import type { Mount } from '../../../runtime/container-config.ts';
 import { parseMountInfo } from '../../oci/mount-flags.ts';
 import type { Programs } from '../machine.ts';
 
-/** What a container with the files of the node has for itself. */
+/** Directories that a container with the files of the node has for itself. */
 const OWN_DIRECTORIES = /^\/(?:$|(?:dev|proc|root|run|sys|tmp|var\/run)(?:\/|$))/;
 
 export class Layers {

@@ -48,7 +48,7 @@ export interface OciExecutorOptions {
   readonly layers: Layers;
   readonly devices: OwnDevices;
   readonly fifos: SpareFifos;
-  /** Whether cgroups limit containers. */
+  /** True when cgroups limit containers. */
   readonly hasCgroups: boolean;
 }
 

@@ -55,7 +55,7 @@ export class OciRuntime {
   }
 }
 
-/** What the runtime wrote last as an error; undefined if it did not. The log is read to a limit. */
+/** Returns the last error in the log of the runtime; undefined if there is none. The log is read to a limit. */
 export function failureIn(log: string): string | undefined {
   const errors = headOf(log)
     .split('\n')

@@ -27,7 +27,7 @@ const LINKS: Readonly<Record<string, string>> = {
 };
 
 export interface OwnDevices {
-  /** What is copied. */
+  /** Path that is copied. */
   readonly source: string;
   /** Where a supervisor mounts its copy. */
   readonly target: string;

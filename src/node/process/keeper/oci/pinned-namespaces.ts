@@ -97,7 +97,7 @@ export class PinnedNamespaces {
   }
 }
 
-/** Those that the containers of a pod share, and not with the node. */
+/** Names the namespaces that the containers of a pod share, but not with the node. */
 function namesOf({ user, network, ipc }: SandboxConfig['namespaces']): Name[] {
   return [
     ...(user ? (['user'] as const) : []),

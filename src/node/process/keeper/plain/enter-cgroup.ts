@@ -10,7 +10,7 @@ export function enteringCgroup(entries: readonly string[]): string[] {
   return entries.length === 0 ? [] : ['/bin/sh', '-c', ENTER, 'sh', ...entries, '--'];
 }
 
-/** Whether processes of this user can be moved to cgroups below a path. Finds out by trying. */
+/** Reports whether processes of this user can be moved to cgroups below a path, by trying it. */
 export async function canEnter(cgroups: Cgroups, path: string): Promise<boolean> {
   const probe = `${path}/probe`;
   try {
