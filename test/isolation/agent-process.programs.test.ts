@@ -1,5 +1,4 @@
 /** The built program with processes, as root: also who its pods are on the node, and what those with the image host see. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -46,17 +45,6 @@ describe.skipIf(!isRoot)('an agent with processes', () => {
       expect(firstIdOf(log)).toBe(0);
       expect(log).toContain('shadow');
     }
-  }, 60_000);
-
-  test('starts containers from a process that does not have the store open', async () => {
-    await cluster.create({ name: 'long', script: 'exec sleep 1000' });
-    await cluster.qd.until(
-      cluster.pods(),
-      ({ metadata, status }) => metadata.name === 'long' && status.phase === 'Running',
-    );
-    const holders = processesWithFilesBelow(join(cluster.data, 'store'));
-    expect(holders.filter((command) => command.includes('qd.js up')).length).toBeGreaterThan(0);
-    expect(holders.filter((command) => !command.includes('qd.js up'))).toEqual([]);
   }, 60_000);
 
   test('hides the data of clusters from pods with the image host', async () => {
@@ -114,26 +102,3 @@ describe.skipIf(!isRoot)('an agent with processes', () => {
     expect((await cluster.create({ name: 'other', namespace: level, container })).code).toBeLessThan(300);
   });
 });
-
-/** Command lines of the processes of the machine that have files of the directory open. */
-function processesWithFilesBelow(directory: string): string[] {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.flatMap((pid) => {
-    try {
-      const files = readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
-      if (!files.some((file) => file.startsWith(`${directory}/`))) return [];
-      return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')];
-    } catch {
-      // The process has ended.
-      return [];
-    }
-  });
-}
-
-function linkOf(path: string): string {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return '';
-  }
-}

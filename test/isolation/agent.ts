@@ -1,5 +1,5 @@
 /** Attacks on the node agent through what a pod's specification says. */
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { AttackedCluster } from './cluster.ts';
@@ -40,6 +40,15 @@ export function describeAgent(cluster: () => AttackedCluster): void {
     }
     const control = { env: [{ name: 'Z', value: 'echo injected' }] };
     expect(await cluster().outcome({ name: 'control', script: '$Z', container: control })).toEqual({ log: 'injected' });
+  });
+
+  test('starts containers from no process that has the store open', async () => {
+    const { qd, data } = cluster();
+    await cluster().create({ name: 'long', script: 'exec sleep 1000' });
+    await qd.until(cluster().pods(), ({ metadata, status }) => metadata.name === 'long' && status.phase === 'Running');
+    const holders = processesWithFilesBelow(join(data, 'store'));
+    expect(holders.filter((command) => command.includes('qd.js up')).length).toBeGreaterThan(0);
+    expect(holders.filter((command) => !command.includes('qd.js up'))).toEqual([]);
   });
 
   test('mounts nothing over what belongs to the runtime, or outside of the root', async () => {
@@ -108,4 +117,27 @@ export function describeAgent(cluster: () => AttackedCluster): void {
     for (const { log = '' } of outcomes) expect(log.split('\n')).not.toContain('directory');
     expect(readdirSync(scratch)).toEqual(['directory']);
   });
+}
+
+/** Command lines of the processes of the machine that have files of the directory open. */
+function processesWithFilesBelow(directory: string): string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => {
+    try {
+      const files = readdirSync(`/proc/${pid}/fd`).map((fd) => linkOf(`/proc/${pid}/fd/${fd}`));
+      if (!files.some((file) => file.startsWith(`${directory}/`))) return [];
+      return [readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')];
+    } catch {
+      // The process has ended.
+      return [];
+    }
+  });
+}
+
+function linkOf(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
 }

@@ -42,3 +42,15 @@ test('a program keeps what it opened itself, and can start others afterwards', (
     if (spawnSync('true').status !== 0) process.exit(1);`;
   expect(descriptorsAfter(code)).toMatch(/^\d+$/);
 });
+
+test('a program that is started without them inherits standard streams only', () => {
+  const code = `import { openSync } from 'node:fs';
+    import { spawnSync } from 'node:child_process';
+    import { withoutInherited } from ${JSON.stringify(MODULE)};
+    const nothing = openSync('/dev/null', 'r');
+    const list = 'ls -l /proc/self/fd | grep -c ' + ${JSON.stringify('inherited-descriptors.programs.test')};
+    const count = (stdio) => spawnSync('sh', ['-c', list], { stdio, encoding: 'utf8' }).stdout.trim();
+    const standard = ['ignore', 'pipe', 'inherit'];
+    console.log(count(standard), count(withoutInherited(standard, nothing)));`;
+  expect(descriptorsAfter(code)).toBe(`1 0\n${DESCRIPTOR}`);
+});

@@ -16,6 +16,19 @@ export function closeInherited(): void {
   }
 }
 
+/**
+ * Returns the standard streams of a program to start, followed by entries that replace every other descriptor that it would
+ * inherit with `nothing`, an open /dev/null: for programs that do not call `closeInherited`.
+ */
+export function withoutInherited<Stream>(standard: readonly Stream[], nothing: number): (Stream | number | 'ignore')[] {
+  const inherited = descriptors().filter((descriptor) => descriptor >= FIRST_AFTER_STDERR && isInherited(descriptor));
+  const length = Math.max(FIRST_AFTER_STDERR, ...inherited.map((descriptor) => descriptor + 1));
+  return Array.from(
+    { length },
+    (_, descriptor) => standard[descriptor] ?? (inherited.includes(descriptor) ? nothing : 'ignore'),
+  );
+}
+
 function descriptors(): number[] {
   try {
     return readdirSync('/proc/self/fd').map(Number);

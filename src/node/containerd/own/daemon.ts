@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import type { Logger } from '../../../base/log.ts';
 import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import { underHostName } from '../../../base/programs/host-name.ts';
+import { withoutInherited } from '../../../base/programs/inherited-descriptors.ts';
 import { type ProcessIdentity, processIdentity } from '../../../base/programs/process-identity.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { PAUSE_IMAGE } from '../../images/pause/pause-image.ts';
@@ -112,11 +113,13 @@ async function launch(paths: OwnPaths, machine: Machine, options: DaemonOptions)
   const output = await open(paths.log, size > MAX_LOG_BYTES ? 'w' : 'a');
   // A socket without a process behind it would keep the new one from listening.
   await rm(paths.socket, { force: true });
+  const nothing = await open('/dev/null');
   const [program = '', ...args] = await inNamespaces([machine.containerd, '--config', paths.config], options);
   try {
     const child = spawn(program, args, {
       detached: true,
-      stdio: ['ignore', output.fd, output.fd],
+      // Its containers must not inherit the file of the store.
+      stdio: withoutInherited(['ignore' as const, output.fd, output.fd], nothing.fd),
       cwd: paths.directory,
       env: { PATH: systemPath(path) },
     });
@@ -129,6 +132,7 @@ async function launch(paths: OwnPaths, machine: Machine, options: DaemonOptions)
     log.info('containerd was started', { pid: child.pid, version: machine.containerdVersion, socket: paths.socket });
   } finally {
     await output.close();
+    await nothing.close();
   }
 }
 
