@@ -54,10 +54,13 @@ it('an archive takes linear time for many descriptors of one name', async () => 
     const { user, system } = process.cpuUsage(before);
     return user + system;
   };
+  // The least of several: a collection of garbage that other tests left can take longer than the work.
+  const leastTimeFor = async (count: number) =>
+    Math.min(await timeFor(count), await timeFor(count), await timeFor(count));
   await timeFor(1_000);
-  const few = await timeFor(8_000);
+  const few = await leastTimeFor(8_000);
   // Quadratic time would be fifteen times as much.
-  expect(await timeFor(32_000)).toBeLessThan(few * 8);
+  expect(await leastTimeFor(32_000)).toBeLessThan(few * 8);
 });
 
 it('reads an index once that many names have', async () => {
