@@ -11,9 +11,7 @@ const O_CLOEXEC = 0o2000000;
  * this process, standard input, output and error, and the first few, which Node has marked. Does nothing without /proc.
  */
 export function closeInherited(): void {
-  for (const descriptor of descriptors()) {
-    if (descriptor >= FIRST_AFTER_STDERR && isInherited(descriptor)) closeSync(descriptor);
-  }
+  for (const descriptor of inheritable()) closeSync(descriptor);
 }
 
 /**
@@ -21,7 +19,7 @@ export function closeInherited(): void {
  * inherit with `nothing`, an open /dev/null: for programs that do not call `closeInherited`.
  */
 export function withoutInherited<Stream>(standard: readonly Stream[], nothing: number): (Stream | number | 'ignore')[] {
-  const inherited = descriptors().filter((descriptor) => descriptor >= FIRST_AFTER_STDERR && isInherited(descriptor));
+  const inherited = inheritable();
   const length = Math.max(FIRST_AFTER_STDERR, ...inherited.map((descriptor) => descriptor + 1));
   return Array.from(
     { length },
@@ -29,15 +27,17 @@ export function withoutInherited<Stream>(standard: readonly Stream[], nothing: n
   );
 }
 
-function descriptors(): number[] {
+/** Lists descriptors after standard error that programs of this process would inherit. */
+function inheritable(): number[] {
   try {
-    return readdirSync('/proc/self/fd').map(Number);
+    const descriptors = readdirSync('/proc/self/fd').map(Number);
+    return descriptors.filter((descriptor) => descriptor >= FIRST_AFTER_STDERR && isInheritable(descriptor));
   } catch {
     return [];
   }
 }
 
-function isInherited(descriptor: number): boolean {
+function isInheritable(descriptor: number): boolean {
   try {
     const [, flags] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? [];
     return flags !== undefined && (Number.parseInt(flags, 8) & O_CLOEXEC) === 0;

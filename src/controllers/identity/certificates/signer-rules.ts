@@ -43,7 +43,7 @@ function isOfNodes({ organizations }: ParsedRequest): boolean {
   return organizations.length === 1 && organizations[0] === 'system:nodes';
 }
 
-/** A name that no node can have might still be taken for that of one by whoever compares names in another way. */
+/** Rejects names that no node can have: another program may normalise them, and take them for the name of a node. */
 function nameError({ commonName }: ParsedRequest): string | undefined {
   if (!commonName.startsWith(PREFIX)) return `subject common name does not begin with ${PREFIX}`;
   if (dnsSubdomain(commonName.slice(PREFIX.length)).length === 0) return undefined;
