@@ -39,14 +39,13 @@ export function describeProcesses(lab: Lab): void {
     withProcessOfNode(async () => {
       const secret = `secret-of-${process.pid}`;
       const env = [{ name: 'SECRET', value: secret }];
-      await attack(lab, `exec sleep ${SLEEP}`, { env });
+      const victim = await attack(lab, `exec sleep ${SLEEP}`, { env });
       const script = 'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ | tr "\\000" " "; echo; echo alive';
       const output = await (await attack(lab, script)).output();
       expect(output).toContain('alive');
       expect(output).not.toContain(SLEEP);
       expect(output).not.toContain(secret);
-      const [victim] = await lab.world().runtime.containers();
-      expect(victim).toMatchObject({ state: 'running' });
+      expect(await lab.world().runtime.container(victim.id)).toMatchObject({ state: 'running' });
     }),
   );
 
