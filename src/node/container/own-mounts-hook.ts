@@ -10,7 +10,8 @@ import type { OciHook } from './oci-hook.ts';
  * the same directory there again. In a user namespace, it mounts devices of the node instead of making them. A container with a /sys that it can write to is privileged, and may cover what it likes.
  */
 const SCRIPT = `
-root=\${1:-$(pwd -P)}; first=; dev=0; pts=0; proc=0; sys=0; is_privileged=no; devices=; problem=
+cd -P . || exit 1
+root=\${1:-$PWD}; first=; dev=0; pts=0; proc=0; sys=0; is_privileged=no; devices=; problem=
 set -f
 mounts=$(cat /proc/self/mountinfo)
 new_line='

@@ -70,20 +70,18 @@ export class CriContainers implements Containers {
   async runSandbox(config: SandboxConfig): Promise<string> {
     const request = { config: this.#message(config), runtimeHandler: config.runtimeHandler };
     this.#cgroups?.create(config);
-    return this.#change(async () => {
-      const { id } = await this.#connection.call(cri.runSandbox, request, SANDBOX_TIMEOUT_MS);
-      if (config.namespaces.network === 'pod') await this.#protect(id);
-      return id;
-    });
+    const { id } = await this.#change(() => this.#connection.call(cri.runSandbox, request, SANDBOX_TIMEOUT_MS));
+    if (config.namespaces.network === 'pod') this.#interfaces.protect(id);
+    return id;
   }
 
   /** A sandbox whose interface cannot be guarded gets no containers. */
-  async #protect(id: string): Promise<void> {
+  async #protected(sandboxId: string): Promise<void> {
     try {
-      await this.#interfaces.protect(id);
+      await this.#interfaces.whenProtected(sandboxId);
     } catch (error) {
-      await this.stopSandbox(id).catch(() => undefined);
-      await this.removeSandbox(id).catch(() => undefined);
+      await this.stopSandbox(sandboxId).catch(() => undefined);
+      await this.removeSandbox(sandboxId).catch(() => undefined);
       throw error;
     }
   }
@@ -122,7 +120,10 @@ export class CriContainers implements Containers {
       config: containerMessage(config, surroundings),
       sandbox: this.#message(sandbox),
     };
-    return (await this.#change(() => this.#connection.call(cri.createContainer, request))).id;
+    const created = this.#change(() => this.#connection.call(cri.createContainer, request));
+    // The guard takes as long as the container.
+    const [{ id }] = await Promise.all([created, this.#protected(sandboxId)]);
+    return id;
   }
 
   async startContainer(id: string): Promise<void> {

@@ -36,9 +36,12 @@ export async function openContainerd(options: ContainerdOptions): Promise<Contai
     clock,
     ...(foreign === undefined && running === undefined && { revive }),
   });
+  const { name, path, networkNamespace } = options;
+  const interfaces = await PodInterfaces.open({ connection, name, path, networkNamespace });
   try {
-    return await connected(options, connection, { socket, isOwn: foreign === undefined });
+    return await connected(options, { connection, interfaces }, { socket, isOwn: foreign === undefined });
   } catch (error) {
+    interfaces.close();
     connection.close();
     throw error;
   }
@@ -46,7 +49,7 @@ export async function openContainerd(options: ContainerdOptions): Promise<Contai
 
 async function connected(
   options: ContainerdOptions,
-  connection: Connection,
+  { connection, interfaces }: Pick<ContainerdParts, 'connection' | 'interfaces'>,
   { socket, isOwn }: Pick<ContainerdRuntime, 'socket' | 'isOwn'>,
 ): Promise<ContainerdRuntime> {
   const { clock, log, name, path } = options;
@@ -63,7 +66,6 @@ async function connected(
     folder: settings.cniFolder,
     ...ownPaths(options.directory),
   };
-  const interfaces = await PodInterfaces.open({ connection, name, path, networkNamespace: options.networkNamespace });
   const configureNetwork = async (podCIDRs: readonly string[]) => {
     interfaces.isOwnNetwork = await writeNetwork(network, podCIDRs);
   };
@@ -166,6 +168,7 @@ class Containerd extends CriContainers implements ContainerdRuntime {
 
   async close(): Promise<void> {
     this.#changes.close();
+    this.#parts.interfaces.close();
     this.#parts.connection.close();
   }
 }

@@ -1,4 +1,5 @@
 /** Guards interfaces of pods with nftables. */
+import type { ProgramShell } from '../../base/programs/program-shell.ts';
 import { runProgram } from '../../base/programs/run-program.ts';
 import { type GuardedInterface, guardCommands, releaseCommands, tablePrefix } from './guard-rules.ts';
 import { addChain, addTable, deleteTable, type NftCommand, type NftTable, nftText } from './nft-json.ts';
@@ -11,6 +12,8 @@ export interface InterfaceGuardOptions {
   readonly nft: string | undefined;
   /** A command that runs another one in the network of the node; empty: that of this process. */
   readonly enter: readonly string[];
+  /** Runs `nft -j` there; missing: this process starts it. */
+  readonly shell?: ProgramShell | undefined;
 }
 
 /** Linux has hooks for packets that arrive since 4.2 and for those that leave since 5.16. */
@@ -116,6 +119,6 @@ function probe(node: string, hooks: readonly ('ingress' | 'egress')[]): readonly
   ];
 }
 
-async function run({ nft, enter }: InterfaceGuardOptions, commands: readonly NftCommand[]): Promise<void> {
-  if (nft !== undefined) await runNft(nft, commands, enter);
+async function run({ nft, ...options }: InterfaceGuardOptions, commands: readonly NftCommand[]): Promise<void> {
+  if (nft !== undefined) await runNft(nft, commands, options);
 }

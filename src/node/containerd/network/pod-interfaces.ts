@@ -1,5 +1,6 @@
 /** Guards the interfaces that CNI has made for pods, and keeps IPv6 away from them. Only in the network that this program configures. */
 import { existsSync } from 'node:fs';
+import { ProgramShell } from '../../../base/programs/program-shell.ts';
 import { InterfaceGuard } from '../../interfaces/interface-guard.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
@@ -26,16 +27,24 @@ const NO_IPV6 = { 'net.ipv6.conf.eth0.disable_ipv6': '1' };
 export class PodInterfaces {
   readonly #options: PodInterfacesOptions;
   readonly #guard: InterfaceGuard;
+  readonly #shell: ProgramShell | undefined;
+  /** Guards under way, and failed ones, by sandbox. */
+  readonly #pending = new Map<string, Promise<void>>();
   /** True when pods are attached to the bridge of this program, and to nothing else. */
   isOwnNetwork = false;
 
-  private constructor(options: PodInterfacesOptions, guard: InterfaceGuard) {
+  private constructor(options: PodInterfacesOptions, guard: InterfaceGuard, shell: ProgramShell | undefined) {
     this.#options = options;
     this.#guard = guard;
+    this.#shell = shell;
   }
 
   static async open(options: PodInterfacesOptions): Promise<PodInterfaces> {
-    return new PodInterfaces(options, await InterfaceGuard.open(await guardOptions(options)));
+    const guarding = await guardOptions(options);
+    const { nft, enter } = guarding;
+    const shell = nft === undefined ? undefined : new ProgramShell([...enter, nft, '-j']);
+    const guard = await InterfaceGuard.open({ ...guarding, shell });
+    return new PodInterfaces(options, guard, shell);
   }
 
   /** Missing protection of pods on this machine, as a sentence. */
@@ -49,8 +58,19 @@ export class PodInterfaces {
     return isMeant ? { ...sysctls, ...NO_IPV6 } : sysctls;
   }
 
-  /** Guards the interface of a sandbox before its first container. Rejects with a RuntimeError. */
-  async protect(sandboxId: string): Promise<void> {
+  /** Begins to guard the interface of a sandbox. */
+  protect(sandboxId: string): void {
+    const guarded = this.#protect(sandboxId).then(() => void this.#pending.delete(sandboxId));
+    guarded.catch(() => undefined);
+    this.#pending.set(sandboxId, guarded);
+  }
+
+  /** Resolves when the interface of a sandbox is guarded, which the first container waits for. Rejects with a RuntimeError. */
+  async whenProtected(sandboxId: string): Promise<void> {
+    await this.#pending.get(sandboxId);
+  }
+
+  async #protect(sandboxId: string): Promise<void> {
     const found = await this.#interfaceOf(sandboxId);
     if (!found) return;
     await this.#guard.protect(found).catch((error: Error) => {
@@ -68,7 +88,13 @@ export class PodInterfaces {
   }
 
   async release(sandboxId: string): Promise<void> {
+    await this.#pending.get(sandboxId)?.catch(() => undefined);
+    this.#pending.delete(sandboxId);
     await this.#guard.release(sandboxId).catch(() => undefined);
+  }
+
+  close(): void {
+    this.#shell?.close();
   }
 
   async #interfaceOf(sandboxId: string) {
