@@ -18,8 +18,8 @@ export interface LastStart {
 
 /** As it is on disk. */
 interface WrittenStart extends LastStart {
-  /** The directory that it was written in. */
-  readonly writtenIn: string;
+  /** The directory that it was written in; undefined: by an earlier release. */
+  readonly writtenIn: string | undefined;
 }
 
 /** Replaces the file atomically. It need not survive a power cut, and is not flushed. */
@@ -49,10 +49,11 @@ async function read(directory: string): Promise<WrittenStart | undefined> {
   if (text === undefined) return undefined;
   try {
     const { name, version, pid, nodes, kubeconfigs, writtenIn } = JSON.parse(text);
-    if (![name, version, writtenIn].every((each) => typeof each === 'string') || !Array.isArray(kubeconfigs))
+    if (![name, version].every((each) => typeof each === 'string') || !Array.isArray(kubeconfigs))
       return undefined;
     const files = kubeconfigs.filter((file) => typeof file === 'string');
-    return { name, version, pid, nodes, kubeconfigs: files, writtenIn };
+    const directory = typeof writtenIn === 'string' ? writtenIn : undefined;
+    return { name, version, pid, nodes, kubeconfigs: files, writtenIn: directory };
   } catch {
     return undefined; // The next start writes it again.
   }
