@@ -49,8 +49,7 @@ async function read(directory: string): Promise<WrittenStart | undefined> {
   if (text === undefined) return undefined;
   try {
     const { name, version, pid, nodes, kubeconfigs, writtenIn } = JSON.parse(text);
-    if (![name, version].every((each) => typeof each === 'string') || !Array.isArray(kubeconfigs))
-      return undefined;
+    if (![name, version].every((each) => typeof each === 'string') || !Array.isArray(kubeconfigs)) return undefined;
     const files = kubeconfigs.filter((file) => typeof file === 'string');
     const directory = typeof writtenIn === 'string' ? writtenIn : undefined;
     return { name, version, pid, nodes, kubeconfigs: files, writtenIn: directory };
