@@ -27,7 +27,9 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/protocols/spdy/session.ts': { '#streams': 'in progress', '#pings': 'in progress' },
   'src/base/files-inside/tree-bytes.ts': { '#linked': 'bytes' },
   'src/base/keyed-socket/calls.ts': { '#waiting': 'in progress' },
-  'src/base/event-loop/work-queue.ts': {
+  'src/base/reconcile/own-writes.ts': { '#pending': 'stored objects' },
+  'src/base/reconcile/reconcile-loop.ts': { '#errors': 'stored objects' },
+  'src/base/reconcile/work-queue.ts': {
     '#ready': 'stored objects',
     '#running': 'stored objects',
     '#again': 'stored objects',
