@@ -82,7 +82,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#namespaces': 'stored objects',
     listeners: 'in progress',
   },
-  'src/server/upkeep/custom-kinds/custom-kinds.ts': { '#followed': 'stored objects', '#waiting': 'stored objects' },
+  'src/server/upkeep/custom-kinds/custom-kinds.ts': { '#followed': 'stored objects' },
   'src/server/serving/discovery/discovery.ts': { '#documents': 'served kinds' },
   'src/server/access/fairness/flow-schemas.ts': {
     rejections: 'served kinds',

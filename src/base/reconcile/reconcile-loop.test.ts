@@ -128,6 +128,27 @@ describe('the reconcile loop', () => {
     expect(lines).toEqual([]);
   });
 
+  it('reconciles a key once for changes that come while it waits for caches or for its turn', async () => {
+    const cache = new TestCache();
+    let count = 0;
+    const loop = start({
+      turns: { pause: () => new Promise((resolve) => setImmediate(resolve)) },
+      reconcile: async (key) => {
+        if (++count === 1) loop.wrote(key, { cache, version: 1 });
+      },
+    });
+    loop.add('k');
+    await clock.advance(10);
+    loop.add('k');
+    await clock.advance(10);
+    loop.add('k');
+    cache.show(1);
+    await Promise.resolve();
+    loop.add('k');
+    await clock.advance(10);
+    expect(count).toBe(2);
+  });
+
   it('waits for caches for a limited time', async () => {
     let count = 0;
     const loop = start({

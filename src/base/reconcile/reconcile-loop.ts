@@ -33,7 +33,7 @@ export interface ReconcileLoopOptions {
   readonly isPatient?: boolean;
   /** Timeout for caches to show writes. A cache of a selection may never show one. Default: 30 seconds. */
   readonly visibilityMs?: number;
-  /** Limits the share of the loop in a turn of the event loop. */
+  /** Called before a key is reconciled, to divide work into turns of the event loop. */
   readonly turns?: Pick<TurnBudget, 'pause'>;
   readonly observer?: WorkQueueObserver | undefined;
 }
@@ -90,6 +90,7 @@ export class ReconcileLoop {
       await turns?.pause();
       if (signal.aborted) return;
       if (!isSeen) log.warn('the cache does not show own writes in time', { key });
+      this.#queue.markSeen(key);
       await reconcile(key, this.#errors.get(key) ?? []);
       this.#errors.delete(key);
       this.#queue.forget(key);

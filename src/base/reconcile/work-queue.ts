@@ -99,6 +99,11 @@ export class WorkQueue {
     this.addAfter(key, backoffDelay(failures, this.#backoff, this.#random));
   }
 
+  /** Work that begins now sees every change so far: the key is not processed again for those. */
+  markSeen(key: string): void {
+    this.#again.delete(key);
+  }
+
   /** Resets the backoff of a key that succeeded. */
   forget(key: string): void {
     this.#failures.delete(key);
