@@ -102,6 +102,11 @@ export function isApiError(error: unknown, ...anyOf: Reason[]): error is ApiErro
   return error instanceof ApiError && (anyOf.length === 0 || anyOf.includes(error.reason));
 }
 
+/** Reports whether another writer was faster: the current state shows what is left to do. */
+export function isLostRace(error: unknown): boolean {
+  return isApiError(error, 'Conflict', 'AlreadyExists', 'NotFound');
+}
+
 /** The resource of an error: `deployments` of group `apps` prints as `deployments.apps`. */
 export interface ResourceName {
   readonly group: string;

@@ -57,7 +57,11 @@ import type { HealthCheck } from './serving/http/documents/health.ts';
 import { bootstrap, keepBootstrapped, SYSTEM_NAMESPACES } from './upkeep/bootstrap.ts';
 import { CustomKinds } from './upkeep/custom-kinds/custom-kinds.ts';
 import { reconcilePolicy } from './upkeep/default-roles/reconcile.ts';
-import { createFlowControl, type FlowControlSettings } from './upkeep/flow-control/create-flow-control.ts';
+import {
+  createFlowControl,
+  type FlowControlSettings,
+  keepFlowControl,
+} from './upkeep/flow-control/create-flow-control.ts';
 import { keepAddresses, replaceEarlierRows } from './upkeep/keep-addresses.ts';
 import type { ServerAddress } from './upkeep/peers/endpoints.ts';
 import { Peers } from './upkeep/peers/peers.ts';
@@ -238,7 +242,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const intercepted = intercept ? intercept(open) : open;
   const handle = options.freeze ? freezing(intercepted) : intercepted;
   const customKinds = registry.resource(DEFINITIONS.hub.apiVersion, DEFINITIONS.plural)
-    ? new CustomKinds({ cache, registry, handle, clock, log, core: () => core })
+    ? new CustomKinds(core, handle)
     : undefined;
   const backends = new BackendRegistry(registry);
   const aggregation =
@@ -249,7 +253,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { advertise, sharedFrom: hostname } = options;
   const peers =
     advertise && hostname !== undefined
-      ? new Peers({ identity: { hostname, advertise, uid: random.uuid() }, handle, cache, clock, log })
+      ? new Peers({ identity: { hostname, advertise, uid: random.uuid() }, handle, core })
       : undefined;
   const { namespaces = SYSTEM_NAMESPACES } = options;
   const first = {
@@ -266,8 +270,12 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     aggregation?.start(),
   ]);
   if (options.frontProxy) await aggregation?.identifyAs(options.frontProxy);
-  keepBootstrapped(core, () => bootstrap(handle, first));
-  keepAddresses(core);
+  const upkeep = [
+    keepBootstrapped(core, () => bootstrap(handle, first)),
+    keepAddresses(core),
+    ...(options.flowControl?.priorityAndFairness ? [keepFlowControl(core)] : []),
+    ...[customKinds, aggregation].filter((part) => part !== undefined),
+  ];
   return {
     handle,
     direct: directCalls({ handle, authorizer: core.authorizer, monitor }),
@@ -295,8 +303,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     },
     close() {
       peers?.stop();
-      aggregation?.close();
-      customKinds?.close();
+      for (const part of upkeep) part.close();
       watches.close();
       cache.close();
     },

@@ -27,7 +27,9 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/protocols/spdy/session.ts': { '#streams': 'in progress', '#pings': 'in progress' },
   'src/base/files-inside/tree-bytes.ts': { '#linked': 'bytes' },
   'src/base/keyed-socket/calls.ts': { '#waiting': 'in progress' },
-  'src/base/event-loop/work-queue.ts': {
+  'src/base/reconcile/own-writes.ts': { '#pending': 'stored objects' },
+  'src/base/reconcile/reconcile-loop.ts': { '#errors': 'stored objects' },
+  'src/base/reconcile/work-queue.ts': {
     '#ready': 'stored objects',
     '#running': 'stored objects',
     '#again': 'stored objects',
@@ -80,7 +82,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#namespaces': 'stored objects',
     listeners: 'in progress',
   },
-  'src/server/upkeep/custom-kinds/custom-kinds.ts': { '#followed': 'stored objects', '#waiting': 'stored objects' },
+  'src/server/upkeep/custom-kinds/custom-kinds.ts': { '#followed': 'stored objects' },
   'src/server/serving/discovery/discovery.ts': { '#documents': 'served kinds' },
   'src/server/access/fairness/flow-schemas.ts': {
     rejections: 'served kinds',

@@ -1,6 +1,8 @@
 /** Runs the cluster's DNS server beside nodes with real pods, and keeps the Service `kube-dns` that stands for it. */
-import { isApiError } from '../../api/errors.ts';
+import { isApiError, isLostRace } from '../../api/errors.ts';
 import { soon } from '../../base/event-loop/soon.ts';
+import { eachTurn } from '../../base/event-loop/turn-budget.ts';
+import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import { CLUSTER_DNS } from '../../client/component-users.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
@@ -83,16 +85,20 @@ export async function startDns(options: DnsOptions): Promise<ClusterDns> {
   };
   const feed = new ZoneFeed(informers, clusterDomain, report);
   dns.onRestart(() => feed.repeat());
-  keepService(informers, () =>
-    publish().catch((error) => log.warn('the service of the DNS server was not restored', { error: String(error) })),
-  );
+  const upkeep = new ReconcileLoop({
+    ...{ clock, random, log, turns: eachTurn, isExpected: isLostRace },
+    failure: 'the service of the DNS server was not restored',
+    reconcile: async () => void (await publish()),
+  });
+  keepService(informers, () => upkeep.add(DNS_SERVICE.name));
+  const keeping = upkeep.run(stop.signal);
   followUpstreams(informers, (upstreams) => dns.forward(upstreams));
   followNodes(informers, (addresses) => dns.allow([...machineAddresses(), ...addresses]));
   feed.start().catch((error) => log.error('the zone of the DNS server does not follow the API', { error }));
   cleanup.add(async () => {
     stop.abort();
     feed.stop();
-    await informers.stopped();
+    await Promise.all([informers.stopped(), keeping]);
   });
   // Without root, no packet finds its way to the address of a Service.
   const reached = process.getuid?.() === 0 ? [clusterIp] : port === DNS_PORT ? [address] : [];
@@ -117,8 +123,7 @@ async function retryOnConflict(work: () => Promise<void>): Promise<void> {
 }
 
 /** Publishes the service and where it leads again when somebody deletes them, and when a server comes or goes. */
-function keepService(informers: InformerFactory, publish: () => void): void {
-  const again = soon(publish);
+function keepService(informers: InformerFactory, again: () => void): void {
   const onChange = ({ type, object: { metadata } }: Change<KubeObject>) => {
     const isOurs = metadata.name === DNS_SERVICE.name && metadata.namespace === DNS_SERVICE.namespace;
     if (type === 'delete' && isOurs) again();

@@ -1,9 +1,10 @@
 /** Serves the kinds that FederatedTypes name, for as long as these exist, and says in their status whether it does. */
 
-import { isApiError } from '../../api/errors.ts';
+import { isLostRace } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
 import { rejectsOn } from '../../base/rejects-on.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
@@ -67,15 +68,24 @@ export async function serveNamedKinds({ server, clock, random, log, signal }: Na
   }
 
   const types = informers.of<FederatedType>(FederatedType);
-  types.onChange(({ type, object }) => {
-    const outcome = follow(object, type === 'delete');
-    if (!outcome) return;
-    report(object, outcome).catch((error: unknown) => {
-      if (!signal.aborted && !isApiError(error, 'NotFound')) {
-        log.warn('the status of a federated type could not be written', { name: object.metadata.name, error });
-      }
-    });
+  const states = new Map<string, ServingState>();
+  const loop = new ReconcileLoop({
+    ...{ clock, random, log, isExpected: isLostRace },
+    failure: 'the status of a federated type could not be written',
+    reconcile: async (name) => {
+      const [type, state] = [types.lister.get(name), states.get(name)];
+      if (type && state) await report(type, state);
+    },
   });
+  // Kinds come and go at once; only their status may fail.
+  types.onChange(({ type, object }) => {
+    const { name = '' } = object.metadata;
+    const state = follow(object, type === 'delete');
+    if (state) states.set(name, state);
+    else states.delete(name);
+    loop.add(name);
+  });
+  void loop.run(signal);
   await Promise.race([types.synced, rejectsOn(signal)]);
 }
 

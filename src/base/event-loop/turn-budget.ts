@@ -4,6 +4,9 @@ import type { MonitoredClock, WorkMonitor } from './watchdog.ts';
 /** Time that work sharing a budget may block one turn of the event loop. */
 const DEFAULT_BUDGET_MS = 10;
 
+/** Begins work in another turn of the event loop: changes of one turn are handled together. */
+export const eachTurn = { pause: () => nextTurn() };
+
 /**
  * Time since the event loop last polled for I/O. All budgets of a clock share it: work of one leaves less time to the
  * others.

@@ -1,29 +1,26 @@
-/**
- * The loop that runs every controller. It takes a key, waits until the caches show what the controller wrote for it before,
- * asks for a plan, performs it, and retries with back-off. It knows no kind.
- */
+/** Runs controllers: turns changes into keys, and, for each key, asks for a plan and performs it. It knows no kind. */
 import { setMaxListeners } from 'node:events';
-import { isApiError } from '../../api/errors.ts';
+import { isLostRace } from '../../api/errors.ts';
 import type { DeepReadonly, KindRef } from '../../api/object-types.ts';
 import { type DividedWork, inTurns } from '../../base/event-loop/in-turns.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
-import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
 import type { Clock } from '../../base/time/clock.ts';
+import { whenAborted } from '../../base/when-aborted.ts';
 import type { Client } from '../../client/client.ts';
 import { CONTROLLER_MANAGER } from '../../client/component-users.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
-import { type Change, controllerOf, keyOf } from '../../client/informer/object-cache.ts';
+import { type Change, controllerOf, keyOf, type Lister } from '../../client/informer/object-cache.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { ChangeWatches } from './change-watches.ts';
 import type { Controller, Failure, Listers, Related, Snapshot } from './define.ts';
-import { OwnWrites } from './own-writes.ts';
-import { ActionFailure, isApiAction, type Performer, performAll } from './perform.ts';
-import type { Plan } from './plan.ts';
+import { ActionFailure, isApiAction, type Performer, performAll, type Write } from './perform.ts';
+import type { Named, Plan } from './plan.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface ControllerEnvironment {
@@ -46,12 +43,6 @@ export interface ControllerEnvironment {
 
 const DEFAULT_WORKERS = 10;
 
-/** Number of errors that are kept for the next plan, and number that are logged: the rest look alike. */
-const MAX_KEPT_FAILURES = 100;
-const MAX_LOGGED_ERRORS = 10;
-/** Limit for a message, which may quote a client's text. */
-const MAX_LOGGED_ERROR_LENGTH = 1000;
-
 /** Runs until the signal is aborted; resolves when the last action has ended. */
 export async function runControllers(
   controllers: readonly Controller[],
@@ -60,22 +51,20 @@ export async function runControllers(
   // Every request and wait listens to it; Node warns about more than ten listeners.
   setMaxListeners(0, environment.signal);
   const budget = new TurnBudget(environment.clock);
-  await Promise.all(controllers.map((controller) => new ControllerLoop(controller, environment, budget).run()));
+  await Promise.all(controllers.map((controller) => new ControllerRun(controller, environment, budget).run()));
 }
 
-class ControllerLoop {
+class ControllerRun {
   readonly #controller: Controller;
   readonly #env: ControllerEnvironment;
   readonly #budget: TurnBudget;
   readonly #client: Client;
   readonly #log: Logger;
-  readonly #queue: WorkQueue;
+  readonly #loop: ReconcileLoop;
   readonly #informers = new Map<KindRef, Informer<any>>();
   readonly #listers: Listers;
-  readonly #ownWrites: OwnWrites;
   readonly #watches: ChangeWatches;
   readonly #recorder: EventRecorder;
-  readonly #failures = new Map<string, readonly Failure[]>();
 
   /** `budget` limits the share of all controllers together in a turn of the event loop. */
   constructor(controller: Controller, environment: ControllerEnvironment, budget: TurnBudget) {
@@ -85,10 +74,15 @@ class ControllerLoop {
     this.#budget = budget;
     this.#client = clientOf(controller.account);
     this.#log = log.with({ controller: controller.name });
-    this.#queue = new WorkQueue({ clock, random, observer: metrics?.observe(controller.name) });
+    this.#loop = new ReconcileLoop({
+      ...{ clock, random, log: this.#log, turns: budget, observer: metrics?.observe(controller.name) },
+      workers: controller.workers ?? DEFAULT_WORKERS,
+      failure: 'a plan failed',
+      isExpected: (error) => isLostRace(failureOf(error).error),
+      reconcile: (key, errors) => this.#reconcile(key, errors),
+    });
     this.#listers = { of: (kind) => this.#informer(kind).lister };
-    this.#ownWrites = new OwnWrites((kind) => this.#informers.get(kind), clock);
-    const wake = (key: string, delay: number) => this.#queue.addAfter(key, delay);
+    const wake = (key: string, delay: number) => this.#loop.addAfter(key, delay);
     this.#watches = new ChangeWatches({ client: clientOf(CONTROLLER_MANAGER), clock, log: this.#log, wake });
     const { component = `${controller.name}-controller` } = controller;
     this.#recorder = createEventRecorder({ ...environment, client: this.#client, log: this.#log, component });
@@ -97,12 +91,11 @@ class ControllerLoop {
   async run(): Promise<void> {
     const { signal } = this.#env;
     const leave = this.#subscribe();
-    const wake = (key: string) => this.#queue.add(key);
+    const wake = (key: string) => this.#loop.add(key);
     const feed = this.#controller.feed?.({ ...this.#env, client: this.#client, log: this.#log, wake });
     try {
       await Promise.race([Promise.all([this.#synced(), feed?.ready]), whenAborted(signal)]);
-      const { workers = DEFAULT_WORKERS } = this.#controller;
-      await this.#queue.run((key) => this.#reconcile(key), { workers, signal });
+      await this.#loop.run(signal);
     } finally {
       for (const each of leave) each();
       await feed?.ended;
@@ -142,30 +135,19 @@ class ControllerLoop {
       this.#informer(source.kind).onChange((change: Change<KubeObject>) => {
         if (change.type === 'add' && source.ignoresNew) return;
         if (change.type === 'update' && source.ignores?.(change.object, change.old)) return;
-        for (const key of source.keysOf(change.object, this.#listers)) this.#queue.add(key);
+        for (const key of source.keysOf(change.object, this.#listers)) this.#loop.add(key);
         if (change.type !== 'update') return;
-        for (const key of source.keysOf(change.old, this.#listers)) this.#queue.add(key);
+        for (const key of source.keysOf(change.old, this.#listers)) this.#loop.add(key);
       }),
     );
   }
 
-  async #reconcile(key: string): Promise<void> {
-    const { signal } = this.#env;
+  async #reconcile(key: string, errors: readonly Error[]): Promise<void> {
     this.#watches.end(key);
-    try {
-      if (!(await this.#ownWrites.seen(key, signal)))
-        this.#log.warn('the cache does not show own writes in time', { key });
-      if (this.#budget.isSpent()) await this.#budget.nextTurn();
-      if (signal.aborted) return;
-      await this.#perform(key, await this.#plan(key));
-      this.#failures.delete(key);
-      this.#queue.forget(key);
-    } catch (error) {
-      if (!signal.aborted) this.#failed(key, error);
-    }
+    await this.#perform(key, await this.#plan(key, errors.map(failureOf)));
   }
 
-  async #plan(key: string): Promise<Plan> {
+  async #plan(key: string, failures: readonly Failure[]): Promise<Plan> {
     const { clock, signal } = this.#env;
     const client = this.#client;
     const { watches, observe, plan } = this.#controller;
@@ -174,7 +156,6 @@ class ControllerLoop {
     const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
     const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
     this.#env.monitor?.begin({ work: 'controller', describe: () => ({ controller: this.#controller.name, key }) });
-    const failures = this.#failures.get(key) ?? [];
     const snapshot: Snapshot<unknown> = { observed, failures, pace: this.#budget, ...world };
     const planned = plan(object, snapshot, new Date(clock.now()));
     return isDivided(planned) ? inTurns(this.#budget, planned, this.#env) : planned;
@@ -185,9 +166,9 @@ class ControllerLoop {
     const client = this.#client;
     // Requeueing holds even when an action fails.
     for (const action of plan) {
-      if (action.type === 'requeueAfter') this.#queue.addAfter(key, action.milliseconds);
+      if (action.type === 'requeueAfter') this.#loop.addAfter(key, action.milliseconds);
     }
-    const onWrite = (write: Parameters<OwnWrites['add']>[1]) => this.#ownWrites.add(key, write);
+    const onWrite = (write: Write) => this.#wrote(key, write);
     const listerOf = (kind: KindRef) => this.#informers.get(kind)?.lister;
     const record: Performer['record'] = (object, { eventType, reason, message }) =>
       this.#recorder.event(object, eventType, reason, message);
@@ -196,17 +177,12 @@ class ControllerLoop {
     this.#watches.start(key, changes);
   }
 
-  #failed(key: string, error: unknown): void {
-    const failures = ((error instanceof AggregateError ? error.errors : [error]) as Error[]).map(failureOf);
-    const errors = failures.map((failure) => failure.error);
-    this.#failures.set(key, failures.slice(0, MAX_KEPT_FAILURES));
-    const logged = errors.slice(0, MAX_LOGGED_ERRORS).map((each) => String(each).slice(0, MAX_LOGGED_ERROR_LENGTH));
-    const fields = { key, errors: logged, failures: this.#queue.failures(key) + 1 };
-    // Another writer was faster: the next plan sees the result.
-    const stale = errors.every((each) => isApiError(each, 'Conflict', 'AlreadyExists', 'NotFound'));
-    if (stale) this.#log.debug('a plan conflicted with another writer', fields);
-    else this.#log.warn('a plan failed', fields);
-    this.#queue.retry(key);
+  /** Plans do not depend on kinds without an informer, so that their writes are not waited for. */
+  #wrote(key: string, write: Write): void {
+    const cache = this.#informers.get(write.kind);
+    if (!cache) return;
+    if (write.type === 'version') this.#loop.wrote(key, { cache, version: Number(write.resourceVersion) });
+    else this.#loop.wrote(key, { cache, isShown: (lister: Lister<any>) => isGone(write.object, lister) });
   }
 }
 
@@ -216,6 +192,11 @@ function isDivided(planned: Plan | DividedWork<Plan>): planned is DividedWork<Pl
 
 function failureOf(error: Error): Failure {
   return error instanceof ActionFailure ? { action: error.action, error: error.cause } : { error };
+}
+
+function isGone({ metadata }: Named, lister: Lister<any>): boolean {
+  const known = lister.get(metadata.name ?? '', metadata.namespace);
+  return !known || known.metadata.uid !== metadata.uid || known.metadata.deletionTimestamp !== undefined;
 }
 
 /** Returns the key of the controlling owner if it is of the kind. */
@@ -235,11 +216,4 @@ function splitKey(key: string): Snapshot['key'] {
   return slash < 0
     ? { namespace: undefined, name: key }
     : { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

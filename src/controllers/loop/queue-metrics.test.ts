@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import { SeededRandom } from '../../base/random.ts';
+import { WorkQueue } from '../../base/reconcile/work-queue.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { QueueMetrics } from './queue-metrics.ts';
 

@@ -1,6 +1,6 @@
-import type { WorkQueueObserver } from '../../base/event-loop/work-queue.ts';
 import { Histogram } from '../../base/metrics/histogram.ts';
 import { head, labelsOf } from '../../base/metrics/text.ts';
+import type { WorkQueueObserver } from '../../base/reconcile/work-queue.ts';
 import type { Clock } from '../../base/time/clock.ts';
 
 /** Bounds of the buckets in seconds, as dashboards expect them. */

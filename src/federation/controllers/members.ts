@@ -7,7 +7,9 @@ import { isApiError } from '../../api/errors.ts';
 import type { AnyObject, DeepReadonly, KindRef } from '../../api/object-types.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { type Clock, sleep } from '../../base/time/clock.ts';
+import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import { whenAborted } from '../../base/when-aborted.ts';
 import type { Client } from '../../client/client.ts';
 import { CacheLimit } from '../../client/informer/cache-limit.ts';
 import type { Informer } from '../../client/informer/informer.ts';
@@ -142,6 +144,8 @@ export class Member {
   #isAnswering = false;
   #answeredAt: number | undefined;
   #isStopped = false;
+  /** Health after the last check. */
+  #health: MemberHealth;
 
   constructor(cluster: DeepReadonly<Cluster>, options: MembersOptions, changed: () => void) {
     this.cluster = cluster;
@@ -149,6 +153,7 @@ export class Member {
     this.#changed = changed;
     this.#since = options.clock.now();
     this.#limit = new CacheLimit(options.maxCacheBytes ?? MAX_CACHE_BYTES);
+    this.#health = this.health;
   }
 
   get name(): string {
@@ -195,26 +200,22 @@ export class Member {
 
   /** Checks the cluster until it leaves the federation. */
   async run(): Promise<void> {
-    const { clock, signal, periodMs, log } = this.#options;
+    const { clock, random, signal, periodMs, log } = this.#options;
     const stop = () => this.#end.abort();
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
-    const ended = this.#end.signal;
-    let health = this.health;
+    const loop = new ReconcileLoop({
+      ...{ clock, random, log, backoff: { base: periodMs, max: periodMs, jitter: 0 } },
+      failure: 'the status of a cluster could not be written',
+      isExpected: (error) => isApiError(error, 'NotFound'),
+      reconcile: async (name) => {
+        await this.#check(this.#end.signal);
+        loop.addAfter(name, periodMs);
+      },
+    });
+    loop.add(this.name);
     try {
-      while (!ended.aborted) {
-        const probe = await this.#probe(ended);
-        if (ended.aborted) break;
-        this.#isAnswering = 'nodes' in probe;
-        if (this.#isAnswering) this.#answeredAt = clock.now();
-        else if (health === 'ready') log.warn('a cluster is not ready', { cluster: this.name, ...probe });
-        if (this.health !== health) this.#changed();
-        health = this.health;
-        await this.#writeStatus(probe, ended);
-        await sleep(clock, periodMs, ended);
-      }
-    } catch (error) {
-      if (!ended.aborted) throw error;
+      await loop.run(this.#end.signal);
     } finally {
       signal.removeEventListener('abort', stop);
       // The caches do not outlive the checks, which tell if they are valid.
@@ -222,6 +223,18 @@ export class Member {
       await this.#informers?.stopped();
       this.#connection?.close();
     }
+  }
+
+  async #check(ended: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    const probe = await this.#probe(ended);
+    if (ended.aborted) return;
+    this.#isAnswering = 'nodes' in probe;
+    if (this.#isAnswering) this.#answeredAt = clock.now();
+    else if (this.#health === 'ready') log.warn('a cluster is not ready', { cluster: this.name, ...probe });
+    if (this.health !== this.#health) this.#changed();
+    this.#health = this.health;
+    await this.#writeStatus(probe, ended);
   }
 
   /** A list of nodes shows that the cluster answers and accepts the credentials. Its objects must be known, too. */
@@ -254,26 +267,11 @@ export class Member {
   }
 
   async #writeStatus(probe: Probe, signal: AbortSignal): Promise<void> {
-    const { client, clock, log } = this.#options;
+    const { client, clock } = this.#options;
     const before = this.cluster;
-    try {
-      const status = clusterStatus(before.status, probe, clock.now());
-      if (status === before.status) return;
-      this.cluster = await client
-        .of(Cluster)
-        .patchStatus(this.name, { type: 'merge', changes: { status } }, { signal });
-      if (!isSamePlace(before, this.cluster)) this.#changed();
-    } catch (error) {
-      if (!signal.aborted && !isApiError(error, 'NotFound')) {
-        log.warn('the status of a cluster could not be written', { cluster: this.name, error });
-      }
-    }
+    const status = clusterStatus(before.status, probe, clock.now());
+    if (status === before.status) return;
+    this.cluster = await client.of(Cluster).patchStatus(this.name, { type: 'merge', changes: { status } }, { signal });
+    if (!isSamePlace(before, this.cluster)) this.#changed();
   }
-}
-
-export function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -1,6 +1,7 @@
 /** Propagates the kinds that FederatedTypes name, for as long as these exist. */
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '../../base/log.ts';
+import { whenAborted } from '../../base/when-aborted.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
 import type { Kind } from '../../kinds/kind.ts';
@@ -42,10 +43,7 @@ export class NamedKinds {
     const { informers, signal } = this.#options;
     const types = informers.of<FederatedType>(FederatedType);
     types.onChange(({ type, object }) => this.#follow(object as FederatedType, type === 'delete'));
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    await whenAborted(signal);
     await Promise.all([...this.#running.values()].map((running) => running.stop()));
   }
 

@@ -1,8 +1,10 @@
 /** Empties namespaces of the federation that are being deleted, and lets them go when nothing is left in them. */
-import { isApiError } from '../../api/errors.ts';
+import { isLostRace } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
-import type { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
@@ -15,7 +17,8 @@ export interface NamespaceContentsOptions {
   readonly informers: InformerFactory;
   /** The kinds that the federation serves now. */
   readonly kinds: () => readonly Kind[];
-  readonly queue: WorkQueue;
+  readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   readonly signal: AbortSignal;
 }
@@ -25,27 +28,23 @@ const LOOK_AGAIN_MS = 200;
 
 /** Runs until the signal is aborted. */
 export async function runNamespaceContents(options: NamespaceContentsOptions) {
-  const { client, informers, queue, log, signal } = options;
+  const { client, informers, clock, random, log, signal } = options;
   const namespaces = informers.of<Namespace>(Namespace);
-  namespaces.onChange(({ type, object }) => {
-    if (type !== 'delete' && object.metadata.deletionTimestamp) queue.add(object.metadata.name ?? '');
-  });
-  await queue.run(
-    async (name) => {
+  const loop = new ReconcileLoop({
+    ...{ clock, random, log, workers: 2 },
+    failure: 'a namespace could not be emptied',
+    isExpected: isLostRace,
+    reconcile: async (name) => {
       const namespace = namespaces.lister.get(name);
       if (!namespace?.metadata.deletionTimestamp) return;
-      try {
-        if (await emptied(options, namespace)) await finalize(client, namespace, signal);
-        else queue.addAfter(name, LOOK_AGAIN_MS);
-        queue.forget(name);
-      } catch (error) {
-        if (signal.aborted) return;
-        if (!isApiError(error, 'Conflict', 'NotFound')) log.warn('a namespace could not be emptied', { name, error });
-        queue.retry(name);
-      }
+      if (await emptied(options, namespace)) await finalize(client, namespace, signal);
+      else loop.addAfter(name, LOOK_AGAIN_MS);
     },
-    { workers: 2, signal },
-  );
+  });
+  namespaces.onChange(({ type, object }) => {
+    if (type !== 'delete' && object.metadata.deletionTimestamp) loop.add(object.metadata.name ?? '');
+  });
+  await loop.run(signal);
 }
 
 /** Deletes everything in the namespace, in the members, too, unless the namespace is orphaned; returns whether it is empty. */

@@ -1,6 +1,5 @@
 /** Runs all controllers of the federation. */
 import { setMaxListeners } from 'node:events';
-import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { federationKinds } from '../kinds.ts';
@@ -49,7 +48,7 @@ export async function runFederation(options: FederationOptions): Promise<void> {
     ...federatedKinds.filter(propagates).map((kind) => propagate(kind, signal)),
     named.run(),
     ...(options.dns ? [new ServiceDns({ ...options, ...common, dns: options.dns, members, recorder }).run()] : []),
-    runNamespaceContents({ ...common, kinds, queue: new WorkQueue({ clock, random }) }),
+    runNamespaceContents({ ...options, ...common, kinds }),
   ]);
   await Promise.all([members.stopped(), informers.stopped(), recorder.flushed()]);
 }

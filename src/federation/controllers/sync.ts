@@ -1,14 +1,11 @@
-/**
- * Brings the federated objects of one kind to the members: takes a key, asks for a plan, performs it, and retries with
- * back-off.
- */
+/** Brings the federated objects of one kind to the members: asks for a plan for each, and performs it. */
 
-import { isApiError } from '../../api/errors.ts';
+import { isLostRace } from '../../api/errors.ts';
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
-import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { type Clock, sleep } from '../../base/time/clock.ts';
+import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
@@ -40,10 +37,10 @@ export interface SyncOptions {
 
 type FederatedObject = DeepReadonly<AnyObject>;
 
-/** Number of workers: most of the time, they wait for members and for their own writes to come back. */
+/** Number of workers: most of the time, they wait for members and for caches. */
 const WORKERS = 100;
-/** Time that a plan waits for a cache to show its writes. */
-const OWN_WRITE_MS = 5_000;
+/** Timeout for caches to show own writes: that of a member that is away does not. */
+const VISIBILITY_TIMEOUT_MS = 5_000;
 /** A request to a member that takes longer has failed: the other members do not wait for it. */
 const MEMBER_TIMEOUT_MS = 10_000;
 /** Interval for checking members whose objects are unknown: they count as down after some time, without an event. */
@@ -51,7 +48,7 @@ const UNKNOWN_LOOK_MS = 1_000;
 
 export class Sync {
   readonly #options: SyncOptions;
-  readonly #queue: WorkQueue;
+  readonly #loop: ReconcileLoop;
   readonly #federated: Informer<AnyObject>;
   readonly #autoscalers: Informer<HorizontalPodAutoscaler> | undefined;
   readonly #settled = new Settled();
@@ -60,9 +57,20 @@ export class Sync {
   readonly #synced = new Set<Member>();
 
   constructor(options: SyncOptions) {
-    const { clock, random, kind, informers } = options;
+    const { clock, random, kind, informers, recorder } = options;
     this.#options = options;
-    this.#queue = new WorkQueue({ clock, random, backoff: { base: 50, max: 30_000 } });
+    this.#loop = new ReconcileLoop({
+      ...{ clock, random, log: options.log.with({ kind: kind.kind.kind }), backoff: { base: 50, max: 30_000 } },
+      ...{ workers: WORKERS, visibilityMs: VISIBILITY_TIMEOUT_MS },
+      failure: 'an object could not be propagated',
+      isExpected: isLostRaceOfMember,
+      failed: (key, errors) => {
+        const object = this.#objectOf(key);
+        if (!object || errors.every(isLostRaceOfMember)) return;
+        recorder.event(object, 'Warning', 'PropagationFailed', errors.map(({ message }) => message).join('; '));
+      },
+      reconcile: (key) => this.#reconcile(key),
+    });
     this.#federated = informers.of<AnyObject>(kind.kind);
     this.#autoscalers = kind.replicas && informers.of<HorizontalPodAutoscaler>(HorizontalPodAutoscaler);
   }
@@ -70,15 +78,15 @@ export class Sync {
   /** Runs until the signal is aborted. */
   async run(): Promise<void> {
     const { members, signal } = this.#options;
-    this.#federated.onChange(({ object }) => this.#queue.add(keyOf(object)));
+    this.#federated.onChange(({ object }) => this.#loop.add(keyOf(object)));
     this.#autoscalers?.onChange(({ object: { metadata, spec } }) => {
       if (spec.scaleTargetRef.kind === this.#options.kind.kind.kind) {
-        this.#queue.add(`${metadata.namespace}/${spec.scaleTargetRef.name}`);
+        this.#loop.add(`${metadata.namespace}/${spec.scaleTargetRef.name}`);
       }
     });
     const unfollow = members.onChange((member) => this.#memberChanged(member));
     try {
-      await this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal });
+      await this.#loop.run(signal);
     } finally {
       unfollow();
     }
@@ -92,7 +100,7 @@ export class Sync {
   }
 
   #everything(): void {
-    for (const object of this.#federated.lister.list()) this.#queue.add(keyOf(object));
+    for (const object of this.#federated.lister.list()) this.#loop.add(keyOf(object));
   }
 
   /** Follows the objects in a member, once it has been reached. */
@@ -108,7 +116,7 @@ export class Sync {
     informer.onChange(({ object }) => {
       const key = keyOf(object);
       const { name = '', namespace } = object.metadata;
-      if (this.#federated.lister.get(name, namespace)) this.#queue.add(key);
+      if (this.#federated.lister.get(name, namespace)) this.#loop.add(key);
     });
     void informer.synced.then(() => {
       this.#synced.add(member);
@@ -117,30 +125,16 @@ export class Sync {
   }
 
   async #reconcile(key: string): Promise<void> {
-    const { signal, log, kind, recorder } = this.#options;
     const object = this.#objectOf(key);
     if (!object) {
       for (const { name } of this.#options.members.all) this.#settled.forget(`${name} ${key}`);
       return;
     }
-    try {
-      const plan = planObject(object, {
-        ...{ kind, members: await this.#states(key, object) },
-        isAutoscaled: this.#isAutoscaled(object),
-      });
-      await this.#perform(key, object, plan);
-      this.#queue.forget(key);
-    } catch (error) {
-      if (signal.aborted) return;
-      const failures = (error instanceof AggregateError ? error.errors : [error]) as Error[];
-      const isStale = failures.every((each) => isApiError(each.cause ?? each, 'Conflict', 'AlreadyExists', 'NotFound'));
-      if (!isStale) {
-        const message = failures.map((each) => each.message).join('; ');
-        log.warn('an object could not be propagated', { kind: kind.kind.kind, key, reason: message });
-        recorder.event(object, 'Warning', 'PropagationFailed', message);
-      }
-      this.#queue.retry(key);
-    }
+    const plan = planObject(object, {
+      ...{ kind: this.#options.kind, members: await this.#states(key, object) },
+      isAutoscaled: this.#isAutoscaled(object),
+    });
+    await this.#perform(key, object, plan);
   }
 
   #objectOf(key: string): FederatedObject | undefined {
@@ -155,8 +149,8 @@ export class Sync {
         const { name = '', namespace } = federated.metadata;
         const actual = member.informer(kind.kind)?.lister.get(name, namespace);
         const health = this.#healthOf(member);
-        if (health === 'unknown') this.#queue.addAfter(key, UNKNOWN_LOOK_MS);
-        if (health === 'away') this.#queue.addAfter(key, member.downAfterMs);
+        if (health === 'unknown') this.#loop.addAfter(key, UNKNOWN_LOOK_MS);
+        if (health === 'away') this.#loop.addAfter(key, member.downAfterMs);
         return {
           ...{ name: member.name, labels: member.cluster.metadata.labels ?? {}, health, object: actual },
           capacity: health === 'ready' && actual ? await this.#capacityOf(key, member, actual) : undefined,
@@ -182,13 +176,13 @@ export class Sync {
     const options = { client: member.client, now: clock.now(), patienceMs };
     try {
       const capacity = await this.#inTime((signal) => capacityOf(actual, replicas.of(actual), { ...options, signal }));
-      if (capacity.lookAgainAfterMs !== undefined) this.#queue.addAfter(key, capacity.lookAgainAfterMs);
+      if (capacity.lookAgainAfterMs !== undefined) this.#loop.addAfter(key, capacity.lookAgainAfterMs);
       return capacity.replicas;
     } catch (error) {
       // Its pods are then unknown. The other members do not wait for them.
       const { message: reason } = error as Error;
       log.info('the pods of an object could not be read', { cluster: member.name, key, reason });
-      this.#queue.addAfter(key, patienceMs);
+      this.#loop.addAfter(key, patienceMs);
       return undefined;
     }
   }
@@ -204,8 +198,8 @@ export class Sync {
     const { actions, errors = [], finalizers, status } = plan;
     const results = await Promise.allSettled([
       ...actions.map((action) => this.#act(key, object, action)),
-      ...(finalizers ? [this.#setFinalizers(object, finalizers)] : []),
-      ...(status ? [this.#setStatus(object, status)] : []),
+      ...(finalizers ? [this.#setFinalizers(key, object, finalizers)] : []),
+      ...(status ? [this.#setStatus(key, object, status)] : []),
     ]);
     const failures = [
       ...results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])),
@@ -229,7 +223,7 @@ export class Sync {
         }
         const written = (await resource[action.type](action.object, { signal })) as FederatedObject;
         this.#settled.add(`${member.name} ${key}`, action.object, written);
-        await this.#shown(member.informer(kind.kind), written.metadata.resourceVersion);
+        this.#wrote(key, member.informer(kind.kind), written);
       });
     } catch (cause) {
       throw new Error(`cluster ${action.cluster}: ${(cause as Error).message}`, { cause });
@@ -251,32 +245,27 @@ export class Sync {
     }
   }
 
-  async #setFinalizers(object: FederatedObject, finalizers: readonly string[]): Promise<void> {
+  async #setFinalizers(key: string, object: FederatedObject, finalizers: readonly string[]): Promise<void> {
     const { client, kind, signal } = this.#options;
     const { name = '', namespace, resourceVersion } = object.metadata;
     // Another client may have changed them meanwhile; then the next plan sees it.
     const changes = { metadata: { finalizers, resourceVersion } };
     const result = await client.of(kind.kind).in(namespace).patch(name, { type: 'merge', changes }, { signal });
-    await this.#shown(this.#federated, result.metadata.resourceVersion);
+    this.#wrote(key, this.#federated, result);
   }
 
-  async #setStatus({ metadata }: FederatedObject, status: object): Promise<void> {
+  async #setStatus(key: string, { metadata }: FederatedObject, status: object): Promise<void> {
     const { client, kind, signal } = this.#options;
     const { name = '', namespace } = metadata;
     const operations = [{ op: 'add', path: '/status', value: status } as const];
     const result = await client.of(kind.kind).in(namespace).patchStatus(name, { type: 'json', operations }, { signal });
-    await this.#shown(this.#federated, result.metadata.resourceVersion);
+    this.#wrote(key, this.#federated, result);
   }
 
-  /** Resolves when the cache shows the write, so that the next plan does not repeat it. */
-  async #shown(informer: Informer<AnyObject> | undefined, resourceVersion: string | undefined): Promise<void> {
-    const { clock, signal } = this.#options;
-    if (!informer || resourceVersion === undefined || informer.shows(Number(resourceVersion))) return;
-    const limit = new AbortController();
-    const either = AbortSignal.any([signal, limit.signal]);
-    const ignore = () => undefined;
-    const shown = informer.waitFor(resourceVersion, either).catch(ignore);
-    await Promise.race([shown, sleep(clock, OWN_WRITE_MS, either).catch(ignore)]);
-    limit.abort();
+  #wrote(key: string, cache: Informer<AnyObject> | undefined, { metadata }: FederatedObject): void {
+    if (cache) this.#loop.wrote(key, { cache, version: Number(metadata.resourceVersion) });
   }
 }
+
+/** Failures of members name the cluster; their cause is the error. */
+const isLostRaceOfMember = (error: Error) => isLostRace(error.cause ?? error);

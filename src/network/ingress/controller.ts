@@ -3,10 +3,10 @@
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { inTurns } from '../../base/event-loop/in-turns.ts';
-import { soon } from '../../base/event-loop/soon.ts';
-import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
+import { eachTurn, TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
@@ -60,6 +60,8 @@ const serviceOf = ({ metadata }: DeepReadonly<EndpointSlice>) =>
   `${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`;
 const byService = (slice: DeepReadonly<EndpointSlice>) => [serviceOf(slice)];
 
+const RETRY = { base: 1_000, max: 60_000 };
+
 /** Changes since a plan began. */
 class Changes {
   readonly services = new Set<string>();
@@ -73,8 +75,9 @@ export class IngressController {
   readonly #informers: InformerFactory;
   readonly #turns: TurnBudget;
   #isSynced = false;
-  readonly #changed = soon(() => void this.#follow());
-  #following: Promise<void> | undefined;
+  /** Runs one plan at a time: changes meanwhile go into the next one. */
+  readonly #loop: ReconcileLoop;
+  #running: Promise<void> | undefined;
   #changes: Changes | undefined;
   /** Ingresses of our class. */
   #ingresses: readonly SeenIngress[] = [];
@@ -90,6 +93,12 @@ export class IngressController {
     this.#events = createEventRecorder({ ...options, signal, component: 'ingress-controller' });
     this.#turns = new TurnBudget(options.clock);
     this.#informers = new InformerFactory({ ...options, signal: this.#stop.signal });
+    const { clock, random, log } = options;
+    this.#loop = new ReconcileLoop({
+      ...{ clock, random, log, turns: eachTurn, backoff: RETRY },
+      failure: 'the rules of Ingresses could not be applied',
+      reconcile: (_, errors) => this.#reconcile(errors.length > 0),
+    });
   }
 
   /** Resolves when the proxy has the rules of all Ingresses. */
@@ -111,22 +120,22 @@ export class IngressController {
     await Promise.all([ingresses, classes, services, slices, secrets].map(({ synced }) => synced));
     this.#isSynced = true;
     this.#reportMovedPorts();
-    this.#changes = new Changes();
-    this.#changes.ingresses = true;
-    await this.#follow();
+    this.#note((to) => (to.ingresses = true));
+    this.#running = this.#loop.run(this.#stop.signal);
+    await this.#loop.idle();
   }
 
   #note(add: (changes: Changes) => void): void {
     if (!this.#isSynced) return;
     this.#changes ??= new Changes();
     add(this.#changes);
-    this.#changed();
+    this.#loop.add('rules');
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#informers.stopped();
-    await this.#following;
+    await this.#running;
   }
 
   /** Creates the class if there is none. A class that is deleted while the program runs comes back with the next start. */
@@ -167,26 +176,15 @@ export class IngressController {
     }
   }
 
-  /** Runs one plan at a time: changes meanwhile go into the next one. */
-  #follow(): Promise<void> {
-    this.#following ??= this.#applyAll().finally(() => {
-      this.#following = undefined;
-    });
-    return this.#following;
-  }
-
-  async #applyAll(): Promise<void> {
-    const { signal } = this.#stop;
-    for (let changes = this.#changes; changes && !signal.aborted; changes = this.#changes) {
-      this.#changes = undefined;
-      try {
-        await this.#apply(changes);
-      } catch (error) {
-        // A failed plan may lack some of the changes.
-        this.#plan = undefined;
-        if (!signal.aborted) this.#options.log.error('the rules of Ingresses could not be applied', { error });
-      }
+  async #reconcile(isRepeated: boolean): Promise<void> {
+    const changes = this.#changes ?? new Changes();
+    this.#changes = undefined;
+    if (isRepeated) {
+      // A failed plan may lack some of the changes.
+      this.#plan = undefined;
+      changes.ingresses = true;
     }
+    await this.#apply(changes);
   }
 
   async #apply(changes: Changes): Promise<void> {

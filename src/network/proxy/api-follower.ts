@@ -3,10 +3,11 @@
  * at a time; changes that come meanwhile are applied together afterwards, and a failed one is tried again.
  */
 
-import { soon } from '../../base/event-loop/soon.ts';
+import { eachTurn } from '../../base/event-loop/turn-budget.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { type Clock, sleep } from '../../base/time/clock.ts';
+import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 
@@ -29,12 +30,10 @@ interface Application {
 const RETRY_MS = 1_000;
 
 export class ApiFollower {
-  readonly #options: ApiFollowerOptions;
   readonly #application: Application;
   readonly #stop = new AbortController();
-  readonly #wake = soon(() => this.#run());
+  readonly #loop: ReconcileLoop;
   readonly #waiting: { readonly version: number; readonly resolve: () => void }[] = [];
-  #isOpen = false;
   /** Counts changes. */
   #version = 0;
   #applied = 0;
@@ -44,8 +43,14 @@ export class ApiFollower {
   readonly informers: InformerFactory;
 
   constructor(options: ApiFollowerOptions, application: Application) {
-    this.#options = options;
+    const { clock, random, log } = options;
     this.#application = application;
+    this.#loop = new ReconcileLoop({
+      ...{ clock, random, log, turns: eachTurn, isPatient: true },
+      backoff: { base: RETRY_MS, max: RETRY_MS, jitter: 0 },
+      failure: `${application.subject} could not be applied`,
+      reconcile: (_, errors) => this.#apply(errors.length > 0),
+    });
     this.informers = new InformerFactory({ ...options, signal: this.#stop.signal });
   }
 
@@ -56,15 +61,15 @@ export class ApiFollower {
   /** Resolves when these informers have synced and their objects are applied. Stays pending when stopped before. */
   async open(informers: readonly { readonly synced: Promise<void> }[]): Promise<void> {
     await Promise.all(informers.map(({ synced }) => synced));
-    this.#isOpen = true;
     this.changed();
+    this.#running = this.#loop.run(this.signal);
     await this.applied();
   }
 
   /** Something has changed. */
   changed(): void {
     this.#version++;
-    if (this.#isOpen) this.#wake();
+    this.#loop.add(this.#application.subject);
   }
 
   /** Resolves when all changes until now are applied. Stays pending when it is stopped before. */
@@ -81,32 +86,9 @@ export class ApiFollower {
     await this.informers.stopped();
   }
 
-  #run(): void {
-    if (this.#running || this.#stop.signal.aborted) return;
-    this.#running = this.#applyAll().finally(() => {
-      this.#running = undefined;
-    });
-  }
-
-  async #applyAll(): Promise<void> {
-    const { clock, log } = this.#options;
-    const { signal } = this.#stop;
-    let isRepeated = false;
-    while (this.#applied < this.#version && !signal.aborted) {
-      const version = this.#version;
-      try {
-        await this.#application.apply(isRepeated);
-        isRepeated = false;
-        this.#markApplied(version);
-      } catch (error) {
-        isRepeated = true;
-        log.error(`${this.#application.subject} could not be applied`, { error: String(error) });
-        await sleep(clock, RETRY_MS, signal).catch(() => undefined);
-      }
-    }
-  }
-
-  #markApplied(version: number): void {
+  async #apply(isRepeated: boolean): Promise<void> {
+    const version = this.#version;
+    await this.#application.apply(isRepeated);
     this.#applied = version;
     const done = this.#waiting.filter((each) => each.version <= version);
     this.#waiting.splice(0, this.#waiting.length, ...this.#waiting.filter((each) => each.version > version));

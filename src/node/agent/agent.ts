@@ -131,7 +131,7 @@ export function startAgent(options: AgentOptions): Agent {
   const { allowedUnsafeSysctls = [] } = options;
   const own = informers.of(Node, { fieldSelector: `metadata.name=${name}` });
   const pods = new AgentPods({
-    ...{ context, client, log, signal, recorder },
+    ...{ context, client, random, log, signal, recorder },
     async admission(pod, others, isNew) {
       if (!isStatic(pod)) await own.until((nodes) => nodes.get(name) !== undefined, signal);
       const node = own.lister.get(name) ?? (await reporter.expected());

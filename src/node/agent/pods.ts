@@ -2,6 +2,7 @@
 
 import { unlessAborted } from '../../base/event-loop/unless-aborted.ts';
 import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
 import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
@@ -28,6 +29,7 @@ import type { Records } from './worker/records.ts';
 export interface AgentPodsOptions {
   readonly context: ActionContext;
   readonly client: Client;
+  readonly random: Random;
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly recorder: EventRecorder;

@@ -5,10 +5,10 @@
 
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
-import { WorkQueue } from '../../base/event-loop/work-queue.ts';
 import { removeTree } from '../../base/files-inside/remove-tree.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
@@ -44,30 +44,24 @@ export async function eraseNodeDirectories(
   options: NodeDirectoriesOptions,
 ): Promise<void> {
   const { nodeName, clock, random, log, signal } = options;
-  const queue = new WorkQueue({ clock, random, backoff: RETRY });
   const newest = new Map<string, Volume>();
+  const loop = new ReconcileLoop({
+    ...{ clock, random, log, backoff: RETRY, isPatient: true },
+    failure: 'cannot erase a volume',
+    async reconcile(name) {
+      const volume = newest.get(name);
+      if (volume) await eraseVolume(volume, options);
+    },
+  });
   const leave = volumes.onChange(({ type, object }) => {
     const { name = '' } = object.metadata;
     newest.delete(name);
     if (type === 'delete' || !isToRemove(object) || nodeDirectory(object)?.node !== nodeName) return;
     newest.set(name, object);
-    // A volume that failed is tried again after its delay, and not earlier because it has changed.
-    if (queue.failures(name) === 0) queue.add(name);
+    loop.add(name);
   });
-  const erase = async (name: string) => {
-    const volume = newest.get(name);
-    if (!volume) return queue.forget(name);
-    try {
-      await eraseVolume(volume, options);
-      queue.forget(name);
-    } catch (error) {
-      if (signal.aborted) return;
-      log.warn('cannot erase a volume', { volume: name, error: String(error) });
-      queue.retry(name);
-    }
-  };
   try {
-    await queue.run(erase, { signal });
+    await loop.run(signal);
   } finally {
     leave();
   }

@@ -1,5 +1,4 @@
 import type { Handle } from '../../api/call.ts';
-import { soon } from '../../base/event-loop/soon.ts';
 import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
@@ -7,11 +6,9 @@ import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { ServiceCIDR } from '../../kinds/groups/networking/service-cidr.ts';
 import { PriorityClass, systemPriorities } from '../../kinds/groups/scheduling/priority-class.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import type { Reader, Tools } from '../objects/ports.ts';
 import { ensure } from './own-objects.ts';
 import { publishEndpoints, type ServerAddress } from './peers/endpoints.ts';
-
-type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'log'>;
+import { Upkeep, type UpkeepPorts } from './upkeep.ts';
 
 export const SYSTEM_NAMESPACES: readonly string[] = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
@@ -78,15 +75,13 @@ const OWN: readonly (readonly [Kind, ReadonlySet<string>])[] = [
 ];
 
 /** Runs `again` when one of these objects is deleted. */
-export function keepBootstrapped({ cache, log }: Ports, again: () => Promise<void>): void {
-  const plan = soon(() => {
-    again().catch((error: unknown) =>
-      log.warn('the initial objects of the cluster could not be created again', { error }),
-    );
-  });
+export function keepBootstrapped(core: UpkeepPorts, again: () => Promise<void>): Upkeep {
+  const failure = 'the initial objects of the cluster could not be created again';
+  const upkeep = new Upkeep(core, { failure, reconcile: again });
   for (const [kind, names] of OWN) {
-    cache.table(kind).listeners.add(({ entry, at }) => {
-      if (!entry && names.has(at.name)) plan();
+    upkeep.follow([kind], ({ entry, at }) => {
+      if (!entry && names.has(at.name)) upkeep.loop.add('initial objects');
     });
   }
+  return upkeep;
 }

@@ -1,5 +1,4 @@
 /** Maintains an IPAddress for every cluster IP of a service. */
-import { soon } from '../../base/event-loop/soon.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { allocatedTo } from '../../kinds/groups/core/service/service-addresses.ts';
 import { IPAddress } from '../../kinds/groups/networking/ip-address.ts';
@@ -8,6 +7,7 @@ import { earlierAddresses, type ServiceAddress } from '../objects/allocation/ear
 import { newAddress } from '../objects/allocation/new-address.ts';
 import { type OwnWrite, writeOwn } from '../objects/transaction/own-writes.ts';
 import type { TransactionPorts } from '../objects/transaction/ports.ts';
+import { Upkeep } from './upkeep.ts';
 
 /** Creates the IPAddresses of services that an earlier release has stored. */
 export async function replaceEarlierRows(core: TransactionPorts): Promise<void> {
@@ -16,25 +16,26 @@ export async function replaceEarlierRows(core: TransactionPorts): Promise<void> 
 }
 
 /** Recreates IPAddresses that are deleted while a service has the address. */
-export function keepAddresses(core: TransactionPorts): void {
-  const { cache, log } = core;
-  let deleted: ServiceAddress[] = [];
-  const plan = soon(() => {
-    const candidates = deleted;
-    deleted = [];
-    const withoutAdmission = 'the address is allocated already';
-    const missing = () => candidates.filter((each) => isMissing(core, each)).map(creation);
-    writeOwn(core, { withoutAdmission, plan: missing }).catch((error: unknown) =>
-      log.warn('the addresses of services could not be recorded', { error }),
-    );
+export function keepAddresses(core: TransactionPorts): Upkeep {
+  const deleted = new Map<string, ServiceAddress>();
+  const upkeep = new Upkeep(core, {
+    failure: 'the addresses of services could not be recorded',
+    async reconcile() {
+      const candidates = [...deleted.values()];
+      const withoutAdmission = 'the address is allocated already';
+      const missing = () => candidates.filter((each) => isMissing(core, each)).map(creation);
+      await writeOwn(core, { withoutAdmission, plan: missing });
+      for (const each of candidates) if (deleted.get(each.address) === each) deleted.delete(each.address);
+    },
   });
-  cache.table(IPAddress).listeners.add(({ entry, previous, at }) => {
+  upkeep.follow([IPAddress], ({ entry, previous, at }) => {
     if (entry || !previous) return;
     const { parentRef } = (previous.hub(IPAddress) as IPAddress).spec;
     if (parentRef.resource !== 'services') return;
-    deleted.push({ address: at.name, namespace: parentRef.namespace ?? '', name: parentRef.name });
-    plan();
+    deleted.set(at.name, { address: at.name, namespace: parentRef.namespace ?? '', name: parentRef.name });
+    upkeep.loop.add('addresses');
   });
+  return upkeep;
 }
 
 function isMissing({ cache }: TransactionPorts, { address, namespace, name }: ServiceAddress): boolean {

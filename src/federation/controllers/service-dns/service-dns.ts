@@ -1,11 +1,12 @@
 /** Publishes the names of federated services of type LoadBalancer, as long as they are healthy somewhere. */
 
-import { isApiError } from '../../../api/errors.ts';
+import { isLostRace } from '../../../api/errors.ts';
 import type { AnyObject, DeepReadonly } from '../../../api/object-types.ts';
-import { WorkQueue } from '../../../base/event-loop/work-queue.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
+import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
 import type { Clock } from '../../../base/time/clock.ts';
+import { whenAborted } from '../../../base/when-aborted.ts';
 import type { Client } from '../../../client/client.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
@@ -15,7 +16,7 @@ import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { DnsProvider } from '../../dns/provider.ts';
 import { type FederationDomain, serviceRecords } from '../../dns/service-records.ts';
-import { type Member, type Members, whenAborted } from '../members.ts';
+import type { Member, Members } from '../members.ts';
 import { hostnamesOf, type MemberService, SERVICE_INGRESSES, serviceIngresses, shardOf } from './member-shards.ts';
 import { ZonePublisher } from './zone-publisher.ts';
 
@@ -49,7 +50,7 @@ const RESOLVE_PERIOD_MS = 60_000;
 
 export class ServiceDns {
   readonly #options: ServiceDnsOptions;
-  readonly #queue: WorkQueue;
+  readonly #loop: ReconcileLoop;
   readonly #services: Informer<Service>;
   readonly #publisher: ZonePublisher;
   readonly #followed = new Set<Member>();
@@ -59,7 +60,12 @@ export class ServiceDns {
   constructor(options: ServiceDnsOptions) {
     const { clock, random, informers, dns, log, signal, recorder } = options;
     this.#options = options;
-    this.#queue = new WorkQueue({ clock, random, backoff: { base: 50, max: 30_000 } });
+    this.#loop = new ReconcileLoop({
+      ...{ clock, random, log, workers: WORKERS, backoff: { base: 50, max: 30_000 } },
+      failure: 'the names of a service could not be decided',
+      isExpected: isLostRace,
+      reconcile: (key) => this.#reconcile(key),
+    });
     this.#services = informers.of<Service>(Service);
     this.#publisher = new ZonePublisher({
       ...{ provider: dns.provider, zone: dns.zone, names: dns, clock, random, log, signal },
@@ -74,15 +80,12 @@ export class ServiceDns {
   /** Runs until the signal is aborted. */
   async run(): Promise<void> {
     const { members, signal } = this.#options;
-    this.#services.onChange(({ object }) => this.#queue.add(keyOf(object)));
+    this.#services.onChange(({ object }) => this.#loop.add(keyOf(object)));
     members.onChange((member) => {
       this.#follow(member);
       this.#everything();
     });
-    await Promise.all([
-      this.#queue.run((key) => this.#reconcile(key), { workers: WORKERS, signal }),
-      this.#publishWhenKnown(),
-    ]);
+    await Promise.all([this.#loop.run(signal), this.#publishWhenKnown()]);
   }
 
   /** Publishes once the services are known: otherwise all records would seem to be left over. */
@@ -92,7 +95,7 @@ export class ServiceDns {
   }
 
   #everything(): void {
-    for (const service of this.#services.lister.list()) this.#queue.add(keyOf(service));
+    for (const service of this.#services.lister.list()) this.#loop.add(keyOf(service));
   }
 
   #follow(member: Member): void {
@@ -107,7 +110,7 @@ export class ServiceDns {
     for (const informer of informers) {
       informer!.onChange(({ object }) => {
         const key = keyOf(object);
-        if (this.#serviceOf(key)) this.#queue.add(key);
+        if (this.#serviceOf(key)) this.#loop.add(key);
       });
     }
     void Promise.all(informers.map((informer) => informer!.synced)).then(() => {
@@ -117,21 +120,11 @@ export class ServiceDns {
   }
 
   async #reconcile(key: string): Promise<void> {
-    const { signal, log } = this.#options;
-    try {
-      const service = this.#serviceOf(key);
-      if (!service || service.metadata.deletionTimestamp || service.spec.type !== 'LoadBalancer') {
-        this.#publisher.set(key, []);
-        if (service && !service.metadata.deletionTimestamp) await this.#annotate(service, undefined);
-      } else await this.#publish(key, service);
-      this.#queue.forget(key);
-    } catch (error) {
-      if (signal.aborted) return;
-      if (!isApiError(error, 'Conflict', 'NotFound')) {
-        log.warn('the names of a service could not be decided', { key, error });
-      }
-      this.#queue.retry(key);
-    }
+    const service = this.#serviceOf(key);
+    if (!service || service.metadata.deletionTimestamp || service.spec.type !== 'LoadBalancer') {
+      this.#publisher.set(key, []);
+      if (service && !service.metadata.deletionTimestamp) await this.#annotate(service, undefined);
+    } else await this.#publish(key, service);
   }
 
   async #publish(key: string, service: DeepReadonly<Service>): Promise<void> {
@@ -139,12 +132,12 @@ export class ServiceDns {
     const { name = '', namespace = '' } = service.metadata;
     const shown = members.all.map((member) => this.#memberService(member, name, namespace));
     if (shown.some(({ health }) => health === 'away' || health === 'unknown')) {
-      this.#queue.addAfter(key, LOOK_AGAIN_MS);
+      this.#loop.addAfter(key, LOOK_AGAIN_MS);
     }
     // Until every member has answered or is down, nothing is known to be gone.
     if (shown.some(({ health }) => health === 'unknown')) return;
     const resolved = await this.#resolve(service, shown.flatMap(hostnamesOf));
-    if (resolved.size > 0) this.#queue.addAfter(key, RESOLVE_PERIOD_MS);
+    if (resolved.size > 0) this.#loop.addAfter(key, RESOLVE_PERIOD_MS);
     const shards = shown.map((member) => shardOf(member, resolved));
     this.#publisher.set(key, serviceRecords({ ...dns, service: name, namespace }, shards));
     await this.#annotate(service, serviceIngresses(shown));

@@ -5,8 +5,8 @@
 
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
-import { Backoff } from '../../../base/time/backoff.ts';
-import { type Clock, sleep } from '../../../base/time/clock.ts';
+import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { DnsError, type DnsProvider, type DnsZone, type RecordChanges, type RecordSet } from '../../dns/provider.ts';
 import { type FederationDomain, recordChanges, serviceOfRecord } from '../../dns/service-records.ts';
 
@@ -39,13 +39,22 @@ export class ZonePublisher {
   /** Records of the zone by service; undefined when they must be read. */
   #actual: Map<string, readonly RecordSet[]> | undefined;
   #zone: DnsZone | undefined;
-  #wake: (() => void) | undefined;
+  #repairAt = 0;
   #lastFailure: string | undefined;
   /** Services whose part in it was reported. */
   readonly #reported = new Set<string>();
+  readonly #loop: ReconcileLoop;
 
   constructor(options: ZonePublisherOptions) {
+    const { clock, random, log } = options;
     this.#options = options;
+    this.#loop = new ReconcileLoop({
+      ...{ clock, random, log, backoff: RETRY, isPatient: true },
+      failure: 'the DNS zone could not be brought up to date',
+      isExpected: ({ message }) => message === this.#lastFailure,
+      failed: (_, [error]) => this.#report(error!),
+      reconcile: (zone) => this.#reconcile(zone),
+    });
   }
 
   /** The records that a service should have from now on. */
@@ -54,50 +63,24 @@ export class ZonePublisher {
     if (known && JSON.stringify(known) === JSON.stringify(records)) return;
     this.#desired.set(key, records);
     this.#dirty.add(key);
-    this.#wake?.();
+    this.#loop.add(this.#options.zone);
   }
 
-  /** Publishes until the signal is aborted. Failures are repeated with back-off. */
+  /** Publishes until the signal is aborted. */
   async run(): Promise<void> {
-    const { clock, random, log, signal, zone } = this.#options;
-    const backoff = new Backoff(RETRY, random);
-    while (!signal.aborted) {
-      try {
-        await this.#publish();
-        if (this.#lastFailure !== undefined) log.info('the DNS zone is up to date again', { zone });
-        this.#lastFailure = undefined;
-        this.#reported.clear();
-        backoff.reset();
-        await this.#work();
-      } catch (error) {
-        if (signal.aborted) return;
-        this.#actual = undefined;
-        this.#report(error as Error);
-        await sleep(clock, backoff.next(), signal).catch(() => undefined);
-      }
-    }
+    this.#loop.add(this.#options.zone);
+    await this.#loop.run(this.#options.signal);
   }
 
-  /** Resolves when there is work to do. */
-  async #work(): Promise<void> {
-    const { clock, signal } = this.#options;
-    if (this.#dirty.size > 0 || signal.aborted) return;
-    const stops: (() => void)[] = [];
-    await new Promise<void>((resolve) => {
-      const wake = () => resolve();
-      this.#wake = wake;
-      signal.addEventListener('abort', wake, { once: true });
-      const timer = clock.timer(REPAIR_PERIOD_MS, () => {
-        this.#actual = undefined;
-        resolve();
-      });
-      stops.push(
-        () => signal.removeEventListener('abort', wake),
-        () => timer.cancel(),
-      );
-    });
-    this.#wake = undefined;
-    for (const stop of stops) stop();
+  async #reconcile(zone: string): Promise<void> {
+    const { clock, log } = this.#options;
+    if (clock.now() >= this.#repairAt) this.#actual = undefined;
+    if (!this.#actual) this.#repairAt = clock.now() + REPAIR_PERIOD_MS;
+    await this.#publish();
+    if (this.#lastFailure !== undefined) log.info('the DNS zone is up to date again', { zone });
+    this.#lastFailure = undefined;
+    this.#reported.clear();
+    this.#loop.addAfter(zone, this.#repairAt - clock.now());
   }
 
   async #publish(): Promise<void> {
@@ -167,17 +150,14 @@ export class ZonePublisher {
     this.#actual?.delete(key);
   }
 
-  #report(error: Error): void {
-    const { failed, log, zone } = this.#options;
-    if (error.message !== this.#lastFailure) {
-      this.#lastFailure = error.message;
-      this.#reported.clear();
-      log.warn('the DNS zone could not be brought up to date', { zone, error });
-    }
+  #report({ message }: Error): void {
+    this.#actual = undefined;
+    if (message !== this.#lastFailure) this.#reported.clear();
+    this.#lastFailure = message;
     for (const key of this.#dirty) {
       if (this.#reported.has(key)) continue;
       this.#reported.add(key);
-      failed(key, error.message);
+      this.#options.failed(key, message);
     }
   }
 

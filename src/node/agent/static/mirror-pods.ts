@@ -1,9 +1,11 @@
 /** Shows static pods in the API: one mirror for each, created again when a client deletes or changes it. */
 
-import { isApiError } from '../../../api/errors.ts';
+import { isApiError, isLostRace } from '../../../api/errors.ts';
 import type { Draft } from '../../../api/object-types.ts';
 import type { Logger } from '../../../base/log.ts';
-import type { Clock, Timer } from '../../../base/time/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { CONFIG_HASH, CONFIG_MIRROR } from '../../admission/critical.ts';
@@ -12,6 +14,7 @@ import type { SeenPod } from '../../pod/container-run.ts';
 export interface MirrorPodsOptions {
   readonly client: Client;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly nodeName: string;
@@ -20,24 +23,31 @@ export interface MirrorPodsOptions {
 }
 
 const RETRY_MS = 1_000;
+const WORKERS = 4;
 
 interface Slot {
   /** The static pod; undefined: there is none, and a mirror is left over. */
   pod: SeenPod | undefined;
   /** As last seen in the API. */
   mirror: SeenPod | undefined;
-  writing: Promise<void> | undefined;
-  retry: Timer | undefined;
 }
 
 export class MirrorPods {
   readonly #options: MirrorPodsOptions;
   /** Slots by namespace and name. */
   readonly #slots = new Map<string, Slot>();
-  #isConnected = false;
+  readonly #loop: ReconcileLoop;
+  #running: Promise<void> | undefined;
 
   constructor(options: MirrorPodsOptions) {
+    const { clock, random, log } = options;
     this.#options = options;
+    this.#loop = new ReconcileLoop({
+      ...{ clock, random, log, workers: WORKERS, backoff: { base: RETRY_MS, max: RETRY_MS, jitter: 0 } },
+      failure: 'cannot write a mirror pod',
+      isExpected: isLostRace,
+      reconcile: (key) => this.#reconcile(key),
+    });
   }
 
   /** Returns the mirror that shows this static pod; undefined while there is none. */
@@ -48,70 +58,55 @@ export class MirrorPods {
 
   /** Begins to write: the node is registered, and all mirrors that there are have been seen. */
   connect(): void {
-    this.#isConnected = true;
-    for (const slot of this.#slots.values()) this.#sync(slot);
+    this.#running ??= this.#loop.run(this.#options.signal);
   }
 
   /** A static pod is on the node. */
   show(pod: SeenPod): void {
-    const slot = this.#slotOf(pod);
-    slot.pod = pod;
-    this.#sync(slot);
+    this.#change(pod, (slot) => {
+      slot.pod = pod;
+    });
   }
 
   /** Nothing of the static pod is left on the node. */
   hide(pod: SeenPod): void {
-    const slot = this.#slotOf(pod);
-    if (slot.pod?.metadata.uid === pod.metadata.uid) slot.pod = undefined;
-    this.#sync(slot);
+    this.#change(pod, (slot) => {
+      if (slot.pod?.metadata.uid === pod.metadata.uid) slot.pod = undefined;
+    });
   }
 
   /** The API has this mirror. */
   put(mirror: SeenPod): void {
-    const slot = this.#slotOf(mirror);
-    slot.mirror = mirror;
-    this.#sync(slot);
+    this.#change(mirror, (slot) => {
+      slot.mirror = mirror;
+    });
   }
 
   /** The API does not have this mirror any more. */
   remove(mirror: SeenPod): void {
-    const slot = this.#slotOf(mirror);
-    if (slot.mirror?.metadata.uid === mirror.metadata.uid) slot.mirror = undefined;
-    this.#sync(slot);
+    this.#change(mirror, (slot) => {
+      if (slot.mirror?.metadata.uid === mirror.metadata.uid) slot.mirror = undefined;
+    });
   }
 
+  /** Resolves after the signal, when nothing is in progress. */
   async stopped(): Promise<void> {
-    for (const { retry } of this.#slots.values()) retry?.cancel();
-    await Promise.all([...this.#slots.values()].map(({ writing }) => writing));
+    await this.#running;
   }
 
-  #slotOf(pod: SeenPod): Slot {
+  #change(pod: SeenPod, change: (slot: Slot) => void): void {
     const key = keyOf(pod);
-    const known = this.#slots.get(key);
-    if (known) return known;
-    const slot: Slot = { pod: undefined, mirror: undefined, writing: undefined, retry: undefined };
+    const slot = this.#slots.get(key) ?? { pod: undefined, mirror: undefined };
     this.#slots.set(key, slot);
-    return slot;
+    change(slot);
+    this.#loop.add(key);
   }
 
-  /** One write at a time; the informer tells what came of it, and leads to the next one. */
-  #sync(slot: Slot): void {
-    const { clock, log, signal } = this.#options;
-    const { pod, mirror } = slot;
-    if (!this.#isConnected || slot.writing || signal.aborted) return;
+  /** The informer tells what came of a write, and leads to the next one. */
+  async #reconcile(key: string): Promise<void> {
+    const { pod, mirror } = this.#slots.get(key)!;
     if (pod ? mirror && isMirrorOf(mirror, pod) : !mirror) return;
-    slot.retry?.cancel();
-    slot.writing = (mirror ? this.#delete(mirror) : this.#create(pod!))
-      .catch((error: unknown) => {
-        if (signal.aborted) return;
-        const { namespace, name } = (mirror ?? pod)!.metadata;
-        log.warn('cannot write a mirror pod', { pod: `${namespace}/${name}`, error: String(error) });
-        slot.retry = clock.timer(RETRY_MS, () => this.#sync(slot));
-      })
-      .finally(() => {
-        slot.writing = undefined;
-        if (slot.pod !== pod || slot.mirror !== mirror) this.#sync(slot);
-      });
+    await (mirror ? this.#delete(mirror) : this.#create(pod!));
   }
 
   async #create(pod: SeenPod): Promise<void> {

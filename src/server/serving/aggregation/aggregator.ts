@@ -4,9 +4,8 @@
  */
 
 import type { Handle } from '../../../api/call.ts';
-import { isApiError } from '../../../api/errors.ts';
+import { isLostRace } from '../../../api/errors.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { Timer } from '../../../base/time/clock.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { APIService, LOCAL_CONDITION } from '../../../kinds/groups/apiregistration/api-service.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
@@ -16,6 +15,7 @@ import type { Reader, Tools } from '../../objects/ports.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';
 import { SERVER_USER } from '../../objects/server-user.ts';
 import type { Outbound } from '../../outbound/ports.ts';
+import { Upkeep } from '../../upkeep/upkeep.ts';
 import type { BackendRegistry } from '../backends/backend-registry.ts';
 import {
   AVAILABLE,
@@ -35,7 +35,9 @@ type Ports = Pick<Reader, 'cache' | 'turns'> & Tools & Outbound;
 
 const CHECK_INTERVAL_MS = 30_000;
 const CHECK_TIMEOUT_MS = 5000;
-const MIN_RETRY_MS = 500;
+const BACKOFF = { base: 500, max: CHECK_INTERVAL_MS, jitter: 0 };
+/** Number of APIServices that are checked concurrently: each check may take its whole timeout. */
+const WORKERS = 50;
 const MAX_LIST_BYTES = 1024 * 1024;
 /** Number of endpoints to try: a server has several, and one that answers is enough. */
 const CHECK_ATTEMPTS = 5;
@@ -50,42 +52,44 @@ export interface AggregatorOptions {
   readonly builtInGroups: ReadonlySet<string>;
 }
 
+/** An APIService that is not available: it is checked again with back-off. */
+class Unavailable extends Error {}
+
 /** An APIService that names a Service. */
 interface Followed {
-  readonly name: string;
   readonly api: ProxiedApi;
   /** Removes the backend. */
   readonly remove: () => void;
-  timer: Timer | undefined;
-  /** Number of consecutive failed checks. */
-  failures: number;
-  isChecking: boolean;
-  /** True when something changed during a check. */
-  isOutdated: boolean;
   schemasDue: number;
 }
 
 export class Aggregator {
   readonly #options: AggregatorOptions;
   readonly #followed = new Map<string, Followed>();
-  readonly #stop: (() => void)[] = [];
+  /** Checks APIServices, by name, and writes their status. */
+  readonly #upkeep: Upkeep;
   #identity: FrontProxy | undefined;
 
   constructor(options: AggregatorOptions) {
     this.#options = options;
-    const { cache } = options.core;
-    const table = cache.table(APIService);
-    for (const entry of table.entries('')) this.#follow(entry);
-    this.#listen(APIService, ({ entry, at }) => (entry ? this.#follow(entry) : this.#forget(at.name)));
-    for (const kind of [Service, Endpoints]) this.#listen(kind, ({ at }) => this.#checkOf(at.namespace, at.name));
+    const { core } = options;
+    this.#upkeep = new Upkeep(core, {
+      ...{ workers: WORKERS, backoff: BACKOFF },
+      failure: 'an APIService could not be checked',
+      isExpected: (error) => error instanceof Unavailable || isLostRace(error),
+      reconcile: (name) => this.#reconcile(name),
+    });
+    for (const entry of core.cache.table(APIService).entries('')) this.#follow(entry);
+    this.#upkeep.follow([APIService], ({ entry, at }) => (entry ? this.#follow(entry) : this.#forget(at.name)));
+    this.#upkeep.follow([Service, Endpoints], ({ at }) => this.#checkOf(at.namespace, at.name));
   }
 
   /** Sets the identity of this server towards others, initially and when its certificate is renewed. */
   identifyAs(identity: FrontProxy): void {
     this.#identity = identity;
-    for (const followed of this.#followed.values()) {
-      this.#reach(followed.api, followed.api.spec);
-      this.#check(followed);
+    for (const [name, { api }] of this.#followed) {
+      this.#reach(api, api.spec);
+      this.#upkeep.loop.add(name);
     }
   }
 
@@ -114,34 +118,19 @@ export class Aggregator {
   }
 
   close(): void {
-    for (const stop of this.#stop) stop();
+    this.#upkeep.close();
     for (const name of [...this.#followed.keys()]) this.#forget(name);
-  }
-
-  #listen(
-    kind: Parameters<Ports['cache']['table']>[0],
-    listener: (change: { readonly entry: Entry | undefined; readonly at: { namespace: string; name: string } }) => void,
-  ): void {
-    const { listeners } = this.#options.core.cache.table(kind);
-    listeners.add(listener);
-    this.#stop.push(() => listeners.delete(listener));
   }
 
   #follow(entry: Entry): void {
     const { name } = entry.at;
     const object = entry.hub(APIService) as APIService;
     const { spec } = object;
-    if (!spec.service) {
+    const finding = this.#findingOfOwn(object);
+    if (finding) {
       this.#forget(name);
-      const condition = conditionOf(object);
-      if (condition?.reason !== LOCAL_CONDITION.reason || condition.status !== LOCAL_CONDITION.status) {
-        void this.#write(name, LOCAL_CONDITION);
-      }
-      return;
-    }
-    if (this.#isOwn(object)) {
-      this.#forget(name);
-      void this.#write(name, ownGroup(spec.group ?? ''));
+      const { status, reason } = conditionOf(object) ?? {};
+      if (status !== finding.status || reason !== finding.reason) this.#upkeep.loop.add(name);
       return;
     }
     const isAvailable =
@@ -160,7 +149,13 @@ export class Aggregator {
     api.isAvailable = isAvailable;
     if (isMoved) this.#reach(api, spec);
     if (isReordered || isOther) this.#options.backends.changed();
-    if (isMoved) this.#check(followed);
+    if (isMoved) this.#upkeep.loop.add(name);
+  }
+
+  /** Returns the finding about an APIService that is not forwarded; undefined for one of another server. */
+  #findingOfOwn(object: APIService): Finding | undefined {
+    if (!object.spec.service) return LOCAL_CONDITION;
+    return this.#isOwn(object) ? ownGroup(object.spec.group ?? '') : undefined;
   }
 
   /**
@@ -177,19 +172,14 @@ export class Aggregator {
     const api = new ProxiedApi(spec, new Transport(core, reachOf(spec), this.#identity), core.turns);
     api.isAvailable = isAvailable;
     const remove = backends.addInstead(api);
-    const followed: Followed = {
-      ...{ name, api, remove, timer: undefined, failures: 0 },
-      ...{ isChecking: false, isOutdated: false, schemasDue: 0 },
-    };
-    this.#followed.set(name, followed);
-    this.#check(followed);
+    this.#followed.set(name, { api, remove, schemasDue: 0 });
+    this.#upkeep.loop.add(name);
   }
 
   #forget(name: string): void {
     const followed = this.#followed.get(name);
     if (!followed) return;
     this.#followed.delete(name);
-    followed.timer?.cancel();
     followed.remove();
     followed.api.transport.close();
   }
@@ -201,50 +191,31 @@ export class Aggregator {
 
   /** Checks the APIServices of a Service. */
   #checkOf(namespace: string, service: string): void {
-    for (const followed of this.#followed.values()) {
-      const { service: own } = followed.api.spec;
-      if (own?.name === service && own.namespace === namespace) this.#check(followed);
+    for (const [name, { api }] of this.#followed) {
+      const { service: own } = api.spec;
+      if (own?.name === service && own.namespace === namespace) this.#upkeep.loop.add(name);
     }
   }
 
-  #check(followed: Followed): void {
-    followed.timer?.cancel();
-    if (followed.isChecking) {
-      followed.isOutdated = true;
-      return;
-    }
-    followed.isChecking = true;
-    void this.#perform(followed).finally(() => {
-      followed.isChecking = false;
-      if (this.#followed.get(followed.name) !== followed) return;
-      if (followed.isOutdated) {
-        followed.isOutdated = false;
-        this.#check(followed);
-        return;
-      }
-      const { failures } = followed;
-      const delay =
-        failures === 0 ? CHECK_INTERVAL_MS : Math.min(MIN_RETRY_MS * 2 ** (failures - 1), CHECK_INTERVAL_MS);
-      followed.timer = this.#options.core.clock.timer(delay, () => this.#check(followed));
-    });
-  }
-
-  async #perform(followed: Followed): Promise<void> {
+  async #reconcile(name: string): Promise<void> {
     const { core, backends } = this.#options;
-    const { api, name } = followed;
-    try {
-      const finding = findingOfService(core, api.transport.service) ?? (await this.#ask(followed));
-      const isCurrent = () => this.#followed.get(name) === followed;
-      if (!isCurrent()) return;
-      followed.failures = finding === PASSED ? 0 : followed.failures + 1;
-      await this.#write(name, finding);
-      if (finding !== PASSED || core.clock.now() < followed.schemasDue) return;
+    const object = objectNamed(core, APIService, '', name);
+    if (!object) return;
+    const known = this.#findingOfOwn(object);
+    if (known) return this.#write(name, known);
+    const followed = this.#followed.get(name);
+    if (!followed) return;
+    const { api } = followed;
+    const finding = findingOfService(core, api.transport.service) ?? (await this.#ask(followed));
+    const isCurrent = () => this.#followed.get(name) === followed;
+    if (!isCurrent()) return;
+    await this.#write(name, finding);
+    if (finding !== PASSED) throw new Unavailable(finding.message);
+    if (core.clock.now() >= followed.schemasDue) {
       followed.schemasDue = core.clock.now() + SCHEMAS_INTERVAL_MS;
       if ((await api.refreshSchemas()) && isCurrent()) backends.changed();
-    } catch (error) {
-      followed.failures++;
-      core.log.warn('an APIService could not be checked', { name, error });
     }
+    this.#upkeep.loop.addAfter(name, CHECK_INTERVAL_MS);
   }
 
   /** Requests the resources of the group and version, which every server must list. */
@@ -277,16 +248,11 @@ export class Aggregator {
     if (isSameFinding(before, finding)) return;
     const isSame = before?.status === finding.status && before.lastTransitionTime !== undefined;
     const lastTransitionTime = isSame ? before.lastTransitionTime : timestamp(core.clock.now());
-    try {
-      await handle({
-        ...{ verb: 'patch', apiVersion: APIService.hub.apiVersion, plural: APIService.plural, name },
-        ...{ subresource: 'status', patchType: 'strategic', user: SERVER_USER },
-        body: { status: { conditions: [{ ...finding, lastTransitionTime }] } },
-      });
-    } catch (error) {
-      if (!isApiError(error, 'NotFound'))
-        core.log.warn('the status of an APIService could not be written', { name, error });
-    }
+    await handle({
+      ...{ verb: 'patch', apiVersion: APIService.hub.apiVersion, plural: APIService.plural, name },
+      ...{ subresource: 'status', patchType: 'strategic', user: SERVER_USER },
+      body: { status: { conditions: [{ ...finding, lastTransitionTime }] } },
+    });
   }
 }
 

@@ -4,47 +4,42 @@
  */
 
 import type { Handle } from '../../../api/call.ts';
-import { soon } from '../../../base/event-loop/soon.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
-import type { Reader, Tools } from '../../objects/ports.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';
 import { put } from '../../upkeep/own-objects.ts';
+import { Upkeep, type UpkeepPorts } from '../../upkeep/upkeep.ts';
 import { FRONT_PROXY_NAME, type FrontProxy } from './front-proxy.ts';
 import { STANDARD_HEADERS, UID_HEADER } from './user-headers.ts';
-
-type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'log'>;
 
 const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
 
 export class AuthenticationConfig {
-  readonly #core: Ports;
+  readonly #core: UpkeepPorts;
   readonly #handle: Handle;
   #wanted: Record<string, string> | undefined;
-  readonly #plan = soon(() => void this.#keep());
-  readonly #unfollow: () => void;
+  readonly #upkeep: Upkeep;
 
-  constructor(core: Ports, handle: Handle) {
+  constructor(core: UpkeepPorts, handle: Handle) {
     this.#core = core;
     this.#handle = handle;
-    const { listeners } = core.cache.table(ConfigMap);
-    const listener = ({ at }: { readonly at: { readonly namespace: string; readonly name: string } }) => {
-      if (at.name === NAME && at.namespace === NAMESPACE) this.#plan();
-    };
-    listeners.add(listener);
-    this.#unfollow = () => listeners.delete(listener);
+    const failure = 'the ConfigMap for other API servers could not be written';
+    this.#upkeep = new Upkeep(core, { failure, reconcile: () => this.#keep() });
+    this.#upkeep.follow([ConfigMap], ({ at }) => {
+      if (at.name === NAME && at.namespace === NAMESPACE) this.#upkeep.loop.add(NAME);
+    });
   }
 
   /** Resolves when it is written. */
   async publish(identity: FrontProxy): Promise<void> {
     this.#wanted = dataOf(identity);
-    await this.#keep();
+    this.#upkeep.loop.add(NAME);
+    await this.#upkeep.loop.idle();
   }
 
   close(): void {
-    this.#wanted = undefined;
-    this.#unfollow();
+    this.#upkeep.close();
   }
 
   /** Keeps the entries that others wrote under other keys. */
@@ -53,12 +48,8 @@ export class AuthenticationConfig {
     if (!wanted) return;
     const { data = {} } = objectNamed(this.#core, ConfigMap, NAMESPACE, NAME) ?? {};
     if (deepEqual({ ...data, ...wanted }, data)) return;
-    try {
-      const body = { metadata: { name: NAME }, data: wanted };
-      await put(this.#handle, { plural: 'configmaps', namespace: NAMESPACE, body });
-    } catch (error) {
-      this.#core.log.warn('the ConfigMap for other API servers could not be written', { error });
-    }
+    const body = { metadata: { name: NAME }, data: wanted };
+    await put(this.#handle, { plural: 'configmaps', namespace: NAMESPACE, body });
   }
 }
 

@@ -4,7 +4,6 @@
  * when they are deleted or point to another server; changes of their priorities, which have no effect, stay until the
  * next start: servers of two releases on one store may differ.
  */
-import { soon } from '../../../base/event-loop/soon.ts';
 import { clone, deepEqual } from '../../../base/json/tree.ts';
 import { APIService } from '../../../kinds/groups/apiregistration/api-service.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
@@ -12,6 +11,7 @@ import { objectsIn } from '../../objects/reads/lookup.ts';
 import type { Mutation } from '../../objects/transaction/mutation.ts';
 import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
+import { Upkeep } from '../../upkeep/upkeep.ts';
 import { priorityOf } from '../backends/priorities.ts';
 
 /** The label that tells when an APIService is managed. */
@@ -40,9 +40,7 @@ const DELETE_PLAN = {
 export class LocalServices {
   readonly #core: TransactionPorts;
   readonly #builtIn: ReadonlySet<string>;
-  readonly #plan = soon(() => void this.#follow());
-  #stop: (() => void)[] = [];
-  #working: Promise<void> = Promise.resolve();
+  #upkeep: Upkeep | undefined;
 
   /** `builtIn`: the groups and versions of built-in kinds. */
   constructor(core: TransactionPorts, builtIn: ReadonlySet<string>) {
@@ -52,15 +50,17 @@ export class LocalServices {
 
   /** Reconciles all APIServices, and keeps them reconciled. */
   async start(): Promise<void> {
-    const { cache, registry } = this.#core;
     await this.#write('start');
-    const table = cache.table(APIService);
-    table.listeners.add(this.#plan);
-    this.#stop = [registry.onChange(this.#plan), () => table.listeners.delete(this.#plan)];
+    const failure = 'the APIServices of this server could not be written';
+    const upkeep = new Upkeep(this.#core, { failure, reconcile: () => this.#write('change') });
+    const wake = () => upkeep.loop.add('APIServices');
+    upkeep.follow([APIService], wake);
+    upkeep.atClose(this.#core.registry.onChange(wake));
+    this.#upkeep = upkeep;
   }
 
   get isRunning(): boolean {
-    return this.#stop.length > 0;
+    return this.#upkeep?.isRunning ?? false;
   }
 
   /** The names of missing APIServices. */
@@ -70,17 +70,7 @@ export class LocalServices {
   }
 
   close(): void {
-    for (const stop of this.#stop) stop();
-    this.#stop = [];
-  }
-
-  #follow(): void {
-    this.#working = this.#working.then(async () => {
-      if (this.#stop.length === 0) return;
-      await this.#write('change').catch((error: unknown) =>
-        this.#core.log.warn('the APIServices of this server could not be written', { error }),
-      );
-    });
+    this.#upkeep?.close();
   }
 
   #write(reason: 'start' | 'change'): Promise<void> {

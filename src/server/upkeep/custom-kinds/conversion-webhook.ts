@@ -28,21 +28,20 @@ const MAX_REVIEW_BYTES = 2 * 1024 * 1024;
 const MAX_PARTS = 600_000;
 const MAX_MESSAGE_LENGTH = 10_000;
 
-/** `core` is called when an object is converted: it does not exist when the first kinds are created. */
-export function webhookConversion(core: () => Ports, { webhook }: Conversion): AsyncConversion {
+export function webhookConversion(core: Ports, { webhook }: Conversion): AsyncConversion {
   const accepted = webhook?.conversionReviewVersions ?? [];
   const review = accepted.find((version) => REVIEW_VERSIONS.includes(version));
   let connection: WebhookConnection | undefined;
   const convertSome = async ({ objects, json }: Batch, target: Version): Promise<KubeObject[]> => {
     const what = `conversion webhook for ${objects[0]!.apiVersion}, Kind=${objects[0]!.kind}`;
     if (!review || !webhook?.clientConfig) throw failed(`${what} failed: no supported conversion review version`);
-    connection ??= connectionTo(core(), webhook.clientConfig as Parameters<typeof connectionTo>[1], TIMEOUT_SECONDS);
+    connection ??= connectionTo(core, webhook.clientConfig as Parameters<typeof connectionTo>[1], TIMEOUT_SECONDS);
     const apiVersion = `apiextensions.k8s.io/${review}`;
-    const uid = core().random.uuid();
+    const uid = core.random.uuid();
     const fields = JSON.stringify({ uid, desiredAPIVersion: target.apiVersion }).slice(1, -1);
     const body = `{"kind":"ConversionReview","apiVersion":"${apiVersion}","request":{${fields},"objects":${json}}}`;
-    const text = await send(core(), connection, body, what);
-    const { stages } = core();
+    const text = await send(core, connection, body, what);
+    const { stages } = core;
     const pause = stages.pause();
     if (pause) await pause;
     const list = listIn(text, { uid, objects, what });
@@ -59,7 +58,7 @@ export function webhookConversion(core: () => Ports, { webhook }: Conversion): A
     async convert(objects, target) {
       const converted: KubeObject[] = [];
       while (converted.length < objects.length) {
-        const batch = await nextBatch(core(), objects, converted.length);
+        const batch = await nextBatch(core, objects, converted.length);
         for (const object of await convertSome(batch, target)) converted.push(object);
       }
       return converted;

@@ -1,39 +1,24 @@
 /** Updates the registry of kinds to match the custom resource definitions in the cache. */
 
 import type { Handle } from '../../../api/call.ts';
-import { isApiError } from '../../../api/errors.ts';
-import { soon } from '../../../base/event-loop/soon.ts';
 import { parseWithout, type SkippedField } from '../../../base/json/json-scan.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Clock } from '../../../base/time/clock.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { customKind, releaseSchemas } from '../../../kinds/custom/custom-kind.ts';
 import { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
 import type { Kind } from '../../../kinds/kind.ts';
-import type { Cache } from '../../objects/cache/cache.ts';
 import type { Entry } from '../../objects/cache/entry.ts';
 import { parseStored } from '../../objects/cache/stored-object.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
-import type { Registry } from '../../objects/registry/registry.ts';
 import { SERVER_USER } from '../../objects/server-user.ts';
 import type { Writer } from '../../objects/transaction/ports.ts';
 import type { Outbound } from '../../outbound/ports.ts';
+import { Upkeep } from '../upkeep.ts';
 import { deleteObjects, markedInProgress, needsCleanup, released } from './cleanup.ts';
 import { webhookConversion } from './conversion-webhook.ts';
 import type { Names, TakenNames } from './names.ts';
 import { decideStatus, isServed, isSettled } from './status.ts';
 
-type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'stages'> & Pick<Tools, 'clock' | 'random'> & Outbound;
-
-export interface CustomKindsOptions {
-  readonly cache: Cache;
-  readonly registry: Registry;
-  readonly handle: Handle;
-  /** Ports for calling webhooks. */
-  readonly core: () => Ports;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
+type Ports = Reader & Tools & Pick<Writer, 'stages'> & Outbound;
 
 /** The parts of a definition that are kept in memory. */
 interface Followed {
@@ -44,52 +29,48 @@ interface Followed {
   kind: Kind | undefined;
 }
 
-const RETRY_DELAY_MS = 1000;
 /** Delay that is longer than any request that began before the kind was replaced. */
 const RELEASE_DELAY_MS = 90_000;
 
 export class CustomKinds {
-  readonly #options: CustomKindsOptions;
+  readonly #core: Ports;
+  readonly #handle: Handle;
   readonly #builtIn: readonly Kind[];
   readonly #followed = new Map<string, Followed>();
-  /** Names of definitions whose status must be checked. */
-  readonly #waiting = new Set<string>();
-  readonly #plan = soon(() => void this.#work());
-  #isWorking = false;
-  #isClosed = false;
-  readonly #unfollow: () => void;
+  /** Reconciles the status of definitions, by name. */
+  readonly #upkeep: Upkeep;
 
   /** Serves all definitions that are established. */
-  constructor(options: CustomKindsOptions) {
-    this.#options = options;
-    const { cache, registry } = options;
+  constructor(core: Ports, handle: Handle) {
+    this.#core = core;
+    this.#handle = handle;
+    const { cache, registry, clock } = core;
+    const failure = 'the status of a custom resource definition could not be written';
+    this.#upkeep = new Upkeep(core, { failure, reconcile: (name) => this.#reconcile(name) });
     this.#builtIn = [...registry.kinds];
     const table = cache.table(CustomResourceDefinition);
     // Names that were released before the start have been assigned to others since, or will be: those are not settled.
     const added = table.entries('').flatMap((entry) => this.#follow(entry, { isStart: true }).added);
     if (added.length > 0) registry.replace([], added);
-    const listener = ({ entry, at }: { entry: Entry | undefined; at: { name: string } }) => {
+    this.#upkeep.follow([CustomResourceDefinition], ({ entry, at }) => {
       const { removed, added } = entry ? this.#follow(entry) : this.#forget(at.name);
       if (removed.length > 0 || added.length > 0) registry.replace(removed, added);
-      if (removed.length > 0) options.clock.timer(RELEASE_DELAY_MS, () => removed.forEach(releaseSchemas));
-    };
-    table.listeners.add(listener);
-    this.#unfollow = () => table.listeners.delete(listener);
+      if (removed.length > 0) clock.timer(RELEASE_DELAY_MS, () => removed.forEach(releaseSchemas));
+    });
   }
 
   get isRunning(): boolean {
-    return !this.#isClosed;
+    return this.#upkeep.isRunning;
   }
 
   /** Stored definitions that are not known here. */
   get unfollowed(): readonly string[] {
-    const stored = [...this.#options.cache.table(CustomResourceDefinition).entries('')];
+    const stored = [...this.#core.cache.table(CustomResourceDefinition).entries('')];
     return stored.map(({ at }) => at.name).filter((name) => !this.#followed.has(name));
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#unfollow();
+    this.#upkeep.close();
   }
 
   /** Processes a new or changed definition. */
@@ -102,7 +83,7 @@ export class CustomKinds {
     this.#followed.set(name, followed);
     followed.names = status.acceptedNames;
     // Reading a definition again takes time; after a start, hardly any must be checked.
-    if (!isSettled(definition)) this.#look(name);
+    if (!isSettled(definition)) this.#upkeep.loop.add(name);
     const key = isServed(status) ? keyOf(definition) : '';
     if (key === followed.key) return NO_CHANGES;
     const removed = followed.kind ? [followed.kind] : [];
@@ -116,18 +97,16 @@ export class CustomKinds {
     const followed = this.#followed.get(name);
     if (!followed) return NO_CHANGES;
     this.#followed.delete(name);
-    this.#waiting.delete(name);
     this.#lookAtGroup(followed.group, name);
     return { removed: followed.kind ? [followed.kind] : [], added: [] };
   }
 
   #kindOf(definition: CustomResourceDefinition, name: string): Kind {
     const { spec, status, metadata } = definition;
-    const table = this.#options.cache.table(CustomResourceDefinition);
+    const table = this.#core.cache.table(CustomResourceDefinition);
     return customKind(spec, {
       names: status.acceptedNames,
-      conversion:
-        spec.conversion?.strategy === 'Webhook' ? webhookConversion(this.#options.core, spec.conversion) : undefined,
+      conversion: spec.conversion?.strategy === 'Webhook' ? webhookConversion(this.#core, spec.conversion) : undefined,
       isTerminating: metadata.deletionTimestamp !== undefined,
       definition: () => {
         const entry = table.get('', name);
@@ -138,47 +117,21 @@ export class CustomKinds {
 
   /** Checks the other definitions of the group, because a released name may be free for them. */
   #lookAtGroup(group: string, except: string): void {
-    for (const [name, followed] of this.#followed) if (followed.group === group && name !== except) this.#look(name);
-  }
-
-  #look(name: string): void {
-    this.#waiting.add(name);
-    this.#plan();
-  }
-
-  async #work(): Promise<void> {
-    if (this.#isWorking) return;
-    this.#isWorking = true;
-    try {
-      for (const name of this.#waiting) {
-        if (this.#isClosed) return;
-        this.#waiting.delete(name);
-        await this.#reconcile(name);
-      }
-    } finally {
-      this.#isWorking = false;
-    }
+    for (const [name, followed] of this.#followed)
+      if (followed.group === group && name !== except) this.#upkeep.loop.add(name);
   }
 
   async #reconcile(name: string): Promise<void> {
-    const { cache, clock, log } = this.#options;
-    const entry = cache.table(CustomResourceDefinition).get('', name);
+    const entry = this.#core.cache.table(CustomResourceDefinition).get('', name);
     if (!entry) return;
-    try {
-      // A write of the status does not change the schemas, which need not be read.
-      const definition = outline(entry);
-      if (needsCleanup(definition)) await this.#clean(definition, name);
-      else if (!definition.metadata.deletionTimestamp) await this.#settle(definition, name);
-    } catch (error) {
-      // A definition that has changed in the meantime is checked again.
-      if (isApiError(error, 'Conflict', 'NotFound') || this.#isClosed) return;
-      log.warn('the status of a custom resource definition could not be written', { name, error });
-      clock.timer(RETRY_DELAY_MS, () => this.#look(name));
-    }
+    // A write of the status does not change the schemas, which need not be read.
+    const definition = outline(entry);
+    if (needsCleanup(definition)) await this.#clean(definition, name);
+    else if (!definition.metadata.deletionTimestamp) await this.#settle(definition, name);
   }
 
   async #settle(definition: CustomResourceDefinition, name: string): Promise<void> {
-    const now = timestamp(this.#options.clock.now());
+    const now = timestamp(this.#core.clock.now());
     const status = decideStatus(definition, this.#takenBy(definition.spec.group, name), now);
     if (status === definition.status) return;
     const followed = this.#followed.get(name);
@@ -188,7 +141,7 @@ export class CustomKinds {
   }
 
   async #clean(definition: CustomResourceDefinition, name: string): Promise<void> {
-    const { cache, handle, clock } = this.#options;
+    const { cache, clock } = this.#core;
     const now = () => timestamp(clock.now());
     const kind = this.#followed.get(name)?.kind;
     const marked = markedInProgress(definition, now());
@@ -207,15 +160,15 @@ export class CustomKinds {
         };
         table.listeners.add(listener);
       });
-      void isEmpty.then(() => this.#look(name));
-      return deleteObjects(handle, kind, table);
+      void isEmpty.then(() => this.#upkeep.loop.add(name));
+      return deleteObjects(this.#handle, kind, table);
     }
     await this.#write(released(definition, true, now()));
   }
 
   async #write(definition: CustomResourceDefinition & { metadata: object }): Promise<void> {
     const { name } = definition.metadata;
-    await this.#options.handle({
+    await this.#handle({
       ...{ verb: 'update', apiVersion: API_VERSION, plural: CustomResourceDefinition.plural, user: SERVER_USER },
       ...{ name: name ?? '', subresource: 'status', body: structuredClone(definition) },
     });

@@ -1,24 +1,19 @@
 import type { Handle } from '../../../api/call.ts';
-import { soon } from '../../../base/event-loop/soon.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Clock, Timer } from '../../../base/time/clock.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Cache } from '../../objects/cache/cache.ts';
-import type { ChangeRecord } from '../../objects/cache/change-record.ts';
 import { type OwnObject, put, remove } from '../own-objects.ts';
+import { Upkeep, type UpkeepPorts } from '../upkeep.ts';
 import { endpointsFor, isFurtherSlice, NAMESPACE, SERVICE, type ServerAddress, slicesFor } from './endpoints.ts';
 import { LEASE_NAMESPACE, leaseName, leaseOf, RENEW_INTERVAL_MS, readLease, type ServerIdentity } from './lease.ts';
 
 export interface PeersOptions {
   readonly identity: ServerIdentity;
   readonly handle: Handle;
-  readonly cache: Pick<Cache, 'table'>;
-  readonly clock: Clock;
-  readonly log: Logger;
+  readonly core: UpkeepPorts;
 }
 
 interface SeenLease {
@@ -34,137 +29,107 @@ export class Peers {
   readonly #options: PeersOptions;
   readonly #name: string;
   readonly #leases = new Map<string, SeenLease>();
-  readonly #listening: (() => void)[] = [];
-  readonly #reconcileSoon = soon(() => void this.#reconcile());
+  readonly #upkeep: Upkeep;
   #isMember = false;
-  #renewal: Timer | undefined;
-  #expiry: Timer | undefined;
-  /** Writes of the endpoints, one after the other. */
-  #writing: Promise<void> = Promise.resolve();
 
   constructor(options: PeersOptions) {
+    const { core, identity } = options;
     this.#options = options;
-    this.#name = leaseName(options.identity);
+    this.#name = leaseName(identity);
+    this.#upkeep = new Upkeep(core, {
+      failure: 'the lease of this server or the endpoints of the servers could not be written',
+      backoff: { base: RENEW_INTERVAL_MS, max: RENEW_INTERVAL_MS, jitter: 0 },
+      reconcile: (key) => (key === OWN_LEASE ? this.#renew() : this.#reconcile()),
+    });
   }
 
   /** Resolves when this server is among the endpoints. */
   async join(): Promise<void> {
     this.#isMember = true;
     this.#watchLeases();
-    await this.#renew();
-    await this.#reconcile();
+    await this.#settled();
   }
 
   /** Resolves when this server is no longer among the endpoints, unless it is the only one. */
   async leave(): Promise<void> {
     this.#isMember = false;
-    this.#renewal?.cancel();
-    const { handle, log } = this.#options;
-    try {
-      await remove(handle, { ...LEASES, name: this.#name });
-    } catch (error) {
-      log.warn('the lease of this server could not be removed, and expires', { error });
-    }
-    this.#leases.delete(this.#name);
-    await this.#reconcile();
+    await this.#settled();
     this.stop();
   }
 
   /** Stops without leaving: the lease expires. */
   stop(): void {
-    this.#isMember = false;
-    this.#renewal?.cancel();
-    this.#expiry?.cancel();
-    for (const stopListening of this.#listening.splice(0)) stopListening();
+    this.#upkeep.close();
+  }
+
+  async #settled(): Promise<void> {
+    this.#upkeep.loop.add(OWN_LEASE);
+    this.#upkeep.loop.add(ENDPOINTS);
+    await this.#upkeep.loop.idle();
   }
 
   async #renew(): Promise<void> {
-    const { handle, identity, clock, log } = this.#options;
-    try {
-      await put(handle, leaseOf(identity, clock.now()));
-    } catch (error) {
-      log.warn('the lease of this server could not be renewed', { error });
+    const { core, handle, identity } = this.#options;
+    if (!this.#isMember) {
+      this.#leases.delete(this.#name);
+      await remove(handle, { ...LEASES, name: this.#name });
+      return;
     }
-    if (!this.#isMember) return;
-    this.#renewal?.cancel();
-    this.#renewal = clock.timer(RENEW_INTERVAL_MS, () => void this.#renew());
+    await put(handle, leaseOf(identity, core.clock.now()));
+    this.#upkeep.loop.addAfter(OWN_LEASE, RENEW_INTERVAL_MS);
   }
 
   #watchLeases(): void {
-    const { cache } = this.#options;
+    const { cache } = this.#options.core;
     for (const { at, hub, revision } of entriesOf(cache, Lease, LEASE_NAMESPACE)) this.#see(at.name, hub, revision);
-    this.#listen(Lease, ({ at, entry }) => {
+    this.#upkeep.follow([Lease], ({ at, entry }) => {
       if (at.namespace !== LEASE_NAMESPACE) return;
       if (entry) this.#see(at.name, entry.hub(Lease) as Lease, entry.revision);
-      else if (this.#leases.delete(at.name)) this.#reconcileSoon();
+      else if (this.#leases.delete(at.name)) this.#upkeep.loop.add(ENDPOINTS);
     });
-    for (const kind of [Endpoints, EndpointSlice]) {
-      this.#listen(kind, ({ at }) => {
-        if (at.namespace === NAMESPACE && at.name.startsWith(SERVICE)) this.#reconcileSoon();
-      });
-    }
-  }
-
-  #listen(kind: Kind, listener: (record: ChangeRecord) => void): void {
-    const { listeners } = this.#options.cache.table(kind);
-    listeners.add(listener);
-    this.#listening.push(() => listeners.delete(listener));
+    this.#upkeep.follow([Endpoints, EndpointSlice], ({ at }) => {
+      if (at.namespace === NAMESPACE && at.name.startsWith(SERVICE)) this.#upkeep.loop.add(ENDPOINTS);
+    });
   }
 
   #see(name: string, lease: Lease, revision: number): void {
     const read = readLease(lease);
     if (!read) return;
     const known = this.#leases.get(name);
-    const seenAt = this.#options.clock.now();
+    const seenAt = this.#options.core.clock.now();
     this.#leases.set(name, { ...read, resourceVersion: String(revision), seenAt });
-    if (!known || !deepEqual(known.server, read.server)) this.#reconcileSoon();
-    else this.#awaitExpiry();
+    if (!known || !deepEqual(known.server, read.server)) this.#upkeep.loop.add(ENDPOINTS);
   }
 
-  /** Removes expired leases and writes the endpoints of the others, after pending writes. */
-  #reconcile(): Promise<void> {
-    this.#writing = this.#writing.then(async () => {
-      try {
-        await this.#removeExpired();
-        await this.#publish();
-      } catch (error) {
-        this.#options.log.warn('the endpoints of the servers could not be updated', { error });
+  /** Removes expired leases and writes the endpoints of the others. */
+  async #reconcile(): Promise<void> {
+    const { handle, core } = this.#options;
+    for (const [name, { seenAt, durationMs, resourceVersion }] of this.#others()) {
+      const leftMs = seenAt + durationMs - core.clock.now();
+      if (leftMs > 0) {
+        if (this.#isMember) this.#upkeep.loop.addAfter(ENDPOINTS, leftMs);
+        continue;
       }
-    });
-    return this.#writing;
-  }
-
-  async #removeExpired(): Promise<void> {
-    const { handle, clock } = this.#options;
-    const now = clock.now();
-    for (const [name, { seenAt, durationMs, resourceVersion }] of [...this.#leases]) {
-      if (name === this.#name || seenAt + durationMs > now) continue;
       this.#leases.delete(name);
       await remove(handle, { ...LEASES, name }, resourceVersion);
     }
-    this.#awaitExpiry();
+    await this.#publish();
   }
 
-  #awaitExpiry(): void {
-    const { clock } = this.#options;
-    this.#expiry?.cancel();
-    const others = [...this.#leases].filter(([name]) => name !== this.#name);
-    if (others.length === 0 || !this.#isMember) return;
-    const ends = others.map(([, { seenAt, durationMs }]) => seenAt + durationMs);
-    const next = ends.reduce((least, end) => Math.min(least, end));
-    this.#expiry = clock.timer(next - clock.now(), () => void this.#reconcile());
+  #others(): readonly (readonly [string, SeenLease])[] {
+    return [...this.#leases].filter(([name]) => name !== this.#name);
   }
 
   async #publish(): Promise<void> {
-    const { handle, cache, identity } = this.#options;
-    const others = [...this.#leases].filter(([name]) => name !== this.#name).map(([, { server }]) => server);
+    const { handle, core, identity } = this.#options;
+    const others = this.#others().map(([, { server }]) => server);
     const servers = this.#isMember ? [identity.advertise, ...others] : others;
     // Without any server, clients are better off with addresses that may come back.
     if (servers.length === 0) return;
     const slices = slicesFor(servers);
     await this.#write(Endpoints, endpointsFor(servers));
     for (const slice of slices) await this.#write(EndpointSlice, slice);
-    for (const { at, hub } of entriesOf(cache, EndpointSlice, NAMESPACE)) {
+    for (const { at, hub } of entriesOf(core.cache, EndpointSlice, NAMESPACE)) {
       const isWanted = slices.some(({ body }) => body.metadata.name === at.name);
       if (isWanted || !isFurtherSlice(hub.metadata.labels)) continue;
       await remove(handle, { apiVersion: 'discovery.k8s.io/v1', plural: 'endpointslices', ...at });
@@ -173,13 +138,19 @@ export class Peers {
 
   /** Writes an object unless the cache has it already with the same content. */
   async #write(kind: Kind, object: OwnObject): Promise<void> {
-    const { handle, cache } = this.#options;
+    const { handle, core } = this.#options;
     const { metadata, ...content } = object.body;
-    const found = cache.table(kind).get(NAMESPACE, metadata.name)?.hub(kind) as Record<string, unknown> | undefined;
+    const found = core.cache.table(kind).get(NAMESPACE, metadata.name)?.hub(kind) as
+      | Record<string, unknown>
+      | undefined;
     const isCurrent = found && Object.entries(content).every(([field, value]) => deepEqual(found[field], value));
     if (!isCurrent) await put(handle, object);
   }
 }
+
+/** Keys of the loop: the lease of this server, and the endpoints of all servers. */
+const OWN_LEASE = 'lease';
+const ENDPOINTS = 'endpoints';
 
 const LEASES = { apiVersion: 'coordination.k8s.io/v1', plural: 'leases', namespace: LEASE_NAMESPACE };
 

@@ -23,6 +23,8 @@ export interface WorkQueueOptions {
   readonly random: Random;
   /** Delays of failed keys. Default: from 5 ms to 5 minutes. */
   readonly backoff?: BackoffOptions;
+  /** True when a failed key waits for its delay even if it is added meanwhile. */
+  readonly isPatient?: boolean;
   readonly observer?: WorkQueueObserver | undefined;
 }
 
@@ -39,6 +41,7 @@ export class WorkQueue {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #backoff: BackoffOptions;
+  readonly #isPatient: boolean;
   readonly #observer: WorkQueueObserver | undefined;
   /** Ready keys, in order of arrival. */
   readonly #ready = new Set<string>();
@@ -51,15 +54,21 @@ export class WorkQueue {
   #idleWaiters: (() => void)[] = [];
   #state: 'open' | 'draining' | 'closed' = 'open';
 
-  constructor({ clock, random, backoff = DEFAULT_BACKOFF, observer }: WorkQueueOptions) {
+  constructor({ clock, random, backoff = DEFAULT_BACKOFF, isPatient = false, observer }: WorkQueueOptions) {
     this.#clock = clock;
     this.#random = random;
     this.#backoff = backoff;
+    this.#isPatient = isPatient;
     this.#observer = observer;
   }
 
   add(key: string): void {
     if (this.#state !== 'open') return;
+    if (this.#isPatient && this.#failures.has(key) && this.#delayed.has(key)) return;
+    this.#addNow(key);
+  }
+
+  #addNow(key: string): void {
     this.#undelay(key);
     if (this.#running.has(key)) this.#again.add(key);
     else this.#makeReady(key);
@@ -78,7 +87,7 @@ export class WorkQueue {
     const earlier = this.#delayed.get(key);
     if (earlier && earlier.at <= at) return;
     earlier?.timer.cancel();
-    this.#delayed.set(key, { at, timer: this.#clock.timer(delay, () => this.add(key)) });
+    this.#delayed.set(key, { at, timer: this.#clock.timer(delay, () => this.#addNow(key)) });
   }
 
   /** Adds the key after a delay that grows with every failure until `forget`. */
@@ -86,7 +95,13 @@ export class WorkQueue {
     const failures = this.failures(key) + 1;
     this.#failures.set(key, failures);
     this.#observer?.retried(key);
+    if (this.#isPatient) this.#again.delete(key);
     this.addAfter(key, backoffDelay(failures, this.#backoff, this.#random));
+  }
+
+  /** Work that begins now sees every change so far: the key is not processed again for those. */
+  markSeen(key: string): void {
+    this.#again.delete(key);
   }
 
   /** Resets the backoff of a key that succeeded. */

@@ -1,0 +1,113 @@
+/**
+ * The reconcile loop. It takes a key, waits until caches show what was written for it before, and calls `reconcile`. A
+ * failure is logged, and the key is tried again with back-off. The loop knows neither objects nor where keys come from.
+ */
+import type { TurnBudget } from '../event-loop/turn-budget.ts';
+import type { Logger } from '../log.ts';
+import type { Random } from '../random.ts';
+import type { BackoffOptions } from '../time/backoff.ts';
+import type { Clock } from '../time/clock.ts';
+import { type OwnWrite, OwnWrites } from './own-writes.ts';
+import { WorkQueue, type WorkQueueObserver } from './work-queue.ts';
+
+export interface ReconcileLoopOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /**
+   * Brings what the key stands for to its desired state, and is called again later when it rejects; an AggregateError
+   * counts as its errors. `errors`: those of the last attempt, empty when it succeeded.
+   */
+  readonly reconcile: (key: string, errors: readonly Error[]) => Promise<void>;
+  /** Log message for a failure. */
+  readonly failure: string;
+  /** Reports errors that are logged for debugging only: usually, another writer was faster. */
+  readonly isExpected?: (error: Error) => boolean;
+  /** Called after a failure; not for a loop that ends. */
+  readonly failed?: (key: string, errors: readonly Error[]) => void;
+  /** Number of keys that are processed concurrently. Default: 1. */
+  readonly workers?: number;
+  /** Delays of failed keys. Default: from 5 ms to 5 minutes. */
+  readonly backoff?: BackoffOptions;
+  /** True when a failed key waits for its delay even if it is added meanwhile. */
+  readonly isPatient?: boolean;
+  /** Timeout for caches to show writes. A cache of a selection may never show one. Default: 30 seconds. */
+  readonly visibilityMs?: number;
+  /** Called before a key is reconciled, to divide work into turns of the event loop. */
+  readonly turns?: Pick<TurnBudget, 'pause'>;
+  readonly observer?: WorkQueueObserver | undefined;
+}
+
+const VISIBILITY_TIMEOUT_MS = 30_000;
+
+/** Number of errors that are kept for the next attempt, and number that are logged: the rest look alike. */
+const MAX_KEPT_ERRORS = 100;
+const MAX_LOGGED_ERRORS = 10;
+/** Limit for a message, which may quote a client's text. */
+const MAX_LOGGED_ERROR_LENGTH = 1000;
+
+export class ReconcileLoop {
+  readonly #options: ReconcileLoopOptions;
+  readonly #queue: WorkQueue;
+  readonly #ownWrites: OwnWrites;
+  readonly #errors = new Map<string, readonly Error[]>();
+
+  constructor(options: ReconcileLoopOptions) {
+    this.#options = options;
+    this.#queue = new WorkQueue(options);
+    this.#ownWrites = new OwnWrites(options.clock, options.visibilityMs ?? VISIBILITY_TIMEOUT_MS);
+  }
+
+  /** Something has changed: the key is reconciled, once, however often it is added before. */
+  add(key: string): void {
+    this.#queue.add(key);
+  }
+
+  /** Adds the key `delay` milliseconds from now. If a delay is pending, the earlier one wins. */
+  addAfter(key: string, delay: number): void {
+    this.#queue.addAfter(key, delay);
+  }
+
+  /** Notes a write for the key: it is reconciled again only when the cache shows the write. */
+  wrote(key: string, write: OwnWrite): void {
+    this.#ownWrites.add(key, write);
+  }
+
+  /** Resolves when every key that was added has been tried. */
+  idle(): Promise<void> {
+    return this.#queue.idle();
+  }
+
+  /** Runs until the signal is aborted; resolves when nothing is in progress. */
+  run(signal: AbortSignal): Promise<void> {
+    return this.#queue.run((key) => this.#attempt(key, signal), { workers: this.#options.workers ?? 1, signal });
+  }
+
+  async #attempt(key: string, signal: AbortSignal): Promise<void> {
+    const { log, turns, reconcile } = this.#options;
+    try {
+      const isSeen = await this.#ownWrites.seen(key, signal);
+      await turns?.pause();
+      if (signal.aborted) return;
+      if (!isSeen) log.warn('the cache does not show own writes in time', { key });
+      this.#queue.markSeen(key);
+      await reconcile(key, this.#errors.get(key) ?? []);
+      this.#errors.delete(key);
+      this.#queue.forget(key);
+    } catch (error) {
+      if (!signal.aborted) this.#failed(key, error);
+    }
+  }
+
+  #failed(key: string, error: unknown): void {
+    const { log, failure, isExpected = () => false, failed } = this.#options;
+    const errors = (error instanceof AggregateError ? error.errors : [error]) as Error[];
+    this.#errors.set(key, errors.slice(0, MAX_KEPT_ERRORS));
+    const logged = errors.slice(0, MAX_LOGGED_ERRORS).map((each) => String(each).slice(0, MAX_LOGGED_ERROR_LENGTH));
+    const fields = { key, errors: logged, failures: this.#queue.failures(key) + 1 };
+    if (errors.every(isExpected)) log.debug(failure, fields);
+    else log.warn(failure, fields);
+    failed?.(key, errors);
+    this.#queue.retry(key);
+  }
+}
