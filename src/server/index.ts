@@ -58,7 +58,7 @@ import { bootstrap, keepBootstrapped, SYSTEM_NAMESPACES } from './upkeep/bootstr
 import { CustomKinds } from './upkeep/custom-kinds/custom-kinds.ts';
 import { reconcilePolicy } from './upkeep/default-roles/reconcile.ts';
 import { createFlowControl, type FlowControlSettings } from './upkeep/flow-control/create-flow-control.ts';
-import { keepAddresses, replaceEarlierRows } from './upkeep/keep-addresses.ts';
+import { keepAddresses } from './upkeep/keep-addresses.ts';
 import type { ServerAddress } from './upkeep/peers/endpoints.ts';
 import { Peers } from './upkeep/peers/peers.ts';
 
@@ -258,7 +258,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     serviceRanges: addresses.map(({ cidr }) => cidr),
     ...{ advertise, hasPeers: peers !== undefined, priorities, now: () => new Date(clock.now()) },
   };
-  await replaceEarlierRows(core);
   const [flowControl] = await Promise.all([
     options.flowControl && createFlowControl(core, options.flowControl),
     bootstrap(handle, first),
