@@ -90,7 +90,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   },
   'src/server/access/fairness/priority-and-fairness.ts': { '#unauthenticated': 'bytes' },
   'src/server/serving/faults/fault-injector.ts': { '#faults': 'stored objects', '#watches': 'in progress' },
-  'src/server/objects/field-managers/managers.ts': { NO_MANAGERS: 'one call' },
+  'src/server/objects/managed-fields/managers.ts': { NO_MANAGERS: 'one call' },
   'src/server/serving/codec/json-duplicates.ts': { NONE: 'one call', '#found': 'one call' },
   'src/server/serving/http/documents/health-results.ts': { '#results': 'served kinds' },
   'src/server/serving/http/front/front-thread.ts': {

@@ -7,7 +7,7 @@
 import { rawJson } from '../../../base/json/raw-json.ts';
 import type { Tree } from '../../../base/json/tree.ts';
 import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
-import { findManagers, servedManagers, storedMetadata } from '../managed-fields/stored-managers.ts';
+import { findManagers, servedManagers, storedMetadata } from '../managed-fields/stored/stored-managers.ts';
 
 /** Encodes an object in its served form. */
 export function encode(object: KubeObject, rawFields?: Kind['rawFields']): Buffer {

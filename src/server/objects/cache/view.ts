@@ -2,7 +2,7 @@ import type { Item } from '../../../api/reply.ts';
 import { allocatePooled } from '../../../base/bytes/pooled-buffer.ts';
 import { endOfStructure } from '../../../base/json/json-scan.ts';
 import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
-import { findManagers, servedManagers, unpackManagers } from '../managed-fields/stored-managers.ts';
+import { findManagers, servedManagers, unpackManagers } from '../managed-fields/stored/stored-managers.ts';
 import {
   encode,
   encodeLasting,
