@@ -47,7 +47,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/schema/json-document.ts': { '#own': 'one call' },
   'src/server/operations/admission/expressions/activation.ts': { '#paused': 'one call' },
   'src/server/operations/admission/plugins/pod-security/evaluate.ts': { known: 'served kinds' },
-  'src/server/operations/admission/plugins/resource-quota/keyed-mutex.ts': { '#last': 'in progress' },
+  'src/server/operations/admission/plugins/resource-quota/resource-quota.ts': { '#last': 'in progress' },
   'src/server/operations/admission/reinvocation.ts': { '#asked': 'one call', '#again': 'one call' },
   'src/server/serving/aggregation/aggregator.ts': { '#followed': 'stored objects' },
   'src/server/access/audit/webhook.ts': { '#sending': 'in progress' },
