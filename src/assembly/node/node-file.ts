@@ -1,6 +1,6 @@
 /** Record in a node's directory, from which a later process finds what the node runs. */
 import { createHash } from 'node:crypto';
-import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
 import { makeDirectory } from '../../base/own-files/own-files.ts';
@@ -22,8 +22,8 @@ export interface NodeFile {
 
 /** As it is on disk. */
 interface WrittenFile extends NodeFile {
-  /** The directory that it was written in; undefined: by an earlier release. */
-  readonly writtenIn?: string;
+  /** The directory that it was written in. */
+  readonly writtenIn: string;
 }
 
 const NODES = 'nodes';
@@ -35,8 +35,6 @@ const OF_RUNTIMES = ['process', 'containerd'];
 export async function nodeDirectory(dataDirectory: string, node: string): Promise<string> {
   const directory = join(dataDirectory, NODES, node);
   await makeDirectory(directory, TRAVERSED_DIRECTORY);
-  // Earlier releases let everybody list them.
-  for (const path of [join(dataDirectory, NODES), directory]) await chmod(path, TRAVERSED_DIRECTORY);
   return directory;
 }
 
@@ -71,13 +69,11 @@ export async function leaveOriginal(directory: string): Promise<void> {
 
 async function read(directory: string): Promise<WrittenFile | undefined> {
   const text = await readFile(join(directory, FILE), 'utf8').catch(() => undefined);
-  // Earlier releases wrote no registries.
-  return text === undefined ? undefined : { registries: { mirrors: {}, insecure: [] }, ...JSON.parse(text) };
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 /** Reports whether the directory is a copy: the one that the file was written in is another, and still there. A move is no copy. */
 async function isCopied(directory: string, { writtenIn }: WrittenFile): Promise<boolean> {
-  if (writtenIn === undefined) return false;
   const [here, original] = await Promise.all([directory, writtenIn].map((path) => stat(path).catch(() => undefined)));
   return original !== undefined && (original.ino !== here?.ino || original.dev !== here.dev);
 }
