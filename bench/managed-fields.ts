@@ -1,6 +1,6 @@
 /**
  * Measures the cost of `managedFields` in creates and merge patches: the built program beside the same program without
- * them (scripts/bench.mjs leaves out `src/server/objects/field-managers/track.ts`). Both are under the same load by
+ * them (scripts/bench.mjs leaves out `src/server/objects/managed-fields/track.ts`). Both are under the same load by
  * turns.
  */
 import { join } from 'node:path';

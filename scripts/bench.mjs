@@ -37,7 +37,7 @@ async function bundleUntracked() {
       {
         name: 'untracked',
         setup: ({ onLoad }) =>
-          onLoad({ filter: /field-managers.track\.ts$/ }, () => ({ contents: nothing, loader: 'ts' })),
+          onLoad({ filter: /managed-fields.track\.ts$/ }, () => ({ contents: nothing, loader: 'ts' })),
       },
     ],
   });

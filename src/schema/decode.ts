@@ -9,7 +9,7 @@
 import { clone, isTree, put, type Tree } from '../base/json/tree.ts';
 import { Code, field as fieldOf, quote, read } from './code.ts';
 import { DecodeError, jsonWord, Mismatch } from './decode-error.ts';
-import { type WideField, wideDecode } from './decode-wide.ts';
+import { type DecodeRun, type WideField, wideDecode } from './decode-wide.ts';
 import { checkDepth, decodeAny } from './free-form.ts';
 import { errorsOf, exceedsMore, excessOf, LimitError, maxItemsOf } from './limits.ts';
 import { decodeScalar, goType, zeroOf } from './scalars.ts';
@@ -40,7 +40,7 @@ export interface DecodeOptions {
  */
 export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
   try {
-    return decodeWith(schema, input, options);
+    return decodeWith(schema, input, { options, isLimited: true });
   } catch (error) {
     if (error instanceof Mismatch) throw error.toDecodeError();
     if (error !== TOO_MANY_ITEMS) throw error;
@@ -56,40 +56,35 @@ export function decode<T>(schema: ObjectSchema<T>, input: unknown, options?: Dec
  * Defaults are limited all the same, as they may be newer than the object.
  */
 export function decodeUnlimited<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
-  const before = isLimited;
-  isLimited = false;
   try {
-    return decodeWith(schema, input, options);
+    return decodeWith(schema, input, { options, isLimited: false });
   } catch (error) {
     throw error instanceof Mismatch ? error.toDecodeError() : error;
-  } finally {
-    isLimited = before;
   }
 }
 
-function decodeWith<T>(schema: ObjectSchema<T>, input: unknown, options?: DecodeOptions): T {
-  defaults.left = MAX_DEFAULT_CHARACTERS;
-  const drops = options?.unknown && { any: false };
-  const decoded = decoderOf(schema).decode(input, drops, options?.from) as T;
-  if (drops?.any) for (const path of unknownFields(schema, input)) options?.unknown?.(path);
+interface DecodeCall {
+  readonly options: DecodeOptions | undefined;
+  readonly isLimited: boolean;
+}
+
+function decodeWith<T>(schema: ObjectSchema<T>, input: unknown, { options, isLimited }: DecodeCall): T {
+  const run: DecodeRun = { isLimited, left: MAX_DEFAULT_CHARACTERS, depth: 0, dropped: false };
+  const decoded = decoderOf(schema).decode(input, run, options?.from) as T;
+  const unknown = options?.unknown;
+  if (run.dropped && unknown) for (const path of unknownFields(schema, input)) unknown(path);
   return decoded;
 }
 
 /** Thrown by the generated code, which knows no paths; those are found by another walk, as it is rare. */
 const TOO_MANY_ITEMS = new Error('a list or map has too many items');
 
-/** True while lists and maps beyond their maximum are refused. Decoding is synchronous: no other call sees a change. */
-let isLimited = true;
-
-function checkLimit(): void {
-  if (isLimited) throw TOO_MANY_ITEMS;
+function checkLimit(run: DecodeRun): void {
+  if (run.isLimited) throw TOO_MANY_ITEMS;
 }
 
 /** Limit for the defaults added to an object, as JSON: a list of thousands of empty items could become gigabytes. */
 const MAX_DEFAULT_CHARACTERS = 4 * 1024 * 1024;
-
-/** Remainder of that limit. It is reset at the start, like `isLimited`, and counted by the generated code. */
-const defaults = { left: MAX_DEFAULT_CHARACTERS };
 
 function refuseDefaults(): never {
   throw new DecodeError(`defaults would add more than ${MAX_DEFAULT_CHARACTERS} characters`);
@@ -101,13 +96,8 @@ function defaultCharacters(field: string, { default: preset }: Schema): number {
   return field.length + value.length + 4;
 }
 
-/** Notes whether a field was dropped, if the caller asks for it. Another walk finds which one, as that is rare. */
-interface Drops {
-  any: boolean;
-}
-
 /** Decodes a value; never called with null. Returns undefined for a value that counts as absent. */
-type Decode = (input: unknown, drops?: Drops, from?: object) => unknown;
+type Decode = (input: unknown, run: DecodeRun, from?: object) => unknown;
 
 /** Holds the generated function of a schema, which the first call generates. */
 interface Decoder {
@@ -133,9 +123,9 @@ function decoderOf(schema: Schema, optional = false): Decoder {
 
 function deferred(generate: () => Decode): Decoder {
   const decoder: Decoder = {
-    decode(input, drops, from) {
+    decode(input, run, from) {
       decoder.decode = generate();
-      return decoder.decode(input, drops, from);
+      return decoder.decode(input, run, from);
     },
   };
   return decoder;
@@ -184,7 +174,7 @@ function objectDecode(schema: ObjectSchema): Decode {
     '  v = input[key];',
     '  if (v === null || v === undefined) {',
     ...keptNullCode(code, fields, preserveUnknown),
-    `    if (drops !== undefined && !${known}.has(key)) drops.any = true;`,
+    `    if (!${known}.has(key)) run.dropped = true;`,
     '    continue;',
     '  }',
     '  if (from !== undefined && v === from[key]) { out[key] = v; continue; }',
@@ -193,17 +183,17 @@ function objectDecode(schema: ObjectSchema): Decode {
     ...entries.map(([field, schema]) => `case ${quote(field)}: ${fieldCode(code, field, schema)} break;`),
     preserveUnknown
       ? `    default: ${code.constant(put)}(out, key, ${code.constant(decodeAny)}(v));`
-      : '    default: if (drops !== undefined) drops.any = true;',
+      : '    default: run.dropped = true;',
     '  }',
     '}',
     ...entries.map(([field, schema]) => defaultCode(code, field, schema)),
     ...(entries.some(([, { default: preset, zero }]) => preset !== undefined || zero)
-      ? [`if (${code.constant(defaults)}.left < 0) ${code.constant(refuseDefaults)}();`]
+      ? [`if (run.left < 0) ${code.constant(refuseDefaults)}();`]
       : []),
     `} catch (error) { throw ${code.constant(withinField)}(error, ${quote(name)}, at); }`,
     'return out;',
   );
-  return code.compile('input, drops, from');
+  return code.compile('input, run, from');
 }
 
 function wideObjectDecode(schema: ObjectSchema): Decode {
@@ -213,8 +203,8 @@ function wideObjectDecode(schema: ObjectSchema): Decode {
     unknown: preserveUnknown ? decodeAny : undefined,
     within: (error, field) => withinField(error, name, field),
   });
-  return (input, drops, from) => {
-    if (isTree(input)) return decode(input, drops, from as Tree | undefined);
+  return (input, run, from) => {
+    if (isTree(input)) return decode(input, run, from as Tree | undefined);
     if (schema.lenient) return decodeAny(input);
     throw mismatch(input, goType(schema));
   };
@@ -223,7 +213,7 @@ function wideObjectDecode(schema: ObjectSchema): Decode {
 function wideField(field: string, schema: Schema): WideField {
   const decoder = isContainer(schema) ? decoderOf(schema, isOptional(schema)) : { decode: decodeOf(schema, false) };
   return {
-    decode: (value, drops) => decoder.decode(value, drops),
+    decode: (value, run) => decoder.decode(value, run),
     nullable: schema.nullable === true,
     dropsEmpty: dropsEmpty(schema),
     preset: countedPreset(field, schema),
@@ -283,7 +273,7 @@ function valueCode(code: Code, schema: Schema, optional = false): string {
   // The scalar's decoder throws the error.
   if (condition) return `if (!(${condition})) ${code.constant(decodeOf(schema, false))}(v);`;
   return isContainer(schema)
-    ? `v = ${code.constant(decoderOf(schema, optional))}.decode(v, drops);`
+    ? `v = ${code.constant(decoderOf(schema, optional))}.decode(v, run);`
     : `v = ${code.constant(decodeOf(schema, false))}(v);`;
 }
 
@@ -296,7 +286,7 @@ function defaultCode(code: Code, field: string, schema: Schema): string {
   }
   const value = defaultOf(code, schema);
   if (value === undefined) return '';
-  const counted = `${code.constant(defaults)}.left -= ${defaultCharacters(field, schema)};`;
+  const counted = `run.left -= ${defaultCharacters(field, schema)};`;
   return `if (${read('out', field)} === undefined) { ${at} ${counted} v = ${value}; if (v !== undefined) ${setting(code, field)} }`;
 }
 
@@ -306,17 +296,17 @@ function defaultOf(code: Code, schema: Schema): string | undefined {
   if (preset !== undefined && typeof preset !== 'function' && !isCopied(preset)) return code.constant(preset);
   if (preset === undefined && zero && !isContainer(schema)) return code.constant(zeroOf(schema));
   const make = presetOf(schema);
-  return make && `${code.constant(make)}(out)`;
+  return make && `${code.constant(make)}(out, run)`;
 }
 
 const isCopied = (constant: unknown) => typeof constant === 'object' && constant !== null;
 
-type Preset = (parent: unknown) => unknown;
+type Preset = (parent: unknown, run: DecodeRun) => unknown;
 
 /** Returns a function that makes the default of a field; undefined if it has none. */
 function presetOf(schema: Schema): Preset | undefined {
   const { default: preset, zero } = schema;
-  if (typeof preset === 'function') return computed(preset as Preset, schema);
+  if (typeof preset === 'function') return computed(preset as (parent: unknown) => unknown, schema);
   if (preset !== undefined) return constantOf(schema, preset);
   if (!zero) return undefined;
   if (schema.type === 'list') return () => [];
@@ -328,10 +318,10 @@ function countedPreset(field: string, schema: Schema): Preset | undefined {
   const characters = defaultCharacters(field, schema);
   return (
     preset &&
-    ((parent) => {
-      defaults.left -= characters;
-      if (defaults.left < 0) refuseDefaults();
-      return preset(parent);
+    ((parent, run) => {
+      run.left -= characters;
+      if (run.left < 0) refuseDefaults();
+      return preset(parent, run);
     })
   );
 }
@@ -341,15 +331,15 @@ function constantOf(schema: Schema, constant: unknown): Preset {
   if (!isCopied(constant)) return () => constant;
   const decoder = decoderOf(schema);
   // A constant kept as it is would be shared by all objects.
-  return schema.lenient ? () => decoder.decode(clone(constant)) : () => decoder.decode(constant);
+  return (_, run) => decoder.decode(schema.lenient ? clone(constant) : constant, run);
 }
 
-function computed(preset: Preset, schema: Schema): Preset {
+function computed(preset: (parent: unknown) => unknown, schema: Schema): Preset {
   const decoder = decoderOf(schema);
-  return (parent) => {
+  return (parent, run) => {
     const value = preset(parent);
     if (!isCopied(value)) return value ?? (schema.nullable ? value : undefined);
-    return decoder.decode(value);
+    return decoder.decode(value, run);
   };
 }
 
@@ -359,7 +349,7 @@ function listDecode(schema: ListSchema, optional: boolean): Decode {
     `if (!Array.isArray(input)) ${mismatchCode(code, schema)}`,
     'const length = input.length;',
     ...(optional ? ['if (length === 0) return undefined;'] : []),
-    `if (length > ${maxItemsOf(schema)}) ${code.constant(checkLimit)}();`,
+    `if (length > ${maxItemsOf(schema)}) ${code.constant(checkLimit)}(run);`,
     'const out = new Array(length); let v;',
     'for (let i = 0; i < length; i++) {',
     '  v = input[i];',
@@ -369,7 +359,7 @@ function listDecode(schema: ListSchema, optional: boolean): Decode {
     '}',
     'return out;',
   );
-  return code.compile('input, drops');
+  return code.compile('input, run');
 }
 
 function mapDecode(schema: MapSchema, optional: boolean): Decode {
@@ -379,7 +369,7 @@ function mapDecode(schema: MapSchema, optional: boolean): Decode {
     'const out = {}; let v, count = 0;',
     'for (const key in input) {',
     ...(schema.lenient && !schema.values.nullable ? ['  if (input[key] === null) continue;'] : []),
-    `  if (++count > ${maxItemsOf(schema)}) ${code.constant(checkLimit)}();`,
+    `  if (++count > ${maxItemsOf(schema)}) ${code.constant(checkLimit)}(run);`,
     '  v = input[key];',
     `  ${nullItemCode(code, schema.values)}`,
     `  else { ${valueCode(code, schema.values)} }`,
@@ -387,7 +377,7 @@ function mapDecode(schema: MapSchema, optional: boolean): Decode {
     '}',
     optional ? 'return count === 0 ? undefined : out;' : 'return out;',
   );
-  return code.compile('input, drops');
+  return code.compile('input, run');
 }
 
 const mismatch = (input: unknown, expected: string) => new Mismatch(jsonWord(input), expected);
@@ -397,19 +387,19 @@ const withinField = (error: unknown, shape: string, field: string) =>
 
 /** Replaces a null item of a list or value of a map by the zero value, unless the item is nullable. */
 function nullItemCode(code: Code, schema: Schema): string {
-  const zero = `v = ${code.constant(zeroItem(schema))}();`;
+  const zero = `v = ${code.constant(zeroItem(schema))}(run);`;
   return schema.nullable || schema.lenient
     ? `if (v === undefined) ${zero} else if (v === null);`
     : `if (v === null || v === undefined) ${zero}`;
 }
 
-function zeroItem(schema: Schema): () => unknown {
+function zeroItem(schema: Schema): (run: DecodeRun) => unknown {
   switch (schema.type) {
     case 'object':
     case 'map':
     case 'lazy': {
       const decoder = decoderOf(schema);
-      return () => decoder.decode({});
+      return (run) => decoder.decode({}, run);
     }
     case 'list':
       return () => [];
@@ -422,17 +412,13 @@ function zeroItem(schema: Schema): () => unknown {
   }
 }
 
-let depth = 0;
-
 function lazyDecode(resolve: () => Schema): Decode {
   const decoder = decoderOf(resolve());
-  return (input, drops) => {
-    checkDepth(depth);
-    depth++;
-    try {
-      return decoder.decode(input, drops);
-    } finally {
-      depth--;
-    }
+  return (input, run) => {
+    checkDepth(run.depth);
+    run.depth++;
+    const decoded = decoder.decode(input, run);
+    run.depth--;
+    return decoded;
   };
 }

@@ -62,7 +62,7 @@ import {
   type FlowControlSettings,
   keepFlowControl,
 } from './upkeep/flow-control/create-flow-control.ts';
-import { keepAddresses, replaceEarlierRows } from './upkeep/keep-addresses.ts';
+import { keepAddresses } from './upkeep/keep-addresses.ts';
 import type { ServerAddress } from './upkeep/peers/endpoints.ts';
 import { Peers } from './upkeep/peers/peers.ts';
 
@@ -262,7 +262,6 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     serviceRanges: addresses.map(({ cidr }) => cidr),
     ...{ advertise, hasPeers: peers !== undefined, priorities, now: () => new Date(clock.now()) },
   };
-  await replaceEarlierRows(core);
   const [flowControl] = await Promise.all([
     options.flowControl && createFlowControl(core, options.flowControl),
     bootstrap(handle, first),

@@ -49,7 +49,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/schema/json-document.ts': { '#own': 'one call' },
   'src/server/operations/admission/expressions/activation.ts': { '#paused': 'one call' },
   'src/server/operations/admission/plugins/pod-security/evaluate.ts': { known: 'served kinds' },
-  'src/server/operations/admission/plugins/resource-quota/keyed-mutex.ts': { '#last': 'in progress' },
+  'src/server/operations/admission/plugins/resource-quota/resource-quota.ts': { '#last': 'in progress' },
   'src/server/operations/admission/reinvocation.ts': { '#asked': 'one call', '#again': 'one call' },
   'src/server/serving/aggregation/aggregator.ts': { '#followed': 'stored objects' },
   'src/server/access/audit/webhook.ts': { '#sending': 'in progress' },
@@ -92,7 +92,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   },
   'src/server/access/fairness/priority-and-fairness.ts': { '#unauthenticated': 'bytes' },
   'src/server/serving/faults/fault-injector.ts': { '#faults': 'stored objects', '#watches': 'in progress' },
-  'src/server/objects/field-managers/managers.ts': { NO_MANAGERS: 'one call' },
+  'src/server/objects/managed-fields/managers.ts': { NO_MANAGERS: 'one call' },
   'src/server/serving/codec/json-duplicates.ts': { NONE: 'one call', '#found': 'one call' },
   'src/server/serving/http/documents/health-results.ts': { '#results': 'served kinds' },
   'src/server/serving/http/front/front-thread.ts': {

@@ -1,12 +1,11 @@
 /**
  * Requires that objects are written through transactions (src/server/objects/transaction/) and nowhere else in the
- * server. Rows that are not objects go through `commitMarkers`, which takes only keys below `/quarterdeck/`.
+ * server. Rows that are not objects accompany them, with keys below `/quarterdeck/`.
  */
 import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
 const TRANSACTIONS = 'src/server/objects/transaction/';
-const MARKERS = 'src/server/objects/cache/markers.ts';
 
 const FORBIDDEN = [
   // A commit to a store, whatever the variable: `store.commit(`, `core.store.commit(`, `this.#store.commit(`.
@@ -21,7 +20,7 @@ const FORBIDDEN = [
 const WRAPPER = /\bcommit: (?:async )?\(writes\b/;
 
 function writesPast({ path, code }: Source): string[] {
-  if (path.startsWith(TRANSACTIONS) || path === MARKERS || WRAPPER.test(code)) return [];
+  if (path.startsWith(TRANSACTIONS) || WRAPPER.test(code)) return [];
   return FORBIDDEN.flatMap((pattern) => pattern.exec(code)?.[0] ?? []).map((what) => `${path}: ${what}`);
 }
 

@@ -12,13 +12,13 @@ import { compareFields } from '../../src/schema/fields/compare.ts';
 import { isEmptySet } from '../../src/schema/fields/field-set.ts';
 import { mergeFields } from '../../src/schema/fields/merge.ts';
 import { zeroObject } from '../../src/schema/fields/zero.ts';
-import { applyConfiguration } from '../../src/server/objects/field-managers/apply.ts';
+import { applyConfiguration } from '../../src/server/objects/managed-fields/apply.ts';
 import {
   listManagers,
   type Managers,
   NO_MANAGERS,
   readManagers,
-} from '../../src/server/objects/field-managers/managers.ts';
+} from '../../src/server/objects/managed-fields/managers.ts';
 import { arbitrary } from './arbitrary.ts';
 
 const RUNS = 10;

@@ -40,7 +40,7 @@ function upgraded({ url, connection, signal }: RemoteTarget, protocols: readonly
         'Content-Length': '0',
       },
       ...(connection ? { createConnection: () => connection } : { agent: false as const }),
-      ...(signal ? { signal } : {}),
+      signal,
     });
     request.on('upgrade', (_response, socket, head) => {
       if (head.length > 0) socket.unshift(head);

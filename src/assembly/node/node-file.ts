@@ -1,6 +1,6 @@
 /** Record in a node's directory, from which a later process finds what the node runs. */
 import { createHash } from 'node:crypto';
-import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isCopy } from '../../base/own-files/is-copy.ts';
 import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
@@ -23,8 +23,8 @@ export interface NodeFile {
 
 /** As it is on disk. */
 interface WrittenFile extends NodeFile {
-  /** The directory that it was written in; undefined: by an earlier release. */
-  readonly writtenIn?: string;
+  /** The directory that it was written in. */
+  readonly writtenIn: string;
 }
 
 const NODES = 'nodes';
@@ -36,8 +36,6 @@ const OF_RUNTIMES = ['process', 'containerd'];
 export async function nodeDirectory(dataDirectory: string, node: string): Promise<string> {
   const directory = join(dataDirectory, NODES, node);
   await makeDirectory(directory, TRAVERSED_DIRECTORY);
-  // Earlier releases let everybody list them.
-  for (const path of [join(dataDirectory, NODES), directory]) await chmod(path, TRAVERSED_DIRECTORY);
   return directory;
 }
 
@@ -55,7 +53,7 @@ export async function readNodeFile(directory: string): Promise<NodeFile | undefi
   const file = await read(directory);
   if (file === undefined) return undefined;
   const { writtenIn, ...rest } = file;
-  if (writtenIn !== undefined && (await isCopy(directory, writtenIn))) return undefined;
+  if (await isCopy(directory, writtenIn)) return undefined;
   return rest;
 }
 
@@ -65,7 +63,7 @@ export async function readNodeFile(directory: string): Promise<NodeFile | undefi
  */
 export async function leaveOriginal(directory: string): Promise<void> {
   const file = await read(directory);
-  if (file?.writtenIn === undefined || !(await isCopy(directory, file.writtenIn))) return;
+  if (file === undefined || !(await isCopy(directory, file.writtenIn))) return;
   // The file comes last: an attempt that was interrupted is made again.
   for (const name of OF_RUNTIMES) await rm(join(directory, name), { recursive: true, force: true });
   await removeNodeFile(directory);
@@ -73,8 +71,7 @@ export async function leaveOriginal(directory: string): Promise<void> {
 
 async function read(directory: string): Promise<WrittenFile | undefined> {
   const text = await readFile(join(directory, FILE), 'utf8').catch(() => undefined);
-  // Earlier releases wrote no registries.
-  return text === undefined ? undefined : { registries: { mirrors: {}, insecure: [] }, ...JSON.parse(text) };
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 /** The nodes of a data directory that have opened a runtime. */

@@ -1,5 +1,5 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { allocatePooled } from './pooled-buffer.ts';
+import { responseSlabs } from './slabs.ts';
 
 /**
  * Minimum size for shared memory: above it, copying bytes to the thread that sends them would cost more than sending
@@ -70,7 +70,10 @@ export function isMovable(bytes: Uint8Array): boolean {
   return movable.has(bytes);
 }
 
-/** Frees the memory of a movable buffer that only its caller still refers to. V8 would wait for a collection. */
+/**
+ * Frees the memory of a movable buffer that only its caller still refers to. V8 would wait for a collection, and run one
+ * for every 64 MB: following a log of 154 MB cost its helper threads 300 ms, and none since (bench/README.md).
+ */
 export function free(bytes: Uint8Array): void {
   // Memory transferred to a closed port is freed.
   if (isMovable(bytes)) nowhere().postMessage(undefined, [bytes.buffer as ArrayBuffer]);
@@ -105,7 +108,7 @@ export function sharedMemoryNumber({ buffer }: Uint8Array): number {
  * limit: while too much shared memory is uncollected, ordinary memory is used, which V8 counts.
  */
 export function allocateSharable(length: number): Buffer {
-  if (length < MIN_SHARED_BYTES) return allocatePooled(length);
+  if (length < MIN_SHARED_BYTES) return responseSlabs.allocate(length);
   if (uncollectedBytes + length > MAX_UNCOLLECTED_BYTES) return Buffer.allocUnsafeSlow(length);
   const memory = new SharedArrayBuffer(HEADER_BYTES + length);
   new Uint32Array(memory, 0, 1)[0] = ++allocations;

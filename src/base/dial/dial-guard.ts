@@ -107,7 +107,7 @@ export class DialGuard {
   async connect({ host, port, signal }: ConnectOptions, allowance: DialAllowance = NOTHING): Promise<Socket> {
     this.checkHost(host, allowance);
     const lookup = this.lookup(allowance);
-    const socket = connect({ host, port, lookup, allowHalfOpen: true, ...(signal ? { signal } : {}) });
+    const socket = connect({ host, port, lookup, allowHalfOpen: true, signal });
     await once(socket, 'connect');
     return socket;
   }

@@ -3,13 +3,12 @@
  * key.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { connect, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Random } from '../random.ts';
 import { firstLine } from './lines.ts';
-import { withSocketPath } from './socket-path.ts';
 
 /** Names of files in a directory that only its owner may write to. */
 export interface KeyedSocketNames {
@@ -81,4 +80,19 @@ export async function connectWithKey(names: KeyedSocketNames, opening: object): 
 function isKey(shown: unknown, key: string): boolean {
   const [own, other] = [Buffer.from(key), Buffer.from(typeof shown === 'string' ? shown : '')];
   return own.length === other.length && timingSafeEqual(own, other);
+}
+
+/** The longest path that a socket's address can hold, on Linux 107 bytes. */
+const MAX_PATH_BYTES = 100;
+
+/** Calls `use` with an address that is valid during the call. */
+function withSocketPath<T>(directory: string, name: string, use: (path: string) => T): T {
+  const path = join(directory, name);
+  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return use(path);
+  const descriptor = openSync(directory, 'r');
+  try {
+    return use(`/proc/self/fd/${descriptor}/${name}`);
+  } finally {
+    closeSync(descriptor);
+  }
 }

@@ -1,4 +1,5 @@
 /** Calls functions: a single overload directly if the types are known, and otherwise the one that the arguments fit. */
+import type { Checked } from '../check/checker.ts';
 import { bulkCost, comparisonCost, traversalCost } from '../cost/constants.ts';
 import type { Overload } from '../library.ts';
 import type { Call, Expression } from '../syntax/expression.ts';
@@ -12,7 +13,6 @@ import { Optional, type Value } from '../values/value.ts';
 import { coercionTo } from './coercion.ts';
 import type { Compiler } from './compiler.ts';
 import { isConstant } from './constants.ts';
-import { declaredTypeOf } from './declared-type.ts';
 import { charge, type Evaluator, type Frame } from './frame.ts';
 
 export function compileCall(call: Call, compiler: Compiler): Evaluator {
@@ -210,4 +210,21 @@ function compileOr(compiler: Compiler, args: readonly Expression[], unwrap: bool
     if (value.value === undefined) return other(frame);
     return unwrap ? value.value : value;
   };
+}
+
+/** The type that a value was declared with, also behind `dyn()`: a value keeps the operators of its declaration. */
+function declaredTypeOf(checked: Checked, expression: Expression): Type {
+  const type = checked.typeOf(expression);
+  if (type.kind !== 'dyn') return type;
+  if (expression.kind === 'select' && !expression.test) {
+    const operand = declaredTypeOf(checked, expression.operand);
+    return (operand.kind === 'map' ? operand.parameters[1] : operand.fieldOf?.(expression.field)?.type) ?? type;
+  }
+  if (expression.kind !== 'call') return type;
+  const [first] = expression.args;
+  if (!first) return type;
+  if (expression.function === 'dyn' && expression.target === undefined) return declaredTypeOf(checked, first);
+  if (expression.function !== '_[_]') return type;
+  const { kind, parameters } = declaredTypeOf(checked, first);
+  return (kind === 'list' ? parameters[0] : kind === 'map' ? parameters[1] : undefined) ?? type;
 }

@@ -67,7 +67,7 @@ export async function reflect<T extends KubeObject>(
       resourceVersion: version ?? '',
       allowWatchBookmarks: true,
       signal,
-      ...(watchSeconds ? { timeoutSeconds: watchSeconds + random.int(watchSeconds) } : {}),
+      timeoutSeconds: watchSeconds ? watchSeconds + random.int(watchSeconds) : undefined,
     });
     const begun = clock.now();
     const wentWell = () => {

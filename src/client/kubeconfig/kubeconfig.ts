@@ -77,7 +77,7 @@ export function parseKubeconfig(text: string, file: string): Kubeconfig {
     contexts.set(name, {
       cluster: textOf(entry, 'cluster') ?? '',
       user: textOf(entry, 'user') ?? '',
-      ...(namespace ? { namespace } : {}),
+      namespace: namespace || undefined,
     });
   }
   return {

@@ -102,7 +102,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   return {
     ...httpTransport({
       ...{ send, peer: base.host, clock, timeoutMs: timeout, readTimeoutMs: readTimeout },
-      ...(limits ? { limits } : {}),
+      limits,
     }),
 
     renew(identity) {

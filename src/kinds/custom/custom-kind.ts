@@ -20,7 +20,6 @@ import type { KindSubresources, ScaleDefinition } from '../subresources.ts';
 import { customColumns } from './columns.ts';
 import { jsonPath } from './json-path.ts';
 import { type ValidatedVersion, validateCustom } from './validate.ts';
-import { finalizerWarnings } from './warnings.ts';
 
 type Spec = CustomResourceDefinition['spec'];
 
@@ -276,3 +275,21 @@ function byAge(a: string, b: string): number {
   for (let i = 0; i < 3; i++) if (left[i] !== right[i]) return right[i]! - left[i]!;
   return 0;
 }
+
+const STANDARD: ReadonlySet<string> = new Set(['orphan', 'foregroundDeletion', 'kubernetes']);
+
+/** Warns of new finalizers without a domain and a path, which others might choose, too. */
+function finalizerWarnings({ metadata }: KubeObject, old: KubeObject | undefined): readonly string[] {
+  const { finalizers } = metadata;
+  if (!finalizers) return NONE;
+  const known = new Set(old?.metadata.finalizers);
+  const added = finalizers.filter((name) => !known.has(name) && !name.includes('/') && !STANDARD.has(name));
+  return added.sort().map((name) => {
+    const form = name.includes('.')
+      ? 'a domain-qualified finalizer name including a path (/)'
+      : 'a domain-qualified finalizer name';
+    return `metadata.finalizers: "${name}": prefer ${form} to avoid accidental conflicts with other finalizer writers`;
+  });
+}
+
+const NONE: readonly string[] = [];

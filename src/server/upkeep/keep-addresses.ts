@@ -3,16 +3,16 @@ import { Service } from '../../kinds/groups/core/service/service.ts';
 import { allocatedTo } from '../../kinds/groups/core/service/service-addresses.ts';
 import { IPAddress } from '../../kinds/groups/networking/ip-address.ts';
 import { canonicalIp } from '../../kinds/shapes/meta/canonical-ip.ts';
-import { earlierAddresses, type ServiceAddress } from '../objects/allocation/earlier-rows.ts';
 import { newAddress } from '../objects/allocation/new-address.ts';
 import { type OwnWrite, writeOwn } from '../objects/transaction/own-writes.ts';
 import type { TransactionPorts } from '../objects/transaction/ports.ts';
 import { Upkeep } from './upkeep.ts';
 
-/** Creates the IPAddresses of services that an earlier release has stored. */
-export async function replaceEarlierRows(core: TransactionPorts): Promise<void> {
-  const withoutAdmission = 'the address is allocated already, and noted in another way';
-  await writeOwn(core, { withoutAdmission, plan: () => earlierAddresses(core.cache).map(creation) });
+/** A cluster IP in canonical form, and its service. */
+interface ServiceAddress {
+  readonly address: string;
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** Recreates IPAddresses that are deleted while a service has the address. */

@@ -182,11 +182,10 @@ export function encodeState({ revision, compacted, historyBytes }: State): Buffe
   return bytes;
 }
 
-/** Decodes the state; undefined when it is damaged. Earlier releases wrote no checksum. */
+/** Decodes the state; undefined when it is damaged. */
 export function decodeState(bytes: Buffer): State | undefined {
-  if (bytes.length !== STATE_BYTES && bytes.length !== STATE_BYTES + CHECKSUM_BYTES) return undefined;
-  const checksum = bytes.length > STATE_BYTES ? bytes.readUInt32BE(STATE_BYTES) : undefined;
-  if (checksum !== undefined && checksum !== crc32(bytes.subarray(0, STATE_BYTES))) return undefined;
+  if (bytes.length !== STATE_BYTES + CHECKSUM_BYTES) return undefined;
+  if (bytes.readUInt32BE(STATE_BYTES) !== crc32(bytes.subarray(0, STATE_BYTES))) return undefined;
   return {
     revision: bytes.readUIntBE(0, 6),
     compacted: bytes.readUIntBE(6, 6),

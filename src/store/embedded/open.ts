@@ -2,16 +2,15 @@ import { chmod, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { dirname, join } from 'node:path';
 import { silent } from '../../base/log.ts';
 import { makeDirectories } from '../../base/own-files/make-directories.ts';
-import type { ProcessLock } from '../../base/programs/process-lock.ts';
+import { LockHeld, type ProcessLock, takeProcessLock } from '../../base/programs/process-lock.ts';
 import type { HistoryOptions } from '../history-options.ts';
 import { StoreFull } from '../store.ts';
 import { checkDataFile } from './data-file/check.ts';
 import type { Contents, DamagedRecord } from './data-file/contents.ts';
 import { Database } from './database.ts';
 import { EmbeddedStore } from './embedded-store.ts';
-import { StoreDenied, StoreFormat, StoreTorn } from './errors.ts';
+import { StoreDenied, StoreFormat, StoreLocked, StoreTorn } from './errors.ts';
 import { FORMAT } from './layout.ts';
-import { COPIED, takeLock } from './lock.ts';
 import { readStore } from './read-only.ts';
 import { isFull, Reserve } from './reserve.ts';
 
@@ -186,6 +185,27 @@ async function sizeOf(path: string): Promise<number | undefined> {
     return (await stat(path)).size;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** A file that marks a directory copied together with its lock, until the copy has been checked. */
+const COPIED = 'copied';
+
+/**
+ * Takes the lock of a directory, or rejects with StoreLocked. Processes that cannot see each other, as in two
+ * containers, are excluded by the generation in the database (database.ts): after the second one opens it, the first
+ * cannot write.
+ */
+async function takeLock(directory: string, dataFile: string): Promise<ProcessLock> {
+  try {
+    return await takeProcessLock({
+      path: join(directory, 'lock'),
+      subject: dataFile,
+      onCopy: () => writeFile(join(directory, COPIED), '', { mode: 0o600, flush: true }),
+    });
+  } catch (error) {
+    if (error instanceof LockHeld) throw new StoreLocked(directory, error.pid);
     throw error;
   }
 }

@@ -82,8 +82,8 @@ export class EncryptedStore implements Store {
         subscription.stop();
         watcher.closed(opened);
       },
-      ...(watcher.prefix !== undefined && { prefix: watcher.prefix }),
-      ...(watcher.progress && { progress: (revision) => watcher.progress?.(revision) }),
+      prefix: watcher.prefix,
+      progress: watcher.progress && ((revision) => watcher.progress?.(revision)),
       closed: (error) => watcher.closed(error),
     });
     return subscription;
@@ -111,7 +111,7 @@ export class EncryptedStore implements Store {
     for (const prefix of this.#prefixes) {
       let after: string | undefined;
       for (let more = true; more && !signal?.aborted; ) {
-        const page = await this.#inner.list(prefix, { limit: PAGE_ROWS, ...(after !== undefined && { after }) });
+        const page = await this.#inner.list(prefix, { limit: PAGE_ROWS, after });
         const stale = page.rows.filter(({ value }) => !this.#isCurrent(value));
         const outcomes = await Promise.all(stale.map((row) => this.#rewrite(row)));
         written += outcomes.filter((done) => done).length;

@@ -131,7 +131,7 @@ export class Connection {
           clock,
           signal,
           maxMessageBytes: MAX_MESSAGE_BYTES,
-          ...(tls && { tls }),
+          tls,
         });
         if (signal.aborted) client.close();
         signal.throwIfAborted();

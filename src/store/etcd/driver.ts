@@ -65,7 +65,7 @@ async function open(settings: EtcdSettings, { directory: _, ...options }: StoreC
   const [{ EtcdStore }, tls] = await Promise.all([import('./etcd-store.ts'), tlsOf(settings)]);
   const endpoints = settings.etcdServers ?? [];
   try {
-    return await EtcdStore.open({ ...options, endpoints, ...(tls && { tls }) });
+    return await EtcdStore.open({ ...options, endpoints, tls });
   } catch (cause) {
     if (!(cause instanceof StoreUnavailable)) throw cause;
     throw new StoreUnavailable(`${cause.message} (--etcd-servers ${endpoints.join(',')})`, { cause });
@@ -93,7 +93,7 @@ async function tlsOf({ etcdCafile, etcdCertfile, etcdKeyfile }: EtcdSettings): P
     contentOf('--etcd-certfile', etcdCertfile),
     contentOf('--etcd-keyfile', etcdKeyfile),
   ]);
-  return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
+  return { ca, cert, key };
 }
 
 async function contentOf(name: string, file: string | undefined): Promise<Buffer | undefined> {

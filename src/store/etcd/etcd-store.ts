@@ -183,7 +183,7 @@ export class EtcdStore implements Store {
     for (;;) {
       if (Buffer.compare(key, rangeEnd) >= 0 && !rangeEnd.equals(ZERO)) break;
       const page = Math.min(limit - kvs.length, PAGE_ROWS);
-      const response = await this.#range({ key, rangeEnd, limit: page, ...(revision && { revision }) });
+      const response = await this.#range({ key, rangeEnd, limit: page, revision });
       revision ??= response.header.revision;
       kvs.push(...response.kvs);
       const last = response.kvs.at(-1);

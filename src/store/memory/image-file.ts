@@ -38,7 +38,7 @@ export async function writeImage(file: string, { image, about }: ImageFile): Pro
  */
 export function readImage(file: string): ImageFile {
   const [first = '', ...lines] = readFileSync(file, 'utf8').trimEnd().split('\n');
-  const { snapshot, format, revision, about, objects = lines.length } = headerOf(first);
+  const { snapshot, format, revision, about, objects } = headerOf(first);
   if (snapshot !== FORMAT) throw new Error(`${file} is not a snapshot of a test cluster`);
   if (format !== VERSION) {
     throw new Error(`${file} has format ${shown(format)}, and this release reads format ${VERSION}`);

@@ -1,9 +1,10 @@
 /** The status of a certificate signing request: its conditions and the certificate. */
+import { X509Certificate } from 'node:crypto';
 import { indexBy } from '../../../base/collections/index-by.ts';
+import { pemBlocks } from '../../../protocols/x509/pem.ts';
 import { s } from '../../../schema/builders.ts';
 import { duplicate, type FieldError, forbidden, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import type { RuleContext, TypeOf } from '../../../schema/schema.ts';
-import { certificateProblem } from './issued-certificate.ts';
 
 const RequestCondition = s.object(
   'CertificateSigningRequestCondition',
@@ -126,4 +127,25 @@ function certificate(status: RequestStatus, old: RequestStatus, { subresource }:
   if (subresource !== 'status') found.push(forbidden(field, 'updates may not set certificate content'));
   else if (old.certificate) found.push(forbidden(field, 'updates may not modify existing certificate content'));
   return found;
+}
+
+function certificateProblem(pem: string): string | undefined {
+  let blocks = 0;
+  for (const { type, hasHeaders, bytes } of pemBlocks(pem)) {
+    if (type !== 'CERTIFICATE') return `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`;
+    if (hasHeaders) return 'no PEM block headers are permitted';
+    if (!isCertificate(bytes)) return 'x509: malformed certificate';
+    blocks++;
+  }
+  return blocks === 0 ? 'must contain at least one CERTIFICATE PEM block' : undefined;
+}
+
+function isCertificate(bytes: Buffer): boolean {
+  try {
+    new X509Certificate(bytes);
+    return true;
+  } catch {
+    // The parser throws for anything that is not a certificate; the reason does not matter here.
+    return false;
+  }
 }

@@ -11,7 +11,6 @@ import { loadBalancerWarnings } from '../../warnings/load-balancer.ts';
 import { backendProblems, IngressBackend } from './ingress-backend.ts';
 import { CLASS_ANNOTATION, keepHostTimes, startHostTimes } from './ingress-host-times.ts';
 import { IngressStatus, isDnsName } from './ingress-status.ts';
-import { hostProblems } from './wildcard-host.ts';
 
 const pathFields = {
   path: s.string({
@@ -174,4 +173,19 @@ function hostsText({ spec }: Sparse<Ingress>): string {
 function classWarnings({ metadata, spec }: Ingress): string[] {
   if (metadata.annotations?.[CLASS_ANNOTATION] === undefined || spec?.ingressClassName !== undefined) return [];
   return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`];
+}
+
+const PATTERN = '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
+const pattern = new RegExp(`^${PATTERN}$`);
+const MAX_LENGTH = 253;
+
+function hostProblems(host: string): string[] {
+  if (!host.includes('*')) return dnsSubdomain(host);
+  const problems = host.length > MAX_LENGTH ? [`must be no more than ${MAX_LENGTH} characters`] : [];
+  if (!pattern.test(host)) {
+    problems.push(
+      `a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '${PATTERN}')`,
+    );
+  }
+  return problems;
 }

@@ -14,7 +14,6 @@ import type { PodSpecFields as PodSpec } from '../pod/pod-spec-fields.ts';
 import { claimNames, claimsOfContainer } from '../pod/resource-claims.ts';
 import { type KnownVolumes, mountProblems } from '../volume/volume-mounts.ts';
 import type { Container } from './container.ts';
-import { stopSignal } from './stop-signals.ts';
 
 /** Calls back with every container and its path. */
 export function visitContainers(spec: PodSpec, visit: (container: Container, path: string) => void): void {
@@ -199,4 +198,28 @@ function onlyLooks(container: Container): FieldError[] {
     if (subPathExpr) found.push(forbidden(`volumeMounts[${index}].subPathExpr`, detail));
   });
   return found;
+}
+
+const plain = [
+  ...['ABRT', 'ALRM', 'BUS', 'CHLD', 'CLD', 'CONT', 'FPE', 'HUP', 'ILL', 'INT', 'IO', 'IOT', 'KILL', 'PIPE', 'POLL'],
+  ...['PROF', 'PWR', 'QUIT', 'SEGV', 'STKFLT', 'STOP', 'SYS', 'TERM', 'TRAP', 'TSTP', 'TTIN', 'TTOU', 'URG', 'USR1'],
+  ...['USR2', 'VTALRM', 'WINCH', 'XCPU', 'XFSZ'],
+];
+
+/** Real-time signals are named relative to both ends of their range. */
+const realTime = [
+  ...Array.from({ length: 16 }, (_, n) => (n ? `RTMIN+${n}` : 'RTMIN')),
+  ...Array.from({ length: 15 }, (_, n) => (n ? `RTMAX-${n}` : 'RTMAX')),
+];
+
+const signals: Readonly<Record<string, readonly string[]>> = {
+  linux: [...plain, ...realTime].map((name) => `SIG${name}`).sort(),
+  windows: ['SIGKILL', 'SIGTERM'],
+};
+
+/** Errors of a stop signal on an operating system. */
+function stopSignal(signal: string, os: string | undefined): FieldError[] {
+  if (os === undefined) return [forbidden('', 'may not be set for containers with empty `spec.os.name`')];
+  const supported = Object.hasOwn(signals, os) ? signals[os] : undefined;
+  return supported && !supported.includes(signal) ? [notSupported('', signal, supported)] : [];
 }

@@ -4,8 +4,6 @@ import { backoffDelay } from '../../../base/time/backoff.ts';
 import { type Clock, sleep, type Timer } from '../../../base/time/clock.ts';
 import type { Post } from '../../outbound/webhooks/post.ts';
 import type { Backend } from './audit.ts';
-import { Throttle } from './throttle.ts';
-import { withoutObjects } from './truncate.ts';
 
 export interface WebhookOptions {
   readonly post: Post;
@@ -188,4 +186,38 @@ export class Webhook implements Backend {
       timer.cancel();
     }
   }
+}
+
+/** A token bucket: `qps` tokens per second, of which up to `burst` accumulate. */
+class Throttle {
+  readonly #qps: number;
+  readonly #burst: number;
+  readonly #clock: Clock;
+  #tokens: number;
+  #refilledAt: number;
+
+  constructor({ qps, burst }: { readonly qps: number; readonly burst: number }, clock: Clock) {
+    this.#qps = qps;
+    this.#burst = burst;
+    this.#clock = clock;
+    this.#tokens = burst;
+    this.#refilledAt = clock.now();
+  }
+
+  /** Takes a token and returns 0, or returns the milliseconds until there is one. */
+  take(): number {
+    const now = this.#clock.now();
+    this.#tokens = Math.min(this.#burst, this.#tokens + ((now - this.#refilledAt) / 1000) * this.#qps);
+    this.#refilledAt = now;
+    if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) / this.#qps) * 1000);
+    this.#tokens--;
+    return 0;
+  }
+}
+
+/** Removes the objects from an event that is too large, and marks it as truncated. */
+function withoutObjects(event: string): string {
+  const { requestObject, responseObject, ...rest } = JSON.parse(event);
+  if (requestObject === undefined && responseObject === undefined) return event;
+  return JSON.stringify({ ...rest, annotations: { ...rest.annotations, 'audit.k8s.io/truncated': 'true' } });
 }

@@ -4,7 +4,6 @@ import type { User } from '../../../api/user.ts';
 import { put } from '../../../base/json/tree.ts';
 import { authenticated } from './authenticated.ts';
 import type { ClientCertificate } from './certificate.ts';
-import { textOfHeader, unescapedKey, valuesOfHeader } from './header-values.ts';
 
 /** The trusted certificates and headers. Header names are case-insensitive. */
 export interface RequestHeaderOptions {
@@ -48,4 +47,26 @@ function extraOf(headers: IncomingHttpHeaders, prefixes: readonly string[]): Rec
     }
   }
   return extra;
+}
+
+/** Reads a header that is expected once. It is not split, because a part of a name would be another user. */
+function textOfHeader(value: string | string[] | undefined): string {
+  return decoded((Array.isArray(value) ? value[0] : value) ?? '');
+}
+
+/** Reads a header that may be repeated, whose values Node joins with `, `. */
+function valuesOfHeader(value: string | string[] | undefined): string[] {
+  if (value === undefined) return [];
+  return (Array.isArray(value) ? value : [value]).flatMap((text) => text.split(', ')).map(decoded);
+}
+
+const decoded = (text: string) => Buffer.from(text, 'latin1').toString('utf8');
+
+/** Decodes the key in a header name, in which characters not allowed there are percent-encoded. */
+function unescapedKey(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
 }

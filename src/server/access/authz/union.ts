@@ -48,7 +48,7 @@ export class Union implements Authorizer {
       resourceRules: all.flatMap(({ resourceRules }) => resourceRules),
       nonResourceRules: all.flatMap(({ nonResourceRules }) => nonResourceRules),
       incomplete: all.some(({ incomplete }) => incomplete),
-      ...(errors.length > 0 ? { error: errors.join(', ') } : {}),
+      error: errors.join(', ') || undefined,
     };
   }
 }
@@ -63,6 +63,6 @@ function combined(a: Decision, b: Decision): Decision {
   return {
     verdict: 'noOpinion',
     reason: [a.reason, b.reason].filter((text) => text).join('\n'),
-    ...(error ? { error } : {}),
+    error: error || undefined,
   };
 }

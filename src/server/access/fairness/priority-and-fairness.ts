@@ -1,3 +1,4 @@
+import type { CallOptions } from '../../../api/call.ts';
 import { ApiError } from '../../../api/errors.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Cache } from '../../objects/cache/cache.ts';
@@ -8,7 +9,6 @@ import { flowControlMetrics } from './metrics.ts';
 import { networkOf } from './network.ts';
 import type { PriorityLevel } from './priority-level.ts';
 import { Flow, TurnScheduler } from './turn-scheduler.ts';
-import { estimateSeats } from './work-estimate.ts';
 
 export interface PriorityAndFairnessOptions {
   readonly cache: Cache;
@@ -156,4 +156,17 @@ export class PriorityAndFairness implements FlowControl {
       if (oldest.length > 0) this.#expireAfter(oldest.reduce((least, each) => Math.min(least, each)) + maxWaitMs - now);
     });
   }
+}
+
+const OBJECTS_PER_SEAT = 100;
+const MAX_SEATS = 10;
+
+/** Estimates the seats of a list, or of a watch that begins with one: more for more objects. */
+function estimateSeats(verb: 'list' | 'watch', options: CallOptions, count: () => number): number {
+  const { resourceVersion, sendInitialEvents, limit, labelSelector, fieldSelector } = options;
+  // A watch that starts at a resource version does not begin with a list.
+  if (verb === 'watch' && !sendInitialEvents && resourceVersion && resourceVersion !== '0') return 1;
+  // With a selector, all objects are examined, however few match.
+  const examined = limit && !labelSelector && !fieldSelector ? Math.min(limit, count()) : count();
+  return Math.max(1, Math.min(MAX_SEATS, Math.ceil(examined / OBJECTS_PER_SEAT)));
 }

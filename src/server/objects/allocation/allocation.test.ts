@@ -1,9 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { isApiError } from '../../../api/errors.ts';
-import { ControlledClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
-import { MemoryStore } from '../../../store/memory/memory-store.ts';
 
 const CLUSTER = { apiVersion: 'networking.k8s.io/v1', namespace: '' };
 const service = (name: string, spec: object = {}) => ({ metadata: { name }, spec: { ports: [{ port: 80 }], ...spec } });
@@ -163,28 +161,4 @@ it('leaves the first addresses and ports to services that request them, while ot
   }
   expect(ports.slice(0, 4).every((port) => port >= 30016)).toBe(true);
   expect(ports[4]).toBeLessThan(30016);
-});
-
-it('converts rows of earlier releases to IPAddresses at startup', async () => {
-  const clock = new ControlledClock();
-  const store = new MemoryStore({ clock });
-  const first = await testServer(allKinds, { ...OPTIONS, store, clock });
-  first.server.close();
-  const value = Buffer.from(JSON.stringify({ owner: '/registry/core/services/default/kubernetes' }));
-  const writes = ['10.7.0.1', ...Array.from({ length: 120 }, (_, index) => `10.9.0.${index}`), 'fd00:0::1'].map(
-    (name) => ({
-      key: `/registry/allocations/clusterips/${name}`,
-      value,
-    }),
-  );
-  await store.commit([{ key: '/registry/networking.k8s.io/ipaddresses/10.7.0.1', value: null }, ...writes]);
-  api = await testServer(allKinds, { ...OPTIONS, store, clock });
-  expect((await found('10.7.0.1')).spec.parentRef).toEqual({
-    resource: 'services',
-    namespace: 'default',
-    name: 'kubernetes',
-  });
-  expect(await addresses()).toHaveLength(122);
-  expect(await addresses()).toContain('fd00::1');
-  expect((await store.list('/registry/allocations/clusterips/')).rows).toEqual([]);
 });

@@ -22,7 +22,6 @@ import type { Write } from '../../../store/store.ts';
 import { invalidObject } from '../body/check.ts';
 import type { Cache } from '../cache/cache.ts';
 import { keyOf } from '../cache/keys.ts';
-import { addressRow } from './earlier-rows.ts';
 import type { IpRange, PortRange } from './ranges.ts';
 import { ServiceRanges } from './service-ranges.ts';
 
@@ -57,7 +56,6 @@ export class Allocation {
 
   /** Fills in missing values of the object. Returns what it takes and releases. */
   onWrite(kind: Kind, object: KubeObject, old: KubeObject | undefined): Allocations {
-    if (kind === IPAddress && !old) return this.#inPlaceOfRow(object);
     if (!isService(kind)) return NO_ALLOCATIONS;
     const service = object as Service;
     const before = old as Service | undefined;
@@ -75,12 +73,6 @@ export class Allocation {
     if (!isService(kind)) return NO_ALLOCATIONS;
     const service = old as Service;
     return this.#difference(service, allocatedTo(service.spec), { clusterIPs: [], nodePorts: [] });
-  }
-
-  /** Replaces a row of an earlier release about the address in the same commit. */
-  #inPlaceOfRow({ metadata }: KubeObject): Allocations {
-    const row = addressRow(this.#options.cache, metadata.name ?? '');
-    return row ? { ...NO_ALLOCATIONS, rows: [{ key: row.at.key, value: null, expect: row.revision }] } : NO_ALLOCATIONS;
   }
 
   #difference(service: Service, before: Allocated, after: Allocated): Allocations {

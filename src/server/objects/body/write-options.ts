@@ -2,7 +2,7 @@ import type { Call } from '../../../api/call.ts';
 import { addAll } from '../../../base/collections/add-all.ts';
 import type { Verb } from '../../../kinds/kind.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, tooLong } from '../../../schema/field-error.ts';
-import { MAX_MANAGER_BYTES, unprintable } from '../field-managers/manager-name.ts';
+import { MAX_MANAGER_BYTES, unprintable } from '../managed-fields/manager-name.ts';
 import { invalidObject } from './check.ts';
 
 const KINDS: Partial<Record<Verb, string>> = {

@@ -73,18 +73,6 @@ describe('a stored object', () => {
     expect(await colourShown(store, WhiteAgain, 'one')).toBe('white');
     expect(await colourShown(store, boats('grey'), 'one')).toBe('grey');
   });
-
-  it('is decoded again after an older release marked the whole store', async () => {
-    const store = newStore();
-    const first = await start(store, White, 'one');
-    await first.create('boats', { metadata: { name: 'a' } }, AT);
-    first.server.close();
-    await store.commit([{ key: '/quarterdeck/release', value: Buffer.from('{"release":"one","since":1}') }]);
-    await putBare(store, 'bare');
-    expect(await colourShown(store, WhiteAgain, 'one')).toBe('white');
-    expect(await store.get('/quarterdeck/release')).toBeUndefined();
-    expect(await colourShown(store, WhiteAgain, 'one')).toBe('white');
-  });
 });
 
 it('marks are requested with the first write of a definition, and not afterwards', async () => {

@@ -12,12 +12,8 @@ import type { Kind } from '../../../kinds/kind.ts';
 import type { Change, Store, Write } from '../../../store/store.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { tableName } from './keys.ts';
-import { commitMarkers, readMarker } from './markers.ts';
 
 const PREFIX = '/quarterdeck/kinds/';
-
-/** The mark of earlier releases, for all kinds at once. Those releases trust it, so it must be removed. */
-const OLD_KEY = '/quarterdeck/release';
 
 interface Mark {
   readonly fingerprint: string;
@@ -40,17 +36,7 @@ export class DefinitionMarks {
   static async load(store: Store, build: string): Promise<DefinitionMarks> {
     const marks = new DefinitionMarks(build);
     // A damaged mark counts as missing.
-    const damaged = () => undefined;
-    if (await readMarker(store, OLD_KEY)) {
-      const { rows } = await store.list(PREFIX, { damaged });
-      const old = [OLD_KEY, ...rows.map(({ key }) => key)];
-      await commitMarkers(
-        store,
-        old.map((key) => ({ key, value: null })),
-      );
-      return marks;
-    }
-    const { rows } = await store.list(PREFIX, { damaged });
+    const { rows } = await store.list(PREFIX, { damaged: () => undefined });
     for (const row of rows) marks.#note(row.key, row.value, row.revision);
     return marks;
   }

@@ -4,10 +4,11 @@
  * then a splice behind that head instead of a second encoding, and an item of a list is the same bytes without the
  * first two fields, which custom kinds keep. The splice also replaces `managedFields`, which are stored packed.
  */
+import { objectSlabs } from '../../../base/bytes/slabs.ts';
 import { rawJson } from '../../../base/json/raw-json.ts';
 import type { Tree } from '../../../base/json/tree.ts';
 import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
-import { findManagers, servedManagers, storedMetadata } from '../managed-fields/stored-managers.ts';
+import { findManagers, servedManagers, storedMetadata } from '../managed-fields/stored/stored-managers.ts';
 
 /** Encodes an object in its served form. */
 export function encode(object: KubeObject, rawFields?: Kind['rawFields']): Buffer {
@@ -89,14 +90,6 @@ function bytesBefore(object: Tree, field: string, before: Before | undefined): B
   return undefined;
 }
 
-/**
- * Slab size for objects, which are small and live long: in Node's buffer pool, each would keep its short-lived
- * neighbours from being freed.
- */
-const SLAB_BYTES = 256 * 1024;
-let slab = Buffer.alloc(0);
-let used = 0;
-
 /** Encodes a text that lives as long as an object. */
 export function encodeLasting(text: string): Buffer {
   return pack([], text).bytes;
@@ -111,17 +104,11 @@ const MAX_JOINED_LENGTH = 1024;
 function pack(pieces: readonly Piece[], end: string): Encoded {
   let most = end.length * 3;
   for (const { text, value } of pieces) most += text.length * 3 + value.length * (typeof value === 'string' ? 3 : 1);
-  const isLarge = most > SLAB_BYTES / 4;
-  if (!isLarge && used + most > slab.length) {
-    slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
-    used = 0;
-  }
-  const target = isLarge ? Buffer.allocUnsafeSlow(most) : slab;
-  const start = isLarge ? 0 : used;
+  const target = objectSlabs.allocate(most);
   const parts: Part[] = [];
-  let at = start;
+  let at = 0;
   for (const { text, field, value } of pieces) {
-    const from = at - start;
+    const from = at;
     let before: number;
     if (typeof value === 'string' && value.length <= MAX_JOINED_LENGTH) {
       before = Buffer.byteLength(text);
@@ -132,13 +119,10 @@ function pack(pieces: readonly Piece[], end: string): Encoded {
       if (typeof value === 'string') at += target.write(value, at);
       else at += value.copy(target, at);
     }
-    parts.push({ field, start: from + before, end: at - start });
+    parts.push({ field, start: from + before, end: at });
   }
   at += target.write(end, at);
-  if (!isLarge) used = at;
-  const bytes = target.subarray(start, at);
-  // A large buffer was allocated for the worst case, so it is copied.
-  return { bytes: isLarge ? Buffer.from(bytes) : bytes, parts };
+  return { bytes: objectSlabs.shorten(target, at), parts };
 }
 
 function typedHead(kind: string, apiVersion: string): string {

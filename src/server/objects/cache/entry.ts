@@ -23,8 +23,23 @@ export interface Content {
   readonly writtenAt?: number;
 }
 
+/** Data derived from an entry, on demand. Without it, an entry answers the same, but has to compute it again. */
+class Derived {
+  hub: View | undefined;
+  others: View[] | undefined;
+  mentionsInitializers: boolean | undefined;
+  /** The definition whose head the bytes are known to begin with. */
+  headOf: Kind | undefined;
+  isUnreadable = false;
+  /** True once code in this process has asked to keep the object. */
+  isHeld = false;
+
+  /** `written` is the object as this process wrote it, until a view has it: that avoids parsing. */
+  constructor(public written: KubeObject | undefined) {}
+}
+
 /**
- * An object at one revision. It never changes; every form it is served in is created at most once, on demand.
+ * An object at one revision. What is stored never changes; every form it is served in is derived at most once, on demand.
  *
  * The bytes name the version in which they are stored. Readers pass the definition of the kind: bytes that another
  * definition wrote are decoded in their own version and converted. If that is impossible, every method that takes a
@@ -36,17 +51,7 @@ export class Entry {
   readonly #parts: Encoded['parts'] | undefined;
   readonly #writtenAt: number;
   readonly #damage: Error | undefined;
-  /** The object as this process wrote it, which avoids parsing. */
-  #written: KubeObject | undefined;
-  #hub: View | undefined;
-  #others: View[] | undefined;
-  #isUnreadable = false;
-  /** Computed on first use. */
-  #mentionsInitializers: boolean | undefined;
-  /** The definition whose head the bytes are known to begin with. */
-  #headOf: Kind | undefined;
-  /** True once code in this process has asked to keep the object. */
-  #isHeld = false;
+  readonly #derived: Derived;
 
   constructor(
     readonly at: ObjectKey,
@@ -57,8 +62,8 @@ export class Entry {
     this.#origin = content.origin;
     this.#parts = content.parts;
     this.#writtenAt = content.writtenAt ?? revision;
-    this.#written = content.written;
     this.#damage = content.damage;
+    this.#derived = new Derived(content.written);
   }
 
   get recent(): RecentBytes {
@@ -78,8 +83,8 @@ export class Entry {
    */
   isKnownInitialized(kind: Kind): boolean {
     if (!this.#isCurrent(kind)) return false;
-    this.#mentionsInitializers ??= this.#stored.includes(INITIALIZERS);
-    return !this.#mentionsInitializers;
+    this.#derived.mentionsInitializers ??= this.#stored.includes(INITIALIZERS);
+    return !this.#derived.mentionsInitializers;
   }
 
   /**
@@ -104,10 +109,10 @@ export class Entry {
   /** Returns the object as a version of its kind shows it. */
   view({ kind, version }: Resource): View {
     if (version === kind.hub) return this.#inHub(kind);
-    for (const view of this.#others ?? []) if (view.version === version) return view;
+    for (const view of this.#derived.others ?? []) if (view.version === version) return view;
     const view = new View(this, kind, version, { object: this.#converted(kind, version) });
-    this.#others ??= [];
-    this.#others.push(view);
+    this.#derived.others ??= [];
+    this.#derived.others.push(view);
     return view;
   }
 
@@ -122,17 +127,17 @@ export class Entry {
    */
   hold({ kind, version }: Resource): KubeObject | undefined {
     if (version !== kind.hub || !this.#isCurrent(kind)) return undefined;
-    this.#isHeld = true;
-    return this.#written || this.#hub?.isRead ? this.hub(kind) : undefined;
+    this.#derived.isHeld = true;
+    return this.#derived.written || this.#derived.hub?.isRead ? this.hub(kind) : undefined;
   }
 
   get isHeld(): boolean {
-    return this.#isHeld;
+    return this.#derived.isHeld;
   }
 
   /** True when a reader has found that the object cannot be read. */
   get isUnreadable(): boolean {
-    return this.#isUnreadable;
+    return this.#derived.isUnreadable;
   }
 
   /** Returns the error if the object cannot be read; undefined otherwise. */
@@ -149,8 +154,8 @@ export class Entry {
   /** Reports whether the object can be shown in this version without waiting for an asynchronous conversion. */
   isReady({ kind, version }: Resource): boolean {
     if (!kind.conversion) return true;
-    if (this.#hub?.kind === kind)
-      return version === kind.hub || this.#others?.some((view) => view.version === version) === true;
+    if (this.#derived.hub?.kind === kind)
+      return version === kind.hub || this.#derived.others?.some((view) => view.version === version) === true;
     return version === kind.hub && (this.#isCurrent(kind) || this.decode(kind).version === kind.hub);
   }
 
@@ -168,11 +173,11 @@ export class Entry {
   accept({ kind, version }: Resource, object: KubeObject): void {
     const view = new View(this, kind, version, { object: this.#complete(object, kind, version) });
     if (version === kind.hub) {
-      this.#hub = view;
-      this.#others = undefined;
+      this.#derived.hub = view;
+      this.#derived.others = undefined;
     } else {
-      this.#others ??= [];
-      this.#others.push(view);
+      this.#derived.others ??= [];
+      this.#derived.others.push(view);
     }
   }
 
@@ -188,35 +193,35 @@ export class Entry {
 
   /** Drops everything but the bytes of an object that few will request, such as one replaced by a newer entry. */
   retire(): void {
-    this.#written = undefined;
+    this.#derived.written = undefined;
     // Asynchronously converted views stay: a request that has waited reads them without waiting again.
-    if (this.#hub?.kind.conversion) return;
-    this.#hub = undefined;
-    this.#others = undefined;
+    if (this.#derived.hub?.kind.conversion) return;
+    this.#derived.hub = undefined;
+    this.#derived.others = undefined;
   }
 
   #isCurrent(kind: Kind): boolean {
     if (this.#damage || !this.#origin.isCurrent(kind, this.#writtenAt)) return false;
     // Bytes written by this process have their parts, and are certain to have the right head.
-    if (this.#parts !== undefined || this.#headOf === kind) return true;
+    if (this.#parts !== undefined || this.#derived.headOf === kind) return true;
     if (!hasHead(this.#stored, kind)) return false;
-    this.#headOf = kind;
+    this.#derived.headOf = kind;
     return true;
   }
 
   #inHub(kind: Kind): View {
-    if (this.#hub?.kind !== kind) {
+    if (this.#derived.hub?.kind !== kind) {
       // The other views of a replaced definition are of no use either.
-      this.#others = undefined;
-      this.#hub = this.#hubView(kind);
+      this.#derived.others = undefined;
+      this.#derived.hub = this.#hubView(kind);
     }
-    return this.#hub;
+    return this.#derived.hub;
   }
 
   #hubView(kind: Kind): View {
-    const written = this.#written;
+    const written = this.#derived.written;
     const stored = this.#stored;
-    this.#written = undefined;
+    this.#derived.written = undefined;
     if (!this.#isCurrent(kind)) return new View(this, kind, kind.hub, { object: this.#decoded(kind) });
     if (written) return new View(this, kind, kind.hub, { object: this.#complete(written, kind, kind.hub), stored });
     const read = () => this.#complete(parseStored(stored) as KubeObject, kind, kind.hub);
@@ -237,7 +242,7 @@ export class Entry {
 
   #unreadable(cause: unknown): UnreadableObject {
     const error = new UnreadableObject(this.at, this.#writtenAt, cause);
-    this.#isUnreadable = true;
+    this.#derived.isUnreadable = true;
     this.#origin.failed(error, this);
     return error;
   }

@@ -1,6 +1,6 @@
 import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
 import { DecodeError, decodeUnlimited } from '../../../schema/decode.ts';
-import { unpackManagers } from '../managed-fields/stored-managers.ts';
+import { unpackManagers } from '../managed-fields/stored/stored-managers.ts';
 
 /** An object decoded from the store, with the defaults of the version that it is stored in. */
 export interface StoredObject {

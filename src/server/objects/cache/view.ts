@@ -1,8 +1,8 @@
 import type { Item } from '../../../api/reply.ts';
-import { allocatePooled } from '../../../base/bytes/pooled-buffer.ts';
+import { responseSlabs } from '../../../base/bytes/slabs.ts';
 import { endOfStructure } from '../../../base/json/json-scan.ts';
 import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
-import { findManagers, servedManagers, unpackManagers } from '../managed-fields/stored-managers.ts';
+import { findManagers, servedManagers, unpackManagers } from '../managed-fields/stored/stored-managers.ts';
 import {
   encode,
   encodeLasting,
@@ -163,7 +163,7 @@ export class View implements Item {
   #encode(): Buffer {
     const source = this.#spliced();
     if (!source) return encode(this.object, this.kind.rawFields);
-    const out = allocatePooled(source.length);
+    const out = responseSlabs.allocate(source.length);
     writeSpliced(source, out, 0);
     return out;
   }

@@ -23,7 +23,7 @@ export function draftAdditionalUpdates(
         plural: kind.plural,
         namespace,
         name,
-        ...(part === 'status' ? { subresource: 'status' } : {}),
+        subresource: part === 'status' ? 'status' : undefined,
         user: call.user,
       },
       notes: new RequestNotes(),

@@ -1,6 +1,6 @@
 import { deepEqual, type Tree } from '../../../base/json/tree.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { type EntryComparison, type ManagedFieldsEntry, sameEntries } from '../managed-fields/managed-entry.ts';
+import { type EntryComparison, type ManagedFieldsEntry, sameEntries } from '../managed-fields/stored/managed-entry.ts';
 
 const NOT_DESIRED: ReadonlySet<string> = new Set(['status', 'metadata', 'apiVersion', 'kind']);
 

@@ -12,7 +12,7 @@ import { checkObject } from '../body/check.ts';
 import { setInitialStatus } from '../body/initial-status.ts';
 import { noteWarnings } from '../body/warnings.ts';
 import { keyOf } from '../cache/keys.ts';
-import { trackCreate } from '../field-managers/track.ts';
+import { trackCreate } from '../managed-fields/track.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import { SERVER_USER } from '../server-user.ts';
 import { ObjectDraft } from './draft.ts';

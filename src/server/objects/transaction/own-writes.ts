@@ -105,9 +105,9 @@ function callOf(kind: Kind, namespace: string, { name, mutation }: Pick<OwnWrite
     verb: mutation.type === 'update' ? 'patch' : mutation.type,
     apiVersion: kind.hub.apiVersion,
     plural: kind.plural,
-    ...(namespace ? { namespace } : {}),
+    namespace: namespace || undefined,
     name,
-    ...(mutation.type === 'update' && mutation.part === 'status' ? { subresource: 'status' } : {}),
+    subresource: mutation.type === 'update' && mutation.part === 'status' ? 'status' : undefined,
     user: SERVER_USER,
   };
 }

@@ -169,7 +169,7 @@ function issue(
       audiences,
       now: Math.floor(now / 1000),
       seconds: isExtended ? EXTENDED_LIFETIME_SECONDS : seconds,
-      ...(isExtended ? { warnAfter: seconds } : {}),
+      warnAfter: isExtended ? seconds : undefined,
       ...bound,
     }),
     expirationTimestamp: timestamp(now + seconds * 1000),

@@ -105,7 +105,7 @@ export function getFrom(connection: Duplex, path: string, signal: AbortSignal | 
     const request = httpRequest({
       createConnection: () => connection,
       ...{ path, headers: { host: 'agent', connection: 'close' } },
-      ...(signal ? { signal } : {}),
+      signal,
     });
     request.on('response', (response) => {
       if (response.statusCode === 200) resolve(response);
@@ -123,7 +123,7 @@ export function connectThrough(connection: Duplex, authority: string, signal?: A
     const request = httpRequest({
       createConnection: () => connection,
       ...{ method: 'CONNECT', path: authority, headers: { host: authority } },
-      ...(signal ? { signal } : {}),
+      signal,
     });
     request.on('connect', (response: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (response.statusCode === 200) {

@@ -78,7 +78,7 @@ export function createPost(endpoint: Endpoint): Post {
 
 function transportTo(endpoint: Endpoint) {
   const { server, ca, cert, key, tlsServerName, insecureSkipTlsVerify, connect, lookup } = endpoint;
-  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, ...(lookup ? { lookup } : {}) };
+  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, lookup };
   const { protocol } = new URL(server);
   if (protocol === 'http:') return { send: requestHttp, agent: new HttpAgent(options) };
   if (protocol !== 'https:') throw new Error(`${server} is not a URL of a webhook: it must be http or https`);

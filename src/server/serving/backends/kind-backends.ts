@@ -1,11 +1,12 @@
 /** The backends of the kinds that this server stores and serves itself, one for each group and version. */
 
+import { createHash } from 'node:crypto';
+import type { Kind } from '../../../kinds/kind.ts';
 import type { Registry, ServedResource } from '../../objects/registry/registry.ts';
 import type { ServedSubresource } from '../../objects/registry/served.ts';
 import type { Backend, DiscoveredResource, DiscoveredSubresource } from '../backend.ts';
 import type { KindSchemas } from '../openapi/kind-schemas.ts';
 import { priorityOf } from './priorities.ts';
-import { storageVersionHash } from './storage-version-hash.ts';
 
 export class KindBackends {
   readonly #registry: Registry;
@@ -66,4 +67,15 @@ function discovered({ kind, version, verbs, subresources }: ServedResource): Dis
 
 function discoveredSubresource({ name, verbs, body }: ServedSubresource, own: string): DiscoveredSubresource {
   return { name, kind: body.kind, apiVersion: body.apiVersion === own ? undefined : body.apiVersion, verbs };
+}
+
+const HASH_BYTES = 8;
+
+/**
+ * Hashes the group, version and kind that objects are stored as. A storage migrator compares the hash between servers,
+ * so it is computed as in Kubernetes.
+ */
+function storageVersionHash({ hub, kind }: Pick<Kind, 'hub' | 'kind'>): string {
+  const digest = createHash('sha256').update(`${hub.group}/${hub.version}/${kind}`).digest();
+  return digest.subarray(0, HASH_BYTES).toString('base64');
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { duplicateKeys, duplicateKeysInTurns } from './json-duplicates.ts';
+import { inTurns } from '../../../base/event-loop/in-turns.ts';
+import { duplicateKeys, searchDuplicateKeys } from './json-duplicates.ts';
 
 function find(text: string): readonly string[] | undefined {
   return duplicateKeys(Buffer.from(text), JSON.parse(text));
@@ -58,9 +59,10 @@ it('searches a large text in several turns of the event loop, with the same resu
   const text = `{"list":[${items.join(',')}]}`;
   const bytes = Buffer.from(text);
   let turns = 0;
-  const found = await duplicateKeysInTurns(bytes, JSON.parse(text), async () => {
+  const nextTurn = async () => {
     turns++;
-  });
+  };
+  const found = await inTurns({ nextTurn }, searchDuplicateKeys(bytes, JSON.parse(text)));
   expect(turns).toBeGreaterThanOrEqual(10);
   expect(found).toEqual(find(text));
   expect(found).toHaveLength(9);

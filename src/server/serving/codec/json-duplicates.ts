@@ -3,6 +3,8 @@
  * Texts without duplicates, which is nearly all, are recognized by counting.
  */
 
+import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
+
 /** Limit for reported duplicates. */
 const MAX_REPORTED_PATHS = 100;
 /** Limit for the length of paths; longer ones are truncated. */
@@ -10,24 +12,21 @@ const MAX_PATH_LENGTH = 2_000;
 
 /** Returns the paths of duplicate keys, such as `spec.containers[0].image`, each once; undefined if there are none. */
 export function duplicateKeys(bytes: Buffer, parsed: unknown): readonly string[] | undefined {
-  if (typeof parsed !== 'object' || parsed === null || !hasDuplicates(bytes, parsed)) return undefined;
-  const finder = new DuplicateFinder(bytes);
-  finder.search(bytes.length);
-  return finder.found;
+  const search = searchDuplicateKeys(bytes, parsed);
+  for (;;) {
+    const { done, value } = search.next();
+    if (done) return value;
+  }
 }
 
 /** Bytes of a text that are searched in one turn of the event loop. */
 const TURN_BYTES = 128 * 1024;
 
-/** Searches a large text over several turns of the event loop: `nextTurn` waits for the next one. */
-export async function duplicateKeysInTurns(
-  bytes: Buffer,
-  parsed: unknown,
-  nextTurn: () => Promise<void>,
-): Promise<readonly string[] | undefined> {
+/** Searches a large text over several turns of the event loop. */
+export function* searchDuplicateKeys(bytes: Buffer, parsed: unknown): DividedWork<readonly string[] | undefined> {
   if (typeof parsed !== 'object' || parsed === null || !hasDuplicates(bytes, parsed)) return undefined;
   const finder = new DuplicateFinder(bytes);
-  while (!finder.search(TURN_BYTES)) await nextTurn();
+  while (!finder.search(TURN_BYTES)) yield;
   return finder.found;
 }
 

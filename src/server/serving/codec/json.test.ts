@@ -1,59 +1,29 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { decodeJson, MAX_BODY_PARTS } from './json.ts';
-import { describeSyntaxError } from './json-syntax.ts';
 
 const decode = (text: string, depth = 500) => decodeJson(Buffer.from(text), depth);
 
-describe('a syntax error is described', () => {
+describe('a syntax error', () => {
   it.each([
     ['', 'unexpected end of JSON input'],
     ['{"kind":', 'unexpected end of JSON input'],
-    ['[1,', 'unexpected end of JSON input'],
-    ['"abc', 'unexpected end of JSON input'],
-    ['tru', 'unexpected end of JSON input'],
-    ['-', 'unexpected end of JSON input'],
-    ['{kind: Pod}', "invalid character 'k' looking for beginning of object key string"],
-    ['{"a" 1}', "invalid character '1' after object key"],
-    ['{"a":1 "b"}', "invalid character '\"' after object key:value pair"],
-    ['{"a":1,}', "invalid character '}' looking for beginning of object key string"],
-    ['[1 2]', "invalid character '2' after array element"],
-    ['[1,]', "invalid character ']' looking for beginning of value"],
-    ['[}', "invalid character '}' looking for beginning of value"],
-    ['{} x', "invalid character 'x' after top-level value"],
-    ['<html>', "invalid character '<' looking for beginning of value"],
-    ["'a'", "invalid character '\\'' looking for beginning of value"],
-    ['nul!', "invalid character '!' in literal null (expecting 'l')"],
-    ['"a\nb"', "invalid character '\\n' in string literal"],
-    ['"\\x"', "invalid character 'x' in string escape code"],
-    ['"\\u12g4"', "invalid character 'g' in \\u hexadecimal character escape"],
-    ['-a', "invalid character 'a' in numeric literal"],
-    ['01', "invalid character '1' after top-level value"],
-    ['1.x', "invalid character 'x' after decimal point in numeric literal"],
-    ['1e+x', "invalid character 'x' in exponent of numeric literal"],
-    ['\ufeff{}', "invalid character 'ï' looking for beginning of value"],
-  ])('%s', (text, message) => {
-    expect(describeSyntaxError(Buffer.from(text))).toBe(message);
+    ['"abc', 'unterminated string in JSON at position 4'],
+    ['{kind: Pod}', "expected property name or '}' in JSON at position 1"],
+    ['[1,]', "unexpected token ']'"],
+    ['["a",,]', "unexpected token ','"],
+    ['[1:"a"]', "expected ',' or ']' after array element"],
+    ['{} x', 'unexpected non-whitespace character after JSON at position 3'],
+    ['undefined', 'invalid JSON'],
+    ['[object Object]', 'invalid JSON'],
+  ])('in %j is described', (text, message) => {
     expect(() => decode(text)).toThrow(`json parse error: ${message}`);
   });
 
-  it('for any input', () => {
-    const broken = fc
-      .tuple(fc.json(), fc.nat(), fc.constantFrom('', '{', '}', '"', ',', ':', '\\', '\u0001', 'x', '['))
-      .map(([text, at, piece]) => text.slice(0, at % (text.length + 1)) + piece);
-    fc.assert(
-      fc.property(broken, (text) => {
-        let valid = true;
-        try {
-          JSON.parse(text);
-        } catch {
-          valid = false;
-        }
-        const message = describeSyntaxError(Buffer.from(text));
-        expect(message === 'invalid JSON').toBe(valid);
-      }),
-      { numRuns: 2000 },
-    );
+  it.each(['', ' '.repeat(40)])('is described without a word of the text between %j', (space) => {
+    for (const text of ['{"a":swordfish}', '{"a":"swordfish",,}', "['swordfish']", '["swordfish"\n,"]', 'swordfish']) {
+      expect(() => decode(space + text + space)).toThrow(/^json parse error: (?!.*swo)/s);
+    }
   });
 });
 

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../../../api/errors.ts';
 import { exceeded } from '../../../base/json/size.ts';
 import { DecodeError } from './decode-error.ts';
-import { describeSyntaxError } from './json-syntax.ts';
 
 /** Size below which a body cannot exceed the maximum number of parts. */
 const MIN_CHECKED_BYTES = 256 * 1024;
@@ -23,10 +22,19 @@ export function decodeJson(bytes: Buffer, maxDepth: number): unknown {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new DecodeError(`json parse error: ${describeSyntaxError(bytes)}`, cause);
+    throw new DecodeError(`json parse error: ${syntaxProblem(cause as Error)}`, cause);
   }
   if (mayHaveProtoKey(text)) refuseProtoKey(value);
   return value;
+}
+
+/**
+ * Returns the message of JSON.parse in the form of Go's errors, and without the part of the text that some messages
+ * quote: it may be a secret.
+ */
+function syntaxProblem({ message }: Error): string {
+  const problem = message.replace(/(?:^|, )(?:\.\.\.)?".*$/s, '');
+  return problem ? problem[0]!.toLowerCase() + problem.slice(1) : 'invalid JSON';
 }
 
 function checkLimits(text: string, maxDepth: number): void {

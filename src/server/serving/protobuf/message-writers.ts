@@ -10,7 +10,7 @@ import { fieldNumbers } from '../../../kinds/protobuf/all.ts';
 import { parseFields } from '../../../kinds/protobuf/field-numbers.ts';
 import { ProtoWriter } from '../../../protocols/protobuf/writer.ts';
 import type { Fields, LazySchema, ObjectSchema, Schema } from '../../../schema/schema.ts';
-import { fieldsJson } from '../../objects/managed-fields/interned-sets.ts';
+import { fieldsJson } from '../../objects/managed-fields/stored/interned-sets.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
 import { stringWriter, type WriteValue, writeIntOrString } from './scalar-writers.ts';
 import { unionWriters } from './union-writers.ts';

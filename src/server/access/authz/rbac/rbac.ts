@@ -59,7 +59,7 @@ export class Rbac implements Authorizer {
         nonResourceURLs?.length ? [{ verbs, nonResourceURLs }] : [],
       ),
       incomplete: false,
-      ...(errors.length > 0 ? { error: joinErrors(errors) } : {}),
+      error: errors.length > 0 ? joinErrors(errors) : undefined,
     };
   }
 

@@ -135,5 +135,5 @@ function decisionOf({ allowed, denied, reason = '', evaluationError }: ReviewSta
   const error =
     denied && allowed ? 'webhook subject access review returned both allow and deny response' : evaluationError;
   const verdict = denied ? 'deny' : allowed ? 'allow' : 'noOpinion';
-  return { verdict, reason, ...(error ? { error } : {}) };
+  return { verdict, reason, error: error || undefined };
 }

@@ -34,7 +34,7 @@ export function authorizerOf(authorizer: Authorizer, request: AdmissionRequest):
       known.set(key, decision);
     }
     const { verdict, reason, error } = decision;
-    return { allowed: verdict === 'allow', reason, ...(error === undefined ? {} : { error }) };
+    return { allowed: verdict === 'allow', reason, error };
   };
   const value = new AuthorizerValue(authorize);
   return { authorizer: value, requestResource: value.check(resourceOf(request)) };
@@ -47,9 +47,9 @@ function resourceOf({ resource, subresource, namespace, name }: AdmissionRequest
   return {
     group: resource.version.group,
     resource: resource.kind.plural,
-    ...(subresource ? { subresource } : {}),
-    ...(namespace ? { namespace } : {}),
-    ...(name ? { name } : {}),
+    subresource: subresource || undefined,
+    namespace: namespace || undefined,
+    name: name || undefined,
   };
 }
 

@@ -1,6 +1,8 @@
 /** The compiled expressions of a MutatingAdmissionPolicy, and the changes they make. */
+
 import { CostBudget } from '../../../../cel/program.ts';
 import { Failure } from '../../../../cel/values/failure.ts';
+import { isMap, mapGet, mapKeys } from '../../../../cel/values/map.ts';
 import { deepSizeOf } from '../../../../cel/values/size.ts';
 import { ObjectValue, type Value } from '../../../../cel/values/value.ts';
 import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
@@ -22,7 +24,6 @@ import type { Activation } from '../expressions/activation.ts';
 import { ExpressionFailed, evaluate, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
 import { applyConfiguration } from './apply-configuration.ts';
 import { jsonOf } from './json-value.ts';
-import { wrongTypeNames } from './object-names.ts';
 
 export interface CompiledMutations {
   readonly variables: readonly NamedExpression[];
@@ -105,4 +106,22 @@ function patched({ object }: Subject, value: Value): unknown {
     if (error instanceof PatchTestError) return object;
     throw new ExpressionFailed(`JSON Patch: ${error.message}`);
   }
+}
+
+/**
+ * Finds objects whose type name does not match their field: the type of `spec` in an `Object` is `Object.spec`. Fields
+ * have no declared types, so the compiler cannot find this.
+ */
+function wrongTypeNames(value: Value, expected: string): string[] {
+  if (value instanceof ObjectValue) {
+    const { name } = value.type;
+    const wrong = `unexpected type name ${JSON.stringify(name)}, expected ${JSON.stringify(expected)}, which matches field name path from root Object type`;
+    const inside = Object.keys(value.fields).flatMap((field) =>
+      wrongTypeNames(value.fields[field]!, `${expected}.${field}`),
+    );
+    return name === expected ? inside : [wrong, ...inside];
+  }
+  if (Array.isArray(value)) return value.flatMap((item) => wrongTypeNames(item, expected));
+  if (isMap(value)) return mapKeys(value).flatMap((key) => wrongTypeNames(mapGet(value, key)!, expected));
+  return [];
 }

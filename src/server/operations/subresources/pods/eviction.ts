@@ -30,7 +30,7 @@ export const eviction: Subresource<'eviction'> = {
     async create(core, request) {
       const { name = '', apiVersion, options } = request.call;
       const planOf = ({ deleteOptions }: Eviction) =>
-        deletePlan({ apiVersion, body: deleteOptions, ...(options ? { options } : {}) }, core.registry);
+        deletePlan({ apiVersion, body: deleteOptions, options }, core.registry);
       const body: AdmittedBody<Eviction> = {
         read: () => readEviction(core, request),
         dryRun: (sent) => planOf(sent).dryRun,

@@ -6,9 +6,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions } from '../../../../api/call.ts';
 import { ApiError } from '../../../../api/errors.ts';
 import { free } from '../../../../base/bytes/shared-buffer.ts';
+import { inTurns } from '../../../../base/event-loop/in-turns.ts';
 import type { Verb } from '../../../../kinds/kind.ts';
 import type { Registry } from '../../../objects/registry/registry.ts';
-import { countColons, duplicateKeysInTurns } from '../../codec/json-duplicates.ts';
+import { countColons, searchDuplicateKeys } from '../../codec/json-duplicates.ts';
 import type { DecodeYaml } from '../../codec/yaml.ts';
 import type { Exchange } from '../../exchange.ts';
 import { ProtobufBodies } from '../../protobuf/bodies.ts';
@@ -125,10 +126,8 @@ export class RequestBodies {
     await nextTurn();
     if (ignoresDuplicates(options)) return undefined;
     begin();
-    const duplicates = await duplicateKeysInTurns(bytes, body, async () => {
-      await nextTurn();
-      begin();
-    });
+    const turns = { nextTurn: () => nextTurn().then(begin) };
+    const duplicates = await inTurns(turns, searchDuplicateKeys(bytes, body));
     await nextTurn();
     return duplicates;
   }

@@ -1,5 +1,6 @@
 /** The front thread: owns the sockets, reads requests and writes responses, without interpreting them. */
 
+import { BufferCollector } from '../../../../base/bytes/buffer-collector.ts';
 import { free } from '../../../../base/bytes/shared-buffer.ts';
 import { ShortLivedMap } from '../../../../base/collections/short-lived-map.ts';
 import { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
@@ -13,7 +14,7 @@ import { type Listeners, openListeners } from '../listen/listeners.ts';
 import { collectGarbage } from '../node-internals.ts';
 import { AnnouncedPeers } from './announced-peers.ts';
 import { BatchedPort, type Port, type TakeBytes } from './batched-port.ts';
-import { BufferCollector } from './buffer-collector.ts';
+
 import type { ApiMessage, BodyLocation, FrontMessage } from './messages.ts';
 import { bodyFailed, OpenExchange, type OpenExchangeHost } from './open-exchange.ts';
 import { PacedWrites } from './paced-writes.ts';

@@ -1,4 +1,5 @@
 /** Listens on ports: turns sockets, TLS and HTTP into exchanges. */
+import { constants } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
   createSecureServer,
@@ -36,8 +37,6 @@ import { answerMalformed } from './malformed-request.ts';
 import { MultiplexedRequests } from './multiplexed-requests.ts';
 import { PeerCache } from './peer-cache.ts';
 import { PipelinedRequests, whenAllAnswered } from './pipelined-requests.ts';
-import { stripUpgrade } from './strip-upgrade.ts';
-import { TLS_OPTIONS } from './tls-options.ts';
 
 export interface Tls {
   readonly key: string | Buffer;
@@ -273,3 +272,42 @@ function replayWithoutUpgrade(
     restart(socket);
   });
 }
+
+/** Headers that request another protocol, and the tokens in `Connection` that name them. */
+const UPGRADE_HEADERS = new Set(['upgrade', 'http2-settings']);
+
+/** Returns the request's bytes as received, followed by `rest`, without the headers that request another protocol. */
+function stripUpgrade(request: IncomingMessage, rest: Buffer): Buffer {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    const value = rawHeaders[i + 1]!;
+    const key = name.toLowerCase();
+    if (key === 'connection') lines.push(`${name}: ${withoutUpgradeTokens(value)}`);
+    else if (!UPGRADE_HEADERS.has(key)) lines.push(`${name}: ${value}`);
+  }
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), rest]);
+}
+
+function withoutUpgradeTokens(connection: string): string {
+  return connection
+    .split(',')
+    .map((token) => token.trim())
+    .filter((token) => !UPGRADE_HEADERS.has(token.toLowerCase()))
+    .join(', ');
+}
+
+/**
+ * TLS settings of every listener: forward-secret, authenticated cipher suites only, in the order of Go's TLS servers
+ * (cheapest first). Renegotiation is off because a client is authenticated once per connection.
+ */
+const TLS_OPTIONS = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    ...['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'],
+    ...['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-ECDSA-CHACHA20-POLY1305'],
+    ...['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ].join(':'),
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const;

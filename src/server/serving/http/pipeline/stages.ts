@@ -12,6 +12,7 @@ import type { FlowControl } from '../../../access/fairness/flow-control.ts';
 import { RequestMemos } from '../../../access/request-memos.ts';
 import type { Registry } from '../../../objects/registry/registry.ts';
 import type { DecodeYaml } from '../../codec/yaml.ts';
+import type { Exchange } from '../../exchange.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { ProtobufReplies } from '../../protobuf/replies.ts';
 import { RequestBodies } from '../body/request-bodies.ts';
@@ -22,7 +23,6 @@ import { HealthResults } from '../documents/health-results.ts';
 import type { Limits } from '../limits.ts';
 import { NO_QUERY } from '../route/query.ts';
 import { Routes } from '../route/route.ts';
-import { acceptStage } from './accept.ts';
 import { admitStage } from './admit.ts';
 import { authenticateStage } from './authenticate.ts';
 import { findRouteStage } from './find-route.ts';
@@ -30,6 +30,7 @@ import { impersonateStage } from './impersonate.ts';
 import { negotiateResponse } from './negotiate-response.ts';
 import { OpenStreams } from './open-streams.ts';
 import { readCallStage } from './read-call.ts';
+import { RequestLifecycle } from './request-lifecycle.ts';
 import { respondStage } from './respond.ts';
 import { respondErrorStage } from './respond-error.ts';
 import { serveHealthStage, servePathStage } from './serve-path.ts';
@@ -78,7 +79,7 @@ export function createStages(options: PipelineOptions) {
   return {
     ...{ streams, documents, monitor },
     counting: { requests: metrics.requests, clock },
-    accept: acceptStage(lifecycle),
+    accept: (exchange: Exchange) => new RequestLifecycle(exchange, lifecycle),
     authenticate: authenticateStage(options),
     impersonate: impersonateStage({ impersonation, routes }),
     findRoute: findRouteStage({ routes, admit }),

@@ -2,16 +2,17 @@
  * Restricts which users may approve, sign and request certificates, beyond the permission to write
  * CertificateSigningRequests.
  */
+import type { User } from '../../../../../api/user.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import { CertificateSigningRequest } from '../../../../../kinds/groups/certificates/certificate-signing-request.ts';
 import { ClusterTrustBundle } from '../../../../../kinds/groups/certificates/cluster-trust-bundle.ts';
 import { DerError } from '../../../../../protocols/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../../../protocols/x509/request.ts';
+import type { Decision } from '../../../../access/authz/authorizer.ts';
 import type { Access } from '../../../../access/ports.ts';
 import { refused } from '../../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
-import { mayActForSigner } from './signer-permissions.ts';
 
 type Ports = Pick<Access, 'authorizer'>;
 
@@ -108,4 +109,26 @@ function parsed(request: AdmissionRequest, base64: string): ParsedRequest {
     if (error instanceof DerError) throw refused(request, `failed to parse CSR: ${error.message}`);
     throw error;
   }
+}
+
+/**
+ * Reports whether a user may approve or sign for a signer. The permission for `example.com/*` covers all signers of the
+ * domain.
+ */
+function mayActForSigner(core: Ports, user: User, verb: string, signer: string): boolean | Promise<boolean> {
+  const [domain = ''] = signer.split('/');
+  const exact = ask(core, user, verb, signer);
+  if (exact instanceof Promise) {
+    return exact.then(async (decision) => isAllowed(decision) || isAllowed(await ask(core, user, verb, `${domain}/*`)));
+  }
+  if (isAllowed(exact)) return true;
+  const whole = ask(core, user, verb, `${domain}/*`);
+  return whole instanceof Promise ? whole.then(isAllowed) : isAllowed(whole);
+}
+
+const isAllowed = ({ verdict }: Decision): boolean => verdict === 'allow';
+
+function ask({ authorizer }: Ports, user: User, verb: string, name: string): Decision | Promise<Decision> {
+  const signers = { group: 'certificates.k8s.io', version: '*', resource: 'signers', subresource: '', namespace: '' };
+  return authorizer.authorize({ user, verb, name, ...signers });
 }

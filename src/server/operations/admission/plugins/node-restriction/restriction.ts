@@ -2,10 +2,12 @@
  * The admission plugin NodeRestriction: a node may write only about itself and its own pods. The node authorizer checks
  * which objects a node may write; this plugin checks the content of its writes.
  */
+
 import { notFound } from '../../../../../api/errors.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import type { TokenRequest } from '../../../../../kinds/groups/authentication/token-request.ts';
 import { Node } from '../../../../../kinds/groups/core/node/node.ts';
+import { isNodeOwnLabel } from '../../../../../kinds/groups/core/node/own-labels.ts';
 import type { PersistentVolume } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
@@ -21,7 +23,6 @@ import { refused } from '../../../../objects/admission/refusal.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { Reader } from '../../../../objects/ports.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
-import { checkLabels } from './node-labels.ts';
 import { podAddressProblem } from './pod-addresses.ts';
 import { checkAudience } from './token-audience.ts';
 
@@ -290,4 +291,19 @@ function podNamed(core: Ports, namespace: string, name: string): Pod {
   const entry = core.cache.table(Pod).get(namespace, name);
   if (!entry) throw notFound(Pod, name);
   return entry.hub(Pod);
+}
+
+function checkLabels(request: AdmissionRequest, node: string): void {
+  const after = request.object?.metadata.labels ?? {};
+  const before = request.old?.metadata.labels ?? {};
+  const changed = [...new Set([...Object.keys(after), ...Object.keys(before)])];
+  const refusedKeys = changed.filter((key) => after[key] !== before[key] && !isNodeOwnLabel(key)).sort();
+  if (refusedKeys.length === 0) return;
+  const keys = refusedKeys.join(', ');
+  throw refused(
+    request,
+    request.old
+      ? `is not allowed to modify labels: ${keys}`
+      : `node "${node}" is not allowed to set the following labels: ${keys}`,
+  );
 }

@@ -14,7 +14,6 @@ import type { Entry } from '../../../../objects/cache/entry.ts';
 import type { Reader, Tools } from '../../../../objects/ports.ts';
 import type { Writer } from '../../../../objects/transaction/ports.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
-import { KeyedMutex } from './keyed-mutex.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'commits'> & Pick<Tools, 'clock'>;
 
@@ -134,4 +133,24 @@ function additionalUsage(
     throw refused(request, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
   }
   return growth(usage, old && covers(quota, evaluator, old) ? evaluator.usage(old, now) : new Map());
+}
+
+/** A lock per key. Waiters acquire it in order of arrival. */
+class KeyedMutex {
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** Resolves when the lock is held, with a function that releases it. */
+  async lock(key: string): Promise<() => void> {
+    const before = this.#last.get(key);
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = () => {
+        if (this.#last.get(key) === held) this.#last.delete(key);
+        resolve();
+      };
+    });
+    this.#last.set(key, held);
+    await before;
+    return release;
+  }
 }

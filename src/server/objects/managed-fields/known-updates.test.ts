@@ -4,10 +4,10 @@ import { examples, kindOf, varied } from '../../../../test/support/varied.ts';
 import type { Version } from '../../../kinds/kind.ts';
 import { decode } from '../../../schema/decode.ts';
 import { fieldsOf } from '../../../schema/fields/fields-of.ts';
-import type { ManagedFieldsEntry } from '../managed-fields/managed-entry.ts';
 import { knownUpdate } from './known-updates.ts';
 import { identifierOf, listManagers, type Manager, readManagers } from './managers.ts';
 import { ownableFields } from './reset-fields.ts';
+import type { ManagedFieldsEntry } from './stored/managed-entry.ts';
 import { afterUpdate, type Change } from './update.ts';
 import { VersionedTree } from './versioned.ts';
 

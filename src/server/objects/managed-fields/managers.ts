@@ -1,7 +1,7 @@
 import { type FieldSet, isEmptySet, parseFieldSet } from '../../../schema/fields/field-set.ts';
-import { fieldsOf, internSet } from '../managed-fields/interned-sets.ts';
-import { type ManagedFieldsEntry, managedEntry, setOf } from '../managed-fields/managed-entry.ts';
 import { areManageable } from './limits.ts';
+import { fieldsOf, internSet } from './stored/interned-sets.ts';
+import { type ManagedFieldsEntry, managedEntry, setOf } from './stored/managed-entry.ts';
 
 export interface Manager {
   readonly manager: string;

@@ -5,11 +5,11 @@
  */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { ChangeSignatures } from '../../../schema/fields/change-signature.ts';
-import { internSet, type SetTemplate } from '../managed-fields/interned-sets.ts';
-import { type ManagedFieldsEntry, managedEntry, setOf } from '../managed-fields/managed-entry.ts';
 import { MAX_UPDATE_MANAGERS } from './cap.ts';
 import { isTracked } from './limits.ts';
 import { compareEntries, type Manager, type Managers, readManagers } from './managers.ts';
+import { internSet, type SetTemplate } from './stored/interned-sets.ts';
+import { type ManagedFieldsEntry, managedEntry, setOf } from './stored/managed-entry.ts';
 import { afterUpdate, type Change, type Updater } from './update.ts';
 
 type Entries = readonly ManagedFieldsEntry[];

@@ -3,7 +3,7 @@
  * share a list, so it is packed for the store, and encoded for clients, once for all of them.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { BoundedMap } from '../../../base/collections/bounded-map.ts';
+import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
 import { DICTIONARY } from './dictionary.ts';
 import { IDENTIFIER, type SetTemplate, templateOf } from './interned-sets.ts';
 

@@ -1,15 +1,15 @@
 import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
 import { zeroObject } from '../../../schema/fields/zero.ts';
-import type { Entry } from '../cache/entry.ts';
 import { fromHub } from '../conversion/convert.ts';
-import { type ManagedFieldsEntry, sameEntries } from '../managed-fields/managed-entry.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
+import type { Resource } from '../registry/registry.ts';
 import { createdEntries } from './created-entries.ts';
 import { knownUpdate } from './known-updates.ts';
 import { isTracked } from './limits.ts';
 import { managerOf } from './manager-name.ts';
 import { listManagers, type Managers, NO_MANAGERS, readManagers } from './managers.ts';
 import { ownableFields } from './reset-fields.ts';
+import { type ManagedFieldsEntry, sameEntries } from './stored/managed-entry.ts';
 import { afterUpdate } from './update.ts';
 import { VersionedTree } from './versioned.ts';
 
@@ -17,7 +17,7 @@ type Entries = readonly ManagedFieldsEntry[] | undefined;
 
 /** A write of an existing object; objects are in the stored version. */
 export interface TrackedUpdate {
-  readonly current: Entry;
+  readonly current: { view(resource: Resource): { readonly object: KubeObject } };
   readonly old: KubeObject;
   readonly object: KubeObject;
   /** The `managedFields` that the request results in, before the server processes them. */

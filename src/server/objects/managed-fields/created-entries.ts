@@ -3,10 +3,10 @@ import { compareFields } from '../../../schema/fields/compare.ts';
 import { isEmptySet, union } from '../../../schema/fields/field-set.ts';
 import { Signatures } from '../../../schema/fields/signature.ts';
 import { zeroObject } from '../../../schema/fields/zero.ts';
-import { type InternedSet, internSet } from '../managed-fields/interned-sets.ts';
-import { type ManagedFieldsEntry, managedEntry, sharedEntries } from '../managed-fields/managed-entry.ts';
 import { isTracked } from './limits.ts';
 import { ownableFields } from './reset-fields.ts';
+import { type InternedSet, internSet } from './stored/interned-sets.ts';
+import { type ManagedFieldsEntry, managedEntry, sharedEntries } from './stored/managed-entry.ts';
 import { withoutMetadata } from './update.ts';
 
 const MAX_SIGNATURES_BYTES = 8 * 1024 * 1024;

@@ -7,9 +7,9 @@
  * The list is followed by a time for each manager, or `-`, with the identifiers of its set. Short lists are stored in
  * their served form.
  */
-import type { Tree } from '../../../base/json/tree.ts';
-import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
-import { parseFieldSet } from '../../../schema/fields/field-set.ts';
+import type { Tree } from '../../../../base/json/tree.ts';
+import type { ObjectMeta } from '../../../../kinds/shapes/meta/object-meta.ts';
+import { parseFieldSet } from '../../../../schema/fields/field-set.ts';
 import { type InternedSet, internSet } from './interned-sets.ts';
 import { type ManagedFieldsEntry, managedEntry, setOf } from './managed-entry.ts';
 import { type ListedManager, listAt, listOf, type ManagerList, packedOf, unpack } from './manager-list.ts';

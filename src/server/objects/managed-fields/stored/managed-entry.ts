@@ -1,7 +1,7 @@
 /** An entry of `managedFields` whose set of fields is created on first read: most objects are never asked for it. */
-import { deepEqual } from '../../../base/json/tree.ts';
-import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
-import type { FieldSet } from '../../../schema/fields/field-set.ts';
+import { deepEqual } from '../../../../base/json/tree.ts';
+import type { ObjectMeta } from '../../../../kinds/shapes/meta/object-meta.ts';
+import type { FieldSet } from '../../../../schema/fields/field-set.ts';
 import { fieldsOf, type InternedSet, sameSet } from './interned-sets.ts';
 
 export type ManagedFieldsEntry = NonNullable<ObjectMeta['managedFields']>[number];

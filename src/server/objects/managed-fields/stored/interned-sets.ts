@@ -2,10 +2,10 @@
  * Sets of fields that many objects have in common, each stored once. Objects of one template differ in the identifiers
  * in their sets, such as the address of a pod or the uid of an owner, which are stored beside the set.
  */
-import { BoundedMap, textBytes } from '../../../base/collections/bounded-map.ts';
-import { deepFreeze } from '../../../base/json/tree.ts';
-import { type FieldSet, sorted } from '../../../schema/fields/field-set.ts';
-import { IDENTIFIERS_IN_JSON } from '../../../schema/fields/identifier.ts';
+import { BoundedMap, textBytes } from '../../../../base/collections/bounded-map.ts';
+import { deepFreeze } from '../../../../base/json/tree.ts';
+import { type FieldSet, sorted } from '../../../../schema/fields/field-set.ts';
+import { IDENTIFIERS_IN_JSON } from '../../../../schema/fields/identifier.ts';
 
 /** The JSON of a set, in the order of `fieldsV1`, split at identifiers. */
 export interface SetTemplate {
