@@ -28,7 +28,7 @@ const BASIC_AUTH_USER = 'admin';
 export async function init(name: string, flags: InitFlags): Promise<void> {
   const checked = checkFlags(name, flags);
   const config = flags.dnsProviderConfig === undefined ? undefined : await readDnsConfig(flags.dnsProviderConfig);
-  openDnsProvider(checked.provider, checked.zone.toLowerCase(), config);
+  await openDnsProvider(checked.provider, checked.zone.toLowerCase(), config);
   const contexts = await loadContexts(flags.kubeconfig);
   try {
     const host = await contexts.open(checked.hostContext, '--host-cluster-context');
