@@ -246,7 +246,11 @@ export class Member {
     const { connect, clock, random, log, watchSeconds } = this.#options;
     const connection = await connect(this.cluster, signal);
     this.#informers = new InformerFactory({
-      ...{ client: connection.client, clock, random, log: log.with({ cluster: this.name }), signal: this.#end.signal },
+      client: connection.client,
+      clock,
+      random,
+      log: log.with({ cluster: this.name }),
+      signal: this.#end.signal,
       ...(watchSeconds === undefined ? {} : { watchSeconds }),
       limit: this.#limit,
     });

@@ -27,7 +27,11 @@ export async function runFederation(options: FederationOptions): Promise<void> {
   // Every request and wait listens to it; Node warns about more than ten listeners.
   setMaxListeners(0, signal);
   const informers = new InformerFactory({
-    ...{ client, clock, random, log, signal },
+    client,
+    clock,
+    random,
+    log,
+    signal,
     ...(watchSeconds === undefined ? {} : { watchSeconds }),
   });
   const recorder = createEventRecorder({

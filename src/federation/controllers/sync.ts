@@ -125,7 +125,8 @@ export class Sync {
     }
     try {
       const plan = planObject(object, {
-        ...{ kind, members: await this.#states(key, object) },
+        kind,
+        members: await this.#states(key, object),
         isAutoscaled: this.#isAutoscaled(object),
       });
       await this.#perform(key, object, plan);
@@ -158,7 +159,10 @@ export class Sync {
         if (health === 'unknown') this.#queue.addAfter(key, UNKNOWN_LOOK_MS);
         if (health === 'away') this.#queue.addAfter(key, member.downAfterMs);
         return {
-          ...{ name: member.name, labels: member.cluster.metadata.labels ?? {}, health, object: actual },
+          name: member.name,
+          labels: member.cluster.metadata.labels ?? {},
+          health,
+          object: actual,
           capacity: health === 'ready' && actual ? await this.#capacityOf(key, member, actual) : undefined,
           isSettled: (desired) => actual !== undefined && this.#settled.has(`${member.name} ${key}`, desired, actual),
         };

@@ -39,7 +39,11 @@ function openKind(group: string, plural: string, { version, kind, scope }: DeepR
     );
   }
   return defineKind({
-    ...{ group, kind, plural, scope, description: `A ${kind}, as the members of the federation know it.` },
+    group,
+    kind,
+    plural,
+    scope,
+    description: `A ${kind}, as the members of the federation know it.`,
     versions: { [`${group}/${version}`]: {} },
     fields: {
       spec: s.any({ description: 'Desired state. Validated by the members.' }),

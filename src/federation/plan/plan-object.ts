@@ -104,7 +104,9 @@ export function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOp
     try {
       const desired = (actual: DeepReadonly<AnyObject> | undefined) =>
         memberObject(federated, {
-          ...{ kind, actual, override: (object) => overrides.apply(object, member.name) },
+          kind,
+          actual,
+          override: (object) => overrides.apply(object, member.name),
           share: share === undefined ? undefined : { replicas: share, before: start },
         });
       return { ...placed, action: writeTo(member, desired, share === 0 && (kind.replicas?.removesEmpty ?? false)) };
@@ -145,7 +147,8 @@ function sharesOf(
     replicas: replicas.of(federated),
     preferences: parsePreferences(annotations?.[replicas.annotation]),
     clusters: recipients.map((member) => ({
-      ...{ name: member.name, current: currentOf(member) },
+      name: member.name,
+      current: currentOf(member),
       ...(member.capacity === undefined ? {} : { capacity: member.capacity }),
     })),
   });

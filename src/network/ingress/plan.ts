@@ -95,7 +95,8 @@ export function* planIngress(
   const refusals = yield* refusedBackends(world, { wanted, known }, pace);
   const unserved = yield* backendProblems(rules, refusals, pace);
   const config: IngressConfig = {
-    ...{ hosts: merged.hosts, owners },
+    hosts: merged.hosts,
+    owners,
     defaultBackend: known ? known.config.defaultBackend : firstDefault(rules, owners),
     backends: known ? yield* changedBackends(world, known, pace) : yield* allBackends(world, { wanted, before }, pace),
     certificates:

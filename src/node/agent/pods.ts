@@ -101,7 +101,9 @@ export class AgentPods {
     const reason = 'Evicted';
     this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
     this.#followed.get(uidOf(pod))?.worker.fail({
-      ...{ reason, message, graceSeconds: EVICTION_GRACE_SECONDS },
+      reason,
+      message,
+      graceSeconds: EVICTION_GRACE_SECONDS,
       ...(isDisruption ? { disruption: message } : {}),
     });
   }
@@ -197,7 +199,11 @@ export class AgentPods {
   #start(uid: string, pod: SeenPod): Followed {
     const { context, client, log, signal, recorder, hostIP } = this.#options;
     const worker = new PodWorker(pod, {
-      ...{ context, log, counters: this.counters, view: this.#view, records: this.#options.recordsOf() },
+      context,
+      log,
+      counters: this.counters,
+      view: this.#view,
+      records: this.#options.recordsOf(),
       emit: (about, { type, reason, message, container }) =>
         recorder.event(eventSubject(about, container), type, reason, message),
       admit: (each) => this.#admit(each),
@@ -206,14 +212,12 @@ export class AgentPods {
       onStatus: () => this.#report(uid),
     });
     const status = new StatusWriter(worker, {
-      ...{
-        client,
-        log,
-        signal,
-        hostIP,
-        clock: context.clock,
-        limitation: (each) => limitationOf(each, context.runtime),
-      },
+      client,
+      log,
+      signal,
+      hostIP,
+      clock: context.clock,
+      limitation: (each) => limitationOf(each, context.runtime),
       shownAs: (each) => (isStatic(each) ? this.#mirrors.of(each) : each),
     });
     const followed = { worker, status, hasEnded: false };
@@ -315,7 +319,8 @@ function limitationOf(pod: SeenPod, { limitation, ignoredRequests }: Runtime): s
 }
 
 const STATIC_RESIZE: Refusal = {
-  ...{ reason: 'Infeasible', message: 'In-place resize of static-pods is not supported' },
+  reason: 'Infeasible',
+  message: 'In-place resize of static-pods is not supported',
 };
 
 const uidOf = ({ metadata: { uid = '' } }: SeenPod) => uid;

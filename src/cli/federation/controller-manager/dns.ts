@@ -25,7 +25,9 @@ export async function dnsPublication(flags: DnsFlags): Promise<DnsPublication | 
   const config = dnsProviderConfig === undefined ? undefined : await readDnsConfig(dnsProviderConfig);
   return {
     provider: await openDnsProvider(dnsProvider, zone, config),
-    ...{ zone, domain, federation: federationName },
+    zone,
+    domain,
+    federation: federationName,
     resolve: async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address),
   };
 }

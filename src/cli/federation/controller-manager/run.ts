@@ -51,7 +51,13 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
   });
   log.info('started', { server: master ?? connection.server, namespace, dnsProvider: flags.dnsProvider ?? 'none' });
   await runFederationControllers({
-    ...{ clock: systemClock, random: systemRandom, log, signal: stop.signal, namespace, host, dns },
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    signal: stop.signal,
+    namespace,
+    host,
+    dns,
     client: createClient(federation),
     leaderElect: flags.leaderElect,
     identity: process.env.POD_NAME ?? hostname(),

@@ -20,7 +20,8 @@ export function proxiedUsers(flags: IdentityFlags): RequestHeaderUser | undefine
 /** The serving certificate, and the authorities whose client certificates are accepted. */
 export async function tlsOf({ serving, authority }: Pki, flags: IdentityFlags): Promise<Tls> {
   return {
-    ...{ key: serving.key, cert: serving.certificate },
+    key: serving.key,
+    cert: serving.certificate,
     ca: await clientAuthorities(authority, flags.clientCaFile),
     proxyCa: await proxyAuthorities(flags),
   };
