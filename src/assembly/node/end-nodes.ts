@@ -115,8 +115,8 @@ async function leaveNothing(options: EndNodesOptions, directory: string, file: N
         path,
         removesPods: mode === 'remove',
         registries: file.registries,
-        ...(networkNamespace === undefined ? {} : { networkNamespace }),
-        ...(streamAddress === undefined ? {} : { streamAddress }),
+        networkNamespace,
+        streamAddress,
       });
       break;
     case 'process':

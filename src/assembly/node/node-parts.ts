@@ -195,7 +195,7 @@ export class NodeParts {
         untilIsolated: async (pod, addressesOfPod) => (await this.#servicesStarted).untilIsolated(pod, addressesOfPod),
         untilDrained: async (addressesOfPod, signal) => this.#services?.untilDrained(addressesOfPod, signal),
       },
-      ...(watchSeconds ? { watchSeconds } : {}),
+      watchSeconds,
     });
     return this.agent;
   }

@@ -72,9 +72,9 @@ async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
     registries,
     // Only an own one can have another network.
     endpoint: networkNamespace === undefined || isBeside ? shared : 'own',
-    ...(networkNamespace === undefined ? {} : { networkNamespace }),
-    ...(hostName === undefined ? {} : { hostName }),
-    ...(streamAddress === undefined ? {} : { streamAddress }),
+    networkNamespace,
+    hostName,
+    streamAddress,
   });
   if (!runtime.isOwn && (Object.keys(registries.mirrors).length > 0 || registries.insecure.length > 0)) {
     log.warn('registry mirrors and insecure registries have to be configured in this containerd itself', {

@@ -147,7 +147,7 @@ function kubeletConfiguration({ clusterDomain, clusterDns, config }: NodeOptions
     clusterDNS: clusterDns,
     maxPods: config.maxPods,
     podPidsLimit: config.podPidsLimit ?? -1,
-    ...(config.podManifestPath === undefined ? {} : { staticPodPath: config.podManifestPath }),
+    staticPodPath: config.podManifestPath,
     rotateCertificates: true,
     serverTLSBootstrap: true,
   };

@@ -97,7 +97,7 @@ async function openFromContainerd(directory: string, file: NodeFile): Promise<Op
         path,
         removesPods: false,
         registries: file.registries,
-        ...(streamAddress === undefined ? {} : { streamAddress }),
+        streamAddress,
       });
     },
   };

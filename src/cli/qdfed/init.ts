@@ -63,8 +63,8 @@ export async function init(name: string, flags: InitFlags): Promise<void> {
           ca,
           cert: admin.cert,
           key: admin.key,
-          ...(plane.hasTokenAuth ? { token } : {}),
-          ...(plane.hasBasicAuth ? { basicAuth: { username: BASIC_AUTH_USER, password } } : {}),
+          token: plane.hasTokenAuth ? token : undefined,
+          basicAuth: plane.hasBasicAuth ? { username: BASIC_AUTH_USER, password } : undefined,
         },
         systemClock,
       );

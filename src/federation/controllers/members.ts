@@ -251,7 +251,7 @@ export class Member {
       random,
       log: log.with({ cluster: this.name }),
       signal: this.#end.signal,
-      ...(watchSeconds === undefined ? {} : { watchSeconds }),
+      watchSeconds,
       limit: this.#limit,
     });
     return connection;

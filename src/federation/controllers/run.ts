@@ -32,7 +32,7 @@ export async function runFederation(options: FederationOptions): Promise<void> {
     random,
     log,
     signal,
-    ...(watchSeconds === undefined ? {} : { watchSeconds }),
+    watchSeconds,
   });
   const recorder = createEventRecorder({
     client,

@@ -25,8 +25,8 @@ export function namedKind({ metadata, spec }: DeepReadonly<FederatedType>): Fede
   const path = spec.replicasPath ?? kind.subresources?.scale?.replicas;
   return {
     kind,
-    ...(path ? { replicas: replicasAt(path) } : {}),
-    ...(kind.subresources?.status ? { gather: gatherStatus } : {}),
+    replicas: path ? replicasAt(path) : undefined,
+    gather: kind.subresources?.status ? gatherStatus : undefined,
   };
 }
 

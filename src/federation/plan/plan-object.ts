@@ -68,8 +68,8 @@ export function planObject(federated: DeepReadonly<AnyObject>, options: PlanOpti
   const isDelete = ({ type }: MemberAction) => type === 'delete';
   return {
     actions: [...actions.filter(isDelete), ...actions.filter((action) => !isDelete(action))],
-    ...(errors.length > 0 ? { errors } : {}),
-    ...(status ? { status } : {}),
+    errors: errors.length > 0 ? errors : undefined,
+    status,
   };
 }
 
@@ -149,7 +149,7 @@ function sharesOf(
     clusters: recipients.map((member) => ({
       name: member.name,
       current: currentOf(member),
-      ...(member.capacity === undefined ? {} : { capacity: member.capacity }),
+      capacity: member.capacity,
     })),
   });
   const shareOf = (member: MemberState) =>

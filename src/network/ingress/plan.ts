@@ -239,7 +239,7 @@ function* endpointsOf(
     for (const { addresses, conditions, nodeName } of endpoints) {
       if (conditions?.ready === false || !addresses?.[0]) continue;
       if (count++ === MAX_ADDRESSES) return;
-      yield { address: addresses[0], port: target, ...(nodeName ? { mayBeOwn: true } : {}) };
+      yield { address: addresses[0], port: target, mayBeOwn: nodeName ? true : undefined };
     }
   }
 }

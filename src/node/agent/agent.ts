@@ -107,8 +107,7 @@ export function startAgent(options: AgentOptions): Agent {
   // Kubelets use the node's name as its UID in events, and some clients look for that.
   const nodeEvent = (type: EventType, reason: string, message: string) =>
     recorder.event({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } }, type, reason, message);
-  const { watchSeconds } = options;
-  const informers = new InformerFactory({ ...common, ...(watchSeconds ? { watchSeconds } : {}) });
+  const informers = new InformerFactory({ ...common, watchSeconds: options.watchSeconds });
   const reporter = new NodeReporter({
     ...common,
     settings,

@@ -104,7 +104,7 @@ export class AgentPods {
       reason,
       message,
       graceSeconds: EVICTION_GRACE_SECONDS,
-      ...(isDisruption ? { disruption: message } : {}),
+      disruption: isDisruption ? message : undefined,
     });
   }
 

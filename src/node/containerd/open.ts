@@ -34,7 +34,7 @@ export async function openContainerd(options: ContainerdOptions): Promise<Contai
   const connection = new Connection({
     socket,
     clock,
-    ...(foreign === undefined && running === undefined && { revive }),
+    revive: foreign === undefined && running === undefined ? revive : undefined,
   });
   const { name, path, networkNamespace } = options;
   const interfaces = await PodInterfaces.open({ connection, name, path, networkNamespace });
@@ -159,7 +159,7 @@ class Containerd extends CriContainers implements ContainerdRuntime {
       .filter(({ status }) => !status)
       .map(({ reason, message }) => `${reason}: ${message}`)
       .join('; ');
-    return { isReady: holds('RuntimeReady'), isNetworkReady: holds('NetworkReady'), ...(message && { message }) };
+    return { isReady: holds('RuntimeReady'), isNetworkReady: holds('NetworkReady'), message: message || undefined };
   }
 
   onChange(listener: (sandboxId: string | undefined) => void): () => void {

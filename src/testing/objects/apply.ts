@@ -23,7 +23,7 @@ export async function apply(
       plural: kind.plural,
       name,
       patchType: 'apply',
-      ...(namespace ? { namespace } : {}),
+      namespace,
       body: structuredClone(body),
       options: { fieldManager: FIELD_MANAGER, force: true },
     });

@@ -56,7 +56,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
   const kernel = await openKernel(path, node.networkNamespace);
   const table = serviceTable(node.name, node.shortName);
   const onMachine = { ...node, path, dataDirectory: options.dataDirectory };
-  const common = { client, clock, random, log, node: node.name, ...(watchSeconds ? { watchSeconds } : {}) };
+  const common = { client, clock, random, log, node: node.name, watchSeconds };
   const serve = (applier: RuleApplier, daemon?: ServiceDaemon) =>
     new ServiceProxy({
       ...common,

@@ -71,7 +71,7 @@ export async function startFederationServer(
       clock,
       version: apiVersion,
       listeners: [{ host, port }],
-      ...(advertiseAddress === undefined ? {} : { advertised: `${advertiseAddress}:${port}` }),
+      advertised: advertiseAddress === undefined ? undefined : `${advertiseAddress}:${port}`,
       limits: { requestTimeoutMs },
       checks: [logCheck(log), answering('etcd', () => store.revision(), clock), ...server.checks],
       isReady: () => true,

@@ -41,7 +41,7 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
   const log = createLogger(logLevelOf(flags));
   const { POD_NAMESPACE: namespace = DEFAULT_NAMESPACE } = process.env;
   const connection = await namedKubeconfig('--kubeconfig', kubeconfig);
-  const federation = httpsTransport({ ...connection, ...(master ? { server: master } : {}) });
+  const federation = httpsTransport({ ...connection, server: master || connection.server });
   const hostTransport = httpsTransport(await hostConnection(process.env));
   const host = createClient(hostTransport);
   const stop = new AbortController();

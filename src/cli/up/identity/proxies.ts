@@ -39,6 +39,6 @@ export async function frontProxyOf({ frontProxy, authority }: Pki, flags: Identi
   return {
     ...frontProxy,
     clientAuthority: await clientAuthorities(authority, flags.clientCaFile),
-    ...(others ? { others } : {}),
+    others: others || undefined,
   };
 }

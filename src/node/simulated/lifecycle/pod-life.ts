@@ -214,5 +214,5 @@ function reportedState({ state, containerID = '' }: ReportedStatus, now: number)
   if (state.running) return { type: 'running', since: reportedTime(state.running.startedAt, now), id: containerID };
   if (state.terminated) return { type: 'ended', ...reportedExit(state.terminated, now) };
   const { reason = 'ContainerCreating', message } = state.waiting ?? {};
-  return { type: 'waiting', reason, ...(message ? { message } : {}) };
+  return { type: 'waiting', reason, message: message || undefined };
 }
