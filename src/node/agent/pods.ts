@@ -16,8 +16,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import type { ActionContext } from './actions/context.ts';
 import { AgentCounters } from './counters.ts';
 import { releaseLeftovers } from './leftovers.ts';
-import { orphanOf } from './orphan.ts';
-import { RuntimeView } from './runtime-view.ts';
+import { type PodRecords, RuntimeView } from './runtime-view.ts';
 import { MirrorPods } from './static/mirror-pods.ts';
 import { StaticPods } from './static/static-pods.ts';
 import { StatusWriter } from './status/status-writer.ts';
@@ -324,3 +323,20 @@ const STATIC_RESIZE: Refusal = {
 };
 
 const uidOf = ({ metadata: { uid = '' } }: SeenPod) => uid;
+
+/** As in Kubernetes, pods that the API does not know any more are stopped within a second. */
+const ORPHAN_GRACE_SECONDS = 1;
+
+/** Returns a pod with as much as is needed to end it. */
+function orphanOf({ sandboxes, containers }: PodRecords): SeenPod | undefined {
+  const [newest] = sandboxes;
+  if (!newest) return undefined;
+  const names = [...new Set(containers.map(({ name }) => name))];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...newest.pod, deletionGracePeriodSeconds: ORPHAN_GRACE_SECONDS },
+    spec: { containers: names.map((name) => ({ name, image: '' })) },
+    status: {},
+  } as unknown as SeenPod;
+}
