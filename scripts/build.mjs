@@ -10,13 +10,14 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensurePackages, root } from './setup.mjs';
 
@@ -108,6 +109,22 @@ function isUpToDate() {
   );
 }
 
+/** Programs for the shell and for Perl, which modules read with `programText`: a bundle contains their text. */
+const PROGRAMS = {
+  name: 'programs',
+  setup({ onLoad }) {
+    const files = readdirSync(join(root, 'src'), { recursive: true }).filter((file) => /\.(sh|pl)$/.test(file));
+    const folders = [...new Set(files.map((file) => dirname(join(root, 'src', file))))];
+    onLoad({ filter: new RegExp(`^(${folders.join('|')})/[^/]+\\.ts$`) }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replaceAll(READING, (_, file) =>
+        JSON.stringify(readFileSync(join(dirname(path), file), 'utf8')),
+      ),
+      loader: 'ts',
+    }));
+  },
+};
+const READING = /programText\(new URL\('([^']+)', import\.meta\.url\)\)/g;
+
 /** Bundles a program as it is shipped, with further options of esbuild. */
 export async function bundle(entryPoints, options) {
   const esbuild = await import('esbuild');
@@ -128,6 +145,9 @@ export async function bundle(entryPoints, options) {
     sourcesContent: false,
     legalComments: 'none',
     logLevel: 'warning',
+    // There is none in a bundle: a program that is read in another way than PROGRAMS expects.
+    logOverride: { 'empty-import-meta': 'error' },
+    plugins: [PROGRAMS],
     ...options,
   });
 }

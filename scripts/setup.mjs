@@ -25,6 +25,7 @@ const DEBIAN = {
   iptables: 'iptables',
   nft: 'nftables',
   skopeo: 'skopeo',
+  shellcheck: 'shellcheck',
 };
 
 /** Where a program can be that is not on PATH. */

@@ -33,7 +33,9 @@ if (mode === '--fast') {
 
 function ensurePrograms() {
   const missing = [
-    ...ensureTools(['etcd', 'dig', 'named', ...CONTAINER_TOOLS]).map((name) => `${name} is not installed`),
+    ...ensureTools(['etcd', 'dig', 'named', 'shellcheck', ...CONTAINER_TOOLS]).map(
+      (name) => `${name} is not installed`,
+    ),
     ...ensureKubectls(),
     ...ensureNodeReleases(),
   ];

@@ -15,7 +15,10 @@ async function main(): Promise<void> {
   keepHeapSmall();
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGPIPE'] as const) process.on(signal, () => undefined);
   const daemon = await startDaemon({
-    ...{ directory, clock: systemClock, random: systemRandom, log: createLogger('info') },
+    directory,
+    clock: systemClock,
+    random: systemRandom,
+    log: createLogger('info'),
     release: daemonRelease(basename(program)),
     predecessor: process.connected ? channelTo<ToPredecessor, ToHeir>(process) : undefined,
     readResolvConf: () => readFile('/etc/resolv.conf', 'utf8').catch(() => ''),

@@ -14,11 +14,11 @@ import type { Informer } from '../client/informer/informer.ts';
 import type { InformerFactory } from '../client/informer/informer-factory.ts';
 import type { Change } from '../client/informer/object-cache.ts';
 import { Node as NodeKind } from '../kinds/groups/core/node/node.ts';
+import { podNetworkOf } from '../kinds/groups/core/node/pod-network.ts';
 import { PersistentVolume } from '../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod as PodKind } from '../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../kinds/groups/policy/pod-disruption-budget.ts';
-import { bind } from './binding.ts';
 import type { NodeInfo } from './cluster/node-info.ts';
 import { PodInfo } from './cluster/pod-info.ts';
 import type { VolumePlan } from './cluster/storage.ts';
@@ -27,7 +27,7 @@ import { decide, type SchedulingDecision } from './framework/decide.ts';
 import { failureMessage, NO_NODES } from './framework/diagnosis.ts';
 import { type InformedWorld, informedWorld } from './informed-world.ts';
 import type { SchedulerMetrics } from './metrics.ts';
-import { affectsScheduling } from './node-changes.ts';
+import type { Node } from './objects.ts';
 import { plugins } from './plugins/all.ts';
 import { volumePlan } from './plugins/volumes/volume-binding.ts';
 import { evict } from './preemption/evict.ts';
@@ -335,4 +335,32 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+interface BindingOptions {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+}
+
+/** Writes the binding of a pod to its node. */
+async function bind(pod: PodInfo, nodeName: string, { client, signal }: BindingOptions): Promise<void> {
+  const { name, namespace, uid } = pod;
+  const binding = client.of(PodKind).in(namespace).subresource(name, 'binding');
+  const target = { apiVersion: 'v1', kind: 'Node', name: nodeName };
+  await binding.create({ apiVersion: 'v1', kind: 'Binding', metadata: { name, namespace, uid }, target }, { signal });
+}
+
+/** Reports whether a field has changed that scheduling reads: most updates of a node are only heartbeats. */
+function affectsScheduling(now: Node, before: Node): boolean {
+  return (
+    (now.spec.unschedulable ?? false) !== (before.spec.unschedulable ?? false) ||
+    podNetworkOf(now) !== podNetworkOf(before) ||
+    differ(now.metadata.labels, before.metadata.labels) ||
+    differ(now.spec.taints, before.spec.taints) ||
+    differ(now.status.allocatable, before.status.allocatable)
+  );
+}
+
+function differ(a: unknown, b: unknown): boolean {
+  return a !== b && JSON.stringify(a) !== JSON.stringify(b);
 }

@@ -97,7 +97,10 @@ function changesOf({ pod, waiting, nominatedNode }: StatusUpdate, now: number): 
   const since = before?.status === 'False' ? before.lastTransitionTime : undefined;
   const { generation } = pod.metadata;
   const condition = {
-    ...{ type: 'PodScheduled', status: 'False', lastTransitionTime: since ?? timestamp(now), ...waiting },
+    type: 'PodScheduled',
+    status: 'False',
+    lastTransitionTime: since ?? timestamp(now),
+    ...waiting,
     ...(generation ? { observedGeneration: generation } : {}),
   };
   return {

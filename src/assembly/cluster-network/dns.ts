@@ -29,7 +29,9 @@ const MAX_ATTEMPTS = 5;
 /** The service whose endpoints are the servers of the cluster. */
 const SERVICE_LABEL = 'kubernetes.io/service-name';
 const SERVERS = {
-  ...{ namespace: 'default', name: 'kubernetes', label: SERVICE_LABEL },
+  namespace: 'default',
+  name: 'kubernetes',
+  label: SERVICE_LABEL,
   selector: `${SERVICE_LABEL}=kubernetes`,
 } as const;
 

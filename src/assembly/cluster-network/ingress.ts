@@ -63,7 +63,12 @@ export async function startIngress(options: IngressOptions): Promise<readonly st
   const address = reachableAddress(api.bindAddress, api.serviceClusterIpRange);
   const client = createClient(directTransport(server.direct(INGRESS_CONTROLLER)));
   const controller = new IngressController({
-    ...{ client, clock, random, log, address, movedPorts },
+    client,
+    clock,
+    random,
+    log,
+    address,
+    movedPorts,
     policy: { sharesHosts, allowsExternalNames },
     use: (config) => daemon.use(config),
   });

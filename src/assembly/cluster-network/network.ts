@@ -52,7 +52,8 @@ export function openNetwork(options: NetworkOptions): OpeningNetwork {
     else await opened?.quit();
   });
   return {
-    ...{ daemon, dnsAddress },
+    daemon,
+    dnsAddress,
     outlives(decide) {
       isNeeded = decide;
     },
@@ -70,7 +71,11 @@ async function attach(options: NetworkOptions, dnsAddress: string | undefined): 
   if (!command) throw new AssemblyError('nodes that run pods need the built program');
   const { AttachedDaemon } = await import('../../network/daemon/attached-daemon.ts');
   return AttachedDaemon.open({
-    ...{ ...command, directory: daemonDirectory(directory), clock, random, log },
+    ...command,
+    directory: daemonDirectory(directory),
+    clock,
+    random,
+    log,
     settings: {
       dns: {
         domain: options.clusterDomain,

@@ -64,7 +64,11 @@ export async function startRealNodes(
   const { localConnection } = await import('../node/connection.ts');
   const { removeServiceRules, startServices } = await import('../node/network/services.ts');
   const services = {
-    ...{ client: createClient(directTransport(server.direct(SERVICE_PROXY))), clock, random, log, path },
+    client: createClient(directTransport(server.direct(SERVICE_PROXY))),
+    clock,
+    random,
+    log,
+    path,
     podRoutes: config.podRoutes,
     dataDirectory: directory,
   };
@@ -87,18 +91,35 @@ export async function startRealNodes(
     const network = networks.get(name);
     const client = createClient(directTransport(server.direct(nodeUser(name))));
     const node = await startNode({
-      ...{ client, clock, random, log: log.with({ node: name }), name, runtime, endpoint, path, hidden },
+      client,
+      clock,
+      random,
+      log: log.with({ node: name }),
+      name,
+      runtime,
+      endpoint,
+      path,
+      hidden,
       addresses: [network?.address ?? machineAddress],
       // Servers that share a store do not know of each other's nodes: the cluster divides the range.
       podCIDR: isShared ? undefined : subnets?.at(index),
       // Servers that share a store have volumes of each other's.
       volumesDirectory: isShared ? undefined : volumesDirectory,
-      ...{ dataDirectory: directory, clusterDomain: api.clusterDomain, clusterDns },
+      dataDirectory: directory,
+      clusterDomain: api.clusterDomain,
+      clusterDns,
       apiServer: { host: hostForPods(api), port: api.port },
-      ...{ config, network, version, openAfter: whenReady, authority },
+      config,
+      network,
+      version,
+      openAfter: whenReady,
+      authority,
       startServices: (each) =>
         startServices({
-          ...{ ...services, nodeClient: client, node: each, keepsRules: outlives },
+          ...services,
+          nodeClient: client,
+          node: each,
+          keepsRules: outlives,
           openDaemon: async () => listening?.daemon,
           onServed: () => served.emit(name),
         }),

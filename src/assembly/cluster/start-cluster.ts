@@ -127,12 +127,14 @@ async function startPlane(options: ClusterOptions, state: ClusterState): Promise
       ...options.api,
       store: metrics.store.measured(opened.store, machineClock),
       serviceClusterIpRange: address.serviceClusterIpRange,
-      ...(historyMilliseconds === undefined ? {} : { historyMilliseconds }),
-      ...(historyBytes === undefined ? {} : { historyBytes }),
+      historyMilliseconds,
+      historyBytes,
       authentication: await authentication({ ...users, clock, log, accounts: tokens }),
       tokenIssuer: tokens.bound,
       frontProxy: await trust.frontProxyOf(pki),
-      ...{ defaultRoles: true, aggregation: true, dialGuard },
+      defaultRoles: true,
+      aggregation: true,
+      dialGuard,
       garbageCollection: components.runs('garbage-collector'),
       sharedFrom: isShared ? hostname() : undefined,
       advertise: {
@@ -147,7 +149,9 @@ async function startPlane(options: ClusterOptions, state: ClusterState): Promise
         podRange: dividedRange(nodes),
         volumesDirectory: components.volumesDirectory,
       },
-      ...{ runs: components.runs, isShared, metrics },
+      runs: components.runs,
+      isShared,
+      metrics,
     },
     remoteNodes: (addressOf) => remoteConnection(addressOf, () => state.pki, { clock, random, guard: dialGuard }),
   });
@@ -160,7 +164,14 @@ async function serve(options: ClusterOptions, state: ClusterState, { server }: C
   const ports = apiPorts(address);
   const served = await startPart('https', async () =>
     serveHttps({
-      ...{ ...http, server, cleanup, log, metrics, audit, monitor, clock: machineClock },
+      ...http,
+      server,
+      cleanup,
+      log,
+      metrics,
+      audit,
+      monitor,
+      clock: machineClock,
       listeners: ports.map(({ address: host, port }) => ({ host, port })),
       tls: await trust.tlsOf(pki),
       checks: [logCheck(log), answering('etcd', () => opened.store.revision(), machineClock), ...server.checks],
@@ -193,7 +204,14 @@ async function startNodesAndNetwork(
   const dns = network && (await startPart('dns', () => startDns({ ...options, api, network, server, isShared })));
   const started = await startPart('nodes', () =>
     startNodes(options.nodes, {
-      ...{ ...options, ...options.node, api, plane, network, isShared, outlives, whenReady },
+      ...options,
+      ...options.node,
+      api,
+      plane,
+      network,
+      isShared,
+      outlives,
+      whenReady,
       clusterDns: dns?.resolvers ?? [],
       authority: () => state.pki.authority,
     }),

@@ -43,5 +43,5 @@ async function openWebhook({ webhook, clock, random, log }: AuditOptions): Promi
     import('../../server/access/audit/webhook.ts'),
   ]);
   const { connection, ...settings } = webhook;
-  return new Webhook({ ...settings, ...{ clock, random, log, post: createPost(connection) } });
+  return new Webhook({ ...settings, clock, random, log, post: createPost(connection) });
 }

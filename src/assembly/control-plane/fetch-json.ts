@@ -19,7 +19,7 @@ export function fetchJson(url: string, { ca, timeoutMs = TIMEOUT_MS }: FetchJson
     const signal = AbortSignal.timeout(timeoutMs);
     const fail = (error: Error) =>
       reject(signal.aborted ? new Error(`${url} did not answer in ${timeoutMs} ms`, { cause: error }) : error);
-    const call = get(url, { signal, ...(ca === undefined ? {} : { ca }) }, (response) => {
+    const call = get(url, { signal, ca }, (response) => {
       if (response.statusCode !== 200) {
         call.destroy();
         return reject(new Error(`${url} answered ${response.statusCode}`));

@@ -29,7 +29,12 @@ export async function serveHttps({ server, listeners, cleanup, ...options }: Htt
   const { handle, registry, backends, authorizer, authenticate, flowControl } = server;
   const http = createHttpServer({
     ...options,
-    ...{ handle, registry, backends, authorizer, authenticate, flowControl },
+    handle,
+    registry,
+    backends,
+    authorizer,
+    authenticate,
+    flowControl,
   });
   cleanup.add(() => http.close());
   const urls: string[] = [];

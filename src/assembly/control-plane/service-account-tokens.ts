@@ -42,7 +42,10 @@ export function tokenSettings(options: TokenOptions, pki: TokenKeys, random: Ran
   const from = ({ serviceAccountKey, formerServiceAccountKeys: former }: TokenKeys) => {
     const key = createPrivateKey(serviceAccountKey);
     const issuer = createTokenIssuer({
-      ...{ key, issuer: first, audiences, random },
+      key,
+      issuer: first,
+      audiences,
+      random,
       maxSeconds: maxLifetimeMs === undefined ? undefined : Math.floor(maxLifetimeMs / 1000),
       extendsExpiration: options.extendsExpiration ?? false,
     });

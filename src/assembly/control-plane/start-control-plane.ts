@@ -54,7 +54,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const { api, manual, monitor, remoteNodes, cleanup, clock, random, log } = options;
   const scheduler = new LocalScheduler();
   const components =
-    options.components && new Components({ ...options.components, ...{ clock, random, log, monitor } }, scheduler);
+    options.components && new Components({ ...options.components, clock, random, log, monitor }, scheduler);
   const nodes = new NodeConnections();
   // Faults are left alone, so that one that concerns everything can be removed.
   const injector = options.faults ? new FaultInjector({ clock, random, spared: Fault.plural }) : undefined;
@@ -62,7 +62,11 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   const server = await createServer({
     minWatchMs: manual && MANUAL_CLOCK_WATCH_MS,
     ...api,
-    ...{ clock, random, log, monitor, explainPod: scheduler.explainPod },
+    clock,
+    random,
+    log,
+    monitor,
+    explainPod: scheduler.explainPod,
     kinds,
     intercept: intercepting(api.intercept, manual?.intercept, injector && ((handle) => injector.intercept(handle))),
     nodes: (addressOf) => nodes.over(remoteNodes?.(addressOf)),
@@ -70,7 +74,10 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   cleanup.add(async () => server.close());
   if (injector) followFaults(options, server, injector);
   return {
-    ...{ server, nodes, components, builtInKinds: kinds.length },
+    server,
+    nodes,
+    components,
+    builtInKinds: kinds.length,
     startComponents: (called = server) => components?.start(called, cleanup),
   };
 }

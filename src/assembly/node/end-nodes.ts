@@ -108,10 +108,15 @@ async function leaveNothing(options: EndNodesOptions, directory: string, file: N
   switch (file.runtime) {
     case 'containerd':
       await stopOwnContainerd({
-        ...{ directory: join(directory, 'containerd'), name, clock, log, path, removesPods: mode === 'remove' },
+        directory: join(directory, 'containerd'),
+        name,
+        clock,
+        log,
+        path,
+        removesPods: mode === 'remove',
         registries: file.registries,
-        ...(networkNamespace === undefined ? {} : { networkNamespace }),
-        ...(streamAddress === undefined ? {} : { streamAddress }),
+        networkNamespace,
+        streamAddress,
       });
       break;
     case 'process':
@@ -148,7 +153,13 @@ async function isKeeper(pid: number, directory: string): Promise<boolean> {
 
 async function releaseVolumes({ clock, random, log }: EndNodesOptions, directory: string): Promise<void> {
   const volumes = openVolumes({
-    ...{ clock, random, log, root: directory, nodeName: '', api: NO_API, liveConfigVolumes: false },
+    clock,
+    random,
+    log,
+    root: directory,
+    nodeName: '',
+    api: NO_API,
+    liveConfigVolumes: false,
     allocatable: () => ({}),
     canMount: process.getuid?.() === 0,
   });

@@ -27,8 +27,11 @@ export function thisMachine({ version, runtimeVersion, directory, clock, config 
     host: new Host(),
     clock,
     describe: {
-      ...{ ...config, directory, runtimeVersion },
-      ...{ architecture: process.arch, kubeletVersion: version },
+      ...config,
+      directory,
+      runtimeVersion,
+      architecture: process.arch,
+      kubeletVersion: version,
     },
     directories: { node: directory, images: directory },
     thresholds: config.thresholds,

@@ -97,8 +97,13 @@ export class NodeParts {
   #fileOf(podCIDRs: readonly string[]): NodeFile {
     const { runtime, endpoint, dataDirectory, name, network, config } = this.#options;
     return {
-      ...{ runtime, endpoint, podCIDRs, name: nodeId(dataDirectory, name), registries: config.registries },
-      ...{ networkNamespace: network?.namespace, streamAddress: network?.address },
+      runtime,
+      endpoint,
+      podCIDRs,
+      name: nodeId(dataDirectory, name),
+      registries: config.registries,
+      networkNamespace: network?.namespace,
+      streamAddress: network?.address,
     };
   }
 
@@ -110,7 +115,15 @@ export class NodeParts {
     const { allowsHostImage } = config;
     const dialGuard = this.#guard;
     this.runtime = await openRuntime({
-      ...{ ...file, clock, random, log, directory: this.#directory, path, dialGuard, allowsHostImage, hidden },
+      ...file,
+      clock,
+      random,
+      log,
+      directory: this.#directory,
+      path,
+      dialGuard,
+      allowsHostImage,
+      hidden,
       hostName: network && this.#options.name,
     });
     return this.runtime;
@@ -120,10 +133,18 @@ export class NodeParts {
     const { client, clock, random, log, name: nodeName, config, volumesDirectory } = this.#options;
     return openVolumes({
       volumesDirectory,
-      ...{ clock, random, log, nodeName, liveConfigVolumes: config.liveConfigVolumes, root: this.#directory },
+      clock,
+      random,
+      log,
+      nodeName,
+      liveConfigVolumes: config.liveConfigVolumes,
+      root: this.#directory,
       allocatable: () => this.agent?.allocatable() ?? {},
       api: volumesApi(client, {
-        ...{ nodeName, images: () => runtime.images, pullRecords, clock },
+        nodeName,
+        images: () => runtime.images,
+        pullRecords,
+        clock,
         emit: (pod, event) => this.agent?.podEvent(pod, event),
       }),
       canMount: process.getuid?.() === 0,
@@ -138,7 +159,15 @@ export class NodeParts {
     const settings = await parts.settings();
     await makeDirectory(join(this.#directory, LOGS), PRIVATE_DIRECTORY);
     this.agent = startAgent({
-      ...{ client, clock, random, log, runtime, volumes, pullRecords, machine, settings },
+      client,
+      clock,
+      random,
+      log,
+      runtime,
+      volumes,
+      pullRecords,
+      machine,
+      settings,
       facts: {
         hostIPs: addresses,
         resources: await machineResources(),
@@ -166,7 +195,7 @@ export class NodeParts {
         untilIsolated: async (pod, addressesOfPod) => (await this.#servicesStarted).untilIsolated(pod, addressesOfPod),
         untilDrained: async (addressesOfPod, signal) => this.#services?.untilDrained(addressesOfPod, signal),
       },
-      ...(watchSeconds ? { watchSeconds } : {}),
+      watchSeconds,
     });
     return this.agent;
   }
@@ -175,7 +204,12 @@ export class NodeParts {
     const { clock, log, name: nodeName } = this.#options;
     const { pods, event } = agent;
     this.housekeeping = new Housekeeping({
-      ...{ clock, log, machine, runtime, signal: this.#signal, nodeName },
+      clock,
+      log,
+      machine,
+      runtime,
+      signal: this.#signal,
+      nodeName,
       pods: () => pods.running(),
       writtenBy: (pod) => this.#writtenBy(pod, volumes),
       driverStatsOf: (uid) => volumes.driverStats(uid),
@@ -204,7 +238,11 @@ export class NodeParts {
       return new Map(ready.map((each) => [each.pod.uid, each.addresses]));
     };
     this.#services ??= await startServices?.({
-      ...{ ...ownerOf(file), name, addresses, podCIDRs: file.podCIDRs, runningPods },
+      ...ownerOf(file),
+      name,
+      addresses,
+      podCIDRs: file.podCIDRs,
+      runningPods,
     });
     if (this.#services) this.#markServices(this.#services);
   }

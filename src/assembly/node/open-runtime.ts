@@ -63,12 +63,18 @@ async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
       ? ('existing' as const)
       : ('auto' as const);
   const runtime = await openContainerd({
-    ...{ directory: join(directory, 'containerd'), name, podCIDRs, path, clock, log, registries },
+    directory: join(directory, 'containerd'),
+    name,
+    podCIDRs,
+    path,
+    clock,
+    log,
+    registries,
     // Only an own one can have another network.
     endpoint: networkNamespace === undefined || isBeside ? shared : 'own',
-    ...(networkNamespace === undefined ? {} : { networkNamespace }),
-    ...(hostName === undefined ? {} : { hostName }),
-    ...(streamAddress === undefined ? {} : { streamAddress }),
+    networkNamespace,
+    hostName,
+    streamAddress,
   });
   if (!runtime.isOwn && (Object.keys(registries.mirrors).length > 0 || registries.insecure.length > 0)) {
     log.warn('registry mirrors and insecure registries have to be configured in this containerd itself', {
@@ -85,7 +91,13 @@ async function openProcessNode(request: RuntimeRequest): Promise<Runtime> {
   const { openProcessRuntime } = await import('../../node/process/process-runtime.ts');
   const images = await openImageStore(request);
   return openProcessRuntime({
-    ...{ directory: join(directory, 'process'), name, podCidr: podCIDRs[0] ?? '', images, keeper, clock, random },
+    directory: join(directory, 'process'),
+    name,
+    podCidr: podCIDRs[0] ?? '',
+    images,
+    keeper,
+    clock,
+    random,
     hidden: request.hidden ?? (async () => []),
     allowsHostImage,
   });
@@ -101,7 +113,10 @@ export async function openImageStore(
     import('../../node/images/registry/registry.ts'),
   ]);
   return DirectoryImageStore.open({
-    ...{ directory: join(directory, 'images'), clock, log, isRoot: process.getuid?.() === 0 },
+    directory: join(directory, 'images'),
+    clock,
+    log,
+    isRoot: process.getuid?.() === 0,
     source: new Registry(registries, clock, dialGuard),
     platform: { os: 'linux', architecture: architectureOf(process.arch) },
   });

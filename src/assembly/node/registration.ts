@@ -8,7 +8,7 @@ import type { LocalMachine } from '../../node/machine/local-machine.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import type { NodeOptions } from './options.ts';
 
-interface RegistrationOptions extends Pick<NodeOptions, 'client' | 'clock' | 'random' | 'log'> {
+interface RegistrationOptions extends Pick<NodeOptions, 'client' | 'clock' | 'log'> {
   readonly settings: NodeSettings;
   readonly machine: LocalMachine;
   /** True when the node has run before. */
@@ -24,12 +24,19 @@ export class Registration {
   #message = 'the runtime is starting';
 
   constructor(options: RegistrationOptions) {
-    const { client, clock, random, log, settings, machine, signal } = options;
+    const { client, clock, log, settings, machine, signal } = options;
     this.#options = options;
     this.#isExpectedReady = options.hasRun;
     const runtime = { ...CLOSED_RUNTIME, health: async () => this.#health() };
     this.#reporter = new NodeReporter({
-      ...{ client, clock, random, log, settings, machine, signal, runtime, emit: () => {} },
+      client,
+      clock,
+      log,
+      settings,
+      machine,
+      signal,
+      runtime,
+      emit: () => {},
     });
   }
 
@@ -75,7 +82,10 @@ export function nodeSettings(
   port: number | undefined,
 ): NodeSettings {
   return {
-    ...{ name, labels: config.labels, taints: config.taints, port },
+    name,
+    labels: config.labels,
+    taints: config.taints,
+    port,
     addresses: [
       ...addresses.map((address) => ({ type: 'InternalIP' as const, address })),
       { type: 'Hostname', address: name },

@@ -47,14 +47,29 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const runtimeVersion = () => parts.runtime?.version ?? `${options.runtime}://unknown`;
   const machine = thisMachine({ version, runtimeVersion, directory, clock, config });
   const endpoint = await openEndpoint({
-    ...{ client, clock, random, log, name, directory, addresses, authority, parts, path },
+    client,
+    clock,
+    random,
+    log,
+    name,
+    directory,
+    addresses,
+    authority,
+    parts,
+    path,
     networkNamespace: options.network?.namespace,
     config: kubeletConfiguration(options),
   });
   const settings = nodeSettings(options, endpoint.port);
   const before = await readNodeFile(directory);
   const registration = new Registration({
-    ...{ client, clock, random, log, settings, machine, hasRun: before !== undefined, signal },
+    client,
+    clock,
+    log,
+    settings,
+    machine,
+    hasRun: before !== undefined,
+    signal,
   });
   const node = await registration.register().catch(async (error: unknown) => {
     stop.abort(error);
@@ -124,12 +139,16 @@ async function until(signal: AbortSignal, { clock, log }: NodeOptions, work: () 
 /** The settings of the agent as kubelet names them, for `/configz`. */
 function kubeletConfiguration({ clusterDomain, clusterDns, config }: NodeOptions): object {
   return {
-    ...{ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' },
+    kind: 'KubeletConfiguration',
+    apiVersion: 'kubelet.config.k8s.io/v1beta1',
     authentication: { x509: {}, webhook: { enabled: true }, anonymous: { enabled: false } },
     authorization: { mode: 'Webhook' },
-    ...{ clusterDomain, clusterDNS: clusterDns, maxPods: config.maxPods },
+    clusterDomain,
+    clusterDNS: clusterDns,
+    maxPods: config.maxPods,
     podPidsLimit: config.podPidsLimit ?? -1,
-    ...(config.podManifestPath === undefined ? {} : { staticPodPath: config.podManifestPath }),
-    ...{ rotateCertificates: true, serverTLSBootstrap: true },
+    staticPodPath: config.podManifestPath,
+    rotateCertificates: true,
+    serverTLSBootstrap: true,
   };
 }

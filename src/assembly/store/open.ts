@@ -27,15 +27,9 @@ export interface OpenStore {
 
 export async function openStore(options: StoreOptions): Promise<OpenStore> {
   const { driver, settings, directory, keyFile: file, cleanup, clock, random, log, onRotated } = options;
-  const store = await driver.open(settings, { directory, clock, log, ...historyOf(options) });
+  const { historyMilliseconds, historyBytes } = options;
+  const store = await driver.open(settings, { directory, clock, log, historyMilliseconds, historyBytes });
   cleanup.add(() => store.close());
   if (file === undefined) return { store, encryptStale: () => undefined };
   return encrypting(store, { file, cleanup, log, random, onRotated });
-}
-
-function historyOf({ historyMilliseconds, historyBytes }: StoreOptions) {
-  return {
-    ...(historyMilliseconds === undefined ? {} : { historyMilliseconds }),
-    ...(historyBytes === undefined ? {} : { historyBytes }),
-  };
 }

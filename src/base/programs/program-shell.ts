@@ -5,16 +5,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { withoutInherited } from './inherited-descriptors.ts';
+import { programText } from './program-text.ts';
 
-/**
- * Reads arguments of one line each, and answers each with the exit code of the program, the length of its error output, and that
- * output.
- */
-const SCRIPT = `
-while IFS= read -r argument; do
-  errors=$("$@" "$argument" 2>&1 >/dev/null) && code=0 || code=$?
-  printf '%s %s\\n%s' "$code" "\${#errors}" "$errors"
-done`;
+const SCRIPT = programText(new URL('./program-shell.sh', import.meta.url));
 
 export class ProgramShell {
   readonly #command: readonly string[];

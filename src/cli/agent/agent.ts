@@ -131,7 +131,8 @@ async function runMember(
   signal.addEventListener('abort', onStop, { once: true });
   let next: Membership | undefined;
   const rejoin = new Rejoin({
-    ...{ clock, log },
+    clock,
+    log,
     join: async () => {
       next = await joinAgain(flags, server);
     },
@@ -145,21 +146,38 @@ async function runMember(
   const { clusterDomain } = flags;
   const daemon = new OwnServiceDaemon({ dataDirectory: directory, clusterDomain, clock, random, log });
   const running = await startNode({
-    ...{ client, clock, random, log, name: node, dataDirectory: directory },
+    client,
+    clock,
+    random,
+    log,
+    name: node,
+    dataDirectory: directory,
     runtime,
     endpoint: flags.containerRuntimeEndpoint,
     addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
     podCIDR: undefined,
-    ...{ clusterDomain, apiServer: addressOf(server), config, path },
+    clusterDomain,
+    apiServer: addressOf(server),
+    config,
+    path,
     hidden: () => hiddenPaths(directory, process.env.KUBECONFIG),
     clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
-    ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
+    version: apiVersion.gitVersion,
+    watchSeconds: WATCH_SECONDS,
     authority: () => ca,
     // Pods go on without the agent, and so do their services.
     startServices: (each) =>
       startServices({
-        ...{ client, clock, random, log, path, node: each, watchSeconds: WATCH_SECONDS },
-        ...{ podRoutes: config.podRoutes, dataDirectory: directory, keepsRules: async () => true },
+        client,
+        clock,
+        random,
+        log,
+        path,
+        node: each,
+        watchSeconds: WATCH_SECONDS,
+        podRoutes: config.podRoutes,
+        dataDirectory: directory,
+        keepsRules: async () => true,
         openDaemon: () => daemon.open(),
         onServed: () => daemon.commit().catch((error: unknown) => log.debug('the network daemon was left', { error })),
       }),
@@ -169,7 +187,15 @@ async function runMember(
   });
   onStart();
   await keepCertificate({
-    ...{ client, purpose: 'client', node, directory, clock, random, log, signal: end.signal, first: certificate },
+    client,
+    purpose: 'client',
+    node,
+    directory,
+    clock,
+    random,
+    log,
+    signal: end.signal,
+    first: certificate,
     use: (issued) => transport.renew(issued),
   });
   signal.removeEventListener('abort', onStop);

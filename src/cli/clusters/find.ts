@@ -59,7 +59,10 @@ export async function findCluster(directory: string, home: string): Promise<Clus
       const { node: name, server: url, version } = agent;
       const state = holder === undefined ? 'stopped' : 'running';
       return {
-        ...{ kind: 'agent', name, directory, state },
+        kind: 'agent',
+        name,
+        directory,
+        state,
         ...(holder && { pid: holder.pid }),
         ...(url !== undefined && { url }),
         ...(version !== undefined && { version }),

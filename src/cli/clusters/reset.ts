@@ -1,7 +1,8 @@
 /** `qd reset`: removes what a cluster or an agent has on this machine, and nothing else. */
 import { realpath, stat } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { systemClock } from '../../base/time/clock.ts';
+import { type Clock, systemClock } from '../../base/time/clock.ts';
+import { removeContext } from '../../client/kubeconfig/kubeconfig-file.ts';
 import { readAgentFile } from '../agent/agent-file.ts';
 import { clustersHome, DEFAULT_NAME } from '../flags/cluster.ts';
 import { CliError, explain } from '../output/cli-error.ts';
@@ -14,8 +15,8 @@ import { forgetElsewhere } from './elsewhere.ts';
 import { endOutliving } from './end-outliving.ts';
 import { type Cluster, describe, findClusters } from './find.ts';
 import type { ResetFlags } from './flags.ts';
-import { removeEntry } from './kubeconfig-entry.ts';
 import { readLastStart } from './last-start.ts';
+import { authorityCheck } from './shares-authority.ts';
 import { stopCluster } from './stop.ts';
 
 export async function reset(flags: ResetFlags): Promise<void> {
@@ -106,4 +107,28 @@ async function urlsOfOthers(directory: string): Promise<ReadonlySet<string>> {
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`);
+}
+
+interface EntryOptions {
+  readonly directory: string;
+  /** The name of the context. */
+  readonly name: string;
+  readonly file: string;
+  /** The URLs of other clusters of this machine, of which the directory may be a copy. */
+  readonly others: ReadonlySet<string>;
+  readonly clock: Clock;
+}
+
+/**
+ * Removes the context of a cluster from a kubeconfig file. Resolves with undefined when there is none. One that trusts an authority of the directory is the cluster's, unless
+ * it leads to the original of a copied directory.
+ */
+async function removeEntry({ directory, name, file, others, clock }: EntryOptions) {
+  if (!(await isFile(file))) return undefined;
+  const trusts = await authorityCheck(directory);
+  return removeContext(file, name, clock, (ca, server = '') => trusts(ca) && !others.has(server));
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true;
 }

@@ -11,7 +11,12 @@ import type { AddFaultFlags, RemoveFaultFlags } from './flags.ts';
 export async function addFault(name: string, flags: AddFaultFlags): Promise<void> {
   const { verbs, resources, namespaces, users, rate, error, latency, dropWatches, staleWatches } = flags;
   const spec = {
-    ...{ verbs, resources, namespaces, users, rate, error },
+    verbs,
+    resources,
+    namespaces,
+    users,
+    rate,
+    error,
     latencyMilliseconds: latency,
     dropWatchesAfterMilliseconds: dropWatches,
     staleWatchesMilliseconds: staleWatches,

@@ -80,7 +80,10 @@ export class ObjectApi {
         const label = `${found.singularResource}${group ? `.${group}` : ''}`;
         return {
           apiVersion: group ? `${group}/${newest.version}` : newest.version,
-          ...{ plural: found.resource, kind: found.responseKind.kind, namespaced: found.scope === 'Namespaced', label },
+          plural: found.resource,
+          kind: found.responseKind.kind,
+          namespaced: found.scope === 'Namespaced',
+          label,
         };
       }
     }
@@ -120,7 +123,8 @@ export class ObjectApi {
     return replay(ends, (timeoutSeconds) =>
       reachable(() =>
         this.#transport.watch({
-          ...{ verb: 'watch', ...request },
+          verb: 'watch',
+          ...request,
           options: {
             ...options,
             resourceVersion: since,

@@ -91,11 +91,13 @@ async function openFromContainerd(directory: string, file: NodeFile): Promise<Op
       if (wasRunning) return;
       const { name, streamAddress } = file;
       await stopOwnContainerd({
-        ...{ ...TOOLS, directory: own, name, path, removesPods: false },
-        ...{
-          registries: file.registries,
-          ...(streamAddress === undefined ? {} : { streamAddress }),
-        },
+        ...TOOLS,
+        directory: own,
+        name,
+        path,
+        removesPods: false,
+        registries: file.registries,
+        streamAddress,
       });
     },
   };

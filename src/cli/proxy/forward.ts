@@ -34,7 +34,7 @@ const HOP_BY_HOP = new Set([
 export function createForwarder({ connection, appendServerPath, keepalive }: ForwardOptions): Forwarder {
   const base = new URL(connection.server);
   const isPlain = base.protocol === 'http:';
-  const keepAliveOptions = { keepAlive: true, ...(keepalive > 0 ? { keepAliveMsecs: keepalive } : {}) };
+  const keepAliveOptions = { keepAlive: true, keepAliveMsecs: keepalive > 0 ? keepalive : undefined };
   const agent = isPlain
     ? new http.Agent(keepAliveOptions)
     : new https.Agent({ ...keepAliveOptions, ...tlsOptions(connection) });

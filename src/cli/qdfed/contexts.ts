@@ -86,7 +86,7 @@ function named(transport: Transport, context: string): Transport {
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { reason, message, details, metadata } = error;
-      const options = { ...(details ? { details } : {}), metadata, cause: error };
+      const options = { details, metadata, cause: error };
       throw new ApiError(reason, `the cluster of context "${context}": ${message}`, options);
     }
   };

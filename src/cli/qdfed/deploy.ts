@@ -64,7 +64,10 @@ export async function deploy(options: DeployOptions): Promise<Deployed> {
   });
   const credentials = await steps.run('credentials', async (say) => {
     const made = await createCredentials({
-      ...{ name: plane.name, names: [...serviceNames(plane), ...names], now: clock.now(), random },
+      name: plane.name,
+      names: [...serviceNames(plane), ...names],
+      now: clock.now(),
+      random,
     });
     say(await create(secretObjects(plane, made)));
     return made;

@@ -40,7 +40,10 @@ export async function federate(name: string, flags: FederateFlags): Promise<void
     });
     const { items } = await opened.federation.client.of(Cluster).list();
     await grantRights(items, {
-      ...{ name, steps, federation: opened.federationName, namespace: opened.namespace },
+      name,
+      steps,
+      federation: opened.federationName,
+      namespace: opened.namespace,
       kinds: await federatedTypes(opened.federation),
       open: (member) => openMemberContext(contexts, member),
     });

@@ -28,7 +28,7 @@ const BASIC_AUTH_USER = 'admin';
 export async function init(name: string, flags: InitFlags): Promise<void> {
   const checked = checkFlags(name, flags);
   const config = flags.dnsProviderConfig === undefined ? undefined : await readDnsConfig(flags.dnsProviderConfig);
-  openDnsProvider(checked.provider, checked.zone.toLowerCase(), config);
+  await openDnsProvider(checked.provider, checked.zone.toLowerCase(), config);
   const contexts = await loadContexts(flags.kubeconfig);
   try {
     const host = await contexts.open(checked.hostContext, '--host-cluster-context');
@@ -45,16 +45,26 @@ export async function init(name: string, flags: InitFlags): Promise<void> {
     const steps = repeatableSteps();
     steps.line(`Federation "${name}" on the host cluster "${host.context}" (${gitVersion})`);
     const { server, credentials } = await deploy({
-      ...{ plane, host: host.client, steps, clock: systemClock, random: systemRandom, limitMs: LIMIT_MS, answers },
+      plane,
+      host: host.client,
+      steps,
+      clock: systemClock,
+      random: systemRandom,
+      limitMs: LIMIT_MS,
+      answers,
     });
     await steps.run('kubeconfig', async (say) => {
       const { ca, admin, token, password } = credentials;
       await writeContext(
         contexts.file,
         {
-          ...{ name, server, ca, cert: admin.cert, key: admin.key },
-          ...(plane.hasTokenAuth ? { token } : {}),
-          ...(plane.hasBasicAuth ? { basicAuth: { username: BASIC_AUTH_USER, password } } : {}),
+          name,
+          server,
+          ca,
+          cert: admin.cert,
+          key: admin.key,
+          token: plane.hasTokenAuth ? token : undefined,
+          basicAuth: plane.hasBasicAuth ? { username: BASIC_AUTH_USER, password } : undefined,
         },
         systemClock,
       );
@@ -127,7 +137,11 @@ function planeOf(
   { provider, zone, config, image, program }: CheckedFlags & Program & { readonly config: string | undefined },
 ): ControlPlane {
   return {
-    ...{ name, namespace: flags.federationSystemNamespace, dns: { provider, zone, config }, image, program },
+    name,
+    namespace: flags.federationSystemNamespace,
+    dns: { provider, zone, config },
+    image,
+    program,
     etcdImage: flags.etcdImage,
     serviceType: flags.apiServerServiceType as ControlPlane['serviceType'],
     advertiseAddress: flags.apiServerAdvertiseAddress,

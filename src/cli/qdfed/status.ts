@@ -34,7 +34,8 @@ export async function status(word: string, name: string, flags: StatusFlags): Pr
       const states = await Promise.all(members.map((member) => stateOf(member, kind, object)));
       const isAutoscaled = kind.replicas !== undefined && (await hasAutoscaler(client, object));
       return explain(object, { kind, members: states.map(({ state }) => state), isAutoscaled }).map((row, index) => ({
-        ...{ ...row, problem: states[index]!.problem },
+        ...row,
+        problem: states[index]!.problem,
       }));
     });
     const errors = await lastErrors(client, object);

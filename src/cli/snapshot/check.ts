@@ -13,7 +13,7 @@ import { exists, print, snapshotsOf } from './store.ts';
 export async function check(path: string | undefined, flags: CheckFlags): Promise<void> {
   if (path !== undefined && !(await exists(path))) throw new CliError(`${path} does not exist`);
   const isFile = path !== undefined && (await stat(path)).isFile();
-  if (!isFile) return checkCluster({ ...flags, ...(path !== undefined && { dataDir: path }) });
+  if (!isFile) return checkCluster({ ...flags, dataDir: path ?? flags.dataDir });
   if (flags.deleteDamaged)
     throw new CliError('--delete-damaged is for the data directory of a cluster, not for a snapshot');
   await checkSnapshot(path);

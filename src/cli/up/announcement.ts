@@ -40,7 +40,9 @@ function nextSteps(kubeconfig: string | undefined, { settings, inputs: { nodes }
   const stop = isDetached() ? commandFor('down', name, directory) : 'Ctrl-C';
   const kubectl = kubeconfig === undefined ? `kubectl --context ${name}` : `kubectl --kubeconfig ${kubeconfig}`;
   const next = nextCommands({
-    ...{ runtime: nodes.runtime, nodes: nodes.names.length, executor: podExecutor(process.env.PATH ?? '') },
+    runtime: nodes.runtime,
+    nodes: nodes.names.length,
+    executor: podExecutor(process.env.PATH ?? ''),
     allowsHostImage: nodeConfig(settings, isPrivateCluster(settings)).allowsHostImage,
     imageLoad: commandFor('image load', name, directory),
   });

@@ -27,12 +27,18 @@ export function clusterOptions(context: StartContext, open: ClusterOptions['http
   const { durable, exclusive } = storeDriver(settings.store);
   const { restore } = inputs;
   return {
-    ...{ ...context, allowedDialRanges, faults: settings.faults, startPart: startPart(context) },
+    ...context,
+    allowedDialRanges,
+    faults: settings.faults,
+    startPart: startPart(context),
     address: apiAddress(context),
     store: storeOptions(context),
     restore: restore && ((store) => restoreInto(store, restore)),
     api: {
-      ...{ kinds: allKinds, admission: inputs.admission, flowControl: inputs.flowControl, ...inputs.authorization },
+      kinds: allKinds,
+      admission: inputs.admission,
+      flowControl: inputs.flowControl,
+      ...inputs.authorization,
       serviceNodePortRange: `${serviceNodePortRange.first}-${serviceNodePortRange.last}`,
       release: durable && exclusive ? release : undefined,
     },

@@ -29,7 +29,9 @@ export async function prepare(given: GivenFlags, environment: Environment): Prom
   environment.cleanup.add(() => directory.release());
   const { chosen: settings, earlier } = await reserveSettings(given, directory, environment);
   const inputs = await readInputs(settings, {
-    ...{ directory: directory.path, path: process.env.PATH ?? '', clock: environment.clock },
+    directory: directory.path,
+    path: process.env.PATH ?? '',
+    clock: environment.clock,
   });
   await checkNeighbours({ settings, inputs, path: directory.path, earlier });
   return { directory, context: { ...environment, settings, inputs, directory: directory.path } };

@@ -109,7 +109,10 @@ function publish({ settings, directory, clock }: StartContext, pki: Pki, say: Sa
 async function announce({ settings, inputs, directory, log }: StartContext): Promise<void> {
   const kubeconfigs = [publishedFile(settings.kubeconfig)];
   await writeLastStart(directory, {
-    ...{ name: settings.name, version, pid: process.pid, kubeconfigs },
+    name: settings.name,
+    version,
+    pid: process.pid,
+    kubeconfigs,
     nodes: inputs.nodes.names.length,
   });
   await rememberElsewhere(clustersHome(), directory).catch((error) => {

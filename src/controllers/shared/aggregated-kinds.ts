@@ -90,8 +90,14 @@ export class AggregatedKinds {
 function kindOf(apiVersion: string, { plural, kind, namespaced, verbs }: AggregatedResource): AggregatedKind {
   const group = groupOf(apiVersion);
   return {
-    ...{ isAggregated: true, group, kind, plural, scope: namespaced ? 'Namespaced' : 'Cluster', verbs },
-    ...{ hub: { apiVersion }, versions: [{ apiVersion, group }] },
+    isAggregated: true,
+    group,
+    kind,
+    plural,
+    scope: namespaced ? 'Namespaced' : 'Cluster',
+    verbs,
+    hub: { apiVersion },
+    versions: [{ apiVersion, group }],
   };
 }
 

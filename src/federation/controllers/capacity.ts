@@ -40,7 +40,7 @@ export async function capacityOf(
   const fresh = waiting.filter((waited) => waited < patienceMs);
   return {
     replicas: stuck === 0 ? undefined : Math.max(0, replicas - stuck),
-    ...(fresh.length === 0 ? {} : { lookAgainAfterMs: patienceMs - Math.max(...fresh) }),
+    lookAgainAfterMs: fresh.length === 0 ? undefined : patienceMs - Math.max(...fresh),
   };
 }
 

@@ -25,7 +25,10 @@ export function clusterStatus(old: Status, probe: Probe, now: number): Status {
 }
 
 const REACHABLE = {
-  ...{ type: 'Offline', status: 'False', reason: 'ClusterReachable', message: 'cluster is reachable' },
+  type: 'Offline',
+  status: 'False',
+  reason: 'ClusterReachable',
+  message: 'cluster is reachable',
 } as const;
 
 function conditionsAfter(probe: Probe): readonly Condition[] {

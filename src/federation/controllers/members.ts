@@ -259,8 +259,12 @@ export class Member {
     const { connect, clock, random, log, watchSeconds } = this.#options;
     const connection = await connect(this.cluster, signal);
     this.#informers = new InformerFactory({
-      ...{ client: connection.client, clock, random, log: log.with({ cluster: this.name }), signal: this.#end.signal },
-      ...(watchSeconds === undefined ? {} : { watchSeconds }),
+      client: connection.client,
+      clock,
+      random,
+      log: log.with({ cluster: this.name }),
+      signal: this.#end.signal,
+      watchSeconds,
       limit: this.#limit,
     });
     return connection;

@@ -75,7 +75,8 @@ export class NamedKinds {
       await propagate(kind, until);
     })();
     return {
-      ...{ kind: kind.kind, definition },
+      kind: kind.kind,
+      definition,
       async stop() {
         end.abort();
         await ended;

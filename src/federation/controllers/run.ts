@@ -26,8 +26,12 @@ export async function runFederation(options: FederationOptions): Promise<void> {
   // Every request and wait listens to it; Node warns about more than ten listeners.
   setMaxListeners(0, signal);
   const informers = new InformerFactory({
-    ...{ client, clock, random, log, signal },
-    ...(watchSeconds === undefined ? {} : { watchSeconds }),
+    client,
+    clock,
+    random,
+    log,
+    signal,
+    watchSeconds,
   });
   const recorder = createEventRecorder({
     client,

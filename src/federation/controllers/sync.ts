@@ -131,7 +131,8 @@ export class Sync {
       return;
     }
     const plan = planObject(object, {
-      ...{ kind: this.#options.kind, members: await this.#states(key, object) },
+      kind: this.#options.kind,
+      members: await this.#states(key, object),
       isAutoscaled: this.#isAutoscaled(object),
     });
     await this.#perform(key, object, plan);
@@ -152,7 +153,10 @@ export class Sync {
         if (health === 'unknown') this.#loop.addAfter(key, UNKNOWN_LOOK_MS);
         if (health === 'away') this.#loop.addAfter(key, member.downAfterMs);
         return {
-          ...{ name: member.name, labels: member.cluster.metadata.labels ?? {}, health, object: actual },
+          name: member.name,
+          labels: member.cluster.metadata.labels ?? {},
+          health,
+          object: actual,
           capacity: health === 'ready' && actual ? await this.#capacityOf(key, member, actual) : undefined,
           isSettled: (desired) => actual !== undefined && this.#settled.has(`${member.name} ${key}`, desired, actual),
         };

@@ -26,7 +26,9 @@ export function explain(federated: DeepReadonly<AnyObject>, options: PlanOptions
     const { member, share } = placement;
     const { replicas } = options.kind;
     return {
-      ...{ cluster: member.name, state: stateOf(placement, options), why: whyOf(placement, federated, options) },
+      cluster: member.name,
+      state: stateOf(placement, options),
+      why: whyOf(placement, federated, options),
       desired: replicas ? share : undefined,
       actual: replicas && member.object ? replicas.of(member.object) : undefined,
       ready: readyIn(member.object),

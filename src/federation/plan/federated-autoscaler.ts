@@ -19,7 +19,9 @@ export const federatedAutoscaler: FederatedKind = {
     removesEmpty: true,
   },
   gather: (members, { metadata }) => ({
-    ...{ currentReplicas: 0, desiredReplicas: 0, ...sums(members, ['currentReplicas', 'desiredReplicas']) },
+    currentReplicas: 0,
+    desiredReplicas: 0,
+    ...sums(members, ['currentReplicas', 'desiredReplicas']),
     observedGeneration: metadata.generation,
   }),
 };

@@ -75,7 +75,8 @@ function gatherJob(members: readonly Seen[], federated: Seen): object {
   if (failed) return { ...status, conditions: conditionsOf(failed, ['FailureTarget', 'Failed']) };
   const last = members.reduce((a, b) => (completedAt(a) >= completedAt(b) ? a : b));
   return {
-    ...{ ...status, completionTime: last.status?.completionTime },
+    ...status,
+    completionTime: last.status?.completionTime,
     conditions: conditionsOf(last, ['SuccessCriteriaMet', 'Complete']),
   };
 }

@@ -25,8 +25,8 @@ export function namedKind({ metadata, spec }: DeepReadonly<FederatedType>): Fede
   const path = spec.replicasPath ?? kind.subresources?.scale?.replicas;
   return {
     kind,
-    ...(path ? { replicas: replicasAt(path) } : {}),
-    ...(kind.subresources?.status ? { gather: gatherStatus } : {}),
+    replicas: path ? replicasAt(path) : undefined,
+    gather: kind.subresources?.status ? gatherStatus : undefined,
   };
 }
 
@@ -39,7 +39,11 @@ function openKind(group: string, plural: string, { version, kind, scope }: DeepR
     );
   }
   return defineKind({
-    ...{ group, kind, plural, scope, description: `A ${kind}, as the members of the federation know it.` },
+    group,
+    kind,
+    plural,
+    scope,
+    description: `A ${kind}, as the members of the federation know it.`,
     versions: { [`${group}/${version}`]: {} },
     fields: {
       spec: s.any({ description: 'Desired state. Validated by the members.' }),

@@ -68,8 +68,8 @@ export function planObject(federated: DeepReadonly<AnyObject>, options: PlanOpti
   const isDelete = ({ type }: MemberAction) => type === 'delete';
   return {
     actions: [...actions.filter(isDelete), ...actions.filter((action) => !isDelete(action))],
-    ...(errors.length > 0 ? { errors } : {}),
-    ...(status ? { status } : {}),
+    errors: errors.length > 0 ? errors : undefined,
+    status,
   };
 }
 
@@ -104,7 +104,9 @@ export function placementsOf(federated: DeepReadonly<AnyObject>, options: PlanOp
     try {
       const desired = (actual: DeepReadonly<AnyObject> | undefined) =>
         memberObject(federated, {
-          ...{ kind, actual, override: (object) => overrides.apply(object, member.name) },
+          kind,
+          actual,
+          override: (object) => overrides.apply(object, member.name),
           share: share === undefined ? undefined : { replicas: share, before: start },
         });
       return { ...placed, action: writeTo(member, desired, share === 0 && (kind.replicas?.removesEmpty ?? false)) };
@@ -145,8 +147,9 @@ function sharesOf(
     replicas: replicas.of(federated),
     preferences: parsePreferences(annotations?.[replicas.annotation]),
     clusters: recipients.map((member) => ({
-      ...{ name: member.name, current: currentOf(member) },
-      ...(member.capacity === undefined ? {} : { capacity: member.capacity }),
+      name: member.name,
+      current: currentOf(member),
+      capacity: member.capacity,
     })),
   });
   const shareOf = (member: MemberState) =>

@@ -51,7 +51,7 @@ function preferenceOf(cluster: string, value: unknown): ClusterPreference {
   if (maxReplicas !== undefined && maxReplicas < minReplicas) {
     throw new Error(`maxReplicas in the replica preferences for ${cluster} is less than minReplicas`);
   }
-  return { minReplicas, weight, ...(maxReplicas === undefined ? {} : { maxReplicas }) };
+  return { minReplicas, weight, maxReplicas };
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {

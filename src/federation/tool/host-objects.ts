@@ -34,7 +34,9 @@ const ADMIN = 'admin';
 const CREDENTIALS_DIGEST = 'federation.kubernetes.io/credentials-digest';
 
 const metadata = (plane: ControlPlane, name: string, labels: object = LABELS) => ({
-  ...{ name, namespace: plane.namespace, annotations: { [FEDERATION_NAME]: plane.name } },
+  name,
+  namespace: plane.namespace,
+  annotations: { [FEDERATION_NAME]: plane.name },
   ...(Object.keys(labels).length > 0 ? { labels } : {}),
 });
 
@@ -67,7 +69,9 @@ export function secretObjects(plane: ControlPlane, credentials: Credentials): re
     objectOf(Secret, { metadata: metadata(plane, name, {}), type: 'Opaque', data: encoded(data) });
   return [
     secret(credentialsName(plane), {
-      ...{ 'ca.crt': ca, 'server.crt': server.cert, 'server.key': server.key },
+      'ca.crt': ca,
+      'server.crt': server.cert,
+      'server.key': server.key,
       ...(plane.hasBasicAuth ? { 'basicauth.csv': `${password},${ADMIN},${ADMIN},system:masters\n` } : {}),
       ...(plane.hasTokenAuth ? { 'token.csv': `${token},${ADMIN},${ADMIN},system:masters\n` } : {}),
     }),
@@ -83,7 +87,9 @@ const dnsSecretName = ({ name }: ControlPlane) => `${name}-dns-provider.conf`;
 function managerKubeconfig(plane: ControlPlane, { ca, manager }: Credentials): string {
   const { name } = plane;
   const config = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': name },
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': name,
     clusters: [{ name, cluster: { server: `https://${serverName(plane)}`, 'certificate-authority-data': base64(ca) } }],
     users: [
       { name, user: { 'client-certificate-data': base64(manager.cert), 'client-key-data': base64(manager.key) } },
@@ -99,7 +105,9 @@ export function serverDeployment(plane: ControlPlane, credentials: Credentials):
   const dataMounts = storage ? [{ name: 'etcddata', mountPath: ETCD_FILES }] : [];
   const secret = credentialsName(plane);
   const server = {
-    ...{ name: 'apiserver', image: plane.image, imagePullPolicy: 'IfNotPresent' },
+    name: 'apiserver',
+    image: plane.image,
+    imagePullPolicy: 'IfNotPresent',
     command: [...program, SERVER_MODULE, ...serverArguments(plane)],
     ports: [{ name: 'https', containerPort: SECURE_PORT, protocol: 'TCP' }],
     readinessProbe: { tcpSocket: { port: 'https' }, periodSeconds: 2 },
@@ -109,13 +117,17 @@ export function serverDeployment(plane: ControlPlane, credentials: Credentials):
     ],
   };
   const etcd = {
-    ...{ name: 'etcd', image: etcdImage, imagePullPolicy: 'IfNotPresent' },
+    name: 'etcd',
+    image: etcdImage,
+    imagePullPolicy: 'IfNotPresent',
     // Found by PATH, so that the program of a node that runs processes can be used (image `host`).
     command: ['etcd', '--data-dir', `${ETCD_FILES}/data`],
     volumeMounts: dataMounts,
   };
   return deployment(plane, {
-    ...{ name: serverName(plane), module: SERVER_MODULE, credentials },
+    name: serverName(plane),
+    module: SERVER_MODULE,
+    credentials,
     // The store is used by one server at a time.
     strategy: { type: 'Recreate' },
     spec: {
@@ -170,7 +182,9 @@ function managerDeployment(plane: ControlPlane, credentials: Credentials): Objec
   const secret = `${managerName(plane)}-kubeconfig`;
   const hasConfig = dns.config !== undefined;
   const manager = {
-    ...{ name: 'controller-manager', image: plane.image, imagePullPolicy: 'IfNotPresent' },
+    name: 'controller-manager',
+    image: plane.image,
+    imagePullPolicy: 'IfNotPresent',
     command: [...plane.program, MANAGER_MODULE, ...managerArguments(plane)],
     env: [
       { name: 'POD_NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
@@ -182,7 +196,9 @@ function managerDeployment(plane: ControlPlane, credentials: Credentials): Objec
     ],
   };
   return deployment(plane, {
-    ...{ name: managerName(plane), module: MANAGER_MODULE, credentials },
+    name: managerName(plane),
+    module: MANAGER_MODULE,
+    credentials,
     annotations: { [FEDERATIONS]: `${name}=${dns.zone.replace(/\.$/, '')}` },
     spec: {
       volumes: [
@@ -228,7 +244,8 @@ function deployment(plane: ControlPlane, options: DeploymentOptions): ObjectToCr
   return objectOf(Deployment, {
     metadata: { ...own, annotations: { ...own.annotations, ...annotations } },
     spec: {
-      ...{ replicas: 1, selector: { matchLabels: labels } },
+      replicas: 1,
+      selector: { matchLabels: labels },
       ...(strategy ? { strategy } : {}),
       template: { metadata: { name, labels, annotations: digest }, spec },
     },

@@ -80,7 +80,9 @@ interface MemberAccess {
 export function credentialsSecret(membership: Membership, { server, ca, token }: MemberAccess): ObjectToCreate {
   const { cluster: name, federation, namespace, secret } = membership;
   const config = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': name },
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': name,
     clusters: [{ name, cluster: { server, ...(ca ? { 'certificate-authority-data': base64(ca) } : {}) } }],
     users: [{ name, user: { token } }],
     contexts: [{ name, context: { cluster: name, user: name } }],

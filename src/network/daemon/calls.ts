@@ -13,7 +13,9 @@ export const HANDOVER_VERSION = 1;
 export const SOCKET = 'daemon.sock';
 
 export const daemonSocket = (directory: string, socket = SOCKET): KeyedSocketNames => ({
-  ...{ directory, socket, key: 'daemon.key' },
+  directory,
+  socket,
+  key: 'daemon.key',
 });
 
 export const pidFile = (pid: number) => `${pid}.pid`;

@@ -77,5 +77,7 @@ export class SessionFronts {
 }
 
 const claimOf = ({ protocol, host, port }: Front): Claim => ({
-  ...{ kinds: [`front-${protocol}`], address: host, port },
+  kinds: [`front-${protocol}`],
+  address: host,
+  port,
 });

@@ -42,7 +42,8 @@ export class Session {
     this.#names = new DnsNames(settings.dns, tools);
     this.#guard = tools.guardFor(settings.allowedDialRanges);
     this.fronts = new SessionFronts({
-      ...{ server: tools.fronts, log: tools.log },
+      server: tools.fronts,
+      log: tools.log,
       open: (claim) => this.listen(claim),
       close: (claim) => this.#unlisten(claim),
     });

@@ -123,8 +123,11 @@ export class ConfigReplica {
 
   get config(): IngressConfig {
     return {
-      ...{ hosts: this.#hosts, owners: this.#owners, backends: this.#backends },
-      ...{ defaultBackend: this.#defaultBackend, certificates: this.#certificates },
+      hosts: this.#hosts,
+      owners: this.#owners,
+      backends: this.#backends,
+      defaultBackend: this.#defaultBackend,
+      certificates: this.#certificates,
     };
   }
 

@@ -191,7 +191,9 @@ export class IngressController {
     const informers = this.#informers;
     if (changes.ingresses) this.#ingresses = await this.#ownIngresses();
     const world = {
-      ...{ ingresses: this.#ingresses, changes, policy: this.#options.policy },
+      ingresses: this.#ingresses,
+      changes,
+      policy: this.#options.policy,
       service: (namespace: string, name: string) => informers.of(Service).lister.get(name, namespace),
       slices: (namespace: string, service: string) =>
         informers.of(EndpointSlice).lister.by(byService, `${namespace}/${service}`),

@@ -26,7 +26,9 @@ export function forwardedHeaders(
     Object.entries(headers).filter(([name]) => !name.startsWith(':') && !dropped.has(name)),
   );
   return {
-    ...{ ...kept, ...(hasBody ? bodyFraming(headers['content-length']) : {}), host },
+    ...kept,
+    ...(hasBody ? bodyFraming(headers['content-length']) : {}),
+    host,
     'x-forwarded-for': client.address,
     'x-real-ip': client.address,
     'x-forwarded-proto': client.isTls ? 'https' : 'http',

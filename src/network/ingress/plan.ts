@@ -95,7 +95,8 @@ export function* planIngress(
   const refusals = yield* refusedBackends(world, { wanted, known }, pace);
   const unserved = yield* backendProblems(rules, refusals, pace);
   const config: IngressConfig = {
-    ...{ hosts: merged.hosts, owners },
+    hosts: merged.hosts,
+    owners,
     defaultBackend: known ? known.config.defaultBackend : firstDefault(rules, owners),
     backends: known ? yield* changedBackends(world, known, pace) : yield* allBackends(world, { wanted, before }, pace),
     certificates:
@@ -238,7 +239,7 @@ function* endpointsOf(
     for (const { addresses, conditions, nodeName } of endpoints) {
       if (conditions?.ready === false || !addresses?.[0]) continue;
       if (count++ === MAX_ADDRESSES) return;
-      yield { address: addresses[0], port: target, ...(nodeName ? { mayBeOwn: true } : {}) };
+      yield { address: addresses[0], port: target, mayBeOwn: nodeName ? true : undefined };
     }
   }
 }

@@ -113,7 +113,9 @@ export class IngressProxy {
   /** Creates the TLS server. Without a certificate for the name, the handshake fails. */
   #tlsServer(): Http2SecureServer {
     const server = createSecureServer({
-      ...{ ...LIMITS, allowHTTP1: true, maxSessionMemory: MAX_SESSION_MEMORY_MB },
+      ...LIMITS,
+      allowHTTP1: true,
+      maxSessionMemory: MAX_SESSION_MEMORY_MB,
       settings: { maxConcurrentStreams: MAX_CONCURRENT_STREAMS, maxHeaderListSize: LIMITS.maxHeaderSize },
       SNICallback: (name, done) => {
         const found = hostCandidates(name).find((host) => this.#contexts.has(host));

@@ -37,7 +37,8 @@ export class LocalRouter implements Router {
   async links(): Promise<readonly Link[]> {
     const all = await this.#ip<readonly IpLink[]>('-4', 'addr', 'show');
     return all.map(({ ifname: name, mtu, addr_info = [] }) => ({
-      ...{ name, mtu },
+      name,
+      mtu,
       addresses: addr_info.map(({ local, prefixlen }) => `${local}/${prefixlen}`),
     }));
   }

@@ -22,7 +22,10 @@ export function stickyBalance({ id, family, protocol }: PortRules, timeoutSecond
       {
         kind: 'set',
         set: {
-          ...{ name: set, kind: 'set', type: `type ipv${family}_addr`, timeoutSeconds },
+          name: set,
+          kind: 'set',
+          type: `type ipv${family}_addr`,
+          timeoutSeconds,
           flags: ['dynamic', 'timeout'],
         },
       },

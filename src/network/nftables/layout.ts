@@ -200,7 +200,7 @@ export function createTable(settings: NetworkSettings): readonly Command[] {
   return [
     { do: 'replace-table' },
     ...FAMILIES.flatMap(sets).map((set): Command => ({ do: 'add-set', set })),
-    ...all.map(({ name, hook }): Command => ({ do: 'add-chain', chain: name, ...(hook ? { hook } : {}) })),
+    ...all.map(({ name, hook }): Command => ({ do: 'add-chain', chain: name, hook })),
     ...all.flatMap(({ name, rules }) => rules.map((rule): Command => ({ do: 'add-rule', chain: name, rule }))),
   ];
 }

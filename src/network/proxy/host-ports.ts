@@ -43,7 +43,8 @@ export class HostPorts {
   async decide(services: ReadonlyMap<string, WantedRules>): Promise<ReadonlyMap<string, HostPortDecision>> {
     const { addresses } = this.#options;
     const wanted = [...services].map(([key, { service, rules }]) => ({
-      ...{ key, rules },
+      key,
+      rules,
       // Ports that a load balancer does not have now count as well: it would get them if they were free.
       ports: [...hostPortsOf(rules), ...balancedPorts(service, addresses)],
     }));

@@ -66,7 +66,10 @@ function addEndpoint(
   // A pod that ends may have an address that another pod uses already: that one counts.
   if (found.has(key) && isTerminating) return;
   found.set(key, {
-    ...{ address, port, isTerminating, isLocal: nodeName === node },
+    address,
+    port,
+    isTerminating,
+    isLocal: nodeName === node,
     isReady: conditions.ready !== false,
     isServing: conditions.serving !== false,
     zones: hints?.forZones?.map(({ name }) => name) ?? [],

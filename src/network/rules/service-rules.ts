@@ -84,12 +84,17 @@ function portRules(
   const addresses = externalAddresses(service, port, family, node);
   const policy = spec.externalTrafficPolicy === 'Local' ? 'Local' : 'Cluster';
   const external: ExternalTraffic = {
-    ...{ ...addresses, nodePort: port.nodePort ?? 0, policy },
+    ...addresses,
+    nodePort: port.nodePort ?? 0,
+    policy,
     outside: choice(policy),
     inside: cluster.map(destination),
   };
   return {
-    ...{ family, clusterIP, port: port.port, protocol: PROTOCOLS[port.protocol] as Protocol },
+    family,
+    clusterIP,
+    port: port.port,
+    protocol: PROTOCOLS[port.protocol] as Protocol,
     id: `${metadata.namespace}/${metadata.name}:${port.port}/${port.protocol}/${family}`,
     affinitySeconds:
       spec.sessionAffinity === 'ClientIP' ? spec.sessionAffinityConfig?.clientIP?.timeoutSeconds : undefined,

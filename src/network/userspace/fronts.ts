@@ -39,7 +39,12 @@ export function frontsOf({
 }: PortRules): Front[] {
   const affinity = affinitySeconds === undefined ? undefined : { key: id, seconds: affinitySeconds };
   const front = (host: string, at: number, endpoints: readonly Destination[], allowedSources?: readonly string[]) => ({
-    ...{ protocol, host, port: at, endpoints, allowedSources, affinity },
+    protocol,
+    host,
+    port: at,
+    endpoints,
+    allowedSources,
+    affinity,
   });
   const all: Front[] = [front(clusterIP, port, internal.endpoints)];
   if (external) {

@@ -107,14 +107,20 @@ export function startAgent(options: AgentOptions): Agent {
   // Kubelets use the node's name as its UID in events, and some clients look for that.
   const nodeEvent = (type: EventType, reason: string, message: string) =>
     recorder.event({ apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } }, type, reason, message);
-  const { watchSeconds } = options;
-  const informers = new InformerFactory({ ...common, ...(watchSeconds ? { watchSeconds } : {}) });
+  const informers = new InformerFactory({ ...common, watchSeconds: options.watchSeconds });
   const reporter = new NodeReporter({
-    ...{ ...common, settings, machine: options.machine, runtime },
+    ...common,
+    settings,
+    machine: options.machine,
+    runtime,
     emit: (_, reason, message) => nodeEvent('Normal', reason, message),
   });
   const context: ActionContext = {
-    ...{ runtime, clock, volumes: options.volumes, logRoot: options.logRoot, userAgent: options.userAgent },
+    runtime,
+    clock,
+    volumes: options.volumes,
+    logRoot: options.logRoot,
+    userAgent: options.userAgent,
     dialGuard: options.dialGuard,
     pulls: new ImagePulls({ images: runtime.images, records: options.pullRecords, clock }),
     objects: referredObjects(client, informers.of(Service), { signal, apiServer: options.apiServer }),
@@ -131,7 +137,12 @@ export function startAgent(options: AgentOptions): Agent {
   const { allowedUnsafeSysctls = [] } = options;
   const own = informers.of(Node, { fieldSelector: `metadata.name=${name}` });
   const pods = new AgentPods({
-    ...{ context, client, random, log, signal, recorder },
+    context,
+    client,
+    random,
+    log,
+    signal,
+    recorder,
     async admission(pod, others, isNew) {
       if (!isStatic(pod)) await own.until((nodes) => nodes.get(name) !== undefined, signal);
       const node = own.lister.get(name) ?? (await reporter.expected());
@@ -175,7 +186,9 @@ export function startAgent(options: AgentOptions): Agent {
       keepLease({ ...common, node: name, uid: () => reporter.uid }),
       // It only reads the mount table.
       eraseNodeDirectories(directories, {
-        ...{ ...common, nodeName: name, mounter: hostMounter(false) },
+        ...common,
+        nodeName: name,
+        mounter: hostMounter(false),
         directoryOf: ownDirectory(options.volumesDirectory),
       }),
       retried(async () => {
@@ -192,7 +205,10 @@ export function startAgent(options: AgentOptions): Agent {
     if (!signal.aborted) log.error('the agent cannot go on', { error: String(error) });
   });
   return {
-    ...{ pods, registered, event: nodeEvent, allocatable: () => reporter.allocatable },
+    pods,
+    registered,
+    event: nodeEvent,
+    allocatable: () => reporter.allocatable,
     podEvent: (pod, { type, reason, message }) => recorder.event(eventSubject(pod, undefined), type, reason, message),
     async stop() {
       stop.abort(new Error('the agent stops'));
@@ -204,7 +220,10 @@ export function startAgent(options: AgentOptions): Agent {
 
   function manifestsOf(directory: string): ManifestDirectory {
     return new ManifestDirectory({
-      ...{ clock, signal, directory, node: name },
+      clock,
+      signal,
+      directory,
+      node: name,
       onPods: (found) => pods.setStatic(found),
       onInvalid: (path, error) => {
         log.error('a manifest of a static pod is invalid', { path, error });

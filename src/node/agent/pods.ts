@@ -17,8 +17,7 @@ import type { Runtime } from '../runtime/runtime.ts';
 import type { ActionContext } from './actions/context.ts';
 import { AgentCounters } from './counters.ts';
 import { releaseLeftovers } from './leftovers.ts';
-import { orphanOf } from './orphan.ts';
-import { RuntimeView } from './runtime-view.ts';
+import { type PodRecords, RuntimeView } from './runtime-view.ts';
 import { MirrorPods } from './static/mirror-pods.ts';
 import { StaticPods } from './static/static-pods.ts';
 import { StatusWriter } from './status/status-writer.ts';
@@ -103,8 +102,10 @@ export class AgentPods {
     const reason = 'Evicted';
     this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
     this.#followed.get(uidOf(pod))?.worker.fail({
-      ...{ reason, message, graceSeconds: EVICTION_GRACE_SECONDS },
-      ...(isDisruption ? { disruption: message } : {}),
+      reason,
+      message,
+      graceSeconds: EVICTION_GRACE_SECONDS,
+      disruption: isDisruption ? message : undefined,
     });
   }
 
@@ -199,7 +200,11 @@ export class AgentPods {
   #start(uid: string, pod: SeenPod): Followed {
     const { context, client, log, signal, recorder, hostIP } = this.#options;
     const worker = new PodWorker(pod, {
-      ...{ context, log, counters: this.counters, view: this.#view, records: this.#options.recordsOf() },
+      context,
+      log,
+      counters: this.counters,
+      view: this.#view,
+      records: this.#options.recordsOf(),
       emit: (about, { type, reason, message, container }) =>
         recorder.event(eventSubject(about, container), type, reason, message),
       admit: (each) => this.#admit(each),
@@ -208,14 +213,12 @@ export class AgentPods {
       onStatus: () => this.#report(uid),
     });
     const status = new StatusWriter(worker, {
-      ...{
-        client,
-        log,
-        signal,
-        hostIP,
-        clock: context.clock,
-        limitation: (each) => limitationOf(each, context.runtime),
-      },
+      client,
+      log,
+      signal,
+      hostIP,
+      clock: context.clock,
+      limitation: (each) => limitationOf(each, context.runtime),
       shownAs: (each) => (isStatic(each) ? this.#mirrors.of(each) : each),
     });
     const followed = { worker, status, hasEnded: false };
@@ -317,7 +320,25 @@ function limitationOf(pod: SeenPod, { limitation, ignoredRequests }: Runtime): s
 }
 
 const STATIC_RESIZE: Refusal = {
-  ...{ reason: 'Infeasible', message: 'In-place resize of static-pods is not supported' },
+  reason: 'Infeasible',
+  message: 'In-place resize of static-pods is not supported',
 };
 
 const uidOf = ({ metadata: { uid = '' } }: SeenPod) => uid;
+
+/** As in Kubernetes, pods that the API does not know any more are stopped within a second. */
+const ORPHAN_GRACE_SECONDS = 1;
+
+/** Returns a pod with as much as is needed to end it. */
+function orphanOf({ sandboxes, containers }: PodRecords): SeenPod | undefined {
+  const [newest] = sandboxes;
+  if (!newest) return undefined;
+  const names = [...new Set(containers.map(({ name }) => name))];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...newest.pod, deletionGracePeriodSeconds: ORPHAN_GRACE_SECONDS },
+    spec: { containers: names.map((name) => ({ name, image: '' })) },
+    status: {},
+  } as unknown as SeenPod;
+}

@@ -62,7 +62,8 @@ export function volumesApi(client: Client, options: VolumesApiOptions): VolumesA
     async createToken(namespace, account, { audiences, expirationSeconds, boundPod }) {
       const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', ...boundPod };
       const body = {
-        ...{ apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest' },
+        apiVersion: 'authentication.k8s.io/v1',
+        kind: 'TokenRequest',
         spec: { audiences, expirationSeconds, boundObjectRef },
       };
       const answer = await client.of(ServiceAccount).in(namespace).subresource(account, 'token').create(body);

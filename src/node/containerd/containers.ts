@@ -220,7 +220,7 @@ export class CriContainers implements Containers {
       const usage = cgroup && this.#cgroups?.usage(cgroup);
       if (!usage) return [];
       const network = this.#cgroups?.network(cgroup, id);
-      return [{ id, time, ...usage, writableBytes: undefined, ...(network && { network }) }];
+      return [{ id, time, ...usage, writableBytes: undefined, network }];
     });
   }
 

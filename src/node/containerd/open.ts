@@ -1,5 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeDirectories } from '../../base/own-files/make-directories.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Decoded } from '../../protocols/protobuf/message.ts';
 import { openCgroups } from '../cgroups/cgroups.ts';
+import { PAUSE_IMAGE, writePauseImage } from '../images/pause/pause-image.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Images, Runtime, RuntimeHandler, RuntimeHealth } from '../runtime/runtime.ts';
 import { Changes } from './changes.ts';
@@ -17,7 +22,6 @@ import type { ContainerdOptions, ContainerdRuntime } from './options.ts';
 import { ensureDaemon, findDaemon } from './own/daemon.ts';
 import { exists, findProgram } from './own/machine.ts';
 import { ownPaths } from './own/paths.ts';
-import { ensurePauseImage } from './pause.ts';
 import { PodCgroups } from './pod-cgroups.ts';
 import { refusalOf } from './refusal.ts';
 
@@ -34,7 +38,7 @@ export async function openContainerd(options: ContainerdOptions): Promise<Contai
   const connection = new Connection({
     socket,
     clock,
-    ...(foreign === undefined && running === undefined && { revive }),
+    revive: foreign === undefined && running === undefined ? revive : undefined,
   });
   const { name, path, networkNamespace } = options;
   const interfaces = await PodInterfaces.open({ connection, name, path, networkNamespace });
@@ -159,7 +163,7 @@ class Containerd extends CriContainers implements ContainerdRuntime {
       .filter(({ status }) => !status)
       .map(({ reason, message }) => `${reason}: ${message}`)
       .join('; ');
-    return { isReady: holds('RuntimeReady'), isNetworkReady: holds('NetworkReady'), ...(message && { message }) };
+    return { isReady: holds('RuntimeReady'), isNetworkReady: holds('NetworkReady'), message: message || undefined };
   }
 
   onChange(listener: (sandboxId: string | undefined) => void): () => void {
@@ -218,5 +222,25 @@ function settingsOf({ info }: Decoded<typeof StatusResponse>): Settings {
     return { sandboxImage, cniFolder: cni?.confDir, usesSystemdCgroups };
   } catch {
     return { sandboxImage: undefined, cniFolder: undefined, usesSystemdCgroups: undefined };
+  }
+}
+
+/** Loads the image that keeps sandboxes alive, under the name that the runtime expects, if it does not have one. */
+async function ensurePauseImage(
+  name: string | undefined,
+  { connection, clock, directory }: { connection: Connection; clock: Clock; directory: string },
+): Promise<void> {
+  const wanted = name ?? PAUSE_IMAGE;
+  const { image } = await connection.call(cri.imageStatus, { image: { image: wanted } });
+  if (image) return;
+  await makeDirectories(directory);
+  // A separate directory: `qd image` may open the runtime while the node is starting.
+  const folder = await mkdtemp(join(directory, 'pause-'));
+  try {
+    const archive = join(folder, 'pause.tar');
+    await writePauseImage(archive, process.arch);
+    await loadArchive(archive, { connection, clock, as: wanted, unpacks: false });
+  } finally {
+    await rm(folder, { recursive: true });
   }
 }

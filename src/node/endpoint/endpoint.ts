@@ -78,8 +78,12 @@ export class Endpoint {
    */
   async listen(on: string | ListenOnPort, authority: string): Promise<number> {
     this.#tls = createTlsServer({
-      ...{ ca: authority, requestCert: true, rejectUnauthorized: false, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
-      ...{ minVersion: 'TLSv1.2', allowHalfOpen: true },
+      ca: authority,
+      requestCert: true,
+      rejectUnauthorized: false,
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      minVersion: 'TLSv1.2',
+      allowHalfOpen: true,
     });
     this.#tls.maxConnections = MAX_CONNECTIONS;
     this.#tls.on('secureConnection', (socket: TLSSocket) => this.#http.emit('connection', this.#follow(socket)));

@@ -42,7 +42,11 @@ export function guardCommands(
   const [sent, received] = ['sent', 'received'];
   const [own, ownMac] = [ipv4(address), macAddress(mac)];
   const hook = (name: BaseChain['hook']): BaseChain => ({
-    ...{ type: 'filter', hook: name, prio: PRIORITY, policy: 'drop', dev: device },
+    type: 'filter',
+    hook: name,
+    prio: PRIORITY,
+    policy: 'drop',
+    dev: device,
   });
   const fromOwnMac = field('ether', 'saddr', ownMac);
   return [

@@ -55,7 +55,9 @@ interface Resize {
 }
 
 const RESTARTING: ConditionResult = {
-  ...{ holds: true, reason: 'RestartAllContainersStarted', message: 'container exited with restart policy rule' },
+  holds: true,
+  reason: 'RestartAllContainersStarted',
+  message: 'container exited with restart policy rule',
 };
 const TRUE: ConditionResult = { holds: true };
 const FALSE: ConditionResult = { holds: false };

@@ -71,14 +71,24 @@ export async function startSimulatedNodes(options: SimulatedNodesOptions): Promi
   const events = new AgentEvents(clock, options.names.length, recorderOf);
   const reporter = new StatusReporter({ ...common, timers });
   const pods = new SimulatedPods({
-    ...{ clock, random, log, timers, reporter, rules: rules.pods },
+    clock,
+    random,
+    log,
+    timers,
+    reporter,
+    rules: rules.pods,
     nodeOf: (name) => fleet.node(name),
     objectOf: (node) => nodes.lister.get(node.name),
     emit: (life, event) => events.podEvent(life, event),
   });
   const nodes = informers.of(Node);
   const fleet: Fleet = new Fleet({
-    ...{ ...common, clientOf, timers, nodes, machines: machinesOf(options), rules: rules.nodes },
+    ...common,
+    clientOf,
+    timers,
+    nodes,
+    machines: machinesOf(options),
+    rules: rules.nodes,
     renewalMs: options.renewalMs,
     onUp: (node) => {
       pods.resume(node);

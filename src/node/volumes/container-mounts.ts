@@ -74,7 +74,8 @@ async function volumeMount(
         volumePath: volume.path,
         subPath,
         mountPoint: layout.subPath(uid, mount.name, container, index),
-        ...{ mounter, ids },
+        mounter,
+        ids,
         container,
         volume: mount.name,
       })

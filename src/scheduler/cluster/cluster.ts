@@ -2,6 +2,8 @@
  * Nodes and the pods on them as the scheduler knows them. It is ahead of the server: a pod is on its node as soon as it is
  * assumed there, before its binding is written. Updated incrementally, and read without copying.
  */
+
+import { groupBy } from '../../base/collections/group-by.ts';
 import { deepEqual } from '../../base/json/tree.ts';
 import type { Node } from '../objects.ts';
 import { bump, NodeInfo } from './node-info.ts';
@@ -9,7 +11,6 @@ import { Nominations } from './nominations.ts';
 import { type PodCounts, type PodQuery, Questions } from './pod-counts.ts';
 import type { PodInfo } from './pod-info.ts';
 import { TermIndex } from './term-index.ts';
-import { interleaveZones } from './zones.ts';
 
 interface Placed {
   readonly pod: PodInfo;
@@ -180,4 +181,19 @@ export class Cluster {
     for (const image of before.keys()) bump(this.images, image, -1);
     for (const image of after.keys()) bump(this.images, image, 1);
   }
+}
+
+const ZONE = 'topology.kubernetes.io/zone';
+const REGION = 'topology.kubernetes.io/region';
+
+/** Interleaves nodes of different zones, so that a search that stops early has covered all zones. */
+function interleaveZones(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
+  const zones = groupBy(nodes, ({ labels }) => `${labels[REGION] ?? ''}/${labels[ZONE] ?? ''}`);
+  if (zones.size <= 1) return nodes;
+  const out: NodeInfo[] = [];
+  const lists = [...zones.values()];
+  for (let position = 0; out.length < nodes.length; position++) {
+    for (const list of lists) if (position < list.length) out.push(list[position]!);
+  }
+  return out;
 }

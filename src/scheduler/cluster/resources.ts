@@ -1,8 +1,9 @@
 /**
  * Resource requests of pods and allocatable resources of nodes: processors in millicores, memory and storage in bytes.
  */
+
+import { parseQuantity, scaled } from '../../base/quantity.ts';
 import type { Node, Pod } from '../objects.ts';
-import { thousandths, units } from './amounts.ts';
 
 interface Resources {
   readonly cpu: number;
@@ -217,4 +218,23 @@ export function allocatableOf({ status }: Node): Allocatable {
   const pods = total.others?.get('pods') ?? 0;
   total.others?.delete('pods');
   return { cpu: total.cpu, memory: total.memory, storage: total.storage, others: total.others, pods };
+}
+
+const MAX_CACHED = 4096;
+
+const thousandths = remembered(3);
+const units = remembered(0);
+
+/** Converts quantities to numbers, with a cache: processors in millicores, all else in whole units, rounded up. */
+function remembered(shift: number): (text: string) => number {
+  const known = new Map<string, number>();
+  return (text) => {
+    let found = known.get(text);
+    if (found === undefined) {
+      found = Number(scaled(parseQuantity(text), shift));
+      if (known.size >= MAX_CACHED) known.clear();
+      known.set(text, found);
+    }
+    return found;
+  };
 }

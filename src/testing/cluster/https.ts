@@ -14,8 +14,15 @@ const ADMIN = { commonName: 'kubernetes-admin', organization: 'system:masters' }
 
 /** The answer to `/version`. */
 const VERSION = {
-  ...{ major: '1', minor: '36', gitVersion: 'v1.36.4+quarterdeck', gitCommit: '', gitTreeState: 'clean' },
-  ...{ buildDate: '1970-01-01T00:00:00Z', goVersion: 'node', compiler: 'v8', platform: 'test' },
+  major: '1',
+  minor: '36',
+  gitVersion: 'v1.36.4+quarterdeck',
+  gitCommit: '',
+  gitTreeState: 'clean',
+  buildDate: '1970-01-01T00:00:00Z',
+  goVersion: 'node',
+  compiler: 'v8',
+  platform: 'test',
 };
 
 export interface ServedApi {
@@ -34,7 +41,11 @@ export async function serve({ server, keys, random }: ServeOptions): Promise<Ser
   const cleanup = new Cleanup();
   const serving = issueLeaf(keys, random, { subject: SERVER, usage: 'server', names: [HOST, 'localhost'] });
   const { urls } = await serveHttps({
-    ...{ server, cleanup, log: silent, version: VERSION, isReady: () => true },
+    server,
+    cleanup,
+    log: silent,
+    version: VERSION,
+    isReady: () => true,
     listeners: [{ host: HOST, port: 0 }],
     documents: [historyDocument(server)],
     // Connections belong to the machine; requests read the cluster's time.

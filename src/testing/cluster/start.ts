@@ -108,9 +108,14 @@ async function startFrom(beginning: Beginning): Promise<Parts> {
   const cleanup = new Cleanup();
   cleanup.add(() => store.close());
   const plane = await startControlPlane({
-    ...{ clock, random, log: silent, cleanup },
+    clock,
+    random,
+    log: silent,
+    cleanup,
     api: {
-      ...{ ...SERVER_OPTIONS, store: gate.store, admission: admissionPlugins() },
+      ...SERVER_OPTIONS,
+      store: gate.store,
+      admission: admissionPlugins(),
       // An image of this release has them.
       defaultRoles: ownImage === undefined,
       ownUntil: ownImage?.revision,
@@ -169,7 +174,8 @@ function controllerKeys(keys: ClusterKeys, tools: Pick<Parts, 'clock' | 'random'
 function accountsOf({ tokenKey }: ClusterKeys): AccountTokens {
   let keys: readonly KeyObject[] | undefined;
   return {
-    ...{ issuers: [DEFAULT_ISSUER], audiences: [DEFAULT_ISSUER] },
+    issuers: [DEFAULT_ISSUER],
+    audiences: [DEFAULT_ISSUER],
     get keys() {
       keys ??= [createPublicKey(tokenKey())];
       return keys;

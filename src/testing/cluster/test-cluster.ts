@@ -62,7 +62,8 @@ export class TestCluster implements Cluster {
     this.#direct = tracedCalls(server.direct(ADMIN));
     this.client = testClient(this.#kinds, server.direct);
     this.#time = new TimeControl({
-      ...{ clock, activity },
+      clock,
+      activity,
       changes: () => this.#changes.count,
       lastChange: () => this.#changes.last,
     });

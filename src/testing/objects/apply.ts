@@ -18,8 +18,12 @@ export async function apply(
     if (!name) throw new Error(`a manifest of kind ${kindName} needs metadata.name`);
     const body = { ...manifest, metadata: { ...metadata, ...(namespace ? { namespace } : {}) } };
     const reply = await direct({
-      ...{ verb: 'patch', apiVersion: version.apiVersion, plural: kind.plural, name, patchType: 'apply' },
-      ...(namespace ? { namespace } : {}),
+      verb: 'patch',
+      apiVersion: version.apiVersion,
+      plural: kind.plural,
+      name,
+      patchType: 'apply',
+      namespace,
       body: structuredClone(body),
       options: { fieldManager: FIELD_MANAGER, force: true },
     });

@@ -71,7 +71,7 @@ export async function requestCertificate(options: CertificateOptions): Promise<N
   const { signer: signerName, usage } = PURPOSES[purpose];
   const { privateKey } = await newKey();
   const subject = { commonName: `system:node:${node}`, organization: 'system:nodes' };
-  const content = { subject, ...(purpose === 'serving' ? { names: [node] } : {}) };
+  const content = { subject, names: purpose === 'serving' ? [node] : undefined };
   const request = Buffer.from(newRequest(content, privateKey)).toString('base64');
   const requests = client.of(CertificateSigningRequest);
   const name = `node-csr-${random.bytes(8).toString('hex')}`;

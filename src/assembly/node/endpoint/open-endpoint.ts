@@ -81,7 +81,9 @@ export async function openEndpoint(options: OpenEndpointOptions): Promise<OpenEn
   const stop = new AbortController();
   let serving: Promise<void> | undefined;
   return {
-    ...{ node, endpoint, listensOn },
+    node,
+    endpoint,
+    listensOn,
     get port() {
       return port;
     },
@@ -98,7 +100,15 @@ export async function openEndpoint(options: OpenEndpointOptions): Promise<OpenEn
     serve() {
       if (!authority) return;
       serving ??= keepCertificate({
-        ...{ client, purpose, node: name, directory, clock, random, log, first: stored, signal: stop.signal },
+        client,
+        purpose,
+        node: name,
+        directory,
+        clock,
+        random,
+        log,
+        first: stored,
+        signal: stop.signal,
         use: (issued) => {
           identity = issued;
           endpoint.use(issued, authority());
@@ -139,7 +149,8 @@ function endpointNode({ name, addresses, parts, clock }: OpenEndpointOptions): E
     probes: () => worker.probeCounts,
   });
   return {
-    ...{ name, addresses },
+    name,
+    addresses,
     get runtime() {
       return parts.runtime;
     },

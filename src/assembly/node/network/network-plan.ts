@@ -42,7 +42,10 @@ export function machineNetwork(dataDirectory: string, clusterCidr: string, count
   const last = 2 ** (prefixLength - Number(clusterCidr.split('/')[1])) - 1;
   const range = subnets.at(last);
   return {
-    ...{ ...machineNames(dataDirectory), clusterCidr, range, prefixLength },
+    ...machineNames(dataDirectory),
+    clusterCidr,
+    range,
+    prefixLength,
     gateway: addressIn(range, 1),
   };
 }

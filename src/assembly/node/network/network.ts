@@ -73,5 +73,5 @@ function ignoreExisting(error: unknown): void {
 }
 
 async function run(command: readonly string[], { path, input }: RunProgramOptions & { path: string }): Promise<void> {
-  await runProgram(command, { ...(input === undefined ? {} : { input }), path: systemPath(path) });
+  await runProgram(command, { input, path: systemPath(path) });
 }

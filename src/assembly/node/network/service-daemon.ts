@@ -32,7 +32,9 @@ export class OwnServiceDaemon {
     const { AttachedDaemon } = await import('../../../network/daemon/attached-daemon.ts');
     const dns = { domain: clusterDomain, ranges: [], serviceAddress: undefined, clients: [], upstream: [] };
     this.#opened = AttachedDaemon.open({
-      ...{ ...environment, ...command, directory },
+      ...environment,
+      ...command,
+      directory,
       settings: { dns, allowedDialRanges: [] },
     });
     return this.#opened;

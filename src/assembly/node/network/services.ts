@@ -56,10 +56,12 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
   const kernel = await openKernel(path, node.networkNamespace);
   const table = serviceTable(node.name, node.shortName);
   const onMachine = { ...node, path, dataDirectory: options.dataDirectory };
-  const common = { client, clock, random, log, node: node.name, ...(watchSeconds ? { watchSeconds } : {}) };
+  const common = { client, clock, random, log, node: node.name, watchSeconds };
   const serve = (applier: RuleApplier, daemon?: ServiceDaemon) =>
     new ServiceProxy({
-      ...{ ...common, addresses: node.addresses, applier },
+      ...common,
+      addresses: node.addresses,
+      applier,
       listen: (server, port) => (kernel ? kernel.listen(server, port) : listening(server, port)),
       listeners: () => networkPortsInUse(onMachine, daemon?.ports),
       reportPortsInUse: (ports) => annotatePortsInUse(options.nodeClient ?? client, node.name, ports),
@@ -88,8 +90,13 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
   const routes =
     router &&
     new RouteWatch({
-      ...{ ...common, kernel, router, owner: node.shortName, podRanges: node.podCIDRs },
-      ...{ table: routesTable(table), mode: options.podRoutes },
+      ...common,
+      kernel,
+      router,
+      owner: node.shortName,
+      podRanges: node.podCIDRs,
+      table: routesTable(table),
+      mode: options.podRoutes,
     });
   const forwarding = await openForwarding(path);
   // The packets of a node with a network of its own pass the machine, too.

@@ -35,7 +35,9 @@ export async function startFederationServer(
   const tls = await tlsOf(flags);
   const { requestTimeout: requestTimeoutMs } = flags;
   const authenticating = await authentication({
-    ...{ clock, log, anonymous: flags.anonymousAuth },
+    clock,
+    log,
+    anonymous: flags.anonymousAuth,
     tokens: await authenticationFile.tokens(flags.tokenAuthFile),
     passwords: await authenticationFile.passwords(flags.basicAuthFile),
   });
@@ -43,14 +45,17 @@ export async function startFederationServer(
   const { server } = await startFederation({
     ...environment,
     api: {
-      ...{ store, authentication: authenticating },
+      store,
+      authentication: authenticating,
       admission: admissionPlugins({
         disabled: admissionPluginNames.filter((name) => !flags.admissionControl.includes(name)),
         enabled: flags.admissionControl,
       }),
       flowControl: {
-        ...{ priorityAndFairness: false, requestTimeoutMs },
-        ...{ maxReading: flags.maxRequestsInflight, maxMutating: flags.maxMutatingRequestsInflight },
+        priorityAndFairness: false,
+        requestTimeoutMs,
+        maxReading: flags.maxRequestsInflight,
+        maxMutating: flags.maxMutatingRequestsInflight,
       },
       // No other server uses the directory.
       release: flags.dataDir ? release : undefined,
@@ -59,8 +64,14 @@ export async function startFederationServer(
   const { bindAddress: host, securePort: port, advertiseAddress } = flags;
   const { urls } = await explainListening({ host, port, portFlag: '--secure-port' }, () =>
     serveHttps({
-      ...{ server, cleanup, tls, log, clock, version: apiVersion, listeners: [{ host, port }] },
-      ...(advertiseAddress === undefined ? {} : { advertised: `${advertiseAddress}:${port}` }),
+      server,
+      cleanup,
+      tls,
+      log,
+      clock,
+      version: apiVersion,
+      listeners: [{ host, port }],
+      advertised: advertiseAddress === undefined ? undefined : `${advertiseAddress}:${port}`,
       limits: { requestTimeoutMs },
       checks: [logCheck(log), answering('etcd', () => store.revision(), clock), ...server.checks],
       isReady: () => true,

@@ -24,8 +24,10 @@ export async function dnsPublication(flags: DnsFlags): Promise<DnsPublication | 
   }
   const config = dnsProviderConfig === undefined ? undefined : await readDnsConfig(dnsProviderConfig);
   return {
-    provider: openDnsProvider(dnsProvider, zone, config),
-    ...{ zone, domain, federation: federationName },
+    provider: await openDnsProvider(dnsProvider, zone, config),
+    zone,
+    domain,
+    federation: federationName,
     resolve: async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address),
   };
 }

@@ -41,7 +41,7 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
   const log = createLogger(logLevelOf(flags));
   const { POD_NAMESPACE: namespace = DEFAULT_NAMESPACE } = process.env;
   const connection = await namedKubeconfig('--kubeconfig', kubeconfig);
-  const federation = httpsTransport({ ...connection, ...(master ? { server: master } : {}) });
+  const federation = httpsTransport({ ...connection, server: master || connection.server });
   const hostTransport = httpsTransport(await hostConnection(process.env));
   const host = createClient(hostTransport);
   const stop = new AbortController();
@@ -51,7 +51,13 @@ export async function runFederationManager(flags: FederationManagerFlags): Promi
   });
   log.info('started', { server: master ?? connection.server, namespace, dnsProvider: flags.dnsProvider ?? 'none' });
   await runFederationControllers({
-    ...{ clock: systemClock, random: systemRandom, log, signal: stop.signal, namespace, host, dns },
+    clock: systemClock,
+    random: systemRandom,
+    log,
+    signal: stop.signal,
+    namespace,
+    host,
+    dns,
     client: createClient(federation),
     leaderElect: flags.leaderElect,
     identity: process.env.POD_NAME ?? hostname(),

@@ -19,7 +19,7 @@ export async function authorization(
   if (modes.includes('Webhook') !== (file !== undefined)) {
     throw new CliError('--authorization-mode Webhook and --authorization-webhook-config-file must be given together');
   }
-  return { authorization: withNodes(modes), ...(file === undefined ? {} : { postReview: await createPost(file) }) };
+  return { authorization: withNodes(modes), postReview: file === undefined ? undefined : await createPost(file) };
 }
 
 /** Adds the node authorizer where roles decide: without it, the cluster's own nodes could not do their work. */

@@ -10,7 +10,6 @@ import { openDirectory } from '../directory/directory.ts';
 import type { GivenFlags } from '../settings/settle.ts';
 import { type LogFile, openLogFile } from './log-file.ts';
 import { NODES_NOT_READY, READY } from './ready.ts';
-import { splitOutput } from './split-output.ts';
 
 /** How many lines of the log explain a start that ended without an error of its own. */
 const LOG_LINES_SHOWN = 10;
@@ -84,4 +83,20 @@ async function showFailure(log: LogFile, text: string): Promise<void> {
   await log.undo();
   if (errors.length > 0) for (const line of errors) process.stderr.write(`${line}\n`);
   else throw new CliError(`the start failed; the end of ${log.path}: ${all.slice(-LOG_LINES_SHOWN).join(' ')}`);
+}
+
+/** Output of a start in the foreground: progress to standard output, errors and log lines to standard error. */
+interface Output {
+  /** The lines for people. */
+  readonly shown: readonly string[];
+  /** The lines that say why the program ended. */
+  readonly errors: readonly string[];
+  readonly all: readonly string[];
+}
+
+/** Tells apart what a process has written to one file. Log lines are JSON objects. */
+function splitOutput(text: string): Output {
+  const all = text.replace(/\n+$/, '').split('\n');
+  const isError = (line: string) => line.startsWith('qd: ');
+  return { all, errors: all.filter(isError), shown: all.filter((line) => !isError(line) && !line.startsWith('{')) };
 }

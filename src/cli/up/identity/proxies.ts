@@ -20,7 +20,8 @@ export function proxiedUsers(flags: IdentityFlags): RequestHeaderUser | undefine
 /** The serving certificate, and the authorities whose client certificates are accepted. */
 export async function tlsOf({ serving, authority }: Pki, flags: IdentityFlags): Promise<Tls> {
   return {
-    ...{ key: serving.key, cert: serving.certificate },
+    key: serving.key,
+    cert: serving.certificate,
     ca: await clientAuthorities(authority, flags.clientCaFile),
     proxyCa: await proxyAuthorities(flags),
   };
@@ -38,6 +39,6 @@ export async function frontProxyOf({ frontProxy, authority }: Pki, flags: Identi
   return {
     ...frontProxy,
     clientAuthority: await clientAuthorities(authority, flags.clientCaFile),
-    ...(others ? { others } : {}),
+    others: others || undefined,
   };
 }

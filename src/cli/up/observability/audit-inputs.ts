@@ -4,9 +4,9 @@ import { fileProblem } from '../../../base/file-problem.ts';
 import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
 import { defaultPolicy } from '../../../server/access/audit/default-policy.ts';
 import { type Policy, PolicyError, parsePolicy } from '../../../server/access/audit/policy.ts';
+import { namedKubeconfig } from '../../flags/named-kubeconfig.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { checkWritableFile } from '../../process/writable.ts';
-import { auditWebhookConnection } from './audit-webhook.ts';
 import type { AuditFlags } from './flags.ts';
 
 export interface AuditInputs {
@@ -34,4 +34,16 @@ async function readPolicy(file: string): Promise<Policy> {
     const what = cause instanceof PolicyError ? 'is not an audit policy' : 'cannot be read';
     throw new CliError(`--audit-policy-file ${file} ${what}: ${fileProblem(cause)}`, { cause });
   }
+}
+
+/** Reads the kubeconfig of the webhook. Undefined when none is given. */
+async function auditWebhookConnection(settings: AuditFlags): Promise<Connection | undefined> {
+  const { auditWebhookConfigFile: file } = settings;
+  if (file === undefined) return undefined;
+  if (settings.auditWebhookTruncateMaxBatchSize < settings.auditWebhookTruncateMaxEventSize) {
+    throw new CliError(
+      '--audit-webhook-truncate-max-batch-size must not be less than --audit-webhook-truncate-max-event-size',
+    );
+  }
+  return namedKubeconfig('--audit-webhook-config-file', file);
 }

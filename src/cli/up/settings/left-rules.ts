@@ -35,6 +35,8 @@ export async function freeFromRules(port: number, directory: string, path: strin
 
 async function ownersIn(directory: string): Promise<readonly RulesOwner[]> {
   return (await nodesIn(directory)).map(({ directory: node, file: { name, networkNamespace } }) => ({
-    ...{ name: basename(node), shortName: name, networkNamespace },
+    name: basename(node),
+    shortName: name,
+    networkNamespace,
   }));
 }

@@ -58,7 +58,7 @@ export async function contentOf(namespace: string, look: Look): Promise<Namespac
     }),
   );
   const contents = lists.filter((list) => list !== undefined && list.objects.length > 0) as Content[];
-  return { contents, unlisted, ...(stale.length > 0 ? { undiscovered: discoveryFailure(stale) } : {}) };
+  return { contents, unlisted, undiscovered: stale.length > 0 ? discoveryFailure(stale) : undefined };
 }
 
 function livesInNamespaces(kind: ServedKind): boolean {

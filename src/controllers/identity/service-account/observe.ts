@@ -62,7 +62,7 @@ export async function observeTokens(namespace: string, world: Listers, tools: To
   );
   // An account that only the server knows yet wakes the namespace when it arrives.
   const isPartial = open.length > MAX_SECRETS_PER_PLAN && tokens.size + abandoned.size > 0;
-  return { tokens, abandoned, ...(isPartial ? { isPartial } : {}) };
+  return { tokens, abandoned, isPartial: isPartial || undefined };
 }
 
 function mint(

@@ -62,7 +62,8 @@ export function* planEndpointSlices(
   const time =
     own.length > 0 ? triggerTime(endpointsIn(own), endpointsIn(groups), pods) : service.metadata.creationTimestamp;
   const packing = {
-    ...{ limit: MAX_ENDPOINTS_PER_SLICE, pace: world.pace },
+    limit: MAX_ENDPOINTS_PER_SLICE,
+    pace: world.pace,
     sliceFor: (_: EndpointGroup, old: Slice | undefined) => sliceFor(service, old, time),
   };
   return [...(yield* pack(groups, own, packing)), ...others.map((slice) => remove(EndpointSlice, slice))];

@@ -50,7 +50,8 @@ export function* planMirroring(
     mirrored.push(mirror(subset));
   }
   const packing = {
-    ...{ limit: MAX_ENDPOINTS_PER_SLICE, pace },
+    limit: MAX_ENDPOINTS_PER_SLICE,
+    pace,
     sliceFor: (_: EndpointGroup, old: Slice | undefined) => sliceFor(endpoints, old),
   };
   const groups = yield* merged(

@@ -148,7 +148,8 @@ function portsAt(node: SeenNode, ports: ServicePorts) {
   const isInUse = ({ port, protocol }: ServicePorts[number]) => inUse.has(`${protocol}/${port}`);
   if (!ports.some(isInUse)) return undefined;
   return ports.map((each) => ({
-    ...{ port: each.port, protocol: each.protocol },
+    port: each.port,
+    protocol: each.protocol,
     ...(isInUse(each) ? { error: PORT_IN_USE } : {}),
   }));
 }

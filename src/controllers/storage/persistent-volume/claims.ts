@@ -12,6 +12,8 @@ import {
   classNameOf,
   freeByClass,
   isFor,
+  OLD_PROVISIONER,
+  PROVISIONER,
   SELECTED_NODE,
   volumesByClaim,
 } from '../../../kinds/volumes/binding.ts';
@@ -20,7 +22,6 @@ import { allowsAccess, choice, closestFirst, misfit, suits } from '../../../kind
 import { event, type Plan, update } from '../../loop/plan.ts';
 import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
 import { bind, unboundStatus } from './bind.ts';
-import { planProvisioning } from './provisioning.ts';
 import { type Claim, isDone, isUnbound, type Volume, type World } from './states.ts';
 
 export function planClaim(claim: Claim | undefined, world: World): Plan {
@@ -122,4 +123,25 @@ function waitingForPod(claim: Claim, world: World) {
   }
   const message = `waiting for ${pods.length > 1 ? 'pods' : 'pod'} ${pods.join(',')} to be scheduled`;
   return event(claim, 'Normal', 'WaitForPodScheduled', message);
+}
+
+/** The prefix of in-tree plugins in Kubernetes. There are none here. */
+const IN_TREE_PREFIX = 'kubernetes.io/';
+
+/** Requests provisioning: the provisioner of the class sees its name on the claim. */
+function planProvisioning(claim: Claim, storageClass: DeepReadonly<StorageClass> | undefined): Plan {
+  if (!storageClass) return failed(claim, `storageclass.storage.k8s.io "${classNameOf(claim)}" not found`);
+  const { provisioner } = storageClass;
+  if (provisioner.startsWith(IN_TREE_PREFIX)) return failed(claim, `no volume plugin matched name: ${provisioner}`);
+  if (claim.metadata.annotations?.[PROVISIONER] === provisioner) return [];
+  const annotations = { ...claim.metadata.annotations, [OLD_PROVISIONER]: provisioner, [PROVISIONER]: provisioner };
+  const asking = { ...claim, metadata: { ...claim.metadata, annotations } } as Draft<PersistentVolumeClaim>;
+  const message =
+    `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system ` +
+    'administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.';
+  return [update(PersistentVolumeClaim, asking), event(claim, 'Normal', 'ExternalProvisioning', message)];
+}
+
+function failed(claim: Claim, message: string): Plan {
+  return [event(claim, 'Warning', 'ProvisioningFailed', message)];
 }

@@ -3,15 +3,15 @@ import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { controllerOf, keyOf } from '../../../client/informer/object-cache.ts';
+import { UNLIMITED } from '../../../kinds/conversion/unlimited.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { defineController, type Failure, type Listers, related, type Snapshot } from '../../loop/define.ts';
-import { type Action, type Plan, updateStatus } from '../../loop/plan.ts';
+import { type Action, type Plan, remove, updateStatus } from '../../loop/plan.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
-import { REVISION } from './annotations.ts';
-import { cleanUp } from './history.ts';
+import { compareRevisions, REVISION } from './annotations.ts';
 import { newSet, sortOut } from './new-set.ts';
 import {
   type Conditions,
@@ -28,7 +28,7 @@ import { rollBack, rollbackOf } from './rollback.ts';
 import { rollUpdate } from './rolling-update.ts';
 import { isScaled, scale } from './scaling.ts';
 import { countsOf } from './status.ts';
-import { CREATE_ERROR, createError, type WorkingSet } from './working-set.ts';
+import { byAge, CREATE_ERROR, createError, type WorkingSet } from './working-set.ts';
 
 type SeenDeployment = DeepReadonly<Deployment>;
 type World = Pick<Snapshot<boolean>, 'of' | 'observed' | 'failures'>;
@@ -228,4 +228,22 @@ function createFailure(failures: readonly Failure[]): Failure | undefined {
     ({ action, error }) =>
       action?.type === 'create' && action.kind === ReplicaSet && !isApiError(error, 'AlreadyExists'),
   );
+}
+
+/** Deletes the oldest revisions beyond the limit that have no pods left. */
+function cleanUp({ spec }: DeepReadonly<Deployment>, old: readonly WorkingSet[]): readonly Action[] {
+  const { revisionHistoryLimit: limit = UNLIMITED } = spec;
+  if (limit === UNLIMITED) return [];
+  const kept = old.filter(({ set }) => !set.metadata.deletionTimestamp);
+  return kept
+    .sort((a, b) => compareRevisions(a.set, b.set) || byAge(a, b))
+    .slice(0, Math.max(0, kept.length - limit))
+    .filter(isEmpty)
+    .map(({ set }) => remove(ReplicaSet, set));
+}
+
+function isEmpty({ set, replicas }: WorkingSet): boolean {
+  const { metadata, spec, status } = set;
+  const isObserved = (metadata.generation ?? 0) <= (status.observedGeneration ?? 0);
+  return replicas === 0 && spec.replicas === 0 && (status.replicas ?? 0) === 0 && isObserved;
 }

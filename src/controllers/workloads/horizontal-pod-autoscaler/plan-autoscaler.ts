@@ -97,14 +97,17 @@ function rescaled(
 ): Action {
   const words = `New size: ${replicas}; reason: ${reason}`;
   const { namespace } = autoscaler.metadata;
+  const scale = {
+    apiVersion: 'autoscaling/v1',
+    kind: 'Scale',
+    metadata: { name: spec.scaleTargetRef.name, namespace },
+    spec: { replicas },
+  };
   return {
     type: 'updateSubresource',
     kind,
     subresource: 'scale',
-    object: {
-      ...{ apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: spec.scaleTargetRef.name, namespace } },
-      ...{ spec: { replicas } },
-    },
+    object: scale,
     report: {
       about: autoscaler,
       done: () => eventContent('Normal', 'SuccessfulRescale', words),

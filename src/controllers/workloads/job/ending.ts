@@ -1,12 +1,13 @@
 /** Decides whether a Job has ended, and how. Failures come first. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { SeenJob } from '../../../api/seen-objects.ts';
+import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
 import { decidedEnding, type Ending } from './conditions.ts';
 import { judge } from './failure-policy.ts';
+import { IndexSet } from './index-set.ts';
 import { hasFailed } from './outcome.ts';
-import { metRule } from './success-policy.ts';
 import type { Tally } from './tally.ts';
 
 /** Returns the ending of a Job that ends whatever its pods still do. */
@@ -86,4 +87,16 @@ function failedIndexes({ job, indexes }: Tally): Ending | undefined {
 function earlySuccessOf({ job, indexes }: Tally): Ending | undefined {
   const message = indexes && metRule(job, indexes.succeeded);
   return message === undefined ? undefined : { outcome: 'Complete', reason: 'SuccessPolicy', message };
+}
+
+/** Returns the rule that is met, as a message. */
+function metRule({ spec }: DeepReadonly<Job>, succeeded: IndexSet): string | undefined {
+  if (succeeded.size === 0) return undefined;
+  const rules = spec.successPolicy?.rules ?? [];
+  const index = rules.findIndex(({ succeededIndexes, succeededCount }) => {
+    if (succeededIndexes === undefined) return succeeded.size >= (succeededCount ?? Number.POSITIVE_INFINITY);
+    const wanted = IndexSet.parse(succeededIndexes, spec.completions ?? 0);
+    return wanted.size > 0 && succeeded.inCommon(wanted) >= (succeededCount ?? wanted.size);
+  });
+  return index < 0 ? undefined : `Matched rules at index ${index}`;
 }

@@ -112,7 +112,7 @@ function growByIndex(tally: Tally, count: number, now: number): Steps {
   });
   const ready = waits.filter(({ wait }) => wait === 0).map(({ index }) => index);
   const requeueAfterMs = Math.min(...waits.map(({ wait }) => wait).filter((wait) => wait > 0));
-  return { ...grow(tally, ready), ...(Number.isFinite(requeueAfterMs) ? { requeueAfterMs } : {}) };
+  return { ...grow(tally, ready), requeueAfterMs: Number.isFinite(requeueAfterMs) ? requeueAfterMs : undefined };
 }
 
 /** Creates pods for these indexes, or this number of pods. */

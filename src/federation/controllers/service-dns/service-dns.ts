@@ -68,7 +68,13 @@ export class ServiceDns {
     });
     this.#services = informers.of<Service>(Service);
     this.#publisher = new ZonePublisher({
-      ...{ provider: dns.provider, zone: dns.zone, names: dns, clock, random, log, signal },
+      provider: dns.provider,
+      zone: dns.zone,
+      names: dns,
+      clock,
+      random,
+      log,
+      signal,
       exists: (key) => this.#serviceOf(key) !== undefined,
       failed: (key, message) => {
         const service = this.#serviceOf(key);

@@ -1,14 +1,16 @@
-/** The implementations of the DNS providers. */
+/** Loads the implementation of a DNS provider: a federation uses one at most. */
 import type { ProviderDriver } from '../provider.ts';
 import type { DnsProviderName } from '../provider-names.ts';
-import { awsRoute53 } from './aws-route53/driver.ts';
-import { coredns } from './coredns/driver.ts';
-import { googleCloudDns } from './google-clouddns/driver.ts';
-import { rfc2136 } from './rfc2136/driver.ts';
 
-export const dnsProviders: Readonly<Record<DnsProviderName, ProviderDriver>> = {
-  coredns,
-  rfc2136,
-  'google-clouddns': googleCloudDns,
-  'aws-route53': awsRoute53,
-};
+export async function loadDnsProvider(name: DnsProviderName): Promise<ProviderDriver> {
+  switch (name) {
+    case 'coredns':
+      return (await import('./coredns/driver.ts')).coredns;
+    case 'rfc2136':
+      return (await import('./rfc2136/driver.ts')).rfc2136;
+    case 'google-clouddns':
+      return (await import('./google-clouddns/driver.ts')).googleCloudDns;
+    case 'aws-route53':
+      return (await import('./aws-route53/driver.ts')).awsRoute53;
+  }
+}

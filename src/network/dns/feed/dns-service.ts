@@ -76,7 +76,8 @@ export async function publishDnsEndpoint(
   const version = isKept ? { resourceVersion: old.metadata.resourceVersion } : {};
   const slice = {
     metadata: { name, namespace, labels: { ...LABELS, 'kubernetes.io/service-name': name }, ...version },
-    ...{ addressType, ports },
+    addressType,
+    ports,
     endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
   };
   const endpoints = {

@@ -27,7 +27,10 @@ export async function sandboxConfig(context: ActionContext, subject: Subject, at
   const { runtimeClassName } = pod.spec;
   const runtimeHandler = runtimeClassName ? await context.objects.runtimeHandler(runtimeClassName) : '';
   const { config, events } = sandboxConfigOf(pod, {
-    ...{ attempt, logRoot: context.logRoot, dns: context.node().dns, runtimeHandler },
+    attempt,
+    logRoot: context.logRoot,
+    dns: context.node().dns,
+    runtimeHandler,
     idMappings: await context.volumes.idMappings(pod),
     podPidsLimit: context.node().podPidsLimit,
   });

@@ -87,14 +87,21 @@ async function configOf(
   const image = await runtime.images.find(action.imageId);
   const podIPs = addressesOf(subject, node);
   const { mounts, devices } = await volumes.mounts(pod, container, {
-    ...{ attempt: action.attempt, env, supportsRecursiveReadOnly: await supportsRecursiveReadOnly(context, subject) },
+    attempt: action.attempt,
+    env,
+    supportsRecursiveReadOnly: await supportsRecursiveReadOnly(context, subject),
     idMappings: await volumes.idMappings(pod),
     hosts: hostsFileOf(pod, { clusterDomain: node.dns.clusterDomain, podIPs, nodeHosts: node.hosts }),
   });
   const target = 'targetContainerName' in container ? container.targetContainerName : undefined;
   const targetState = target ? state.containers.find(({ name }) => name === target) : undefined;
   return containerConfigOf(pod, container, {
-    ...{ attempt: action.attempt, env, mounts, devices, machine: node.resources, seccompDirectory },
+    attempt: action.attempt,
+    env,
+    mounts,
+    devices,
+    machine: node.resources,
+    seccompDirectory,
     image: { id: action.imageId, user: image?.user },
     targetContainerId: targetState?.records[0]?.id,
   });

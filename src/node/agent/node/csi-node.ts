@@ -20,7 +20,9 @@ export async function addCsiDriver(client: Client, nodeName: string, driver: Csi
   await describeNode(client, nodeName, driver);
   const { name, nodeId, maxVolumes, topology } = driver;
   const entry = {
-    ...{ name, nodeID: nodeId, topologyKeys: Object.keys(topology).sort() },
+    name,
+    nodeID: nodeId,
+    topologyKeys: Object.keys(topology).sort(),
     ...(maxVolumes > 0 ? { allocatable: { count: maxVolumes } } : {}),
   };
   await changeDrivers(client, nodeName, (drivers) => [...drivers.filter((each) => each.name !== name), entry]);

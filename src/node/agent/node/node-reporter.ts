@@ -163,7 +163,9 @@ export class NodeReporter {
 const architectureOf = ({ nodeInfo }: Status) => String(nodeInfo.architecture ?? 'amd64');
 
 const unavailable = (error: unknown): RuntimeHealth => ({
-  ...{ isReady: false, isNetworkReady: false, message: error instanceof Error ? error.message : String(error) },
+  isReady: false,
+  isNetworkReady: false,
+  message: error instanceof Error ? error.message : String(error),
 });
 
 const conditionsOf = (node: DeepReadonly<Node> | undefined) =>

@@ -38,8 +38,10 @@ export async function readManifest({ path, text, node, seen }: ManifestFile): Pr
   const annotations = { ...pod.metadata.annotations, [CONFIG_HASH]: uid };
   pod.metadata = {
     ...pod.metadata,
-    ...{ name: `${pod.metadata.name}-${node.toLowerCase()}`, namespace: pod.metadata.namespace ?? 'default' },
-    ...{ uid, annotations },
+    name: `${pod.metadata.name}-${node.toLowerCase()}`,
+    namespace: pod.metadata.namespace ?? 'default',
+    uid,
+    annotations,
   };
   pod.spec.nodeName = node;
   pod.spec.tolerations = [...(pod.spec.tolerations ?? []).filter((each) => !isForAll(each)), TOLERATE_ALL];
@@ -77,7 +79,10 @@ function check(pod: Pod): void {
   const context = { operation: 'create', old: undefined, subresource: undefined, apiVersion: 'v1' } as const;
   const whole = { ...context, parent: undefined, root: pod, oldRoot: undefined, checked: undefined };
   const meta = validateObjectMeta(pod.metadata, {
-    ...{ operation: 'create', old: undefined, nameRule: podName, namespaced: true },
+    operation: 'create',
+    old: undefined,
+    nameRule: podName,
+    namespaced: true,
   });
   const errors = [
     ...under('metadata', meta),

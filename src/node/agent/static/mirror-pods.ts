@@ -115,7 +115,9 @@ export class MirrorPods {
     const owner = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeUid() ?? '', controller: true };
     const mirror = {
       metadata: {
-        ...{ name, namespace, ...(labels ? { labels } : {}) },
+        name,
+        namespace,
+        ...(labels ? { labels } : {}),
         annotations: { ...annotations, [CONFIG_MIRROR]: annotations[CONFIG_HASH] ?? '' },
         ownerReferences: [owner],
       },

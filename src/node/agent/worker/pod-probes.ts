@@ -76,7 +76,12 @@ export class PodProbes {
     const { each, spec, id, startedAt = clock.now() } = started;
     const { name } = spec.container;
     return new ContainerProbes({
-      ...{ runtime, clock, userAgent, id, startedAt, container: spec.container },
+      runtime,
+      clock,
+      userAgent,
+      id,
+      startedAt,
+      container: spec.container,
       reported: { started: each.started, ready: each.ready },
       ...probedPod(context, { pod, state }),
       onChange: (results) => {

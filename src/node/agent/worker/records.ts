@@ -50,7 +50,16 @@ export class Records {
     if (known) return known;
     const { id, sandboxId, name, attempt, state, startedAt, finishedAt, exitCode, image, imageId } = container;
     const record = {
-      ...{ id, sandboxId, name, attempt, state, startedAt, finishedAt, exitCode, image, imageId },
+      id,
+      sandboxId,
+      name,
+      attempt,
+      state,
+      startedAt,
+      finishedAt,
+      exitCode,
+      image,
+      imageId,
       statusId: `${this.#options.scheme}://${id}`,
       reason: container.reason,
       message: state === 'exited' ? await this.#message(pod, container) : container.message,

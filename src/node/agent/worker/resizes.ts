@@ -83,6 +83,8 @@ function summary({ metadata: { generation = 0 }, spec }: SeenPod, error?: string
     list.map(({ name, resources = {} }) => ({ name, resources: deepEqual(resources, {}) ? undefined : resources }));
   return JSON.stringify({
     ...(spec.initContainers?.length ? { initContainers: of(spec.initContainers) } : {}),
-    ...{ containers: of(spec.containers), generation, ...(error ? { error } : {}) },
+    containers: of(spec.containers),
+    generation,
+    ...(error ? { error } : {}),
   });
 }

@@ -8,7 +8,12 @@ export interface Right {
 }
 
 const VERBS: Readonly<Record<string, string>> = {
-  ...{ POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' },
+  POST: 'create',
+  GET: 'get',
+  HEAD: 'get',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
   // A connection to a pod of the node.
   CONNECT: 'create',
 };

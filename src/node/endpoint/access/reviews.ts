@@ -64,7 +64,8 @@ export class Reviews {
     const { name, uid, groups, extra } = user;
     const { status } = await this.#client.of(SubjectAccessReview).create({
       spec: {
-        ...{ user: name, groups },
+        user: name,
+        groups,
         ...(uid ? { uid } : {}),
         ...(extra ? { extra } : {}),
         resourceAttributes: { version: 'v1', resource: 'nodes', name: this.#node, verb, subresource },

@@ -33,7 +33,10 @@ export function logRequestOf(
   const tail = query.get('tail') ?? undefined;
   if (stream !== 'All' && !STREAMS.some((each) => each === stream)) throw badRequest(`invalid stream type "${stream}"`);
   return {
-    ...{ namespace: target.namespace, pod: target.pod, container: target.container, signal },
+    namespace: target.namespace,
+    pod: target.pod,
+    container: target.container,
+    signal,
     follow: isSet('follow'),
     previous: isSet('previous'),
     timestamps: isSet('timestamps'),

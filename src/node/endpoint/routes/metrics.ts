@@ -1,8 +1,9 @@
 /** Documents for `/metrics`, `/metrics/cadvisor` and `/metrics/probes`. */
+
+import { head, inBraces } from '../../../base/metrics/text.ts';
 import type { ClaimStats } from '../../machine/housekeeping.ts';
 import type { Container } from '../../runtime/runtime.ts';
 import type { EndpointNode } from '../endpoint-node.ts';
-import { type MetricFamily, type MetricSample, metricText } from './metric-text.ts';
 
 const NANOSECONDS = 1e9;
 const MICROSECONDS = 1e6;
@@ -226,4 +227,27 @@ function gauge(name: string, help: string, samples: readonly MetricSample[]): Me
 
 function counter(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
   return { name, type: 'counter', help, samples };
+}
+
+interface MetricSample {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+interface MetricFamily {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge';
+  readonly help: string;
+  readonly samples: readonly MetricSample[];
+}
+
+/** Families without samples are left out. */
+function metricText(families: readonly MetricFamily[]): string {
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, type, help, samples }) => {
+      const lines = samples.map(({ labels, value }) => `${name}${inBraces(labels)} ${value}\n`);
+      return `${head(name, type, help)}\n${lines.join('')}`;
+    })
+    .join('');
 }

@@ -88,7 +88,10 @@ function sendOnce(request: HttpRequest): Promise<IncomingMessage> {
   const target = new URL(url);
   const allowance = allowanceFor(target.hostname, dialing);
   const options = {
-    ...{ method, headers: { 'User-Agent': USER_AGENT, ...headers }, timeout: IDLE_TIMEOUT_MS, signal },
+    method,
+    headers: { 'User-Agent': USER_AGENT, ...headers },
+    timeout: IDLE_TIMEOUT_MS,
+    signal,
     lookup: dialing.guard.lookup(allowance),
   };
   return new Promise((resolve, reject) => {

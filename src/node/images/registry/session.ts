@@ -97,7 +97,13 @@ export class RegistrySession {
     const { isInsecure } = host;
     const { signal } = progress;
     this.#authorization = await answer({
-      ...{ challenge, repository, credentials, isInsecure, hasTls, signal, dialing: this.#dialing },
+      challenge,
+      repository,
+      credentials,
+      isInsecure,
+      hasTls,
+      signal,
+      dialing: this.#dialing,
     });
     return this.#checked(path, (await this.#send(path, headers)).response);
   }

@@ -27,7 +27,6 @@ import { ContainerRoots } from './container-roots.ts';
 import { ignoreMissing, listIfThere, syncDirectory } from './files.ts';
 import { Ingest } from './ingest.ts';
 import { StoreLayout } from './layout.ts';
-import { imagesOf } from './list-images.ts';
 import { type NamedImage, Names } from './names.ts';
 import { ShiftedRoots } from './shifted-roots.ts';
 import { StoreLock } from './store-lock.ts';
@@ -239,4 +238,29 @@ export class DirectoryImageStore implements ImageStore {
       if (!named.has(`sha256:${name}`)) await rm(join(this.#layout.blobs(), name), { force: true });
     }
   }
+}
+
+/** Names of the same image become one. */
+function imagesOf(named: readonly NamedImage[]): readonly Image[] {
+  const byId = new Map<string, NamedImage[]>();
+  for (const image of named) byId.set(image.id, [...(byId.get(image.id) ?? []), image]);
+  return [...byId.values()].map((images) => {
+    const { id, bytes, user } = images[0]!;
+    const names = images.map(({ name }) => name);
+    return {
+      id,
+      tags: names.filter((name) => !name.includes('@')),
+      digests: names.filter((name) => name.includes('@')),
+      bytes,
+      user: userOf(user),
+      isPinned: false,
+    };
+  });
+}
+
+/** `user:group` is the user; a number is one. */
+function userOf(user: string | undefined): number | string | undefined {
+  const name = user?.split(':')[0];
+  if (name === undefined || name === '') return undefined;
+  return /^\d+$/.test(name) ? Number(name) : name;
 }

@@ -83,7 +83,8 @@ function podSummary(
       volume: [
         ...[...(volumes ?? [])].map(([volume, bytes]) => ({ ...fileSystem(time, node.nodeDisk, bytes), name: volume })),
         ...ofDrivers.map(({ claim, ...stats }) => ({
-          ...{ time, ...stats },
+          time,
+          ...stats,
           ...(claim !== undefined && { pvcRef: { name: claim, namespace } }),
         })),
       ],

@@ -272,7 +272,12 @@ const isStarted = ({ records: [newest], startAttempt }: ContainerState) =>
   newest !== undefined && newest.attempt === startAttempt && newest.state !== 'created';
 
 const failedStep = (reason: string, message: string, now: number): StepState => ({
-  ...{ type: 'failed', reason, message, failures: 1, failedAt: now, retryAt: now + RETRY_MS },
+  type: 'failed',
+  reason,
+  message,
+  failures: 1,
+  failedAt: now,
+  retryAt: now + RETRY_MS,
 });
 
 function setSandboxes(state: PodState, sandboxes: readonly SandboxRecord[]): void {

@@ -48,7 +48,7 @@ export class ContainerCgroup {
     if (!usage) return undefined;
     // Either of them holds its processes up.
     const throttling = this.#cgroups.usage(this.#inner)?.throttling ?? usage.throttling;
-    return { ...usage, ...(throttling && { throttling }) };
+    return { ...usage, throttling };
   }
 
   /** Version 1 counts where the process was. */

@@ -248,7 +248,7 @@ export class Engine {
       const running = this.#containersOf(record.id).find(({ pid }) => pid !== undefined);
       const pid = record.config.namespaces.network === 'pod' ? running?.pid : undefined;
       const network = pid === undefined ? undefined : networkOf(pid);
-      return [{ id: record.id, time: clock.now(), ...usage, writableBytes: undefined, ...(network && { network }) }];
+      return [{ id: record.id, time: clock.now(), ...usage, writableBytes: undefined, network }];
     });
   }
 

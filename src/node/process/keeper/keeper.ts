@@ -59,7 +59,9 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   const fifos = new SpareFifos(join(directory, 'spare'));
   const chosen = await chooseExecutor({
     fifos,
-    ...{ directory, name, machine },
+    directory,
+    name,
+    machine,
     cgroups,
     hasNetwork: network !== undefined,
   });

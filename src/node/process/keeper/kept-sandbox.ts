@@ -8,13 +8,12 @@ import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts
 import { runProgram } from '../../../base/programs/run-program.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import type { Sandbox } from '../../runtime/runtime.ts';
-import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
+import type { DnsConfig, SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { SandboxFiles } from '../oci/input.ts';
 import type { KeeperContext } from './context.ts';
 import type { Holder, SandboxToHold } from './executor.ts';
 import { openReader } from './fifo.ts';
 import { readJson, writeAtomically } from './files.ts';
-import { etcHosts, resolvConf } from './sandbox-files.ts';
 
 /** The file `sandbox.json`. */
 export interface SandboxRecord {
@@ -256,4 +255,24 @@ function readOr(path: string, fallback: string): string {
   } catch {
     return fallback;
   }
+}
+
+/** Content of `/etc/resolv.conf` in containers. */
+function resolvConf({ servers, searches, options }: DnsConfig): string {
+  return [
+    ...(searches.length > 0 ? [`search ${searches.join(' ')}`] : []),
+    ...servers.map((server) => `nameserver ${server}`),
+    ...(options.length > 0 ? [`options ${options.join(' ')}`] : []),
+    '',
+  ].join('\n');
+}
+
+/** Content of `/etc/hosts` in a container that mounts no file of its own there. */
+function etcHosts(hostname: string, address: string | undefined): string {
+  return [
+    '127.0.0.1\tlocalhost',
+    '::1\tlocalhost ip6-localhost ip6-loopback',
+    ...(address === undefined ? [] : [`${address}\t${hostname}`]),
+    '',
+  ].join('\n');
 }

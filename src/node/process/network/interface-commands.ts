@@ -2,7 +2,9 @@
  * Lines for `ip -batch` that make the interface of a pod. A line ends at a blank or a line break of a value, so every value is checked:
  * addresses by their syntax, names because this program has made them.
  */
+
 import { createHash } from 'node:crypto';
+import { programText } from '../../../base/programs/program-text.ts';
 import { deviceName, ipv4 } from '../../interfaces/nft-json.ts';
 import type { AddressRange } from './addresses.ts';
 
@@ -13,28 +15,11 @@ interface Attachment {
   readonly netns: string;
 }
 
-/** Pods of IPv4 ranges have no IPv6, except for the loopback interface, which reaches nobody else. Runs `ip -batch` then. */
-export const INSIDE_SCRIPT = `
-for i in default eth0; do
-  f=/proc/sys/net/ipv6/conf/$i/disable_ipv6
-  [ ! -w $f ] || echo 1 > $f
-done
-exec "$1" -batch -
-`;
+/** Runs `ip -batch` in the namespace of a pod. */
+export const INSIDE_SCRIPT = programText(new URL('./configure-inside.sh', import.meta.url));
 
-/**
- * Makes the interface of a pod in one program, because each one that this process starts takes a while: the pair of interfaces, and then
- * its guards beside what is inside. Arguments: ip, nsenter, nft, the namespace, lines of `ip` outside, commands of nft as JSON or nothing,
- * lines of `ip` inside, and INSIDE_SCRIPT.
- */
-export const CONNECT_SCRIPT = `
-ip=$1; nsenter=$2; nft=$3
-printf '%s\\n' "$5" | "$ip" -batch - || exit
-guard=
-if [ -n "$6" ]; then "$nft" -j "$6" & guard=$!; fi
-printf '%s\\n' "$7" | "$nsenter" "--net=$4" /bin/sh -c "$8" sh "$ip" || exit
-[ -z "$guard" ] || wait "$guard"
-`;
+/** Makes the interface of a pod. */
+export const CONNECT_SCRIPT = programText(new URL('./connect-pod.sh', import.meta.url));
 
 const NETWORK_NAMESPACE = /^(?:\/[A-Za-z0-9_.-]+)+$/;
 

@@ -1,9 +1,10 @@
 /** The specification of a container: its namespaces, mounts, limits of what it may do, and command. Performs nothing. */
+
+import type { OciHook } from '../../container/oci-hook.ts';
 import { ownMountsHook } from '../../container/own-mounts-hook.ts';
 import { grantedCapabilities } from './capabilities.ts';
 import type { ContainerInput } from './input.ts';
 import { mountsForNode, mountsOf } from './mounts.ts';
-import { networkHook } from './network-hook.ts';
 import { processSpec } from './process-spec.ts';
 import { defaultProfile } from './seccomp.ts';
 import { OCI_VERSION, type OciDeviceRule, type OciLinux, type OciNamespace, type OciSpec } from './spec.ts';
@@ -84,4 +85,20 @@ function processNamespace(
   if (target !== undefined) return [{ type: 'pid', path: `/proc/${target}/ns/pid` }];
   if (pid === 'node') return [];
   return pid === 'pod' && namespaces !== undefined ? [{ type: 'pid', path: `${namespaces}/pid` }] : [{ type: 'pid' }];
+}
+
+/** A container whose supervisor was killed meanwhile neither starts nor waits for ever. */
+const GATE_TIMEOUT_SECONDS = 300;
+
+/**
+ * Makes the runtime wait, when everything of the container is made, until the named pipe says `go`. The hook reads its input, the state of
+ * the container, to the end: runc would pass the signal of a broken pipe on to the container.
+ */
+function networkHook(gate: string): OciHook {
+  return {
+    path: '/bin/sh',
+    args: ['sh', '-c', 'read -r state; read -r go <"$1" && [ "$go" = go ]', 'sh', gate],
+    env: [],
+    timeout: GATE_TIMEOUT_SECONDS,
+  };
 }

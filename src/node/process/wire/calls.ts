@@ -13,7 +13,9 @@ export const PROTOCOL_VERSION = 5;
 
 /** The key is made anew by every keeper. */
 export const keeperSocket = (directory: string): KeyedSocketNames => ({
-  ...{ directory, socket: 'keeper.sock', key: 'keeper.key' },
+  directory,
+  socket: 'keeper.sock',
+  key: 'keeper.key',
 });
 
 /** The image of a container, with its files on this node. */

@@ -53,8 +53,16 @@ type StopAction = Extract<Action, { readonly type: 'stop-container' }>;
 
 /** How a container ends that is stopped while its pod is not deleted. */
 const EXIT_CODES: Readonly<Record<StopCause, number>> = {
-  ...{ deleted: 143, failed: 137, ended: 0, sandbox: 137, image: 143, resources: 143 },
-  ...{ liveness: 137, startup: 137, 'restart-all': 137, unknown: 137 },
+  deleted: 143,
+  failed: 137,
+  ended: 0,
+  sandbox: 137,
+  image: 143,
+  resources: 143,
+  liveness: 137,
+  startup: 137,
+  'restart-all': 137,
+  unknown: 137,
 };
 
 function stop(life: PodLife, run: SimulatedRun, { cause, by }: StopAction, context: LifecycleContext): void {

@@ -176,15 +176,20 @@ function adoptRecords(
     const attempt = restarts - records.length;
     const image = status.image || spec.image || '';
     records.push({
-      ...{
-        id: statusId || `${container.name}/${attempt}`,
-        statusId,
-        sandboxId: SANDBOX_ID,
-        name: container.name,
-        attempt,
-      },
-      ...{ state: 'exited', startedAt: undefined, finishedAt: undefined, exitCode: undefined, reason: undefined },
-      ...{ message: undefined, image, imageId: status.imageID ?? '', ...more },
+      id: statusId || `${container.name}/${attempt}`,
+      statusId,
+      sandboxId: SANDBOX_ID,
+      name: container.name,
+      attempt,
+      state: 'exited',
+      startedAt: undefined,
+      finishedAt: undefined,
+      exitCode: undefined,
+      reason: undefined,
+      message: undefined,
+      image,
+      imageId: status.imageID ?? '',
+      ...more,
     });
   };
   const exited = (exit: Termination) => add(exit, exit.id);
@@ -209,5 +214,5 @@ function reportedState({ state, containerID = '' }: ReportedStatus, now: number)
   if (state.running) return { type: 'running', since: reportedTime(state.running.startedAt, now), id: containerID };
   if (state.terminated) return { type: 'ended', ...reportedExit(state.terminated, now) };
   const { reason = 'ContainerCreating', message } = state.waiting ?? {};
-  return { type: 'waiting', reason, ...(message ? { message } : {}) };
+  return { type: 'waiting', reason, message: message || undefined };
 }

@@ -39,8 +39,16 @@ export function csiVolume({ pod, uid, volume: { name } }: VolumeSetup, source: C
   if (source.type === 'inline') {
     const { driver, fsType = '', readOnly = false, volumeAttributes = {}, nodePublishSecretRef } = source.source;
     return {
-      ...{ driver, fsType, readOnly, specName: name, attributes: volumeAttributes, isBlock: false },
-      ...{ mountFlags: [], accessModes: [], stageSecret: undefined, expandSecret: undefined },
+      driver,
+      fsType,
+      readOnly,
+      specName: name,
+      attributes: volumeAttributes,
+      isBlock: false,
+      mountFlags: [],
+      accessModes: [],
+      stageSecret: undefined,
+      expandSecret: undefined,
       volumeHandle: `csi-${createHash('sha256').update(`${uid}${name}`).digest('hex')}`,
       publishSecret: nodePublishSecretRef && {
         name: nodePublishSecretRef.name ?? '',

@@ -119,7 +119,11 @@ async function stage(setup: VolumeSetup, publication: Publication): Promise<void
   try {
     await makeDirectory(stagingPath, TRAVERSED_DIRECTORY);
     await setup.host.csi.call(volume.driver, csi.stage, {
-      ...{ volumeId: volume.volumeHandle, publishContext, stagingPath, capability, volumeContext: volume.attributes },
+      volumeId: volume.volumeHandle,
+      publishContext,
+      stagingPath,
+      capability,
+      volumeContext: volume.attributes,
       secrets: await secretValues(setup, volume.stageSecret, 'NodeStageSecretRef'),
     });
   } catch (error) {
@@ -131,7 +135,11 @@ async function stage(setup: VolumeSetup, publication: Publication): Promise<void
 async function publish(setup: VolumeSetup, publication: Publication): Promise<void> {
   const { volume, capability, publishContext, stagingPath, targetPath } = publication;
   await setup.host.csi.call(volume.driver, csi.publish, {
-    ...{ volumeId: volume.volumeHandle, publishContext, stagingPath, targetPath, capability },
+    volumeId: volume.volumeHandle,
+    publishContext,
+    stagingPath,
+    targetPath,
+    capability,
     readOnly: volume.readOnly,
     ...(await podContext(setup, publication)),
   });

@@ -44,8 +44,12 @@ async function statsOf(host: StatsHost, { path, data }: PublishedVolume): Promis
   const inodes = usage.find(({ unit }) => unit === USAGE_UNIT.inodes);
   return {
     name: podVolume,
-    ...(claim !== undefined && { claim }),
-    ...(bytes && { availableBytes: bytes.available, capacityBytes: bytes.total, usedBytes: bytes.used }),
-    ...(inodes && { inodesFree: inodes.available, inodes: inodes.total, inodesUsed: inodes.used }),
+    claim,
+    availableBytes: bytes?.available,
+    capacityBytes: bytes?.total,
+    usedBytes: bytes?.used,
+    inodesFree: inodes?.available,
+    inodes: inodes?.total,
+    inodesUsed: inodes?.used,
   };
 }

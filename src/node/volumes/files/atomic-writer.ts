@@ -26,7 +26,6 @@ import {
 } from '../../../base/own-files/own-files.ts';
 import type { Random } from '../../../base/random.ts';
 import { type HostIds, hostUser, rootOf } from '../host/host-ids.ts';
-import { dataDirectoryName } from './directory-name.ts';
 import { type Payload, PayloadError, type PayloadFile } from './payload.ts';
 
 const DATA = '..data';
@@ -166,4 +165,13 @@ function ifDenied(error: NodeJS.ErrnoException): void {
 
 function ifExists(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EEXIST') throw error;
+}
+
+const NANOSECONDS = 1_000_000_000;
+
+/** `..2030_01_01_12_00_00.123456789`: the time, and a random number, so that two in one second differ. */
+function dataDirectoryName(now: number, random: Random): string {
+  const [date = '', time = ''] = new Date(now).toISOString().split('T');
+  const stamp = `${date}_${time.slice(0, 8)}`.replace(/[-:]/g, '_');
+  return `..${stamp}.${random.int(NANOSECONDS)}`;
 }

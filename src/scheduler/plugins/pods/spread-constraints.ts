@@ -40,7 +40,10 @@ export function softConstraints(pod: PodInfo, world: World): { constraints: read
   const selector = world.siblings(pod);
   if (!selector) return { constraints: NONE, isStrict: false };
   const usual = (topologyKey: string, maxSkew: number) => ({
-    ...{ topologyKey, maxSkew, minDomains: 1, selector },
+    topologyKey,
+    maxSkew,
+    minDomains: 1,
+    selector,
     includes: isAllowed,
   });
   return { constraints: [usual(HOSTNAME, 3), usual(ZONE, 5)], isStrict: false };
@@ -63,7 +66,9 @@ function compiled(source: Source): Constraint {
   const byAffinity = nodeAffinityPolicy !== 'Ignore';
   const byTaints = nodeTaintsPolicy === 'Honor';
   return {
-    ...{ topologyKey, maxSkew, minDomains },
+    topologyKey,
+    maxSkew,
+    minDomains,
     selector: fromLabelSelector(source.labelSelector),
     includes: (pod, node) => (!byAffinity || isAllowed(pod, node)) && (!byTaints || isTolerated(pod, node)),
   };

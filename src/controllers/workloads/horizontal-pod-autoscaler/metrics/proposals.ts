@@ -3,7 +3,6 @@ import type { DeepReadonly } from '../../../../api/object-types.ts';
 import type { MetricStatus, MetricTarget } from '../../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { readySince } from '../../../shared/pods/pod-life.ts';
-import { formatSelector } from './format-selector.ts';
 import { groupPods } from './pod-groups.ts';
 import type { Reading, SeenMetric } from './readings.ts';
 import {
@@ -239,4 +238,18 @@ function within<T>(prefix: string, work: () => T): T {
   } catch (error) {
     throw error instanceof Unmeasurable ? new Unmeasurable(prefix + error.message, { cause: error }) : error;
   }
+}
+
+type Selector = NonNullable<SeenMetric['pods']>['metric']['selector'];
+
+/** Formats a selector as Go's debug output, which autoscaler messages have always used. */
+function formatSelector(selector: Selector): string {
+  if (!selector) return 'nil';
+  const labels = Object.entries(selector.matchLabels ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
+  const expressions = (selector.matchExpressions ?? []).map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(' ')}],},`,
+  );
+  const map = labels.map(([key, value]) => `${key}: ${value},`).join('');
+  return `&LabelSelector{MatchLabels:map[string]string{${map}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join('')}},}`;
 }

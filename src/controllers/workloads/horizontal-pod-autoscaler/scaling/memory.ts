@@ -45,7 +45,11 @@ export class Memory {
     const before = this.#known.get(key);
     const same = before?.uid === uid ? before : undefined;
     this.#known.set(key, {
-      ...{ uid, namespace, name, spec, evaluatedAt: now },
+      uid,
+      namespace,
+      name,
+      spec,
+      evaluatedAt: now,
       selector: selector || (same?.selector ?? ''),
       history: same?.history ?? NO_HISTORY,
     });

@@ -52,7 +52,7 @@ export class Route53Api {
       service: 'route53',
       now: now(),
     });
-    const reply = await httpCall({ url, method, headers, ...(method === 'POST' ? { body } : {}), signal });
+    const reply = await httpCall({ url, method, headers, body: method === 'POST' ? body : undefined, signal });
     size?.(reply.body.length);
     let root: XmlElement | undefined;
     try {

@@ -33,7 +33,8 @@ export function signedHeaders(
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
   const headers: Record<string, string> = {
     ...request.headers,
-    ...{ host, 'x-amz-date': time },
+    host,
+    'x-amz-date': time,
     ...(keys.sessionToken ? { 'x-amz-security-token': keys.sessionToken } : {}),
   };
   const names = Object.keys(headers).sort();

@@ -86,7 +86,7 @@ export class Etcd {
     for (const endpoint of [...this.#endpoints]) {
       try {
         const url = `${endpoint.replace(/\/$/, '')}/v3/${method}`;
-        const call = { url, method: 'POST', body: JSON.stringify(body), ...(tls ? { tls } : {}), signal } as const;
+        const call = { url, method: 'POST', body: JSON.stringify(body), tls, signal } as const;
         return accepted(endpoint, await httpCall(call));
       } catch (error) {
         signal.throwIfAborted();
@@ -106,9 +106,9 @@ export class Etcd {
         throw new DnsError('Invalid', `${file} cannot be read: ${fileProblem(cause)}`, { cause });
       });
     return {
-      ...(caFile === undefined ? {} : { ca: await read(caFile) }),
-      ...(certFile === undefined ? {} : { cert: await read(certFile) }),
-      ...(keyFile === undefined ? {} : { key: await read(keyFile) }),
+      ca: caFile === undefined ? undefined : await read(caFile),
+      cert: certFile === undefined ? undefined : await read(certFile),
+      key: keyFile === undefined ? undefined : await read(keyFile),
     };
   }
 }

@@ -46,7 +46,8 @@ export function readServiceAccount(text: string): ServiceAccount {
     const key = createPrivateKey(private_key);
     if (key.asymmetricKeyType !== 'rsa') throw new Error('it is not an RSA key');
     return {
-      ...{ email: client_email, key },
+      email: client_email,
+      key,
       keyId: typeof private_key_id === 'string' ? private_key_id : undefined,
       projectId: typeof project_id === 'string' ? project_id : undefined,
       tokenUrl: typeof token_uri === 'string' ? token_uri : DEFAULT_TOKEN_URL,

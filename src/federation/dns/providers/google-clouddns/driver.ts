@@ -104,7 +104,8 @@ class CloudDnsApi {
     const size = zoneSize('page');
     do {
       const search = new URLSearchParams({
-        ...{ ...query, maxResults: String(PAGE_RECORDS) },
+        ...query,
+        maxResults: String(PAGE_RECORDS),
         ...(pageToken === undefined ? {} : { pageToken }),
       });
       const { reply, bytes } = await this.call(`${path}?${search}`, undefined, signal);

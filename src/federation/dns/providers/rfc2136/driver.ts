@@ -75,7 +75,8 @@ function keyOf(values: ReadonlyMap<string, string>): TsigKey | undefined {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(secret)) throw new DnsError('Invalid', 'tsig-secret: the value is not base64');
   return {
     name: absoluteName(required(values, 'tsig-key-name')).slice(0, -1),
-    ...{ algorithm, secret: Buffer.from(secret, 'base64') },
+    algorithm,
+    secret: Buffer.from(secret, 'base64'),
   };
 }
 

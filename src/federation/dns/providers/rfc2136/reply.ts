@@ -81,7 +81,9 @@ function readTsig(message: Buffer, { start, name: keyName, dataStart, end }: Tsi
   const otherStart = macEnd + 6;
   if (otherStart > end) throw new MessageError('the signature is incomplete');
   return {
-    ...{ start, keyName, algorithm },
+    start,
+    keyName,
+    algorithm,
     timeSeconds: message.readUIntBE(time, 6),
     fudgeSeconds: message.readUInt16BE(time + 6),
     mac: Buffer.from(message.subarray(macStart, macEnd)),

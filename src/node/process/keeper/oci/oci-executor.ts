@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join, posix } from 'node:path';
 import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
+import { programText } from '../../../../base/programs/program-text.ts';
 import { pauseProgram } from '../../../images/pause/pause-program.ts';
 import type { Device } from '../../../runtime/container-config.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
@@ -31,7 +32,7 @@ import { openBothEnds } from '../fifo.ts';
 import type { Programs } from '../machine.ts';
 import type { SpareFifos } from '../spare-fifos.ts';
 import type { Launch } from '../supervisor.ts';
-import { CONTAINER_SCRIPT } from './container-script.ts';
+import { SUPERVISOR_HEAD } from '../supervisor-head.ts';
 import type { Layers } from './layers.ts';
 import { OciRuntime } from './oci-runtime.ts';
 import type { OwnDevices } from './own-devices.ts';
@@ -56,6 +57,8 @@ export interface OciExecutorOptions {
 const GATE = 'gate';
 const PASSABLE = 0o711;
 const READABLE = 0o755;
+/** The supervisor of a container: its program says what it does. */
+const SUPERVISOR = programText(new URL('./container.sh', import.meta.url));
 /** Where the programs of supervisors are. */
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -80,7 +83,7 @@ export class OciExecutor implements Executor {
     };
     for (const path of [runDirectory, join(runDirectory, 'roots')]) makeDirectory(path, PASSABLE);
     for (const path of [this.#pauseRoot, ...inPause]) makeDirectory(path, READABLE);
-    writeFileSync(this.#script, CONTAINER_SCRIPT, { mode: 0o600 });
+    writeFileSync(this.#script, SUPERVISOR_HEAD + SUPERVISOR, { mode: 0o600 });
     const pause = join(this.#pauseRoot, PAUSE_PROGRAM);
     // Processes that run it keep it from being written.
     if (!existsSync(pause)) writeFileSync(pause, pauseProgram(options.machine.architecture), { mode: 0o755 });

@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
+import { programText } from '../../../../base/programs/program-text.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { SandboxConfig } from '../../../runtime/sandbox-config.ts';
@@ -17,21 +18,7 @@ type Name = 'user' | 'net' | 'uts' | 'ipc';
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** Says that the namespaces exist, and keeps them until they are mounted. It can do nothing in them: its user is not mapped. */
 const WAIT = 'echo; read -r end';
-/**
- * Mounts them and enters them. Arguments: the process that has them, the directory, the host name, and their names. Only root of the pod's
- * user namespace can say who of its groups may send echo requests, without the right to forge packets.
- */
-const MOUNT_AND_ENTER = `
-from=/proc/$1/ns directory=$2 hostname=$3
-shift 3
-for name; do
-  mount --bind "$from/$name" "$directory/$name" || exit
-  set -- "$@" "--$name=$directory/$name"
-  shift
-done
-case " $*" in *' --uts='*) ;; *) exit 0;; esac
-exec nsenter "$@" /bin/sh -c 'hostname "$1" && echo "0 65535" >/proc/sys/net/ipv4/ping_group_range' sh "$hostname"
-`;
+const MOUNT_AND_ENTER = programText(new URL('./pin-namespaces.sh', import.meta.url));
 
 export class PinnedNamespaces {
   readonly #directory: string;

@@ -1,9 +1,10 @@
 /** How a plain process enters its cgroup: a shell moves itself there, and becomes the program. */
+
+import { programText } from '../../../../base/programs/program-text.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
 import type { Cgroups } from '../../../cgroups/cgroups.ts';
 
-/** Arguments: the files that processes enter the cgroup by, `--`, the program and its arguments. `0` is the shell itself. */
-const ENTER = 'while [ "$1" != -- ]; do echo 0 >"$1" || exit 126; shift; done; shift; exec "$@"';
+const ENTER = programText(new URL('./enter-cgroup.sh', import.meta.url));
 
 /** The beginning of a command that runs in a cgroup. */
 export function enteringCgroup(entries: readonly string[]): string[] {

@@ -7,6 +7,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
 import { isExecutable } from '../../../../base/programs/is-executable.ts';
+import { programText } from '../../../../base/programs/program-text.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
 import type { Cgroups } from '../../../cgroups/cgroups.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
@@ -16,9 +17,9 @@ import { ContainerCgroup } from '../container-cgroup.ts';
 import type { Command, CommandRequest, ContainerToStart, Executor, Holder, SandboxToHold } from '../executor.ts';
 import type { Machine } from '../machine.ts';
 import type { Launch } from '../supervisor.ts';
+import { SUPERVISOR_HEAD } from '../supervisor-head.ts';
 import { resizeTerminal, terminalArguments, terminalEnvironment } from '../terminal.ts';
 import { enteringCgroup } from './enter-cgroup.ts';
-import { PROCESS_SCRIPT } from './process-script.ts';
 
 export interface PlainExecutorOptions {
   readonly directory: string;
@@ -35,8 +36,10 @@ const NOBODY = 65_534;
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** Where `ip netns` keeps namespaces. */
 const NAMESPACES = '/run/netns';
+/** The supervisor of a plain process. */
+const SUPERVISOR = programText(new URL('./process.sh', import.meta.url));
 /** Runs the arguments that the environment carries: `script` takes a text for the shell, and this one is constant. */
-const RUN_ARGUMENTS = `i=0; set --; while [ "$i" -lt "$QD_ARGUMENTS" ]; do eval "set -- \\"\\$@\\" \\"\\$QD_ARGUMENT_$i\\""; i=$((i + 1)); done; exec "$@"`;
+const RUN_ARGUMENTS = programText(new URL('./run-arguments.sh', import.meta.url));
 
 /** The user and the group that plain processes have. */
 export function plainUser({ isRoot }: Machine): { readonly uid: number; readonly gid: number } {
@@ -52,7 +55,7 @@ export class PlainExecutor implements Executor {
   constructor(options: PlainExecutorOptions) {
     this.#options = options;
     this.#script = join(options.directory, 'process.sh');
-    writeFileSync(this.#script, PROCESS_SCRIPT, { mode: 0o600 });
+    writeFileSync(this.#script, SUPERVISOR_HEAD + SUPERVISOR, { mode: 0o600 });
   }
 
   async hold({ id, config }: SandboxToHold): Promise<Holder | undefined> {

@@ -1,15 +1,16 @@
-import { SUPERVISOR_HEAD } from '../supervisor-head.ts';
-
-/**
- * The supervisor of a plain process: a shell script that starts a command, waits for it and keeps its exit code in the same files as
- * that of a container. It works in the directory of the container.
- *
- *   sh SCRIPT STREAMS WORKING-DIRECTORY COMMAND…
- */
-export const PROCESS_SCRIPT = String.raw`
-streams=$1; directory=$2; shift 2
-${SUPERVISOR_HEAD}echo ready >&3
-read -r go <&3 || exit 1
+#!/bin/sh
+# Supervises a plain process: starts a command, waits for it and keeps its exit code in the same files as that of a
+# container. It works in the directory of the container.
+#
+#   sh SCRIPT STREAMS WORKING-DIRECTORY COMMAND…
+#
+# supervisor-head.sh comes before this, and sets `input`.
+# shellcheck disable=SC2154
+streams=$1
+directory=$2
+shift 2
+echo ready >&3
+read -r _ <&3 || exit 1
 exec 3>&-
 if [ ! -d "$directory" ]; then
   state "{\"state\":\"failed\",\"at\":$(now),\"message\":\"chdir to the working directory: no such file or directory\"}"
@@ -22,12 +23,15 @@ fi
   cd "$directory" && exec "$@"
 ) &
 pid=$!
-case $streams in *once*) exec 7>&-;; esac
+case $streams in
+  *once*) exec 7>&- ;;
+esac
 started=$(now)
 state "{\"state\":\"running\",\"at\":$started,\"pid\":$pid,\"group\":$$}"
 wait "$pid"
 code=$?
 signal=0
-if [ "$code" -gt 128 ]; then signal=$((code - 128)); fi
+if [ "$code" -gt 128 ]; then
+  signal=$((code - 128))
+fi
 state "{\"state\":\"exited\",\"at\":$started,\"finishedAt\":$(now),\"exitCode\":$code,\"signal\":$signal,\"pid\":$pid,\"group\":$$}"
-`;
