@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { IN_A_TEST, runDirectory } from './test/support/leftovers.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /**
  * The class of a test is in the name of its file (CONTRIBUTING.md, "Tests").
@@ -37,6 +38,7 @@ const COMMON = {
 export default defineConfig({
   test: {
     globalSetup: 'test/support/leftovers.ts',
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
