@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { IN_A_TEST, runDirectory } from './test/support/leftovers.ts';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /**
  * The class of a test is in the name of its file (CONTRIBUTING.md, "Tests").
@@ -21,7 +22,9 @@ const PACKAGES = '**/node_modules/**';
 const NO_PROGRAMS = { setupFiles: ['test/support/no-programs.ts'] };
 
 const CORES = Math.max(2, availableParallelism());
-const MORE_THAN_CORES = Math.ceil(1.5 * CORES);
+/** Files that start no program wait for timers and sockets now and then, those with programs for half of their time. */
+const WORKERS = Math.ceil(1.5 * CORES);
+const WORKERS_WITH_PROGRAMS = 2 * CORES;
 /** What files import is loaded once in each process. */
 const SHARED_PROCESSES = { isolate: false } as const;
 const COMMON = {
@@ -35,31 +38,32 @@ const COMMON = {
 export default defineConfig({
   test: {
     globalSetup: 'test/support/leftovers.ts',
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           ...{ ...COMMON, ...NO_PROGRAMS, name: 'fast', include: TESTS },
           exclude: [PROGRAMS, ISOLATED, MEASURING, PACKAGES],
-          ...{ ...SHARED_PROCESSES, maxWorkers: CORES, sequence: { groupOrder: 0 } },
+          ...{ ...SHARED_PROCESSES, maxWorkers: WORKERS, sequence: { groupOrder: 0 } },
         },
       },
       {
         test: {
           ...{ ...COMMON, ...NO_PROGRAMS, name: 'isolated', include: [ISOLATED] },
           exclude: [ISOLATED_PROGRAMS, PACKAGES],
-          ...{ maxWorkers: CORES, sequence: { groupOrder: 0 } },
+          ...{ maxWorkers: WORKERS, sequence: { groupOrder: 0 } },
         },
       },
       {
         test: {
           ...{ ...COMMON, name: 'programs', include: [PROGRAMS], exclude: [PACKAGES] },
-          ...{ ...SHARED_PROCESSES, maxWorkers: MORE_THAN_CORES, sequence: { groupOrder: 1 } },
+          ...{ ...SHARED_PROCESSES, maxWorkers: WORKERS_WITH_PROGRAMS, sequence: { groupOrder: 1 } },
         },
       },
       {
         test: {
           ...{ ...COMMON, name: 'isolated-programs', include: [ISOLATED_PROGRAMS], exclude: [PACKAGES] },
-          ...{ maxWorkers: MORE_THAN_CORES, sequence: { groupOrder: 1 } },
+          ...{ maxWorkers: WORKERS_WITH_PROGRAMS, sequence: { groupOrder: 1 } },
         },
       },
       {

@@ -3,6 +3,8 @@
  * matching tests (`npm test -- src/store`). `npm run test:fast` leaves out what starts programs, and needs none;
  * `npm run test:changed` runs the tests that import what has changed since a commit (`-- main`; without one, since the last).
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from './build.mjs';
@@ -16,18 +18,16 @@ const FAST_PROJECTS = ['--project', 'fast', '--project', 'isolated'];
 const [mode, ...rest] = process.argv.slice(2);
 ensurePackages();
 if (mode === '--fast') {
-  await check();
+  await together(checks());
   await test(...FAST_PROJECTS, ...rest);
 } else if (mode === '--changed') {
   ensurePrograms();
-  await step('build', () => build());
-  await check();
+  await together([step('build', build), ...checks()]);
   await test('--changed', ...rest);
 } else {
   ensurePrograms();
-  await step('build', () => build());
   const filters = process.argv.slice(2);
-  if (filters.length === 0) await check();
+  await together([step('build', build), ...(filters.length === 0 ? checks() : [])]);
   await test(...filters);
 }
 
@@ -52,16 +52,34 @@ function missingSchemas() {
   return isThere ? [] : [`no published schemas in ${directory}; QUARTERDECK_REFERENCE names their directory`];
 }
 
-async function check() {
-  for (const script of CHECKS) await step(script, () => run('npm', ['run', '-s', script]));
+/** Starts the checks, at the same time: each uses one core for most of its time. */
+function checks() {
+  return CHECKS.map((script) => step(script, () => finished('npm', ['run', '-s', script])));
+}
+
+/** Waits for all of them, so that none is left running, and ends this process if one has failed. */
+async function together(steps) {
+  const failed = (await Promise.allSettled(steps)).filter(({ status }) => status === 'rejected');
+  for (const { reason } of failed) console.error(reason.message);
+  if (failed.length > 0) process.exit(1);
 }
 
 async function test(...args) {
+  console.log('\n── tests');
   await step('tests', () => run(local('vitest'), ['run', ...args]));
 }
 
+/** Runs a program beside others: its output is written in one piece. */
+async function finished(program, args) {
+  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  const output = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
+  const [code] = await once(child, 'close');
+  process.stdout.write(Buffer.concat(output));
+  if (code !== 0) throw new Error(`${program} ${args.join(' ')} failed`);
+}
+
 async function step(name, task) {
-  console.log(`\n── ${name}`);
   const start = performance.now();
   await task();
   console.log(`── ${name}: ${((performance.now() - start) / 1000).toFixed(1)} s`);

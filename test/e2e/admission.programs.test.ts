@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { kubectls } from './kubectl.ts';
+import { usualKubectls } from './kubectl.ts';
 import { type Qd, spawnProgram, startQd } from './program.ts';
 
 let qd: Qd;
@@ -26,7 +26,7 @@ const pod = (name: string, spec: object = {}) => ({
   spec: { containers: [{ name: 'c', image: 'nginx:1' }], ...spec },
 });
 
-describe.each(kubectls)('kubectl ($name)', ({ name, program }) => {
+describe.each(usualKubectls)('kubectl ($name)', ({ name, program }) => {
   const namespace = `guarded-${name}`;
 
   /** Everything that it prints, and whether it went well. */

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { kubectls } from './kubectl.ts';
+import { usualKubectls } from './kubectl.ts';
 import { type Qd, startQd } from './program.ts';
 
 let qd: Qd;
@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const POLLING = { timeout: 30_000, interval: 200 };
 
-describe.each(kubectls)('with the $name kubectl', ({ name, program, isNewest }) => {
+describe.each(usualKubectls)('with the $name kubectl', ({ name, program, isNewest }) => {
   const namespace = `with-${name}`;
   const cache = ['--cache-dir', `cache-${name}`];
   const outcome = (...args: string[]) =>
@@ -108,4 +108,4 @@ describe.each(kubectls)('with the $name kubectl', ({ name, program, isNewest }) 
 });
 
 // A suite without any test is an error.
-if (kubectls.length === 0) test.skip('there is no kubectl', () => {});
+if (usualKubectls.length === 0) test.skip('there is no kubectl', () => {});

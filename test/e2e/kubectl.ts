@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { withAllReleases } from '../support/all-releases.ts';
 
 /** A kubectl that tests can drive. */
 export interface Kubectl {
@@ -18,7 +19,10 @@ export const kubectlProgram = programOf('oldest');
 
 export const hasKubectl = existsSync(kubectlProgram);
 
-/** The oldest and the newest release that Debian has, as far as they could be fetched. */
+/**
+ * The oldest and the newest release that Debian has, as far as they could be fetched: for suites of what releases do
+ * differently, and of the commands that every kind has.
+ */
 export const kubectls: readonly Kubectl[] = (['oldest', 'newest'] as const)
   .map((name) => ({ name, program: programOf(name), isNewest: name === 'newest' }))
   .filter(({ name, program }) => {
@@ -26,3 +30,6 @@ export const kubectls: readonly Kubectl[] = (['oldest', 'newest'] as const)
     console.log(`skipped: the ${name} kubectl is not in .cache/kubectl (npm test fetches it)`);
     return false;
   });
+
+/** The releases for all other suites: the newest, or both when all are asked for. */
+export const usualKubectls: readonly Kubectl[] = withAllReleases ? kubectls : kubectls.slice(-1);

@@ -9,12 +9,13 @@ import {
 } from '../support/store/backends.ts';
 import { type Qd, startQd } from './program.ts';
 
-/**
- * Declares the tests once for every durable store, each with one server for all of them. The stores run concurrently,
- * since clients are programs that mostly wait; the tests on one store run in order.
- */
-export function onEveryStore(tests: (server: () => Qd, store: StoreName) => void): void {
-  describe.concurrent.each(durableStores)('on %s', (store) => {
+/** Declares the tests once for every durable store, or for those that are named, each with one server for all of them. */
+export function onEveryStore(
+  tests: (server: () => Qd, store: StoreName) => void,
+  stores: readonly StoreName[] = durableStores,
+): void {
+  // They run concurrently, since clients are programs that mostly wait; the tests on one store run in order.
+  describe.concurrent.each(stores)('on %s', (store) => {
     const missing = backendMissing(store);
     if (missing) console.log(missing);
     describe.skipIf(missing !== undefined).sequential('in order', () => {

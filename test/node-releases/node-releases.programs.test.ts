@@ -14,15 +14,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Qd, startQd, take } from '../e2e/program.ts';
-import { nodeReleases, oldestMajor } from './releases.ts';
+import { withAllReleases } from '../support/all-releases.ts';
+import { newestMajor, nodeReleases, oldestMajor } from './releases.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const VITEST = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
-const SUITES = [
-  'src/server/serving/http/node-internals.isolated.test.ts',
-  'src/server/serving/http/server.test.ts',
-  'src/server/serving/http/listen',
-];
+/** The suite of the assumptions themselves. */
+const INTERNALS = 'src/server/serving/http/node-internals.isolated.test.ts';
+/** The suites of everything that is built on them. */
+const SERVING = ['src/server/serving/http/server.test.ts', 'src/server/serving/http/listen'];
 const TESTING = pathToFileURL(join(ROOT, 'dist', 'testing.js')).href;
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 
@@ -53,10 +53,13 @@ test.each(otherReleases)('Node $major takes the code that an earlier process com
   }
 });
 
-describe.each(nodeReleases)('Node $major', ({ program }) => {
+describe.each(nodeReleases)('Node $major', ({ major, program }) => {
+  // Releases between the oldest and the newest run the short list.
+  const suites = withAllReleases || [oldestMajor, newestMajor].includes(major) ? [INTERNALS, ...SERVING] : [INTERNALS];
+
   // The Node that runs this file has run these suites already.
   test.skipIf(program === process.execPath)('behaves as node-internals.ts assumes', { timeout: 300_000 }, async () => {
-    const run = promisify(execFile)(program, [VITEST, 'run', ...SUITES], { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 });
+    const run = promisify(execFile)(program, [VITEST, 'run', ...suites], { cwd: ROOT, maxBuffer: 64 * 1024 * 1024 });
     const { stdout } = await run.catch((error: { stdout: string }) => error);
     expect(stdout).not.toMatch(/FAIL|failed/);
     expect(stdout).toMatch(/Test Files .* passed/);

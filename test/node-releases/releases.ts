@@ -11,6 +11,9 @@ export interface NodeRelease {
 /** The oldest major version that is supported. */
 export const oldestMajor = Math.min(...majors);
 
+/** The newest major version that is supported. */
+export const newestMajor = Math.max(...majors);
+
 const running = Number.parseInt(process.versions.node, 10);
 
 /** Returns the path to which scripts/node-releases.mjs fetches a release. */

@@ -85,7 +85,8 @@ describe.skipIf(missing)('on this machine', () => {
       await once(streams.stdout!, 'data');
       const isRunning = () =>
         execFileSync('ps', ['axo', 'args'], { encoding: 'utf8' }).split('\n').includes('sleep 1001');
-      expect(isRunning()).toBe(true);
+      // The shell has said so before it becomes that.
+      await expect.poll(isRunning, { timeout: 10_000 }).toBe(true);
       await world.reopen(async () => {
         process.kill(await keeperPid(), 'SIGKILL');
       });

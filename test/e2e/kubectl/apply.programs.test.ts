@@ -1,6 +1,6 @@
 /** Tests declarative changes: apply, diff, replace, in old and new versions. */
 import { expect, test } from 'vitest';
-import { configMap, deployment, withEveryKubectl } from './driver.ts';
+import { configMap, deployment, withKubectl } from './driver.ts';
 
 /** Objects as they were written for a cluster of 1.7. */
 const oldies = (image: string) => {
@@ -33,7 +33,7 @@ const oldies = (image: string) => {
   ];
 };
 
-withEveryKubectl((kubectl) => {
+withKubectl((kubectl) => {
   test('apply creates, changes, and leaves alone', async () => {
     const file = await kubectl.file('app.json', [deployment('web'), configMap('settings', { a: '1', b: '2' })]);
     const apply = () => kubectl.lines('apply', '-f', file);

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { configMap, deployment, withEveryKubectl } from './driver.ts';
+import { configMap, deployment, withKubectl } from './driver.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', '..', 'examples', 'kinds');
 const request = parse(readFileSync(join(EXAMPLES, 'certificate-signing-request.yaml'), 'utf8'));
 
-withEveryKubectl((kubectl) => {
+withKubectl((kubectl) => {
   const field = (what: string, path: string) => kubectl.run('get', what, '-o', `jsonpath={${path}}`);
 
   test('labels and annotations', async () => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Kubectl, kubectls } from '../kubectl.ts';
+import { type Kubectl, usualKubectls } from '../kubectl.ts';
 import { type Qd, startQd } from '../program.ts';
 import { Driver, deployment } from './driver.ts';
 
@@ -12,7 +12,7 @@ const COUNT = 3;
 const DRAIN_TIMEOUT_MS = 60_000;
 
 // Simulated nodes are the same on every store.
-describe.skipIf(kubectls.length === 0).each(kubectls)('the $name kubectl', (program: Kubectl) => {
+describe.skipIf(usualKubectls.length === 0).each(usualKubectls)('the $name kubectl', (program: Kubectl) => {
   let qd: Qd;
   let home: string;
   const kubectl = new Driver(
@@ -40,9 +40,11 @@ describe.skipIf(kubectls.length === 0).each(kubectls)('the $name kubectl', (prog
     await kubectl.run('create', '-f', await kubectl.file('web.json', web));
     await kubectl.run('rollout', 'status', 'deployment/web', '--timeout=60s');
   };
-  /** Waits until objects are gone. The older kubectl fails when there is nothing left to wait for. */
+  /** Waits until objects are gone. `kubectl wait` fails when there is nothing left to wait for. */
   const gone = async (...what: string[]) => {
-    while ((await kubectl.run('get', ...what, '-o', 'name')) !== '');
+    while ((await kubectl.run('get', ...what, '-o', 'name')) !== '') {
+      await kubectl.outcome('wait', '--for=delete', ...what, '--timeout=30s');
+    }
   };
 
   test('background: what a deployment owns goes after it', async () => {

@@ -1,6 +1,6 @@
 /**
- * Runs every test of this folder with each installed kubectl, on the embedded store and on etcd, or in turn on one of
- * them. One file has one server for each store, and each kubectl a separate namespace.
+ * Runs the tests of this folder with the newest kubectl, and those on the short list with the oldest, too, in turn on the
+ * embedded store and on etcd. One file has one server for each store, and each kubectl a separate namespace.
  */
 import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import type { StoreName } from '../../../src/store/drivers.ts';
 import { backendMissing, durableStores } from '../../support/store/backends.ts';
-import { type Kubectl, kubectls } from '../kubectl.ts';
+import { type Kubectl, kubectls, usualKubectls } from '../kubectl.ts';
 import type { Qd } from '../program.ts';
 import { onEveryStore } from '../stores.ts';
 
@@ -137,31 +137,35 @@ function brief(args: readonly string[]): string {
   return args.filter((arg, at) => arg !== '-f' && args[at - 1] !== '-f').join(' ');
 }
 
-/**
- * Declares the tests once for each kubectl, one on each store: stores have a contract of their own, and a client does not see which one
- * serves it.
- */
+/** Declares tests of the short list: once for each kubectl, in turn on one of the stores. */
 export function withEveryKubectl(tests: (kubectl: Driver) => void): void {
-  const stores = durableStores.filter((store) => backendMissing(store) === undefined);
-  declare(tests, (store) => kubectls.filter((_, index) => stores[index % stores.length] === store));
+  declare(tests, kubectls);
 }
 
-function declare(tests: (kubectl: Driver) => void, kubectlsOn: (store: StoreName) => readonly Kubectl[]): void {
+/** Declares tests for the newest kubectl, or for each one when all releases are asked for. */
+export function withKubectl(tests: (kubectl: Driver) => void): void {
+  declare(tests, usualKubectls);
+}
+
+/** Each kubectl has one store: stores have a contract of their own, and a client does not see which one serves it. */
+function declare(tests: (kubectl: Driver) => void, programs: readonly Kubectl[]): void {
+  const stores = durableStores.filter((store) => backendMissing(store) === undefined);
+  const programsOn = (store: StoreName) => programs.filter((_, index) => stores[index % stores.length] === store);
+  const used = stores.filter((store) => programsOn(store).length > 0);
   onEveryStore((server, store) => {
-    const chosen = kubectlsOn(store);
     let home: string;
     beforeAll(async () => {
       home = await mkdtemp(join(tmpdir(), 'qd-kubectl-'));
     });
     afterAll(() => rm(home, { recursive: true, force: true }));
-    describe.each(chosen)('the $name kubectl', (kubectl) => {
+    describe.each(programsOn(store))('the $name kubectl', (kubectl) => {
       const driver = new Driver(kubectl, server, () => home);
       beforeAll(() => driver.start());
       tests(driver);
     });
-    // A suite without any test is an error.
-    if (chosen.length === 0) test.skip('there is no kubectl for this store', () => {});
-  });
+  }, used);
+  // A file without any test is an error.
+  if (used.length === 0) test.skip('there is no kubectl', () => {});
 }
 
 /** A deployment that asks for nothing special. */

@@ -111,9 +111,12 @@ withEveryKubectl((kubectl) => {
     // kubectl that waits for each object asks five times a second at most.
     const { code, stderr } = await kubectl.outcome('delete', ...from(kept), '--wait=false', '--ignore-not-found');
     expect([code, stderr.trim()]).toEqual([0, expect.stringMatching(/^warning: deleting cluster-scoped resources/i)]);
-    // A namespace is removed once it has been emptied, and a volume once no pod uses it.
-    let left: string;
-    do left = await kubectl.run('get', ...from(kept), '--ignore-not-found', '-o', 'name');
-    while (left !== '');
+    // A namespace is removed once it has been emptied, a volume once no pod uses it, and a range of addresses after ten seconds.
+    const left = async () =>
+      (await kubectl.run('get', ...from(kept), '--ignore-not-found', '-o', 'name')).split('\n').filter(Boolean);
+    for (let names = await left(); names.length > 0; names = await left()) {
+      // It fails when one of them is gone already.
+      await kubectl.outcome('wait', '--for=delete', ...names, HERE, '--timeout=30s');
+    }
   });
 });

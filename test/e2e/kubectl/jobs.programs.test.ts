@@ -1,8 +1,8 @@
 /** Tests jobs and cron jobs with kubectl. Nothing runs their pods here: the test sets how they end. */
 import { expect, test } from 'vitest';
-import { type Driver, withEveryKubectl } from './driver.ts';
+import { type Driver, withKubectl } from './driver.ts';
 
-withEveryKubectl((kubectl) => {
+withKubectl((kubectl) => {
   test('create job, get, wait for its end, describe with events', async () => {
     expect(await kubectl.run('create', 'job', 'hello', '--image=busybox', '--', 'echo', 'hello')).toBe(
       'job.batch/hello created',

@@ -1,8 +1,8 @@
 /** Tests kubectl's output: every format, watches, pages, descriptions, schemas, discovery. */
 import { expect, test } from 'vitest';
-import { configMap, deployment, withEveryKubectl } from './driver.ts';
+import { configMap, deployment, withKubectl } from './driver.ts';
 
-withEveryKubectl((kubectl) => {
+withKubectl((kubectl) => {
   test('every output form', async () => {
     await kubectl.run('create', '-f', await kubectl.file('web.json', [deployment('web'), deployment('api')]));
     const get = (...args: string[]) => kubectl.run('get', 'deployments', ...args);

@@ -5,9 +5,9 @@ import { createClient } from '../../../src/client/client.ts';
 import { connectionOf, loadKubeconfig } from '../../../src/client/kubeconfig/kubeconfig.ts';
 import { type HttpsTransport, httpsTransport } from '../../../src/client/transport/https-transport.ts';
 import { bringPodsToLife } from '../../support/pod-life.ts';
-import { deployment, withEveryKubectl } from './driver.ts';
+import { deployment, withKubectl } from './driver.ts';
 
-withEveryKubectl((kubectl) => {
+withKubectl((kubectl) => {
   let transport: HttpsTransport;
   let life: Promise<void>;
   const stop = new AbortController();

@@ -1,8 +1,8 @@
 /** Tests rollouts and rollbacks with kubectl. Nothing runs their pods here: the test marks them as running. */
 import { beforeAll, expect, test } from 'vitest';
-import { type Driver, withEveryKubectl } from './driver.ts';
+import { type Driver, withKubectl } from './driver.ts';
 
-withEveryKubectl((kubectl) => {
+withKubectl((kubectl) => {
   beforeAll(() => standInForNode(kubectl));
 
   const rollout = (verb: string, ...args: string[]) => kubectl.run('rollout', verb, ...args);
