@@ -267,7 +267,8 @@ export class Sync {
   }
 
   #wrote(key: string, cache: Informer<AnyObject> | undefined, { metadata }: FederatedObject): void {
-    if (cache) this.#loop.wrote(key, { cache, version: Number(metadata.resourceVersion) });
+    const { resourceVersion } = metadata;
+    if (cache && resourceVersion !== undefined) this.#loop.wrote(key, { cache, version: Number(resourceVersion) });
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { testServer } from '../../../test/support/server.ts';
-import { isApiError } from '../../api/errors.ts';
+import { ApiError, isApiError } from '../../api/errors.ts';
 import { allKinds } from '../../kinds/all.ts';
 
 const cluster = { namespace: '' };
@@ -28,6 +28,28 @@ it.each<[plural: string, name: string, where: object]>([
     }
   };
   await expect.poll(found).not.toBe(uid);
+});
+
+it('an initial object is recreated although the first attempt fails', async () => {
+  let failures = 0;
+  const server = await testServer(allKinds, {
+    advertise: { address: '192.0.2.1', port: 6443 },
+    intercept: (handle) => (call, notes) => {
+      const isRecreation = failures > 0 && call.verb === 'create' && call.plural === 'servicecidrs';
+      if (!isRecreation) return handle(call, notes);
+      failures--;
+      throw new ApiError('InternalError', 'the disk is full');
+    },
+  });
+  const where = { apiVersion: 'networking.k8s.io/v1', namespace: '' };
+  failures = 2;
+  await server.delete('servicecidrs', 'kubernetes', where);
+  const count = async () => {
+    await server.clock.advance(1000);
+    return (await server.list('servicecidrs', where)).items.length;
+  };
+  await expect.poll(count).toBe(1);
+  expect(failures).toBe(0);
 });
 
 it('a ServiceCIDR contains the range of cluster IPs of services', async () => {
