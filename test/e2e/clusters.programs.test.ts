@@ -409,10 +409,16 @@ describe('qd reset', () => {
     expect(await readFile(kubeconfig, 'utf8')).toBe(others);
   });
 
-  test('of a copy that was never started leaves the context of the original', async () => {
+  test('of a copy that was never started leaves the original alone', async () => {
     await upDetached('dev');
     const before = await readFile(kubeconfig, 'utf8');
     await cp(dataOf('dev'), join(home, 'copy'), { recursive: true });
+    // The copy still has the address of the original.
+    const undo = await qd('undo', 'configmap', 'kube-root-ca.crt', '--data-dir', join(home, 'copy'), '--yes');
+    expect(undo).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`is a copy of ${dataOf('dev')} that has not`),
+    });
     expect((await qd('reset', '--data-dir', join(home, 'copy'), '--yes')).code).toBe(0);
     expect(await readFile(kubeconfig, 'utf8')).toBe(before);
   });

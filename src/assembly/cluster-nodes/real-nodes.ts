@@ -98,7 +98,8 @@ export async function startRealNodes(
       ...{ config, network, version, openAfter: whenReady, authority },
       startServices: (each) =>
         startServices({
-          ...{ ...services, nodeClient: client, node: each, keepsRules: outlives, daemon: listening?.daemon },
+          ...{ ...services, nodeClient: client, node: each, keepsRules: outlives },
+          openDaemon: async () => listening?.daemon,
           onServed: () => served.emit(name),
         }),
       async removeRules(each) {

@@ -1,7 +1,8 @@
 /** Record in a node's directory, from which a later process finds what the node runs. */
 import { createHash } from 'node:crypto';
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isCopy } from '../../base/own-files/is-copy.ts';
 import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
 import { makeDirectory } from '../../base/own-files/own-files.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
@@ -50,9 +51,9 @@ export async function removeNodeFile(directory: string): Promise<void> {
 /** Undefined for a node that has never opened a runtime, which is that of a copied data directory, too. */
 export async function readNodeFile(directory: string): Promise<NodeFile | undefined> {
   const file = await read(directory);
-  if (file === undefined || (await isCopied(directory, file))) return undefined;
-  const { writtenIn: _, ...rest } = file;
-  return rest;
+  if (file === undefined) return undefined;
+  const { writtenIn, ...rest } = file;
+  return (await isCopy(directory, writtenIn)) ? undefined : rest;
 }
 
 /**
@@ -61,7 +62,7 @@ export async function readNodeFile(directory: string): Promise<NodeFile | undefi
  */
 export async function leaveOriginal(directory: string): Promise<void> {
   const file = await read(directory);
-  if (file === undefined || !(await isCopied(directory, file))) return;
+  if (!file || !(await isCopy(directory, file.writtenIn))) return;
   // The file comes last: an attempt that was interrupted is made again.
   for (const name of OF_RUNTIMES) await rm(join(directory, name), { recursive: true, force: true });
   await removeNodeFile(directory);
@@ -70,12 +71,6 @@ export async function leaveOriginal(directory: string): Promise<void> {
 async function read(directory: string): Promise<WrittenFile | undefined> {
   const text = await readFile(join(directory, FILE), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : JSON.parse(text);
-}
-
-/** Reports whether the directory is a copy: the one that the file was written in is another, and still there. A move is no copy. */
-async function isCopied(directory: string, { writtenIn }: WrittenFile): Promise<boolean> {
-  const [here, original] = await Promise.all([directory, writtenIn].map((path) => stat(path).catch(() => undefined)));
-  return original !== undefined && (original.ino !== here?.ino || original.dev !== here.dev);
 }
 
 /** The nodes of a data directory that have opened a runtime. */

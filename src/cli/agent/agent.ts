@@ -10,6 +10,7 @@ import {
   requestCertificate,
   storedCertificate,
 } from '../../assembly/node/endpoint/certificate.ts';
+import { OwnServiceDaemon } from '../../assembly/node/network/service-daemon.ts';
 import { startServices } from '../../assembly/node/network/services.ts';
 import type { RealRuntime } from '../../assembly/node/open-runtime.ts';
 import { Rejoin } from '../../assembly/node/rejoin.ts';
@@ -141,13 +142,15 @@ async function runMember(
   // Whoever may create pods in the cluster is no user of this machine yet.
   const config = nodeConfig(flags, false);
   const path = process.env.PATH ?? '';
+  const { clusterDomain } = flags;
+  const daemon = new OwnServiceDaemon({ dataDirectory: directory, clusterDomain, clock, random, log });
   const running = await startNode({
     ...{ client, clock, random, log, name: node, dataDirectory: directory },
     runtime,
     endpoint: flags.containerRuntimeEndpoint,
     addresses: [flags.nodeAddress ?? advertisedAddress('0.0.0.0', '127.0.0.0/8')],
     podCIDR: undefined,
-    ...{ clusterDomain: flags.clusterDomain, apiServer: addressOf(server), config, path },
+    ...{ clusterDomain, apiServer: addressOf(server), config, path },
     hidden: () => hiddenPaths(directory, process.env.KUBECONFIG),
     clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
     ...{ version: apiVersion.gitVersion, watchSeconds: WATCH_SECONDS },
@@ -157,6 +160,8 @@ async function runMember(
       startServices({
         ...{ client, clock, random, log, path, node: each, watchSeconds: WATCH_SECONDS },
         ...{ podRoutes: config.podRoutes, dataDirectory: directory, keepsRules: async () => true },
+        openDaemon: () => daemon.open(),
+        onServed: () => daemon.commit().catch((error: unknown) => log.debug('the network daemon was left', { error })),
       }),
   }).catch((error: unknown) => {
     transport.close();
@@ -169,6 +174,7 @@ async function runMember(
   });
   signal.removeEventListener('abort', onStop);
   await running.stop();
+  await daemon.leave();
   transport.close();
   return signal.aborted ? undefined : next;
 }

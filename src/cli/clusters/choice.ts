@@ -16,6 +16,7 @@ import { type ContextChoice, contextConnection } from '../flags/connection.ts';
 import { CliError } from '../output/cli-error.ts';
 import { ownKubeconfig } from '../up/identity/kubeconfig.ts';
 import { findClusters } from './find.ts';
+import { originalOf } from './last-start.ts';
 import { sharesAuthority } from './shares-authority.ts';
 
 type Choice =
@@ -58,9 +59,16 @@ export async function directoryOf(flags: ClusterFlags): Promise<string> {
 export async function connectionFor(flags: ClusterFlags): Promise<Connection> {
   const choice = choiceOf(flags, process.env);
   if (choice.by !== 'directory') return contextConnection(choice.by === 'context' ? choice : {});
-  const file = ownKubeconfig(choice.directory);
+  const { directory } = choice;
+  const original = await originalOf(directory);
+  if (original !== undefined) {
+    throw new CliError(
+      `${directory} is a copy of ${original} that has not been started: qd up --data-dir ${directory} starts it, and --data-dir ${original} means the original`,
+    );
+  }
+  const file = ownKubeconfig(directory);
   if ((await readIfThere(file)) !== undefined) return contextConnection({ kubeconfig: file });
-  throw new CliError(`${choice.directory} is not the data directory of a cluster; ${await knownClusters()}`);
+  throw new CliError(`${directory} is not the data directory of a cluster; ${await knownClusters()}`);
 }
 
 /** A context that leads to another machine has no data directory here. */

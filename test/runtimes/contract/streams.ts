@@ -95,6 +95,19 @@ export function describeStreams({ runtime, run, lacks }: StreamSubject): void {
     expect((await container.ended()).exitCode).toBe(8);
   });
 
+  it('leaves a container whose input stays open to the next client when that of a client has ended', async () => {
+    const container = await run('read first; read second; echo "$first $second"', { stdin: true });
+    const streams = await runtime().attach(container.id, INPUT_AND_OUTPUT);
+    const output = text(streams.stdout!);
+    streams.stdin!.end('one\n');
+    expect(await output).toBe('');
+    expect(await streams.exit).toEqual({ exitCode: 0 });
+    const next = await runtime().attach(container.id, INPUT_AND_OUTPUT);
+    const rest = text(next.stdout!);
+    next.stdin!.write('two\n');
+    expect(await rest).toBe('one two\n');
+  });
+
   describeConnections(async (behaviour) => {
     const port = await freePort();
     const { id, sandboxId } = await run(`exec ${BUSYBOX} nc -ll -p ${port} -e ${PROGRAMS[behaviour]}`);

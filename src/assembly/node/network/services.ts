@@ -39,8 +39,8 @@ export interface ServicesOptions {
   readonly podRoutes: RouteMode;
   /** Resolves with true when rules and routes stay after a stop. */
   readonly keepsRules: () => Promise<boolean>;
-  /** Listens where there are no rights for rules, and goes on when this program ends; undefined: this process listens. */
-  readonly daemon?: Promise<ServiceDaemon> | undefined;
+  /** Opens what listens where there are no rights for rules, and goes on when this program ends; undefined: this process listens. */
+  readonly openDaemon?: () => Promise<ServiceDaemon | undefined>;
   /** Called when Services are served in that way. */
   readonly onServed?: () => void;
   readonly watchSeconds?: number;
@@ -65,7 +65,7 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
       reportPortsInUse: (ports) => annotatePortsInUse(options.nodeClient ?? client, node.name, ports),
     });
   if (!kernel) {
-    const daemon = await options.daemon;
+    const daemon = await options.openDaemon?.();
     const applier = daemon?.servicesOf(node.name) ?? new UserspaceProxy({ clock, random, log });
     const proxy = serve(applier, daemon);
     void proxy.applied.then(options.onServed);

@@ -108,8 +108,8 @@ export class Output {
     sink.on('close', () => sinks.delete(sink));
   }
 
-  /** Copies to the input of the container. With `stdinOnce`, its end is the end of the input. */
-  attachInput(source: Socket): void {
+  /** Copies to the input of the container. With `stdinOnce`, its end is the end of the input; otherwise it calls `leave`. */
+  attachInput(source: Socket, leave: () => void): void {
     const input = this.#stdin;
     if (!input) {
       source.resume();
@@ -118,6 +118,7 @@ export class Output {
     source.pipe(input, { end: false });
     source.once('end', () => {
       if (this.#options.stdinOnce) this.#closeInput();
+      else leave();
     });
     source.once('close', () => {
       if (this.#options.stdinOnce) this.#closeInput();

@@ -113,10 +113,15 @@ export class Sessions {
       (name) => request[name] && !(request.tty && name === 'stderr'),
     );
     const sockets = await Promise.all(names.map((name) => this.#hub.taken(stream, name)));
+    // As with containerd: a client whose input has ended leaves a container that goes on to read.
+    const leave = () => {
+      for (const socket of sockets) socket.end();
+      this.#end(stream, { exitCode: 0 });
+    };
     for (const [i, socket] of sockets.entries()) {
       const name = names[i]!;
       socket.on('error', () => undefined);
-      if (name === 'stdin') output.attachInput(socket);
+      if (name === 'stdin') output.attachInput(socket, leave);
       else {
         socket.resume();
         output.attach(name, socket);

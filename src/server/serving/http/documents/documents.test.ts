@@ -4,7 +4,6 @@ import { Discovery } from '../../discovery/discovery.ts';
 import type { Exchange } from '../../exchange.ts';
 import type { Metrics } from '../../metrics/metrics.ts';
 import { Documents } from './documents.ts';
-import { HealthResults } from './health-results.ts';
 
 it('builds nothing for the first client after discovery was prepared', async () => {
   const groups = vi.fn(() => ['apps']);
@@ -14,7 +13,7 @@ it('builds nothing for the first client after discovery was prepared', async () 
   const discovery = new Discovery({ backends, version, serverAddress: () => 'localhost:6443' });
   const documents = new Documents(
     { backends, discovery, metrics: {} as Metrics, version, documents: [] },
-    new HealthResults(),
+    { metrics: async () => '' },
   );
   documents.prepare();
   groups.mockClear();

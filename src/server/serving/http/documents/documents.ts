@@ -9,7 +9,7 @@ import type { PublishedDocument } from '../../openapi/published-document.ts';
 import { negotiate } from '../respond/accept.ts';
 import { sendDocument } from '../respond/respond.ts';
 import { splitPath } from '../route/path-segments.ts';
-import type { HealthResults } from './health-results.ts';
+import type { Health } from './health.ts';
 import { published, sendPublished } from './published.ts';
 import { SchemaDocuments } from './schema-documents.ts';
 
@@ -33,11 +33,11 @@ export class Documents {
   readonly #schemas: SchemaDocuments;
   /** Encoded discovery documents by tree: discovery returns the same tree until the backends change. */
   readonly #written = new WeakMap<object, PublishedDocument>();
-  readonly #healthResults: HealthResults;
+  readonly #health: Pick<Health, 'metrics'>;
 
-  constructor(options: DocumentsOptions, healthResults: HealthResults) {
+  constructor(options: DocumentsOptions, health: Pick<Health, 'metrics'>) {
     this.#options = options;
-    this.#healthResults = healthResults;
+    this.#health = health;
     this.#schemas = new SchemaDocuments(options.backends);
   }
 
@@ -48,7 +48,7 @@ export class Documents {
     const { discovery, metrics, version } = this.#options;
     if (plain === '/metrics' || plain === '/metrics/slis') {
       refuseWrites(exchange);
-      const text = plain === '/metrics' ? metrics.text(version) : this.#healthResults.text();
+      const text = plain === '/metrics' ? metrics.text(version) : await this.#health.metrics();
       exchange.reply(200, METRICS_TYPE, Buffer.from(text));
       return true;
     }

@@ -94,3 +94,13 @@ kubernetes_healthchecks_total{name="ping",status="success",type="readyz"} 2
 kubernetes_healthchecks_total{name="etcd",status="error",type="readyz"} 1
 `);
 });
+
+it('has metrics of a server that nobody probes', async () => {
+  const health = new Health({
+    ...{ checks: [], isReady: () => false, isDraining: () => false, results: new HealthResults() },
+  });
+  const text = await health.metrics();
+  expect(text).toContain('kubernetes_healthcheck{name="ping",type="livez"} 1\n');
+  expect(text).toContain('kubernetes_healthcheck{name="poststarthook/start-controllers",type="readyz"} 0\n');
+  expect(text).toContain('kubernetes_healthchecks_total{name="ping",status="success",type="livez"} 1\n');
+});

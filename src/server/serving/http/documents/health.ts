@@ -31,6 +31,7 @@ export interface HealthPath {
   readonly check: string | undefined;
 }
 
+const PROBED: readonly HealthName[] = ['livez', 'readyz'];
 /** Timeout of a check. */
 const CHECK_TIMEOUT_MS = 2_000;
 
@@ -153,6 +154,12 @@ export class Health {
     const checks = this.#checks[name];
     const results = this.#results;
     return check === undefined ? runChecks(name, checks, { search, results }) : runCheck(check, checks);
+  }
+
+  /** Returns metrics of the checks, after those that clients probe: most servers here have no kubelet that does. */
+  async metrics(): Promise<string> {
+    await Promise.all(PROBED.map((name) => this.answer({ name, check: undefined }, '')));
+    return this.#results.text();
   }
 }
 

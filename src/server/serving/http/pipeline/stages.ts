@@ -62,10 +62,9 @@ export function createStages(options: PipelineOptions) {
   const { handle, audit, authorizer, flowControl, clock, limits, log, registry, backends, metrics } = options;
   const { checks, isReady, monitor, decodeLargeYaml } = options;
   const streams = new OpenStreams();
-  const results = new HealthResults();
-  const documents = new Documents(options, results);
+  const health = new Health({ checks, isReady, isDraining: () => streams.isDraining, results: new HealthResults() });
+  const documents = new Documents(options, health);
   const routes = new Routes(backends);
-  const health = new Health({ checks, isReady, isDraining: () => streams.isDraining, results });
   const impersonation = new Impersonation(authorizer);
   metrics.add(impersonation);
   const admit = admitStage({ authorizer });

@@ -1,0 +1,104 @@
+/** Services of a machine that joined without root: they go on while its agent does not run. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, rm } from 'node:fs/promises';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
+import { newDirectory, type Qd, runQd, spawnProgram, startQd } from '../program.ts';
+
+const NODE = 'rack';
+const NAMESPACE = '/api/v1/namespaces/default';
+const NOBODY = 65_534;
+const TIMEOUT_MS = 60_000;
+const SERVER = "require('http').createServer((_, answer) => answer.end('hello\\n')).listen(+process.env.PORT)";
+/** Root takes the part of another user. */
+const user: { readonly uid?: number } = process.getuid?.() === 0 ? { uid: NOBODY } : {};
+
+let qd: Qd;
+let directory: string;
+let data: string;
+let agent: ChildProcess | undefined;
+
+beforeAll(async () => {
+  directory = await newDirectory();
+  data = join(directory, 'agent');
+  await chmod(directory, 0o777);
+  const flags = ['--bind-address', '0.0.0.0', '--nodes', '0'];
+  qd = await startQd({ directory, flags });
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await end(agent, 'SIGKILL');
+  const reset = await runQd(['reset', '--yes', '--data-dir', data], { env: { HOME: directory }, ...user });
+  expect(reset).toMatchObject({ code: 0, stderr: '' });
+  await qd.stop();
+  await rm(directory, { recursive: true, force: true });
+}, TIMEOUT_MS);
+
+async function joinCluster(): Promise<ChildProcess> {
+  const { stdout } = await runQd(['token', 'create', '--kubeconfig', qd.kubeconfig]);
+  const given = stdout.slice(stdout.indexOf('qd agent')).trim().split(/\s+/).slice(2);
+  const flags = ['--data-dir', data, '--node-name', NODE, '--runtime', 'process', '--allow-host-image'];
+  const child = spawnProgram('qd', ['agent', ...flags, ...given], { env: { HOME: directory }, ...user });
+  let said = '';
+  child.stdout?.setEncoding('utf8');
+  child.stderr?.on('data', (chunk) => {
+    said += chunk;
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', (chunk: string) => chunk.includes('joined') && resolve());
+    child.once('exit', (code) => reject(new Error(`qd agent ended with ${code}: ${said}`)));
+  });
+  return child;
+}
+
+async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<void> {
+  if (!child || child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, 'exit');
+}
+
+const ask = (port: number) =>
+  new Promise<string>((resolve, reject) => {
+    get({ host: '127.0.0.1', port, agent: false }, (answer) => resolve(text(answer))).on('error', reject);
+  });
+
+async function publish(name: string, nodePort: number): Promise<void> {
+  const ports = [{ port: 80, targetPort: 'http', nodePort }];
+  await qd.request('POST', `${NAMESPACE}/services`, {
+    body: { metadata: { name }, spec: { type: 'NodePort', selector: { app: 'web' }, ports } },
+  });
+}
+
+test.each(['SIGTERM', 'SIGKILL'] as const)(
+  'a node port answers while the agent is stopped by %s, and after its next start',
+  async (signal) => {
+    const nodePort = signal === 'SIGTERM' ? 31_713 : 31_714;
+    agent ??= await joinCluster();
+    if (signal === 'SIGTERM') {
+      const port = await freePort();
+      const container = {
+        ...{ name: 'c', image: 'host', command: [process.execPath, '-e', SERVER] },
+        env: [{ name: 'PORT', value: String(port) }],
+        ports: [{ name: 'http', containerPort: port }],
+        readinessProbe: { httpGet: { path: '/', port: 'http' }, periodSeconds: 1 },
+      };
+      await qd.request('POST', `${NAMESPACE}/pods`, {
+        body: { metadata: { name: 'web', labels: { app: 'web' } }, spec: { containers: [container] } },
+      });
+    }
+    await publish(signal.toLowerCase(), nodePort);
+    await expect.poll(() => ask(nodePort).catch(String), { timeout: 20_000 }).toBe('hello\n');
+    await end(agent, signal);
+    expect(await ask(nodePort)).toBe('hello\n');
+    agent = await joinCluster();
+    expect(await ask(nodePort)).toBe('hello\n');
+    // The next agent goes on with the one that listens.
+    await publish(`after-${signal.toLowerCase()}`, nodePort + 10);
+    await expect.poll(() => ask(nodePort + 10).catch(String), { timeout: 20_000 }).toBe('hello\n');
+    expect(await ask(nodePort)).toBe('hello\n');
+  },
+  TIMEOUT_MS,
+);
