@@ -53,8 +53,7 @@ export async function readNodeFile(directory: string): Promise<NodeFile | undefi
   const file = await read(directory);
   if (file === undefined) return undefined;
   const { writtenIn, ...rest } = file;
-  if (await isCopy(directory, writtenIn)) return undefined;
-  return rest;
+  return (await isCopy(directory, writtenIn)) ? undefined : rest;
 }
 
 /**
@@ -63,7 +62,7 @@ export async function readNodeFile(directory: string): Promise<NodeFile | undefi
  */
 export async function leaveOriginal(directory: string): Promise<void> {
   const file = await read(directory);
-  if (file === undefined || !(await isCopy(directory, file.writtenIn))) return;
+  if (!file || !(await isCopy(directory, file.writtenIn))) return;
   // The file comes last: an attempt that was interrupted is made again.
   for (const name of OF_RUNTIMES) await rm(join(directory, name), { recursive: true, force: true });
   await removeNodeFile(directory);
