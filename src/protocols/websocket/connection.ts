@@ -23,6 +23,8 @@ export class WebSocketConnection {
   #waitingForDrain: (() => void)[] = [];
   #unreadPongBytes = 0;
   #isClosing = false;
+  /** True after a part of a message that does not end it. */
+  #isInMessage = false;
 
   constructor(socket: Duplex, options: WebSocketOptions) {
     this.#socket = socket;
@@ -48,6 +50,22 @@ export class WebSocketConnection {
     if (!done) return;
     if (this.#socket.writableNeedDrain && !this.#socket.destroyed) this.#waitingForDrain.push(done);
     else done();
+  }
+
+  /**
+   * Sends a part of a text message; its last part ends the message. Calls back when the part has left this process, with an error when it
+   * never will.
+   */
+  sendText(part: Buffer, isLast: boolean, sent: (error?: Error | null) => void): void {
+    if (this.#isClosing || !this.#socket.writable) {
+      sent(new Error('the WebSocket is closed'));
+      return;
+    }
+    this.#socket.cork();
+    this.#socket.write(frameHead(this.#isInMessage ? Opcode.continuation : Opcode.text, part.length, isLast));
+    this.#socket.write(part, sent);
+    this.#socket.uncork();
+    this.#isInMessage = !isLast;
   }
 
   /** Sends a close frame, and ends the connection when everything was sent. */
@@ -110,10 +128,10 @@ export class WebSocketConnection {
   }
 }
 
-function frameHead(opcode: number, length: number): Buffer {
+function frameHead(opcode: number, length: number, isLast = true): Buffer {
   const lengthBytes = length < 126 ? 0 : length < 65_536 ? 2 : 8;
   const head = Buffer.allocUnsafe(2 + lengthBytes);
-  head[0] = 0x80 | opcode;
+  head[0] = (isLast ? 0x80 : 0) | opcode;
   if (lengthBytes === 0) head[1] = length;
   else if (lengthBytes === 2) {
     head[1] = 126;

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { WebSocket, WebSocketServer } from 'ws';
+import { type DataPiece, WebSocketConnection } from '../../../../protocols/websocket/connection.ts';
+import { WebSocketError } from '../../../../protocols/websocket/frame-parser.ts';
+import { handshakeHeaders, offeredProtocols } from '../../../../protocols/websocket/handshake.ts';
 import type { EventBytes, EventWriter, HeaderList, Peer, WatchFraming, WatchHead } from '../../exchange.ts';
 import { Disconnected } from '../errors.ts';
 import { currentResponse, releaseSocket, responseToUpgrade } from '../node-internals.ts';
@@ -11,24 +13,10 @@ import { MAX_WHOLE_BYTES, SlicedOutput } from './sliced-output.ts';
 /** Prefix of a subprotocol that carries a bearer token in base64url: a browser cannot set an Authorization header. */
 const BEARER_PREFIX = 'base64url.bearer.authorization.k8s.io.';
 const MAX_MESSAGE_BYTES = 1024;
+/** The close code of messages that are too large. */
+const MESSAGE_TOO_BIG = 1009;
 const SWITCHING_PROTOCOLS = 101;
-
-/** Loaded on the first upgrade. */
-let loading: Promise<WebSocketServer> | undefined;
-
-function server(): Promise<WebSocketServer> {
-  loading ??= import('ws').then(
-    ({ WebSocketServer }) =>
-      new WebSocketServer({
-        noServer: true,
-        perMessageDeflate: false,
-        // Clients of a watch send nothing.
-        maxPayload: MAX_MESSAGE_BYTES,
-        handleProtocols: (offered) => [...offered].find((protocol) => !protocol.startsWith(BEARER_PREFIX)) ?? false,
-      }),
-  );
-  return loading;
-}
+const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 export interface Upgrade {
   readonly request: IncomingMessage;
@@ -79,7 +67,7 @@ export class UpgradeExchange extends Http1Exchange {
   }
 
   override get token(): string | undefined {
-    const protocol = this.#protocols().find((offered) => offered.startsWith(BEARER_PREFIX));
+    const protocol = offeredProtocols(this.headers).find((offered) => offered.startsWith(BEARER_PREFIX));
     return protocol && (Buffer.from(protocol.slice(BEARER_PREFIX.length), 'base64url').toString('utf8') || undefined);
   }
 
@@ -100,17 +88,10 @@ export class UpgradeExchange extends Http1Exchange {
   }
 
   override upgrade(headers: HeaderList): Duplex {
-    const { socket, head } = this.#upgrade;
-    const { clock, limits } = this.options;
+    const { socket } = this.#upgrade;
     this.#isUpgraded = true;
-    releaseSocket(this.response, socket);
+    this.#switchProtocols(this.allHeaders(headers));
     socket.once('close', () => this.response.emit('close'));
-    // The remote end has to close, too.
-    socket.once('finish', () => closeInTime(socket, { clock, delayMs: limits.requestTimeoutMs }));
-    const all = this.allHeaders(headers);
-    const lines = all.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
-    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`);
-    if (head.length > 0) socket.unshift(head);
     return socket;
   }
 
@@ -119,34 +100,54 @@ export class UpgradeExchange extends Http1Exchange {
   }
 
   async #accept(onClose: () => void): Promise<EventWriter> {
-    const { request, socket, head } = this.#upgrade;
-    const sockets = await server();
-    releaseSocket(this.response, socket);
-    return new Promise((resolve, reject) => {
-      const onDisconnect = () => reject(new Disconnected('the WebSocket could not be opened'));
-      socket.once('close', onDisconnect);
-      sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        socket.off('close', onDisconnect);
-        webSocket.on('error', () => webSocket.terminate());
-        webSocket.once('close', onClose);
-        resolve(new FramedWatch(webSocket, socket, this.options));
-      });
+    const { socket } = this.#upgrade;
+    const protocol = offeredProtocols(this.headers).find((offered) => !offered.startsWith(BEARER_PREFIX));
+    const headers = handshakeHeaders(this.headers, protocol);
+    if (!headers || !socket.readable || !socket.writable) {
+      releaseSocket(this.response, socket);
+      socket.end(headers ? undefined : BAD_REQUEST, () => socket.destroy());
+      throw new Disconnected('the WebSocket could not be opened');
+    }
+    this.#switchProtocols(headers);
+    const connection = new WebSocketConnection(socket, { onData: limitMessages() });
+    const { clock, limits } = this.options;
+    void connection.closed.then(() => {
+      // A client that broke the protocol may not read why.
+      if (!socket.destroyed) closeInTime(socket, { clock, delayMs: limits.requestTimeoutMs });
+      onClose();
     });
+    return new FramedWatch(connection, socket, this.options);
   }
 
-  #protocols(): string[] {
-    const header = this.headers['sec-websocket-protocol'] ?? '';
-    return header.split(',').map((protocol) => protocol.trim());
+  /** Takes the connection from HTTP, and answers that it speaks another protocol now. */
+  #switchProtocols(headers: HeaderList): void {
+    const { socket, head } = this.#upgrade;
+    const { clock, limits } = this.options;
+    releaseSocket(this.response, socket);
+    // The remote end has to close, too.
+    socket.once('finish', () => closeInTime(socket, { clock, delayMs: limits.requestTimeoutMs }));
+    const lines = headers.map((text, index) => (index % 2 === 0 ? `${text}: ` : `${text}\r\n`));
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`);
+    if (head.length > 0) socket.unshift(head);
   }
+}
+
+/** Discards the messages of a client: clients of a watch have nothing to say. A large one ends the connection. */
+function limitMessages(): (piece: DataPiece) => undefined {
+  let size = 0;
+  return ({ bytes, isStart }) => {
+    size = (isStart ? 0 : size) + bytes.length;
+    if (size > MAX_MESSAGE_BYTES) throw new WebSocketError(MESSAGE_TOO_BIG, 'the message is too large');
+  };
 }
 
 /** Writes each event as a text message; those of a batch are written together. A large one has several frames. */
 class FramedWatch implements EventWriter {
-  readonly #webSocket: WebSocket;
+  readonly #connection: WebSocketConnection;
   readonly #socket: Duplex;
   readonly #options: Http1Options;
   readonly #large = new SlicedOutput((slice, isLast, written) => {
-    this.#webSocket.send(slice, { binary: false, fin: isLast }, (error) => {
+    this.#connection.sendText(slice, isLast, (error) => {
       written(error);
       this.#onProgress();
     });
@@ -154,25 +155,25 @@ class FramedWatch implements EventWriter {
   #isEnded = false;
   #onProgress: () => void = () => undefined;
 
-  constructor(webSocket: WebSocket, socket: Duplex, options: Http1Options) {
-    this.#webSocket = webSocket;
+  constructor(connection: WebSocketConnection, socket: Duplex, options: Http1Options) {
+    this.#connection = connection;
     this.#socket = socket;
     this.#options = options;
   }
 
   events(batch: EventBytes): void {
-    if (this.#isEnded || this.#webSocket.readyState !== this.#webSocket.OPEN) return;
+    if (this.#isEnded || !this.#socket.writable) return;
     this.#socket.cork();
     for (const event of batch.events) {
       const json = event.json();
       if (!this.#large.isEmpty || this.backlog() + json.length > MAX_WHOLE_BYTES) this.#large.push(json);
-      else this.#webSocket.send(json, { binary: false }, this.#onProgress);
+      else this.#connection.sendText(json, true, this.#onProgress);
     }
     this.#socket.uncork();
   }
 
   backlog(): number {
-    return this.#webSocket.bufferedAmount + this.#large.bytes;
+    return this.#socket.writableLength + this.#large.bytes;
   }
 
   onProgress(listener: () => void): void {
@@ -184,6 +185,6 @@ class FramedWatch implements EventWriter {
     this.#isEnded = true;
     const { clock, limits } = this.#options;
     if (this.backlog() > 0) closeInTime(this.#socket, { clock, delayMs: limits.requestTimeoutMs });
-    this.#large.whenEmpty(() => this.#webSocket.close(1000));
+    this.#large.whenEmpty(() => this.#connection.close());
   }
 }
