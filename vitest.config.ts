@@ -35,6 +35,9 @@ const COMMON = {
   env: { TMPDIR: runDirectory, [IN_A_TEST]: 'true', GOGC: '400' },
 } as const;
 
+/** More of them run at a time than there are cores: each may take longer. */
+const WITH_PROGRAMS = { ...COMMON, testTimeout: 2 * COMMON.testTimeout, hookTimeout: 2 * COMMON.hookTimeout };
+
 export default defineConfig({
   test: {
     globalSetup: 'test/support/leftovers.ts',
@@ -56,13 +59,13 @@ export default defineConfig({
       },
       {
         test: {
-          ...{ ...COMMON, name: 'programs', include: [PROGRAMS], exclude: [PACKAGES] },
+          ...{ ...WITH_PROGRAMS, name: 'programs', include: [PROGRAMS], exclude: [PACKAGES] },
           ...{ ...SHARED_PROCESSES, maxWorkers: WORKERS_WITH_PROGRAMS, sequence: { groupOrder: 1 } },
         },
       },
       {
         test: {
-          ...{ ...COMMON, name: 'isolated-programs', include: [ISOLATED_PROGRAMS], exclude: [PACKAGES] },
+          ...{ ...WITH_PROGRAMS, name: 'isolated-programs', include: [ISOLATED_PROGRAMS], exclude: [PACKAGES] },
           ...{ maxWorkers: WORKERS_WITH_PROGRAMS, sequence: { groupOrder: 1 } },
         },
       },
