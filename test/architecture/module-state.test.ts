@@ -39,7 +39,6 @@ const REASONS: Readonly<Record<string, Readonly<Record<string, Reason>>>> = {
   'src/server/objects/managed-fields/stored/interned-sets.ts': { lastId: 'number' },
   'src/server/serving/codec/yaml.ts': { largeDecoded: 'turns', loading: 'result' },
   'src/server/serving/http/node-internals.ts': { collect: 'result' },
-  'src/server/serving/http/protocol/websocket.ts': { loading: 'result' },
   'src/testing/cluster/initial-image.ts': { made: 'result' },
   'src/testing/cluster/keys.ts': { keys: 'result' },
   'src/testing/package-entry.ts': { isKept: 'program' },
