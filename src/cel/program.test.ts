@@ -72,7 +72,7 @@ describe('compile', () => {
     ['metadata.x', "ERROR: <input>:1:9: undefined field 'x'\n | metadata.x\n | ........^"],
     ['[1, "a"]', "ERROR: <input>:1:5: expected type 'int' but found 'string'\n | [1, \"a\"]\n | ....^"],
     ['true &&\n  1', "ERROR: <input>:2:3: expected type 'bool' but found 'int'\n |   1\n | ..^"],
-  ])('%s is refused', (source, message) => {
+  ])('%s is rejected', (source, message) => {
     const error = errorOf(() => compile(source, environment));
     expect(error).toBeInstanceOf(CompileError);
     expect((error as Error).message).toBe(message);

@@ -186,7 +186,7 @@ describe('lists', () => {
 
   it('lists in one request when the continue token expires', async () => {
     const api = filled(5);
-    api.refuse(({ options }) => (options?.continue ? new ApiError('Expired', 'too late') : undefined));
+    api.reject(({ options }) => (options?.continue ? new ApiError('Expired', 'too late') : undefined));
     const all = await createClient(api).of(Pod).listAll({ limit: 2 });
     expect(all.items).toHaveLength(5);
     expect(api.requests.at(-1)?.options).toEqual({});
@@ -194,7 +194,7 @@ describe('lists', () => {
 
   it('passes other errors on', async () => {
     const api = filled(5);
-    api.refuse(({ options }) => (options?.continue ? new ApiError('Forbidden', 'no') : undefined));
+    api.reject(({ options }) => (options?.continue ? new ApiError('Forbidden', 'no') : undefined));
     await expect(createClient(api).of(Pod).listAll({ limit: 2 })).rejects.toThrow('no');
   });
 });

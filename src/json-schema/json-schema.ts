@@ -46,7 +46,7 @@ export interface JsonSchema {
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-map-type'?: string;
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
-  // Words that structural schemas do not have; a definition that uses them is refused.
+  // Words that structural schemas do not have; a definition that uses them is rejected.
   readonly id?: string;
   readonly $ref?: string;
   readonly definitions?: Readonly<Record<string, JsonSchema>>;

@@ -9,7 +9,7 @@ const API_VERSION = 'APIVersion defines the API group and version that the objec
 
 /** The definition of a kind: its schema, with the fields that every object has. */
 export function publishedSchema(schema: JsonSchema, version: 2 | 3, metadata: object): Json {
-  // kubectl refuses all fields of an object that are not listed, once one of them is.
+  // kubectl rejects all fields of an object that are not listed, once one of them is.
   if (version === 2 && schema['x-kubernetes-preserve-unknown-fields']) return { type: 'object' };
   return withMeta(published(schema, version, metadata), metadata);
 }
@@ -69,7 +69,7 @@ const NOT_IN_2: readonly (keyof JsonSchema)[] = ['allOf', 'anyOf', 'oneOf', 'not
 
 /**
  * Returns a schema without the features that OpenAPI 2 lacks: null, alternatives and, as in the documents of built-in
- * kinds, defaults. A value that may be null has no type there. kubectl refuses fields that are not listed, so that an
+ * kinds, defaults. A value that may be null has no type there. kubectl rejects fields that are not listed, so that an
  * object which keeps unknown fields lists none.
  */
 function reduced(schema: JsonSchema): Record<string, unknown> {

@@ -6,7 +6,7 @@ import { validateInTurns, validateValue } from './validator.ts';
 const messages = (schema: JsonSchema, value: unknown, old?: unknown, path = 'spec') =>
   validateValue(schema, { value, old, path }).map(({ field, message }) => `${field}: ${message}`);
 
-describe('values are refused in the words of Kubernetes', () => {
+describe('values are rejected in the words of Kubernetes', () => {
   it.each<[name: string, schema: JsonSchema, value: unknown, expected: string[]]>([
     [
       'a type',
@@ -233,11 +233,11 @@ describe('a validation that takes long', () => {
     expect(turns).toBeGreaterThan(30);
   });
 
-  const refused = [expect.objectContaining({ message: expect.stringContaining('checking them takes too long') })];
+  const rejected = [expect.objectContaining({ message: expect.stringContaining('checking them takes too long') })];
 
   it('looks at a long text or a large object once, or gives up', () => {
     const text = 'a'.repeat(1_000_000);
-    expect(validateValue({ anyOf: many(3_000, (i) => ({ maxLength: i })) }, { value: text })).toEqual(refused);
+    expect(validateValue({ anyOf: many(3_000, (i) => ({ maxLength: i })) }, { value: text })).toEqual(rejected);
     const object = Object.fromEntries(Array.from({ length: 100_000 }, (_, i) => [`f${i}`, 1]));
     let listed = 0;
     const watched = new Proxy(object, {
@@ -287,7 +287,7 @@ it('a long list is compared with a long enumeration in linear time', () => {
   expect(messages({ type: 'array', items } as JsonSchema, [{ a: count, b: 1 }])).toHaveLength(1);
 });
 
-it('a long text that a pattern would take too long to match is refused, and another is matched', () => {
+it('a long text that a pattern would take too long to match is rejected, and another is matched', () => {
   const schema = (pattern: string): JsonSchema => ({ type: 'string', pattern });
   let seed = 1;
   const random = (length: number) => {
@@ -306,7 +306,7 @@ it('a long text that a pattern would take too long to match is refused, and anot
 });
 
 describe('a value that its schema would check for too long', () => {
-  const refused = [expect.stringContaining('checking them takes too long')];
+  const rejected = [expect.stringContaining('checking them takes too long')];
   const array = (items: object) => ({ type: 'array', items }) as JsonSchema;
   const many = (count: number, each: (i: number) => object) => Array.from({ length: count }, (_, i) => each(i));
 
@@ -327,8 +327,8 @@ describe('a value that its schema would check for too long', () => {
       new Array(900).fill(1),
     ],
     ['by a pattern', array({ pattern: '(a?b?){500}z' }), new Array(9_000).fill('ab'.repeat(50))],
-  ])('is refused: %s', (_, schema, value) => {
-    expect(messages(schema, value)).toEqual(refused);
+  ])('is rejected: %s', (_, schema, value) => {
+    expect(messages(schema, value)).toEqual(rejected);
   });
 
   it('fits the first of many alternatives', () => {

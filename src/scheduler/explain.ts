@@ -14,7 +14,7 @@ import type { WaitingPod } from './queue/waiting-pod.ts';
 interface Verdict {
   readonly plugin: string;
   /** Skipped: the filter does not concern the pod. */
-  readonly result: 'Passed' | 'Refused' | 'Skipped';
+  readonly result: 'Passed' | 'Rejected' | 'Skipped';
   readonly reasons?: readonly string[];
   /** The reasons in numbers, where the plugin knows some. */
   readonly details?: readonly string[];
@@ -43,9 +43,9 @@ export interface Explanation {
   readonly nodeName?: string;
   /** The node that victims of preemption are leaving for it. */
   readonly nominatedNodeName?: string;
-  readonly queue?: { readonly state: string; readonly attempts: number; readonly refusedBy: readonly string[] };
+  readonly queue?: { readonly state: string; readonly attempts: number; readonly rejectedBy: readonly string[] };
   /** The verdict of a plugin that rejects all nodes together. */
-  readonly refused?: Verdict;
+  readonly rejected?: Verdict;
   readonly message: string;
   /** The best first; then those that do not fit, by name. */
   readonly nodes: readonly NodeVerdict[];
@@ -89,7 +89,7 @@ function whereabouts(
     ...(home ? { nodeName: home.name } : {}),
     ...(nominated ? { nominatedNodeName: nominated } : {}),
     ...(waiting && !home
-      ? { queue: { state: waiting.state, attempts: waiting.attempts, refusedBy: [...waiting.refusedBy] } }
+      ? { queue: { state: waiting.state, attempts: waiting.attempts, rejectedBy: [...waiting.rejectedBy] } }
       : {}),
   };
 }
@@ -98,17 +98,17 @@ function judged(
   pod: PodInfo,
   plugins: readonly Plugin[],
   world: World,
-): Pick<Explanation, 'message' | 'nodes' | 'refused'> {
+): Pick<Explanation, 'message' | 'nodes' | 'rejected'> {
   const { nodes } = world.cluster;
   if (nodes.length === 0) return { message: NO_NODES, nodes: [] };
   const filters = Filters.open(plugins, pod, world);
   if (!(filters instanceof Filters)) {
-    const { reasons, isResolvable: curable } = filters.refusal;
-    const refused = { plugin: filters.plugin, result: 'Refused', reasons, curable } as const;
-    return { message: `0/${nodes.length} nodes fit: ${reasons.join(', ')}`, refused, nodes: [] };
+    const { reasons, isResolvable: curable } = filters.rejection;
+    const rejected = { plugin: filters.plugin, result: 'Rejected', reasons, curable } as const;
+    return { message: `0/${nodes.length} nodes fit: ${reasons.join(', ')}`, rejected, nodes: [] };
   }
   const verdicts = nodes.map((node) => ({ node, filters: verdictsOn(node, filters, plugins) }));
-  const fits = ({ filters }: { filters: readonly Verdict[] }) => filters.every(({ result }) => result !== 'Refused');
+  const fits = ({ filters }: { filters: readonly Verdict[] }) => filters.every(({ result }) => result !== 'Rejected');
   const fitting = verdicts.filter(fits);
   const scored = fitting.map(({ node }) => node);
   const scores = scoresOf(plugins, { pod, world }, scored);
@@ -141,14 +141,14 @@ function verdictsOn(node: NodeInfo, filters: Filters, plugins: readonly Plugin[]
     .map(({ name }): Verdict => {
       const verdict = said.get(name);
       if (!verdict) return { plugin: name, result: 'Skipped' };
-      const { refusal, details } = verdict;
-      if (!refusal) return { plugin: name, result: 'Passed' };
-      const { reasons, isResolvable: curable } = refusal;
-      return { plugin: name, result: 'Refused', reasons, ...(details ? { details } : {}), curable };
+      const { rejection, details } = verdict;
+      if (!rejection) return { plugin: name, result: 'Passed' };
+      const { reasons, isResolvable: curable } = rejection;
+      return { plugin: name, result: 'Rejected', reasons, ...(details ? { details } : {}), curable };
     });
   // Resources reserved for a nominated pod of higher priority.
-  const kept = verdicts.every(({ result }) => result !== 'Refused') ? filters.check(node) : undefined;
+  const kept = verdicts.every(({ result }) => result !== 'Rejected') ? filters.check(node) : undefined;
   if (!kept) return verdicts;
-  const { reasons, isResolvable: curable } = kept.refusal;
-  return [...verdicts, { plugin: 'NominatedPods', result: 'Refused', reasons, curable }];
+  const { reasons, isResolvable: curable } = kept.rejection;
+  return [...verdicts, { plugin: 'NominatedPods', result: 'Rejected', reasons, curable }];
 }

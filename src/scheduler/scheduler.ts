@@ -142,7 +142,7 @@ export class Scheduler {
     try {
       const decision = decide(info, { plugins, world: this.#world, position: this.#position, random });
       if (decision.type === 'node') this.#assign(waiting, decision.node);
-      else this.#refuse(waiting, decision);
+      else this.#reject(waiting, decision);
     } catch (error) {
       log.error('scheduling a pod failed', { namespace: info.namespace, name: info.name, error });
       this.#failed(waiting, String(error));
@@ -205,7 +205,7 @@ export class Scheduler {
     this.#status.write({ pod, waiting: { reason: 'SchedulerError', message }, nominatedNode: '' });
   }
 
-  #refuse(waiting: WaitingPod, { diagnosis, filters }: Extract<SchedulingDecision, { type: 'none' }>): void {
+  #reject(waiting: WaitingPod, { diagnosis, filters }: Extract<SchedulingDecision, { type: 'none' }>): void {
     const { random, recorder, metrics } = this.#options;
     const { info } = waiting;
     this.#measure(waiting, 'unschedulable');
@@ -222,10 +222,10 @@ export class Scheduler {
         message += ` ${outcome.message}`;
         if (!outcome.isHopeless) nominatedNode = undefined;
       }
-      this.#queue.refuse(waiting, diagnosis.plugins);
+      this.#queue.reject(waiting, diagnosis.plugins);
       if (outcome.type === 'victims') this.#preempt(info, outcome.candidate);
     } else {
-      this.#queue.refuse(waiting, diagnosis.plugins);
+      this.#queue.reject(waiting, diagnosis.plugins);
     }
     if (nominatedNode === '') world.cluster.nominations.delete(info.uid);
     const why: Waiting = { reason: 'Unschedulable', message };

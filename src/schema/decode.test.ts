@@ -258,7 +258,7 @@ describe('a wrong type', () => {
     expect(thrown(input)).toBe(message);
   });
 
-  it('is refused where a shape contains itself too deeply, or free-form data does', () => {
+  it('is rejected where a shape contains itself too deeply, or free-form data does', () => {
     const deep = JSON.parse(`${'{"children":['.repeat(5000)}{}${']}'.repeat(5000)}`);
     expect(thrown({ tree: deep })).toBe('json: exceeded max depth');
     expect(thrown({ extra: deep })).toBe('json: exceeded max depth');

@@ -86,7 +86,7 @@ function checkLimit(run: DecodeRun): void {
 /** Limit for the defaults added to an object, as JSON: a list of thousands of empty items could become gigabytes. */
 const MAX_DEFAULT_CHARACTERS = 4 * 1024 * 1024;
 
-function refuseDefaults(): never {
+function rejectDefaults(): never {
   throw new DecodeError(`defaults would add more than ${MAX_DEFAULT_CHARACTERS} characters`);
 }
 
@@ -188,7 +188,7 @@ function objectDecode(schema: ObjectSchema): Decode {
     '}',
     ...entries.map(([field, schema]) => defaultCode(code, field, schema)),
     ...(entries.some(([, { default: preset, zero }]) => preset !== undefined || zero)
-      ? [`if (run.left < 0) ${code.constant(refuseDefaults)}();`]
+      ? [`if (run.left < 0) ${code.constant(rejectDefaults)}();`]
       : []),
     `} catch (error) { throw ${code.constant(withinField)}(error, ${quote(name)}, at); }`,
     'return out;',
@@ -320,7 +320,7 @@ function countedPreset(field: string, schema: Schema): Preset | undefined {
     preset &&
     ((parent, run) => {
       run.left -= characters;
-      if (run.left < 0) refuseDefaults();
+      if (run.left < 0) rejectDefaults();
       return preset(parent, run);
     })
   );

@@ -127,7 +127,7 @@ describe('an object that preserves unknown fields', () => {
     expect(unknownIn({ x: null, strict: { b: 1 }, open: { c: 1 } })).toEqual(['strict.b']);
   });
 
-  it('still drops nulls of described fields and refuses wrong types', () => {
+  it('still drops nulls of described fields and rejects wrong types', () => {
     expect(decode(schema, { count: null, x: null })).toEqual({ x: null });
     expect(() => decode(schema, { count: 'many' })).toThrow('of type int32');
   });
@@ -164,17 +164,17 @@ describe('an int64', () => {
     }
   };
 
-  it('is exact, or refused with the reason', () => {
+  it('is exact, or rejected with the reason', () => {
     for (const exact of [9007199254740991, -9007199254740991, 0]) expect(message(String(exact))).toBe(exact);
-    const refusal =
+    const rejection =
       'json: cannot unmarshal number into Go struct field Spec.spec.seconds of type int64: integers beyond 9007199254740991 cannot be stored exactly';
     for (const inexact of ['9007199254740992', '9007199254740993', '-9007199254740993', '9223372036854775807']) {
-      expect(message(inexact)).toBe(refusal);
+      expect(message(inexact)).toBe(rejection);
     }
     expect(message('1.5')).toContain('number 1.5 into Go struct field Spec.spec.seconds of type int64');
   });
 
-  it('is refused in a list, too', () => {
+  it('is rejected in a list, too', () => {
     expect(() => decode(schema, { spec: { sizes: [1, 2 ** 60] } })).toThrow('cannot be stored exactly');
   });
 });

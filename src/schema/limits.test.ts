@@ -17,7 +17,7 @@ const Thing = s.object('Thing', {
 const words = (count: number) => Array.from({ length: count }, (_, i) => `w${i}`);
 const entries = (count: number) => Object.fromEntries(words(count).map((word) => [word, 'v']));
 
-function refusal(spec: object, replaced?: object): string[] {
+function rejection(spec: object, replaced?: object): string[] {
   try {
     decode(Thing, { spec }, { replaced: () => replaced && { spec: replaced } });
     return [];
@@ -32,7 +32,7 @@ describe('a list or map', () => {
     ['of its own maximum', { items: Array(5).fill({}), data: entries(2) }],
     ['of the default maximum', { names: words(MAX_LIST_ITEMS), labels: entries(MAX_MAP_ENTRIES) }],
   ])('%s is decoded', (_, spec) => {
-    expect(refusal(spec)).toEqual([]);
+    expect(rejection(spec)).toEqual([]);
   });
 
   it.each<[string, object, string]>([
@@ -54,25 +54,25 @@ describe('a list or map', () => {
       'spec.items[1].args: Too many: 4: must have at most 3 items',
     ],
     ['a list in a map', { by: { k: words(2) } }, 'spec.by[k]: Too many: 2: must have at most 1 items'],
-  ])('that is longer is refused: %s', (_, spec, message) => {
-    expect(refusal(spec)).toEqual([message]);
+  ])('that is longer is rejected: %s', (_, spec, message) => {
+    expect(rejection(spec)).toEqual([message]);
   });
 
-  it('is refused with all others that are too long', () => {
+  it('is rejected with all others that are too long', () => {
     const spec = { items: [{ args: words(9) }, { args: words(3) }, { args: words(4) }], data: entries(9) };
-    expect(refusal(spec).map((each) => each.split(':')[0])).toEqual([
+    expect(rejection(spec).map((each) => each.split(':')[0])).toEqual([
       'spec.items[0].args',
       'spec.items[2].args',
       'spec.data',
     ]);
   });
 
-  it('is refused as what cannot be decoded', () => {
+  it('is rejected as what cannot be decoded', () => {
     expect(() => decode(Thing, { spec: { data: entries(3) } })).toThrow(DecodeError);
   });
 
-  it('is refused before its items are decoded', () => {
-    expect(refusal({ items: Array(6).fill('not an object') })).toHaveLength(1);
+  it('is rejected before its items are decoded', () => {
+    expect(rejection({ items: Array(6).fill('not an object') })).toHaveLength(1);
   });
 });
 
@@ -80,17 +80,17 @@ describe('an object that is already beyond a maximum', () => {
   it('can be read', () => {
     const spec = { data: entries(3), items: Array(6).fill({ args: words(4) }) };
     expect(decodeUnlimited(Thing, { spec })).toMatchObject({ spec: { data: entries(3) } });
-    expect(refusal(spec)).not.toEqual([]);
+    expect(rejection(spec)).not.toEqual([]);
   });
 
   it('can be replaced by one that is not longer', () => {
-    expect(refusal({ data: entries(4) }, { data: entries(4) })).toEqual([]);
-    expect(refusal({ data: entries(3) }, { data: entries(4) })).toEqual([]);
-    expect(refusal({ items: [{}, { args: words(4) }] }, { items: [{ args: words(4) }] })).toEqual([]);
+    expect(rejection({ data: entries(4) }, { data: entries(4) })).toEqual([]);
+    expect(rejection({ data: entries(3) }, { data: entries(4) })).toEqual([]);
+    expect(rejection({ items: [{}, { args: words(4) }] }, { items: [{ args: words(4) }] })).toEqual([]);
   });
 
   it('cannot be replaced by one that is longer, in this list or in another', () => {
-    expect(refusal({ data: entries(5) }, { data: entries(4) })).toHaveLength(1);
-    expect(refusal({ items: Array(6).fill({}) }, { data: entries(6) })).toHaveLength(1);
+    expect(rejection({ data: entries(5) }, { data: entries(4) })).toHaveLength(1);
+    expect(rejection({ items: Array(6).fill({}) }, { data: entries(6) })).toHaveLength(1);
   });
 });

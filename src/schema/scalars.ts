@@ -96,7 +96,7 @@ function decodeInt32(input: unknown): number {
 }
 
 /**
- * Refuses integers beyond 2^53-1: a number cannot hold them exactly, and the parser has already rounded them
+ * Rejects integers beyond 2^53-1: a number cannot hold them exactly, and the parser has already rounded them
  * (docs/decisions/0013-int64.md).
  */
 function decodeInt64(input: unknown): number {

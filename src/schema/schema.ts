@@ -92,7 +92,7 @@ export interface StringSchema<T = unknown, P extends Presence = Presence> extend
 
 export interface IntegerSchema<T = unknown, P extends Presence = Presence> extends Node<T, P> {
   readonly type: 'integer';
-  /** An int64 beyond 2^53-1 is refused: a number cannot hold it exactly. */
+  /** An int64 beyond 2^53-1 is rejected: a number cannot hold it exactly. */
   readonly format: 'int32' | 'int64';
   /** `must be greater than or equal to 0` and the like. */
   readonly min?: number;
@@ -127,7 +127,7 @@ export interface ListSchema<T = unknown, P extends Presence = Presence> extends 
   readonly merge?: string | true;
   /** For merge: drops an item's keys that the patch does not name in `$retainKeys`. */
   readonly retainKeys?: boolean;
-  /** A longer list is refused when it is decoded. Default: MAX_LIST_ITEMS. */
+  /** A longer list is rejected when it is decoded. Default: MAX_LIST_ITEMS. */
   readonly maxItems?: number;
 }
 
@@ -135,7 +135,7 @@ export interface MapSchema<T = unknown, P extends Presence = Presence> extends N
   readonly type: 'map';
   readonly values: Schema;
   readonly atomic?: boolean;
-  /** A map with more entries is refused when it is decoded. Default: MAX_MAP_ENTRIES. */
+  /** A map with more entries is rejected when it is decoded. Default: MAX_MAP_ENTRIES. */
   readonly maxItems?: number;
 }
 

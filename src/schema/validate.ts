@@ -55,7 +55,7 @@ function* walk(schema: Schema, value: unknown, context: ValidationContext, pace:
 /** Ends a validation that is to be done in turns instead. */
 class TooManyItems {}
 
-function refuseMany(): never {
+function rejectMany(): never {
   throw new TooManyItems();
 }
 
@@ -161,7 +161,7 @@ class CheckCode extends Code {
 
   /** Generates the check before so many items or entries. */
   count(items: string): string {
-    return this.mode === 'walk' ? '' : `if ((run.itemsLeft -= ${items}) < 0) ${this.constant(refuseMany)}();`;
+    return this.mode === 'walk' ? '' : `if ((run.itemsLeft -= ${items}) < 0) ${this.constant(rejectMany)}();`;
   }
 }
 
@@ -244,7 +244,7 @@ function fieldCode(code: CheckCode, field: string, schema: Schema): string {
   const reading = `v = ${read('value', field)}; o = old === undefined || old === null ? undefined : ${read('old', field)};`;
   const isAbsent = schema.keepEmpty ? 'v === undefined' : "v === undefined || v === ''";
   const missing = code.constant(required(field, must === true ? '' : must || ''));
-  const isEmpty = refusesEmpty(schema) ? ` || !${code.constant(hasEntries)}(v)` : '';
+  const isEmpty = rejectsEmpty(schema) ? ` || !${code.constant(hasEntries)}(v)` : '';
   const change = immutable ? changeCode(code, field, schema) : '';
   const checks = inside && `if (!(${isAbsent}${schema.nullable ? ' || v === null' : ''})) { ${inside} }`;
   const whole = must
@@ -255,7 +255,7 @@ function fieldCode(code: CheckCode, field: string, schema: Schema): string {
 }
 
 /** Reports whether an empty list or map does not satisfy `required`. */
-function refusesEmpty({ type, keepEmpty }: Schema): boolean {
+function rejectsEmpty({ type, keepEmpty }: Schema): boolean {
   return !keepEmpty && (type === 'list' || type === 'map');
 }
 

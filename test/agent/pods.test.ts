@@ -292,9 +292,9 @@ test('a pod that the node does not admit fails with the reason', async () => {
   expect(await events('second')).toEqual([expect.stringMatching(/^OutOfcpu: /)]);
 });
 
-test('a pod with features that the runtime lacks is refused', async () => {
+test('a pod with features that the runtime lacks is rejected', async () => {
   const { run, until, runtime, events } = await start();
-  runtime.refuses = 'no user namespaces here';
+  runtime.rejects = 'no user namespaces here';
   await run('web');
   await until('web', (pod) => pod.status.phase === 'Failed');
   expect(await events('web')).toEqual(['PodFeatureUnsupported: no user namespaces here']);

@@ -197,7 +197,7 @@ test('an init container gets its new resources while it runs', async () => {
   await until('web', (pod) => conditionOf(pod, 'PodResizeInProgress') === undefined);
 });
 
-test('a container that restarts while a resize is refused has the resources of before', async () => {
+test('a container that restarts while a resize is rejected has the resources of before', async () => {
   cluster = await agentCluster();
   const { until, runtime } = cluster;
   await begin('web', cpu('1'));

@@ -47,7 +47,7 @@ const CONSTRUCTED = /\bnew Socket\(\s*(?:\)|\{(?!\s*fd\b))/;
 const FETCHED = /(?<![.#\w])(?<!async )fetch\(|\bglobalThis\.fetch\b/;
 const GUARD = /from '[./]*base\/dial\/dial-guard\.ts'/;
 /** Having it is not enough: it is asked, or given to the agent that asks it for every connection. */
-const ASKED = /\.(?:checkHost|lookup|connect|refusalOf)\(|\bnew BackendAgent\(guard\b/;
+const ASKED = /\.(?:checkHost|lookup|connect|rejectionOf)\(|\bnew BackendAgent\(guard\b/;
 
 function opensConnections(text: string): boolean {
   const bindings = [...text.matchAll(IMPORT)].some(([, names = '']) => {

@@ -165,7 +165,7 @@ describe('a namespace that is deleted', () => {
     expect(gauges.names()).toHaveLength(3);
   });
 
-  it('stays while the other server refuses, and says why', async () => {
+  it('stays while the other server rejects, and says why', async () => {
     await register();
     backend.on('/doomed/gauges', (_, response) => response.writeHead(404).end('404 page not found'));
     await remove();

@@ -40,9 +40,9 @@ const podsOf = async (app: string) =>
   ).items;
 const forbidden = (words: string) => ({ reason: 'Forbidden', message: expect.stringContaining(words) });
 
-/** Refusals that the test expects. */
+/** Rejections that the test expects. */
 function expected(): string[] {
-  return cluster.refusals.splice(0);
+  return cluster.rejections.splice(0);
 }
 
 async function replicaSet(app: string): Promise<void> {

@@ -526,10 +526,10 @@ describe('an explanation', () => {
       ['node-2', false],
     ]);
     expect(said.nodes[0].scores.map(({ plugin }: any) => plugin)).toContain('NodeResourcesFit');
-    const refused = said.nodes[1].filters.find(({ result }: any) => result === 'Refused');
-    expect(refused).toEqual({
+    const rejected = said.nodes[1].filters.find(({ result }: any) => result === 'Rejected');
+    expect(rejected).toEqual({
       plugin: 'NodeResourcesFit',
-      result: 'Refused',
+      result: 'Rejected',
       reasons: ['Insufficient cpu'],
       details: ['requests 2 CPUs, 1 of 1 free'],
       curable: false,
@@ -538,7 +538,7 @@ describe('an explanation', () => {
     await settled();
     expect(await pods().subresource('huge', 'explain').get()).toMatchObject({
       message: '0/2 nodes fit',
-      queue: { state: 'unschedulable', attempts: 1, refusedBy: ['NodeResourcesFit'] },
+      queue: { state: 'unschedulable', attempts: 1, rejectedBy: ['NodeResourcesFit'] },
     });
   });
 

@@ -62,7 +62,7 @@ test('host ports and the number of pods are limited, and what has ended makes ro
   });
 });
 
-test('a taint that evicts refuses pods that do not tolerate it', async () => {
+test('a taint that evicts rejects pods that do not tolerate it', async () => {
   cluster = await simulatedCluster({ rules: RULES });
   const { run, until, client, clock } = cluster;
   const taints = [{ key: 'maintenance', effect: 'NoExecute' }];
@@ -74,7 +74,7 @@ test('a taint that evicts refuses pods that do not tolerate it', async () => {
   await until('tolerant', isReady);
 });
 
-test('pods that run are not refused when the program starts again', async () => {
+test('pods that run are not rejected when the program starts again', async () => {
   cluster = await simulatedCluster({ rules: RULES });
   const { run, until, restart, clock } = cluster;
   await run('a', { spec: requests({ cpu: '1500m' }) });

@@ -120,8 +120,8 @@ function note(ledger: Ledger, line: Line): void {
     case 'acknowledged':
       ledger.acknowledged.set(line.id, line.revision);
       break;
-    case 'refused':
-      ledger.refused.add(line.id);
+    case 'rejected':
+      ledger.rejected.add(line.id);
       break;
     case 'told':
       ledger.told.push(...line.changes);

@@ -43,7 +43,7 @@ async function crash(): Promise<void> {
 }
 
 async function damage(): Promise<void> {
-  const { cases, harmless, partial, refused, problems } = await damageRounds({
+  const { cases, harmless, partial, rejected, problems } = await damageRounds({
     rounds: Number(values.rounds),
     seed: Number(values.seed),
     report: (line) => console.log(line),
@@ -51,7 +51,7 @@ async function damage(): Promise<void> {
   for (const problem of problems) console.error(problem);
   console.log(
     `${cases} damaged files (seed ${values.seed}): ${harmless} were read in full, ${partial} without the keys that were ` +
-      `refused, ${refused} were refused, ${problems.length} problems`,
+      `rejected, ${rejected} were rejected, ${problems.length} problems`,
   );
   process.exitCode = problems.length > 0 ? 1 : 0;
 }

@@ -22,7 +22,7 @@ function story(): { ledger: Ledger; evidence: Evidence } {
   ] as const) {
     ledger.acknowledged.set(id, revision);
   }
-  ledger.refused.add('5');
+  ledger.rejected.add('5');
   const log: SeenChange[] = [
     { key: '/a', revision: 11, token: 'a1', previous: { token: 'a0', revision: 4 } },
     { key: '/b', revision: 12, token: 'b1', previous: undefined },
@@ -65,7 +65,7 @@ describe('the verifier', () => {
     ],
     ['a change that was told and is gone', (e) => without(e, 13), /told, and then gone: \/a=a2@13/],
     ['half of an operation', (e, l) => halve(e, l), /operation 2 at 12: \/c was written at undefined/],
-    ['a refused operation that happened', (e, l) => refuse(e, l), /operation 3 was refused, and happened/],
+    ['a rejected operation that happened', (e, l) => reject(e, l), /operation 3 was rejected, and happened/],
     ['a state that is not what was told', (e) => ({ ...e, rows: e.rows.slice(1) }), /\/a is gone; watches told of a2/],
     ['a revision that goes back', (e) => ({ ...e, revision: 12 }), /the store is at 12, but 14 was seen/],
     ['a write that nobody asked for', (e, l) => forget(e, l), /nobody asked for \/a=a2@13/],
@@ -89,8 +89,8 @@ function halve(evidence: Evidence, ledger: Ledger): Evidence {
   return { ...evidence, rows: evidence.rows.filter(kept), replayed: evidence.replayed.filter(kept) };
 }
 
-function refuse(evidence: Evidence, ledger: Ledger): Evidence {
-  ledger.refused.add('3');
+function reject(evidence: Evidence, ledger: Ledger): Evidence {
+  ledger.rejected.add('3');
   return evidence;
 }
 

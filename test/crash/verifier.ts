@@ -28,8 +28,8 @@ export interface SeenRow {
 export class Ledger {
   readonly issued = new Map<string, Operation>();
   readonly acknowledged = new Map<string, number>();
-  /** Operations that the store refused: they must have had no effect. */
-  readonly refused = new Set<string>();
+  /** Operations that the store rejected: they must have had no effect. */
+  readonly rejected = new Set<string>();
   readonly told: SeenChange[] = [];
 }
 
@@ -129,7 +129,7 @@ function checkState(log: readonly SeenChange[], { before, rows }: Evidence): str
   return problems;
 }
 
-/** Checks that acknowledged operations happened, refused ones did not, and the rest happened wholly or not at all. */
+/** Checks that acknowledged operations happened, rejected ones did not, and the rest happened wholly or not at all. */
 function checkOperations(ledger: Ledger, log: readonly SeenChange[]): string[] {
   const problems: string[] = [];
   const found = new Map<string, number>();
@@ -145,7 +145,7 @@ function checkOperations(ledger: Ledger, log: readonly SeenChange[]): string[] {
     const puts = writes.filter((write) => write.token !== null);
     const happened = acknowledged ?? puts.map(({ key, token }) => revisionOf(key, token, undefined)).find(Boolean);
     if (happened === undefined) continue;
-    if (ledger.refused.has(id)) problems.push(`operation ${id} was refused, and happened at ${happened}`);
+    if (ledger.rejected.has(id)) problems.push(`operation ${id} was rejected, and happened at ${happened}`);
     for (const { key, token } of writes) {
       const revision = revisionOf(key, token, happened);
       if (revision !== happened) problems.push(`operation ${id} at ${happened}: ${key} was written at ${revision}`);

@@ -13,7 +13,7 @@ export type Line =
   | { readonly say: 'ready' }
   | { readonly say: 'issued'; readonly operation: Operation }
   | { readonly say: 'acknowledged'; readonly id: string; readonly revision: number }
-  | { readonly say: 'refused'; readonly id: string }
+  | { readonly say: 'rejected'; readonly id: string }
   | { readonly say: 'told'; readonly changes: readonly SeenChange[] };
 
 const WRITERS = 24;
@@ -65,7 +65,7 @@ async function commit(target: Store, id: string, writes: readonly Write[]): Prom
   } catch (error) {
     // After any other error the outcome is open.
     if (!(error instanceof StoreConflict)) return;
-    say({ say: 'refused', id });
+    say({ say: 'rejected', id });
     revisions.set(error.key, error.revision);
   }
 }

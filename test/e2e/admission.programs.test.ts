@@ -136,7 +136,7 @@ describe.each(usualKubectls)('kubectl ($name)', ({ name, program }) => {
     expect((await kubectl(['create', 'configmap', 'c'])).isGood).toBe(true);
   });
 
-  test('pods that a namespace does not allow are refused, and their templates complained about', async () => {
+  test('pods that a namespace does not allow are rejected, and their templates complained about', async () => {
     const label = (await kubectl(['label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted']))
       .said;
     expect(label).toContain(

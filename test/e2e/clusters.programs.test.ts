@@ -69,7 +69,7 @@ describe('qd up --detach', () => {
     expect(await readdir(foreign)).toEqual(['letter.txt']);
   });
 
-  test('a second start of a running cluster is refused, and the first goes on', async () => {
+  test('a second start of a running cluster is rejected, and the first goes on', async () => {
     await upDetached('dev');
     const [{ pid }] = await clusters();
     const again = await upDetached('dev');
@@ -359,7 +359,7 @@ describe('qd reset', () => {
     expect(await clusters()).toEqual(before);
   });
 
-  test('refuses directories that are not those of a cluster', async () => {
+  test('rejects directories that are not those of a cluster', async () => {
     const documents = join(home, 'documents');
     await mkdir(join(documents, 'pki'), { recursive: true });
     await writeFile(join(documents, 'letter.txt'), 'Dear');
@@ -372,7 +372,7 @@ describe('qd reset', () => {
     expect((await readdir(documents)).sort()).toEqual(['cluster.json', 'letter.txt', 'pki']);
   });
 
-  test.skipIf(process.getuid?.() !== 0)('refuses a directory of another user, to root as well', async () => {
+  test.skipIf(process.getuid?.() !== 0)('rejects a directory of another user, to root as well', async () => {
     await upDetached('dev');
     await qd('down', '--name', 'dev');
     await chown(dataOf('dev'), 65_534, 65_534);

@@ -1,4 +1,4 @@
-/** Tests a damaged data file: what the program refuses, its messages, and how an operator goes on. */
+/** Tests a damaged data file: what the program rejects, its messages, and how an operator goes on. */
 import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -46,7 +46,7 @@ afterEach(async () => {
 describe('a damaged value', () => {
   beforeEach(() => change(file(), 'value-of-two', 'Value-of-two'));
 
-  test('is refused by its key, everything else is served, and a check names it while the cluster runs', async () => {
+  test('is rejected by its key, everything else is served, and a check names it while the cluster runs', async () => {
     const qd = await start();
     expect(qd.output()).toContain(`"key":"${KEY}"`);
     const one = await qd.request('GET', `${MAPS}/one`);
@@ -108,7 +108,7 @@ describe('a damaged file', () => {
     ['that is truncated', () => truncate(file(), 4096 * 8)],
     ['that is empty', () => truncate(file(), 0)],
     ['that is missing', () => rm(file())],
-  ])('%s is refused by its name at the start, and by a check', async (_, damage) => {
+  ])('%s is rejected by its name at the start, and by a check', async (_, damage) => {
     await damage();
     const { code, stderr } = await up();
     expect(code).toBe(1);
@@ -121,7 +121,7 @@ describe('a damaged file', () => {
   });
 });
 
-test('a damaged snapshot is refused, and a check names the same keys', async () => {
+test('a damaged snapshot is rejected, and a check names the same keys', async () => {
   expect((await runQd(['snapshot', 'check', snapshot()])).code).toBe(0);
   expect((await runQd(['snapshot', 'check', data()])).code).toBe(0);
   await change(snapshot(), 'value-of-two', 'Value-of-two');

@@ -57,7 +57,7 @@ test.skipIf(missing)(`is a store like any other, and remembered${why}`, OPTIONS,
   expect(await second.stop()).toBe(0);
 });
 
-test.skipIf(missing)(`refuses clients without a certificate${why}`, OPTIONS, async () => {
+test.skipIf(missing)(`rejects clients without a certificate${why}`, OPTIONS, async () => {
   const where = ['--data-dir', join(directory, 'other'), '--port', '0', '--kubeconfig', join(directory, 'config')];
   const flags = ['--store', 'etcd', '--etcd-servers', etcd.endpoint];
   const stranger = await runQd(['up', ...where, ...flags, '--etcd-cafile', files.ca]);

@@ -151,7 +151,7 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     [['join', 'east', ...HOST], 'hosts no federation in the namespace federation-system; run qdfed init'],
     [['join', 'east'], 'name the host cluster with --host-cluster-context'],
     [['unjoin', 'east'], 'name the host cluster with --host-cluster-context'],
-  ])('%j is refused with exit code 1, and creates nothing', async (args, message) => {
+  ])('%j is rejected with exit code 1, and creates nothing', async (args, message) => {
     const { code, stderr } = await qdfed(...args);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(message) });
     expect(

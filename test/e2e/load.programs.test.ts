@@ -99,18 +99,18 @@ it('bodies that never come keep nobody from writing', async () => {
 it('a flood of wrong tokens is turned away, and others are served', async () => {
   const before = memory();
   const clients = await Promise.all(Array.from({ length: 50 }, strangerTls));
-  let refused = 0;
+  let rejected = 0;
   for (const client of clients) {
     const ask = () => client.write(head('GET /api/v1/namespaces', 'wrong'));
     client.on('data', (chunk: Buffer) => {
       if (!chunk.includes('HTTP/1.1 401')) return;
-      refused++;
+      rejected++;
       ask();
     });
     ask();
   }
   for (let i = 0; i < 200; i++) await isServed();
-  while (refused < 2_000) await isServed();
+  while (rejected < 2_000) await isServed();
   for (const client of clients) client.destroy();
   expect(memory() - before).toBeLessThan(150);
 });

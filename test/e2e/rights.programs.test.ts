@@ -69,16 +69,16 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     await run('-n', 'narrow', 'create', 'rolebinding', 'joe', '--clusterrole=view', '--user=joe');
     const list = ['-n', 'narrow', 'get', 'configmaps', '-o', 'name', '--as=joe'];
     expect(await asAnn(...list)).toContain('configmap/');
-    const refused = (...args: string[]) => asAnn(...args).then(String, ({ stderr }) => stderr);
-    expect(await refused('-n', 'narrow', 'get', 'configmap', 'kube-root-ca.crt', '--as=joe')).toBe(
+    const rejected = (...args: string[]) => asAnn(...args).then(String, ({ stderr }) => stderr);
+    expect(await rejected('-n', 'narrow', 'get', 'configmap', 'kube-root-ca.crt', '--as=joe')).toBe(
       'Error from server (Forbidden): configmaps "kube-root-ca.crt" is forbidden: User "ann" cannot impersonate-on:user-info:get resource "configmaps" in API group "" in the namespace "narrow"\n',
     );
-    expect(await refused(...list.slice(0, -1), '--as=bob')).toContain('cannot impersonate:user-info resource "users"');
-    expect(await refused(...list, '--as-group=system:masters')).toContain(
+    expect(await rejected(...list.slice(0, -1), '--as=bob')).toContain('cannot impersonate:user-info resource "users"');
+    expect(await rejected(...list, '--as-group=system:masters')).toContain(
       'impersonating the system:masters group is not allowed',
     );
     await run('delete', 'clusterrolebinding', 'as-joe');
-    expect(await refused(...list)).toContain('cannot impersonate-on:user-info:list resource "configmaps"');
+    expect(await rejected(...list)).toContain('cannot impersonate-on:user-info:list resource "configmaps"');
   });
 
   test('gives a role in a namespace, which counts at once, and takes it away', async () => {
@@ -196,9 +196,9 @@ describe('a webhook', () => {
       expect((await list('configmaps')).code).toBe(200);
       expect(asked).toHaveLength(1);
       expect(asked[0]).toMatchObject({ user: 'ann', resourceAttributes: { verb: 'list', namespace: 'default' } });
-      const refused = await list('secrets');
-      expect(refused.code).toBe(403);
-      expect(refused.body.message).toMatch(/in the namespace "default": the webhook says so$/);
+      const rejected = await list('secrets');
+      expect(rejected.code).toBe(403);
+      expect(rejected.body.message).toMatch(/in the namespace "default": the webhook says so$/);
     } finally {
       await qd.stop();
       server.closeAllConnections();

@@ -94,7 +94,7 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     });
   });
 
-  test('refuses what does not fit, before it sends it', async () => {
+  test('rejects what does not fit, before it sends it', async () => {
     const wrong = deployment({ replica: 3 }, { ports: [{ containerPort: 'http' }] });
     await expect(create(wrong)).rejects.toMatchObject({
       stderr: expect.stringMatching(

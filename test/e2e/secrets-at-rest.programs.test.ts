@@ -99,7 +99,7 @@ describe('secrets at rest', () => {
     await Promise.all(Array.from({ length: 200 }, (_, i) => qd.request('POST', SECRETS, secret(`s-${i}`))));
     for (let round = 0; round < 3; round++) {
       await run('encryption', 'rotate');
-      // Refused until the last secret is written anew.
+      // Rejected until the last secret is written anew.
       await expect.poll(async () => (await run('encryption', 'forget')).code, { timeout: 20_000 }).toBe(0);
       expect((await qd.request('POST', SECRETS, secret(`round-${round}`))).code).toBe(200);
     }
@@ -191,8 +191,8 @@ describe('snapshots', () => {
     const { resourceVersion } = (await qd.request('GET', MAPS)).body.metadata;
     await qd.stop();
 
-    const refused = await run('snapshot', 'restore', file());
-    expect(refused.stderr).toContain('has objects; use --force to replace them');
+    const rejected = await run('snapshot', 'restore', file());
+    expect(rejected.stderr).toContain('has objects; use --force to replace them');
     const restored = await run('snapshot', 'restore', file(), '--force');
     expect(restored).toMatchObject({ code: 0, stderr: '' });
     const again = await start();
@@ -227,7 +227,7 @@ describe('snapshots', () => {
     }
   });
 
-  test('that are damaged, truncated or no snapshots are refused; a running cluster is not restored', async () => {
+  test('that are damaged, truncated or no snapshots are rejected; a running cluster is not restored', async () => {
     const qd = await start();
     await run('snapshot', 'save', file());
     expect((await run('snapshot', 'save', file())).stderr).toContain('already exists');

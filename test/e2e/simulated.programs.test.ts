@@ -132,7 +132,7 @@ test.each([
     ['--runtime', 'simulated', '--nodes', '9', '--cluster-cidr', '10.0.0.0/27'],
     '--cluster-cidr: 10.0.0.0/27 has no room',
   ],
-])('%j is refused', async (flags, message) => {
+])('%j is rejected', async (flags, message) => {
   const home = await mkdtemp(join(tmpdir(), 'qd-flags-'));
   const where = ['--data-dir', join(home, 'data'), '--port', '0', '--kubeconfig', join(home, 'kubeconfig')];
   const { code, stderr } = await runQd(['up', ...where, '--store', 'memory', ...flags]);

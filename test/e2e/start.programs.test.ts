@@ -107,8 +107,8 @@ describe('the next start', () => {
     expect(shown).toMatchObject({ code: 0, stdout: expect.stringMatching(/^[0-9a-f]{8} {2}current\n$/) });
     await second.stop();
     const other = join(directory, 'other-keys');
-    const refused = await again('--encryption-key-file', other);
-    expect(refused).toMatch(/qd: .* encrypted with the key [0-9a-f]{8}, which is not in the key file/);
+    const rejected = await again('--encryption-key-file', other);
+    expect(rejected).toMatch(/qd: .* encrypted with the key [0-9a-f]{8}, which is not in the key file/);
     expect(existsSync(other), 'no key was created that decrypts nothing').toBe(false);
   });
 });

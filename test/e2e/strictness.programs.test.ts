@@ -21,7 +21,7 @@ afterAll(async () => {
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 
-test('fields that are unknown or stand twice are warned about, refused or ignored', async () => {
+test('fields that are unknown or stand twice are warned about, rejected or ignored', async () => {
   const body = '{"metadata":{"name":"m","name":"strict"},"data":{"a":"b"},"dta":{}}';
   const faults = ['duplicate field "metadata.name"', 'unknown field "dta"'];
   const strict = await qd.request('POST', `${MAPS}?fieldValidation=Strict`, { body });

@@ -83,9 +83,9 @@ describe.skipIf(missing)('two servers on one etcd', () => {
       metadata: { name: 'a' },
       spec: { min: 2, max: 1 },
     };
-    const refused = await b.request('POST', path, { body: range });
-    expect(refused.code).toBe(422);
-    expect(refused.body.message).toContain('failed rule: self.min <= self.max');
+    const rejected = await b.request('POST', path, { body: range });
+    expect(rejected.code).toBe(422);
+    expect(rejected.body.message).toContain('failed rule: self.min <= self.max');
   });
 
   test('a client certificate and a token of one are accepted by the other', async () => {

@@ -46,7 +46,7 @@ describe('google-clouddns', () => {
     expect(google.tokens).toBe(before + 2);
   });
 
-  it('asks for another token when Google refuses the one that it has', async () => {
+  it('asks for another token when Google rejects the one that it has', async () => {
     const provider = open(config());
     const zone = (await provider.zone(ZONE, signal))!;
     const before = google.tokens;
@@ -83,7 +83,7 @@ describe('google-clouddns', () => {
     expect(await zone.list(signal)).toEqual([]);
   });
 
-  it('the key of another account is refused by Google', async () => {
+  it('the key of another account is rejected by Google', async () => {
     const other = await FakeCloudDns.start();
     const stolen = other.key({ token_uri: `${google.url}/token` });
     await other.close();
@@ -109,7 +109,7 @@ describe('google-clouddns', () => {
     ['{"type": "service_account"}', 'client_email or private_key is missing'],
     ['{"type": "service_account", "client_email": "a", "private_key": "b"}', 'private_key cannot be read'],
     ['[Global]\nproject = a', 'the key "project" is unknown'],
-  ])('%j is refused', (text, message) => {
+  ])('%j is rejected', (text, message) => {
     expect(() => open(text)).toThrow(message);
   });
 });
@@ -149,7 +149,7 @@ describe('aws-route53', () => {
     expect(await zone.list(signal)).toEqual([]);
   });
 
-  it('a wrong secret is refused', async () => {
+  it('a wrong secret is rejected', async () => {
     await expect(open(aws.config({ 'secret-access-key': 'other' })).zone(ZONE, signal)).rejects.toMatchObject({
       ...{ reason: 'Forbidden', message: expect.stringContaining('SignatureDoesNotMatch') },
     });
@@ -166,7 +166,7 @@ describe('aws-route53', () => {
     await expect(open(aws.config()).zone(ZONE, signal)).rejects.toMatchObject({ name: 'DnsError', reason: meaning });
   });
 
-  it('a key without its secret is refused', () => {
+  it('a key without its secret is rejected', () => {
     expect(() => open('[Global]\naccess-key-id = a')).toThrow(
       'the key "secret-access-key" of the section [Global] is required',
     );

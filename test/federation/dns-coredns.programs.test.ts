@@ -93,7 +93,7 @@ it.each([
   ['[Global]\nzones = ..', '".." is not a domain name'],
   ['[Global]\nzones = a.\netcd-endpoints = etcd:2379', '"etcd:2379" is not an address like http://etcd:2379'],
   ['[Global]\nzones = a.\nendpoints = x', 'the key "endpoints" is unknown'],
-])('%j is refused', (config, message) => {
+])('%j is rejected', (config, message) => {
   expect(() => open(config)).toThrow(message);
 });
 
@@ -106,7 +106,7 @@ it.each([undefined, '[Global]\netcd-endpoints = http://etcd:2379'])(
   },
 );
 
-it('a zone that CoreDNS does not serve is refused', () => {
+it('a zone that CoreDNS does not serve is rejected', () => {
   const options = { config: '[Global]\nzones = a.test', now: () => 0, random: systemRandom };
   expect(() => coredns.open({ ...options, zone: 'b.test.' })).toThrow('the zone b.test. is not among them (a.test.)');
   coredns.open({ ...options, zone: 'a.test.' });

@@ -54,7 +54,7 @@ describe.skipIf(missing)('rfc2136 with BIND 9', () => {
   it.each([
     ['another secret', { 'tsig-secret': Buffer.from('another one').toString('base64') }, 'BADSIG'],
     ['an unknown key', { 'tsig-key-name': 'other.key' }, 'BADKEY'],
-  ])('%s is refused', async (_, changes, message) => {
+  ])('%s is rejected', async (_, changes, message) => {
     await expect(open(bind.config(changes)).zone(ZONE, signal)).rejects.toMatchObject({
       ...{ name: 'DnsError', reason: 'Forbidden', message: expect.stringContaining(message) },
     });
@@ -65,7 +65,7 @@ describe.skipIf(missing)('rfc2136 with BIND 9', () => {
     await expect(provider.zone(ZONE, signal)).rejects.toThrow('BADTIME');
   });
 
-  it('updates and transfers without a key are refused', async () => {
+  it('updates and transfers without a key are rejected', async () => {
     const zone = (await open(`[Global]\nserver = 127.0.0.1:${bind.port}`).zone(ZONE, signal))!;
     await expect(zone.list(signal)).rejects.toMatchObject({ reason: 'Forbidden' });
     const removal = { remove: [{ name: 'x.example.com.', type: 'A' }] as const, ensure: [] };
@@ -100,6 +100,6 @@ it.each([
   ['server = ns.test\ntsig-key-name = k', 'the key "tsig-secret" of the section [Global] is required'],
   ['server = ns.test\ntsig-key-name = k\ntsig-secret = %', 'tsig-secret: the value is not base64'],
   ['server = ns.test\ntsig-key-name = k\ntsig-secret = YQ==\ntsig-algorithm = x', '"x" is unknown; known: hmac-md5,'],
-])('%j is refused', (lines, message) => {
+])('%j is rejected', (lines, message) => {
   expect(() => open(`[Global]\n${lines}`)).toThrow(message);
 });

@@ -215,7 +215,7 @@ function countNodes(tree: unknown): number {
 }
 
 describe('whatever comes in', () => {
-  it('is decoded or refused, patches or does not, and nothing else happens', () => {
+  it('is decoded or rejected, patches or does not, and nothing else happens', () => {
     fc.assert(fc.property(json, attack), { numRuns: RUNS });
   });
 

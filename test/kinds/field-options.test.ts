@@ -52,7 +52,7 @@ describe('what a kind keeps', () => {
     expect((await other.get('widgets', 'a', widgets)).spec).toEqual(spec);
   });
 
-  it('is not warned of, nor refused by strict validation', async () => {
+  it('is not warned of, nor rejected by strict validation', async () => {
     const notes = new RequestNotes();
     const call = { verb: 'create', plural: 'widgets', namespace: 'default', body } as const;
     const options = { fieldValidation: 'Strict' };

@@ -49,20 +49,20 @@ const REFUSAL =
   'Job in version "v1" cannot be handled as a Job: json: cannot unmarshal number into Go struct field JobSpec.spec.activeDeadlineSeconds of type int64: integers beyond 9007199254740991 cannot be stored exactly';
 
 describe.each(['9007199254740993', '9223372036854775807', '-9223372036854775808'])('%s in an int64', (literal) => {
-  it('is refused in JSON', async () => {
+  it('is rejected in JSON', async () => {
     expect(await send(JOBS, 'application/json', json('a', literal))).toMatchObject({ code: 400, message: REFUSAL });
   });
 
-  it('is refused in YAML', async () => {
+  it('is rejected in YAML', async () => {
     expect(await send(JOBS, 'application/yaml', json('a', literal))).toMatchObject({ code: 400, message: REFUSAL });
   });
 
-  it('is refused in protobuf', async () => {
+  it('is rejected in protobuf', async () => {
     const answer = await send(JOBS, 'application/vnd.kubernetes.protobuf', protobuf(BigInt(literal)));
     expect(answer).toMatchObject({ code: 400, message: REFUSAL });
   });
 
-  it('is refused in a patch', async () => {
+  it('is rejected in a patch', async () => {
     await send(JOBS, 'application/json', json('patched', '5'));
     const body = `{"spec":{"activeDeadlineSeconds":${literal}}}`;
     const answer = await send(`${JOBS}/patched`, 'application/merge-patch+json', body, 'PATCH');

@@ -28,13 +28,13 @@ function excess({ schema, way }: Collection): unknown {
   return treeAt(way, schema.type === 'list' ? new Array(count).fill(null) : mapOf(count));
 }
 
-function refusalOf(schema: ObjectSchema, tree: unknown): string {
+function rejectionOf(schema: ObjectSchema, tree: unknown): string {
   try {
     decode(schema, tree);
   } catch (error) {
     if (error instanceof LimitError) return error.errors.map(({ field, message }) => `${field}: ${message}`).join();
   }
-  return 'not refused';
+  return 'not rejected';
 }
 
 /** A list or map that several kinds share has one decoder. */
@@ -48,7 +48,7 @@ describe.each(schemas)('%s', (_, schema) => {
       const limit = maxItemsOf(each.schema);
       const path = each.path.replaceAll('[]', '[0]').replaceAll('{}', '[key]');
       const wanted = `${path}: Too many: ${limit + 1}: must have at most ${limit} items`;
-      const found = refusalOf(schema, excess(each));
+      const found = rejectionOf(schema, excess(each));
       return found === wanted && limit <= LONGEST ? [] : [`${each.path}: ${found}`];
     });
     expect(faults).toEqual([]);

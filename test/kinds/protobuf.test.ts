@@ -236,12 +236,12 @@ describe('a body', () => {
     ['a text that is none', body(raw(delimited(1, delimited(1, Buffer.from([0xff]))))), 'not valid UTF-8'],
     ['a key that no object may have', body(raw(delimited(2, text(1, '__proto__')))), '"__proto__" is not allowed'],
     ['a time out of range', body(raw(delimited(1, delimited(8, integer(1, 1e15))))), 'a time is out of range'],
-  ])('with %s is refused', (_, bytes, message) => {
+  ])('with %s is rejected', (_, bytes, message) => {
     expect(() => bodies.decode(bytes, expected)).toThrow(DecodeError);
     expect(() => bodies.decode(bytes, expected)).toThrow(message);
   });
 
-  it('of any bytes is read, or refused in words', () => {
+  it('of any bytes is read, or rejected in words', () => {
     const kinds = fc.constantFrom(...versions.map(({ apiVersion, kind }) => ({ apiVersion, kind })));
     fc.assert(
       fc.property(kinds, fc.uint8Array({ maxLength: 200 }), (asked, bytes) => {

@@ -87,8 +87,8 @@ expectRows([
     [
       [
         'that fails',
-        { conditions: [{ type: 'Healthy', status: 'False', message: 'no', error: 'refused' }] },
-        'Name=x Status=Unhealthy Message=no Error=refused',
+        { conditions: [{ type: 'Healthy', status: 'False', message: 'no', error: 'rejected' }] },
+        'Name=x Status=Unhealthy Message=no Error=rejected',
       ],
       ['that was not asked', {}, 'Name=x Status=Unknown Message= Error='],
     ],

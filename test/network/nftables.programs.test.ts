@@ -96,7 +96,7 @@ describe.skipIf(!canRun)('nftables (needs root, nft, ip and perl)', () => {
       expect(files.map((file) => readFileSync(file, 'utf8'))).toEqual(own);
     });
 
-    it('refuses other ports of a cluster IP, and drops what goes to an address that no service has', async () => {
+    it('rejects other ports of a cluster IP, and drops what goes to an address that no service has', async () => {
       await apply(rules([to(1)]));
       await expect(ask(lab.pods[0]!.peer, CLUSTER_IP, 81)).rejects.toThrow('ECONNREFUSED');
       await expect(ask(lab.pods[0]!.peer, '10.96.9.9', 80, 300)).rejects.toThrow('timeout');

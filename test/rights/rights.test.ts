@@ -152,7 +152,7 @@ describe('a resource', () => {
         const known = identity !== 'none' && identity !== 'wrong';
         const expected = !known ? 401 : mayUse(identity, route) ? admin.code : 403;
         expect(code, `${identity}: ${method} ${path}`).toBe(expected);
-        // A refusal repeats the request and reveals nothing of the stored objects.
+        // A rejection repeats the request and reveals nothing of the stored objects.
         if (code === 403) expect(Object.keys(body)).toEqual(Object.keys(REFUSAL));
       }
     }
@@ -197,7 +197,7 @@ describe('what is not there', () => {
     },
   );
 
-  it('a method is refused only to who may use the others', async () => {
+  it('a method is rejected only to who may use the others', async () => {
     expect((await ask('admin', 'PUT', '/api/v1/namespaces/home/pods')).code).toBe(405);
     expect((await ask('reader', 'PUT', '/api/v1/namespaces/home/pods')).code).toBe(403);
   });

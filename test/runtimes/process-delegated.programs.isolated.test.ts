@@ -52,7 +52,7 @@ describe.skipIf(missing)('with delegated cgroups', () => {
       const spec = { containers: [{ name: 'c', image: 'host', resources: { limits: { cpu: '1', memory: '1Gi' } } }] };
       const pod = { metadata: {}, spec, status: {} } as never;
       expect(world.runtime.ignoredRequests?.(pod)).toEqual([]);
-      expect(world.runtime.refusal(pod)).toBeUndefined();
+      expect(world.runtime.rejection(pod)).toBeUndefined();
     });
 
     it('kill a program that takes more memory, and say so', async () => {

@@ -192,7 +192,7 @@ describe('a path', () => {
     ['/exec/default/web/c?output=1&command=true', 400, 'POST'],
     ['/metrics/resource', 503, 'GET'],
     ['/exec/default/%zz/c', 404, 'POST'],
-  ])('%s is refused with %i', async (path, code, method) => {
+  ])('%s is rejected with %i', async (path, code, method) => {
     expect((await server(path, method)).code).toBe(code);
   });
 
@@ -235,7 +235,7 @@ describe("the server's connection", () => {
       ...{ reason: 'InternalError' },
       message: `Get "https://127.0.0.1:1/containerLogs/default/web/c?${query}": ${refused}`,
     });
-    expect(connected(1).refusal('unknown', 'exec')).toBe('the agent of node "unknown" cannot be reached');
+    expect(connected(1).rejection('unknown', 'exec')).toBe('the agent of node "unknown" cannot be reached');
   });
 
   it('is not made to an agent that shows the certificate of another node', async () => {

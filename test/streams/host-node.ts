@@ -44,7 +44,7 @@ export function hostNode(): HostNode {
     ...NO_CONNECTION,
     children,
     resized,
-    refusal: () => undefined,
+    rejection: () => undefined,
     exec: async ({ command, streams }) => run(command, streams),
     attach: async ({ streams }) => run(MAIN_PROCESS, streams),
     portForward: ({ port }) => dial('127.0.0.1', port),

@@ -101,7 +101,7 @@ export function javascriptStreams(open: () => HostNode | Promise<HostNode>): voi
     });
   }
 
-  it('refuses with a Status before the protocol is switched', async () => {
+  it('rejects with a Status before the protocol is switched', async () => {
     const exec = '/api/v1/namespaces/default/pods/web/exec';
     expect((await ask(`${exec}?command=true&stdout=true`, 'nobody')).code).toBe(403);
     expect(JSON.parse((await ask(`${exec}?command=true`, 'admin')).body)).toMatchObject({

@@ -74,7 +74,7 @@ it('ends when the client leaves', async () => {
   await expect.poll(() => followers).toBe(0);
 });
 
-it('refuses protocols that it does not know', async () => {
+it('rejects protocols that it does not know', async () => {
   const [error] = await once(open('', ['v5.channel.k8s.io']), 'error');
   expect(String(error)).toContain('400');
 });

@@ -46,8 +46,8 @@ export async function putStatus(server: TestServer, plural: string, name: string
   return server.patch(plural, name, { status }, { subresource: 'status' });
 }
 
-/** Returns the message of a refusal; fails when the request is not refused. */
-export async function refusal(asked: Promise<unknown>): Promise<string> {
+/** Returns the message of a rejection; fails when the request is not rejected. */
+export async function rejection(asked: Promise<unknown>): Promise<string> {
   try {
     await asked;
   } catch (error) {

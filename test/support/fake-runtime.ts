@@ -44,7 +44,7 @@ export class FakeRuntime implements Runtime {
   /** Resources that pods were resized to, by name. */
   readonly sizes = new Map<string, NonNullable<Container['resources']>>();
   readonly stubborn = new Set<string>();
-  refuses: string | undefined;
+  rejects: string | undefined;
   limitation: string | undefined;
   readonly #clock: Clock;
   readonly #listeners = new Set<(id: string | undefined) => void>();
@@ -70,8 +70,8 @@ export class FakeRuntime implements Runtime {
     usage: async () => ({ bytes: 0, directory: '/' }),
   };
 
-  refusal(_: SeenPod): string | undefined {
-    return this.refuses;
+  rejection(_: SeenPod): string | undefined {
+    return this.rejects;
   }
 
   async health() {

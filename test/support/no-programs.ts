@@ -4,9 +4,9 @@ import { syncBuiltinESMExports } from 'node:module';
 
 const STARTERS = ['spawn', 'spawnSync', 'exec', 'execSync', 'execFile', 'execFileSync', 'fork'];
 
-function refuse(program: unknown): never {
+function reject(program: unknown): never {
   throw new Error(`expected a test without programs, but it starts ${program}: name its file x.programs.test.ts`);
 }
 
-Object.assign(childProcess, Object.fromEntries(STARTERS.map((name) => [name, refuse])));
+Object.assign(childProcess, Object.fromEntries(STARTERS.map((name) => [name, reject])));
 syncBuiltinESMExports();

@@ -1,6 +1,6 @@
 /**
  * Small API in memory for the tests of this room and of the controllers: objects, versions, history, and failures on
- * the way (breaks, lost history, refusals). It validates and defaults nothing; tests that depend on the real server are
+ * the way (breaks, lost history, rejections). It validates and defaults nothing; tests that depend on the real server are
  * in test/cluster.
  */
 import { ApiError, alreadyExists, conflict, notFound, tooOld } from '../../src/api/errors.ts';
@@ -50,7 +50,7 @@ export class ScriptedApi implements Transport {
   readonly #objects = new Map<string, TestObject>();
   readonly #history: HistoryEntry[] = [];
   readonly #watchers = new Set<Watcher>();
-  #refuse: ((request: Request) => unknown) | undefined;
+  #reject: ((request: Request) => unknown) | undefined;
   #held: (() => void)[] | undefined;
   /** Starts at 1: a server writes before it serves the first request. */
   #revision = 1;
@@ -77,8 +77,8 @@ export class ScriptedApi implements Transport {
   }
 
   /** Requests for which this gives an error fail with it. */
-  refuse(why: ((request: Request) => unknown) | undefined): void {
-    this.#refuse = why;
+  reject(why: ((request: Request) => unknown) | undefined): void {
+    this.#reject = why;
   }
 
   /** Ends every watch: cleanly, or as a broken connection does. */
@@ -161,8 +161,8 @@ export class ScriptedApi implements Transport {
 
   async call(request: Request): Promise<Answer> {
     this.requests.push(request);
-    const refused = this.#refuse?.(request);
-    if (refused) throw refused;
+    const rejected = this.#reject?.(request);
+    if (rejected) throw rejected;
     request.signal?.throwIfAborted();
     const { plural, namespace = '', name = '' } = request;
     switch (request.verb) {
@@ -195,8 +195,8 @@ export class ScriptedApi implements Transport {
 
   async watch(request: Request): Promise<WatchStream> {
     this.requests.push(request);
-    const refused = this.#refuse?.(request);
-    if (refused) throw refused;
+    const rejected = this.#reject?.(request);
+    if (rejected) throw rejected;
     const from = Number(request.options?.resourceVersion);
     if (from < this.#oldest) throw tooOld(from, this.#oldest);
     if (from > this.#revision) {

@@ -1,4 +1,4 @@
-/** Tests edited snapshots, which are text: whatever its header says, one is refused with the reason, or it works. */
+/** Tests edited snapshots, which are text: whatever its header says, one is rejected with the reason, or it works. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -106,7 +106,7 @@ describe('the header of a saved snapshot', () => {
     expect(await complaint()).toBe(PROBLEM('snapshot'));
   });
 
-  it('objects that are newer than the snapshot are refused', async () => {
+  it('objects that are newer than the snapshot are rejected', async () => {
     edit((_, head) => set(head, 'revision', 1));
     expect(await complaint()).toMatch(/line \d+ is of revision \d+, and line 1 of 1$/);
   });

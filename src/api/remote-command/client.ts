@@ -12,7 +12,7 @@ export interface RemoteTarget {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Limit for the body of a response that refuses the upgrade. */
+/** Limit for the body of a response that rejects the upgrade. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /**
@@ -47,7 +47,7 @@ function upgraded({ url, connection, signal }: RemoteTarget, protocols: readonly
       resolve(socket);
     });
     request.on('response', (response) => {
-      refusal(response).then(reject, reject);
+      rejection(response).then(reject, reject);
     });
     request.on('error', reject);
     request.end();
@@ -67,7 +67,7 @@ export class RefusedUpgrade extends Error {
   }
 }
 
-async function refusal(response: IncomingMessage): Promise<Error> {
+async function rejection(response: IncomingMessage): Promise<Error> {
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of response) {

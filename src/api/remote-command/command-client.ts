@@ -5,7 +5,7 @@ import type { CommandStreams } from './command-channels.ts';
 import { exitOf } from './command-status.ts';
 import { errorText } from './error-text.ts';
 
-/** Connects to a process that a server runs: the client's side of exec and attach. Rejects when the server refuses. */
+/** Connects to a process that a server runs: the client's side of exec and attach. Rejects when the server rejects. */
 export async function openCommand(target: RemoteTarget, streams: CommandStreams): Promise<ProcessStreams> {
   const session = await openSession(target, ['v4.channel.k8s.io']);
   const open = (streamtype: string) => session.open({ streamtype });

@@ -8,7 +8,7 @@ import { PORT_PROTOCOL } from './spdy-ports.ts';
 /** Limit for the bytes buffered in each direction. */
 const BUFFERED_BYTES = 256 * 1024;
 
-/** Connects to one port through a server that forwards ports. Rejects when the server refuses. */
+/** Connects to one port through a server that forwards ports. Rejects when the server rejects. */
 export async function openPort(target: RemoteTarget, port: number): Promise<Duplex> {
   const session = await openSession(target, [PORT_PROTOCOL]);
   const headers = { port: String(port), requestid: '0' };

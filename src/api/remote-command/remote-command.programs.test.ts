@@ -56,7 +56,7 @@ async function serve<T>(agree: (request: IncomingMessage) => Upgrade<T>, started
       if (!isApiError(error)) throw error;
       const body = JSON.stringify(error.toStatus());
       socket.end(
-        `HTTP/1.1 ${error.toStatus().code} Refused\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+        `HTTP/1.1 ${error.toStatus().code} Rejected\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
       );
       return;
     }

@@ -42,7 +42,7 @@ it('gives up a body that comes byte by byte', async () => {
   await expect(get(200)).rejects.toThrow('did not answer in 200 ms');
 });
 
-it('gives up a refusal whose body has no end', async () => {
+it('gives up a rejection whose body has no end', async () => {
   const closed = new Promise<void>((resolve) => {
     respond = (_, response) => {
       response.on('close', resolve).writeHead(302, { location: '/' }).write('x');
@@ -56,7 +56,7 @@ it.each([
   ['is too large', ' '.repeat(1_100_000), 'more than 1048576 bytes'],
   ['is nested without end', '['.repeat(1_000_000), 'did not answer with JSON'],
   ['is no JSON', 'no', 'did not answer with JSON'],
-])('refuses a body that %s', async (_, body, message) => {
+])('rejects a body that %s', async (_, body, message) => {
   respond = (_request, response) => response.end(body);
   await expect(get()).rejects.toThrow(message);
 });

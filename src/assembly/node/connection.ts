@@ -14,7 +14,7 @@ export function localConnection(nodeOf: (name: string) => RunningNode | undefine
     return running;
   };
   return {
-    refusal: (node) => (nodeOf(node) ? undefined : unknown(node)),
+    rejection: (node) => (nodeOf(node) ? undefined : unknown(node)),
     logs: async ({ node, ...request }) => found(node).streams.logs(request),
     exec: async ({ node, streams, command, ...target }) => found(node).streams.exec(target, streams, command),
     attach: async ({ node, streams, ...target }) => found(node).streams.attach(target, streams),

@@ -48,7 +48,7 @@ it.each([
 it('other errors are no reason', async () => {
   const { seen, request } = world({ hasToken: true });
   await request(new ApiError('Forbidden', 'no'));
-  await request(new ApiError('ServiceUnavailable', 'cannot reach it', { cause: new Error('refused') }));
+  await request(new ApiError('ServiceUnavailable', 'cannot reach it', { cause: new Error('rejected') }));
   expect(seen.joins).toBe(0);
 });
 

@@ -27,10 +27,10 @@ export class Rejoin {
     this.#options = options;
   }
 
-  /** The same transport; refused requests make the node join again. */
+  /** The same transport; rejected requests make the node join again. */
   noticing<T extends Transport>(transport: T): T {
     const noticed = (error: unknown): never => {
-      if (isRefusal(error)) this.#refused();
+      if (isRejection(error)) this.#rejected();
       throw error;
     };
     return {
@@ -40,7 +40,7 @@ export class Rejoin {
     };
   }
 
-  #refused(): void {
+  #rejected(): void {
     const { clock, log, join, joined } = this.#options;
     if (this.#isJoining || clock.now() < this.#nextAt) return;
     this.#isJoining = true;
@@ -65,7 +65,7 @@ const UNTRUSTED = new Set([
 ]);
 
 /** Reports whether the server does not know the node, or the node does not know the server. */
-function isRefusal(error: unknown): boolean {
+function isRejection(error: unknown): boolean {
   if (!(error instanceof ApiError)) return false;
   return (
     error.reason === 'Unauthorized' || UNTRUSTED.has((error.cause as NodeJS.ErrnoException | undefined)?.code ?? '')

@@ -99,7 +99,7 @@ async function openKeys(file: string, random: Random, store: Store): Promise<Key
   const needed = shared && isSealed(shared.value) ? keyIdOf(shared.value) : undefined;
   const isMissing = (await readIfThere(file)) === undefined;
   if (isMissing && needed === undefined) {
-    await refuseIfSealed(store);
+    await rejectIfSealed(store);
     await makeDirectories(dirname(file), 0o700);
     await writeWhole(file, formatKeyring([newKey(random)]));
   }
@@ -112,7 +112,7 @@ async function openKeys(file: string, random: Random, store: Store): Promise<Key
 }
 
 /** Throws when the store has Secrets that a new key could not decrypt. */
-async function refuseIfSealed(store: Store): Promise<void> {
+async function rejectIfSealed(store: Store): Promise<void> {
   for (const prefix of ENCRYPTED_PREFIXES) {
     const [row] = (await store.list(prefix, { limit: 1 })).rows;
     if (!row || !isSealed(row.value)) continue;

@@ -3,7 +3,7 @@ import type { Stats } from 'node:fs';
 import { chmod, chown, type FileHandle } from 'node:fs/promises';
 import { descriptorPath } from './descriptors.ts';
 import { TreeTooDeepError } from './errors.ts';
-import { refuseKernelFiles } from './kernel-files.ts';
+import { rejectKernelFiles } from './kernel-files.ts';
 import { OpenDirectory } from './open-directory.ts';
 
 /** Limit for the depth of a tree: each level keeps two files open. */
@@ -62,7 +62,7 @@ async function change(
   const wanted = walk.changeOf(found);
   // The path of a reference to a link is the link itself.
   if (found.isSymbolicLink()) return apply(descriptorPath(handle), wanted && { uid: wanted.uid, gid: wanted.gid });
-  await refuseKernelFiles(handle, found, walk.device);
+  await rejectKernelFiles(handle, found, walk.device);
   if (found.isDirectory()) {
     const directory = await parent.directory(name);
     if (directory) {

@@ -111,14 +111,14 @@ describe('links of a volume', () => {
     },
   );
 
-  it('are no matter for a path with a zero byte, which is refused', async () => {
+  it('are no matter for a path with a zero byte, which is rejected', async () => {
     await expect(leadsTo('dir\0/file', 'beneath', 0o777)).rejects.toThrow('"dir\\0/file" contains a zero byte');
   });
 
   it('can be rejected altogether', async () => {
     await symlink('dir', join(root, 'link'));
-    await expect(leadsTo('link/file', 'refuse')).rejects.toThrow('leads through a link');
-    expect(await leadsTo('dir/file', 'refuse')).toBe(join(root, 'dir/file'));
+    await expect(leadsTo('link/file', 'reject')).rejects.toThrow('leads through a link');
+    expect(await leadsTo('dir/file', 'reject')).toBe(join(root, 'dir/file'));
   });
 });
 
@@ -155,7 +155,7 @@ describe('missing directories', () => {
         await move(kept, race);
       }
     })();
-    for (let round = 0; round < 300; round++) await leadsTo('race/inner', 'beneath', 0o777).catch(() => 'refused');
+    for (let round = 0; round < 300; round++) await leadsTo('race/inner', 'beneath', 0o777).catch(() => 'rejected');
     isOver = true;
     await exchange;
     expect(await readdir(join(outside, 'target'))).toEqual([]);

@@ -17,7 +17,7 @@ const KERNEL_FILE_SYSTEMS = new Set([
 ]);
 
 /** Rejects a step across devices into a kernel file system. */
-export async function refuseKernelFiles(handle: FileHandle, found: Stats, device: number): Promise<void> {
+export async function rejectKernelFiles(handle: FileHandle, found: Stats, device: number): Promise<void> {
   if (found.dev === device || found.isSymbolicLink()) return;
   const { type } = await statfs(descriptorPath(handle));
   if (KERNEL_FILE_SYSTEMS.has(type >>> 0)) throw new PathInsideError('the path leads into a file system of the kernel');

@@ -3,13 +3,13 @@ import type { Stats } from 'node:fs';
 import { chmod, chown, type FileHandle, mkdir, open, readlink } from 'node:fs/promises';
 import { codeOf, descriptorPath, openRoot, REFERENCE } from './descriptors.ts';
 import { PathInsideError } from './errors.ts';
-import { refuseKernelFiles } from './kernel-files.ts';
+import { rejectKernelFiles } from './kernel-files.ts';
 
 /**
  * The policy for symbolic links. `chroot`: resolved as if the root were `/`, so none leads out. `beneath`: links may
- * lead to paths below the root; others are an error. `refuse`: every link is an error.
+ * lead to paths below the root; others are an error. `reject`: every link is an error.
  */
-export type Links = 'chroot' | 'beneath' | 'refuse';
+export type Links = 'chroot' | 'beneath' | 'reject';
 
 export interface InsideOptions {
   readonly links: Links;
@@ -76,7 +76,7 @@ async function resolve(root: FileHandle, path: string, options: InsideOptions): 
         continue;
       }
       await next.handle.close();
-      if (options.links === 'refuse') throw new PathInsideError(`"${path}" leads through a link`);
+      if (options.links === 'reject') throw new PathInsideError(`"${path}" leads through a link`);
       if (++links > MAX_LINKS) throw new PathInsideError(`too many links on the way to "${path}"`);
       const target = await readlink(`${descriptorPath(parent.handle)}/${name}`);
       const steps = target.startsWith('/') ? await absoluteSteps(target, trail, { path, ...options }) : stepsOf(target);
@@ -109,7 +109,7 @@ async function openStep(parent: Step, name: string, { create }: InsideOptions): 
       if (create.owner) await chown(descriptorPath(handle), create.owner.uid, create.owner.gid);
       await chmod(descriptorPath(handle), create.mode);
     }
-    await refuseKernelFiles(handle, stats, parent.stats.dev);
+    await rejectKernelFiles(handle, stats, parent.stats.dev);
     return { handle, stats };
   } catch (error) {
     await handle.close();

@@ -1,4 +1,4 @@
-/** Literal arguments that can only fail: durations, timestamps and regular expressions. Kubernetes refuses them before they run. */
+/** Literal arguments that can only fail: durations, timestamps and regular expressions. Kubernetes rejects them before they run. */
 import { RegularExpressionError, regularExpression } from '../../base/regular-expression.ts';
 import type { Call, Expression } from '../syntax/expression.ts';
 import type { Issue } from '../syntax/issues.ts';

@@ -218,7 +218,7 @@ function substring(text: string, start: Index, end?: Index): string {
   return text.slice(from, end === undefined ? undefined : offsetOf(text, Number(end)));
 }
 
-/** Results that no budget could pay for are refused before they are made. */
+/** Results that no budget could pay for are rejected before they are made. */
 function checkLength(characters: number): void {
   if (characters > MAX_TEXT_CHARACTERS) fail(`string exceeds ${MAX_TEXT_CHARACTERS} characters`);
 }

@@ -71,7 +71,7 @@ function fixedOffsetMs(zone: string, colon: number): number {
   return (Number(hours) * 60 + sign * Number(minutes)) * 60_000;
 }
 
-/** Names of IANA time zones; other texts are refused before Intl sees them. */
+/** Names of IANA time zones; other texts are rejected before Intl sees them. */
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/;
 
 /** Approximate memory of a formatter of Intl; creating one takes a hundred times as long as using it. */

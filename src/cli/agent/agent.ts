@@ -100,11 +100,11 @@ async function joinCluster(flags: AgentFlags, server: string): Promise<Membershi
   return { ca, certificate: stored ?? (await requestFirst(flags, { server, ca })) };
 }
 
-/** For a node whose certificate the server refuses. */
+/** For a node whose certificate the server rejects. */
 async function joinAgain(flags: AgentFlags, server: string): Promise<Membership> {
   const ca = await authorityOf(flags, server);
   const certificate = await requestFirst(flags, { server, ca });
-  // That of its endpoint was refused as well.
+  // That of its endpoint was rejected as well.
   await rm(join(flags.dataDir, 'nodes', flags.nodeName, 'pki', 'serving.crt'), { force: true });
   return { ca, certificate };
 }

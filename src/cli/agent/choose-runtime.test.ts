@@ -14,7 +14,7 @@ test('pods are not switched to another runtime, whatever was installed meanwhile
   expect(decide('containerd', found)).toMatchObject({ runtime: 'containerd' });
 });
 
-test('a start is refused when the containerd that runs the pods is gone', () => {
+test('a start is rejected when the containerd that runs the pods is gone', () => {
   expect(() => decide('containerd', missing)).toThrow(
     'run in containerd, which cannot be used any more: containerd is not installed; --runtime process',
   );

@@ -86,6 +86,6 @@ test.each([
   ['--eviction-hard', 'memory.free<1Gi'],
   ['--eviction-hard', 'nodefs.available<many%'],
   ['--allowed-unsafe-sysctls', 'net.*.x y'],
-])('%s %s is refused', (name, text) => {
+])('%s %s is rejected', (name, text) => {
   expect(() => config([name, text])).toThrow();
 });

@@ -23,7 +23,7 @@ export async function forgetKeys(ids: readonly string[], flags: KeysFlags): Prom
     const obsolete = chosen(ids, current, older);
     if (obsolete.length === 0) return print(`${current.id} is the only key`);
     const uses = await usesIn(directory, { pid, obsolete });
-    for (const { id } of obsolete) refuseIfUsed(id, uses.of(id));
+    for (const { id } of obsolete) rejectIfUsed(id, uses.of(id));
     if (pid !== undefined && uses.of(current.id).stored === 0) {
       throw new CliError(
         `nothing is encrypted with ${current.id} yet, so process ${pid} may not have loaded it; stop the cluster first`,
@@ -48,7 +48,7 @@ function chosen(ids: readonly string[], current: Key, older: readonly Key[]): re
   });
 }
 
-function refuseIfUsed(id: string, { stored, history }: KeyUse): void {
+function rejectIfUsed(id: string, { stored, history }: KeyUse): void {
   if (stored > 0) {
     const what = stored === 1 ? '1 Secret is' : `${stored} Secrets are`;
     throw new CliError(

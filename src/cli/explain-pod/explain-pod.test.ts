@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { report } from './explain-pod.ts';
 
 const passed = { plugin: 'NodePorts', result: 'Passed' } as const;
-const refused = {
+const rejected = {
   plugin: 'NodeResourcesFit',
-  result: 'Refused',
+  result: 'Rejected',
   reasons: ['Insufficient cpu'],
   details: ['requests 16 CPUs, 1.75 of 2 free'],
   curable: true,
@@ -19,7 +19,7 @@ const good = {
   ],
   total: 180,
 };
-const bad = { name: 'node-20', fits: false, filters: [refused, passed] };
+const bad = { name: 'node-20', fits: false, filters: [rejected, passed] };
 
 it('shows the scores of nodes that fit, and which plugins rejected the others', () => {
   expect(report('shop/web', { nodeName: 'node-1', message: '1/2 nodes fit', nodes: [good, bad] }, false)).toEqual([
@@ -38,7 +38,7 @@ it('shows accepting plugins with --all', () => {
 });
 
 it('shows the state of a pending pod', () => {
-  const queue = { state: 'unschedulable', attempts: 1, refusedBy: ['NodeResourcesFit'] };
+  const queue = { state: 'unschedulable', attempts: 1, rejectedBy: ['NodeResourcesFit'] };
   const said = { queue, nominatedNodeName: 'node-1', message: '0/0 nodes fit', nodes: [] };
   expect(report('shop/web', said, false)).toEqual([
     'shop/web: unschedulable, 1 attempt so far; node-1 is being freed for it by preemption',
@@ -49,7 +49,7 @@ it('shows the state of a pending pod', () => {
 it('shows the reasons of plugins that have no numbers', () => {
   const tainted = {
     plugin: 'TaintToleration',
-    result: 'Refused',
+    result: 'Rejected',
     reasons: ['node(s) had untolerated taint(s)'],
   } as const;
   const lines = report('shop/web', { message: '0/1 nodes fit', nodes: [{ ...bad, filters: [tainted] }] }, false);

@@ -46,11 +46,11 @@ function where({ nodeName, nominatedNodeName, queue }: Explanation): string {
 }
 
 function why({ filters, scores }: NodeVerdict, showsAll: boolean): string {
-  const against = filters.filter(({ result }) => result === 'Refused');
-  const refusals = against.map(({ plugin, reasons = [], details = reasons }) => `${plugin}: ${details.join(', ')}`);
-  const others = filters.filter(({ result }) => showsAll && result !== 'Refused');
+  const against = filters.filter(({ result }) => result === 'Rejected');
+  const rejections = against.map(({ plugin, reasons = [], details = reasons }) => `${plugin}: ${details.join(', ')}`);
+  const others = filters.filter(({ result }) => showsAll && result !== 'Rejected');
   return [
-    ...refusals,
+    ...rejections,
     ...(scores ?? []).map(({ plugin, score, weight }) => `${plugin} ${weight > 1 ? `${weight}×` : ''}${score}`),
     ...others.map(({ plugin, result }) => `${plugin} ${result.toLowerCase()}`),
   ].join('; ');

@@ -91,7 +91,7 @@ test.each<[keyof typeof parsers, string]>([
   ['rate', '0'],
   ['boolean', 'yes'],
   ['file', ''],
-])('%s refuses %j', (parser, text) => {
+])('%s rejects %j', (parser, text) => {
   expect(() => parsers[parser](text)).toThrow(/^It must .+\.$/);
 });
 

@@ -14,7 +14,7 @@ describe('a point in time', () => {
     expect(parsePointInTime(text)).toEqual(point);
   });
 
-  it.each(['tomorrow', '', '10 parsecs ago', '-5m', '0', '2030-99-99'])('%j is refused', (text) => {
+  it.each(['tomorrow', '', '10 parsecs ago', '-5m', '0', '2030-99-99'])('%j is rejected', (text) => {
     expect(() => parsePointInTime(text)).toThrow('is not a time');
   });
 
@@ -33,7 +33,7 @@ describe('a point in time', () => {
     expect(versionAt({ time: Date.UTC(2030, 0, 1) }, history)).toBe('5');
   });
 
-  it('is refused where history does not reach, and in the future', () => {
+  it('is rejected where history does not reach, and in the future', () => {
     expect(() => versionAt({ agoMs: 600_001 }, history)).toThrow(
       /begins at 2030-01-01T00:00:00.000Z.*--history-duration/,
     );

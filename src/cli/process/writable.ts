@@ -22,14 +22,14 @@ export async function checkNewFile(what: string, file: string): Promise<void> {
 }
 
 async function check(flag: string, path: string, expected: 'file' | 'directory'): Promise<void> {
-  const refuse = (why: string) => new CliError(`${flag} ${path} cannot be written: ${why}`);
+  const reject = (why: string) => new CliError(`${flag} ${path} cannot be written: ${why}`);
   const found = await statIfThere(path);
-  if (found?.isDirectory() && expected === 'file') throw refuse('it is a directory');
-  if (found && !found.isDirectory() && expected === 'directory') throw refuse('it is not a directory');
+  if (found?.isDirectory() && expected === 'file') throw reject('it is a directory');
+  if (found && !found.isDirectory() && expected === 'directory') throw reject('it is not a directory');
   const present = found ? path : await nearestAncestor(path);
-  if (!found && !(await stat(present)).isDirectory()) throw refuse(`${present} is not a directory`);
+  if (!found && !(await stat(present)).isDirectory()) throw reject(`${present} is not a directory`);
   await access(present, constants.W_OK).catch(() => {
-    throw refuse(`no permission to write ${present}`);
+    throw reject(`no permission to write ${present}`);
   });
 }
 

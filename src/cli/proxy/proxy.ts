@@ -44,14 +44,14 @@ export function createProxy(flags: ProxySettings, forwarder: Forwarder): Server 
         return forwarder.request(incoming, outgoing, target.path);
       case 'file':
         return void serveFile(target.directory, target.path, outgoing);
-      case 'refusal':
+      case 'rejection':
         return answer(outgoing, target.code, target.text);
     }
   });
   server.on('upgrade', (incoming, socket, head) => {
     const target = targetOf(flags, incoming);
     if (target.type === 'api') return forwarder.upgrade(incoming, socket, head, target.path);
-    const line = target.type === 'refusal' ? `${target.code} ${target.text}` : '400 Bad Request';
+    const line = target.type === 'rejection' ? `${target.code} ${target.text}` : '400 Bad Request';
     socket.end(`HTTP/1.1 ${line}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   });
   return server;
@@ -60,10 +60,10 @@ export function createProxy(flags: ProxySettings, forwarder: Forwarder): Server 
 type Target =
   | { readonly type: 'api'; readonly path: string }
   | { readonly type: 'file'; readonly directory: string; readonly path: string }
-  | { readonly type: 'refusal'; readonly code: number; readonly text: string };
+  | { readonly type: 'rejection'; readonly code: number; readonly text: string };
 
-const FORBIDDEN: Target = { type: 'refusal', code: 403, text: 'Forbidden' };
-const NOT_FOUND: Target = { type: 'refusal', code: 404, text: '404 page not found' };
+const FORBIDDEN: Target = { type: 'rejection', code: 403, text: 'Forbidden' };
+const NOT_FOUND: Target = { type: 'rejection', code: 404, text: '404 page not found' };
 
 /** Static files take precedence over the API under the same path. */
 function targetOf(flags: ProxySettings, { method = '', url = '', headers }: IncomingMessage): Target {

@@ -64,7 +64,7 @@ export function getCommand(): Command {
 
 export function statusCommand(): Command {
   const command = new Command('status')
-    .description('Shows where a federated object is, and why: what each cluster should have, has, and refused.')
+    .description('Shows where a federated object is, and why: what each cluster should have, has, and rejected.')
     .argument('<kind>', 'kind of the object, such as deployment')
     .argument('<name>', 'name of the object');
   return addFlags(command, statusFlags).action(async (kind: string, name: string, flags: StatusFlags) =>

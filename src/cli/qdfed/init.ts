@@ -1,4 +1,4 @@
-/** `qdfed init`: deploys the control plane of a federation. Everything that can be refused is, before anything is created. */
+/** `qdfed init`: deploys the control plane of a federation. Everything that can be rejected is, before anything is created. */
 import { join } from 'node:path';
 import { openCluster } from '../../assembly/federation/open-cluster.ts';
 import { systemRandom } from '../../base/random.ts';

@@ -15,8 +15,8 @@ it('goes on after an error that passes, and not after another', async () => {
   await clock.advance(5_000);
   expect(await waiting).toBe('here');
   expect(said).toEqual(['connection reset', 'a pod']);
-  const refused = until({ clock, limitMs: 10_000 }, () => Promise.reject(new ApiError('Forbidden', 'no')));
-  await expect(refused).rejects.toThrow('no');
+  const rejected = until({ clock, limitMs: 10_000 }, () => Promise.reject(new ApiError('Forbidden', 'no')));
+  await expect(rejected).rejects.toThrow('no');
 });
 
 it('ends with the error when it does not pass', async () => {

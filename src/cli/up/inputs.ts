@@ -1,6 +1,6 @@
 /**
  * Inputs that the settings refer to: files are read, names and combinations checked, before anything is created. After a start
- * that was refused for its flags, nothing is there that was not there before.
+ * that was rejected for its flags, nothing is there that was not there before.
  */
 
 import type { NodePlan } from '../../assembly/cluster-nodes/node-plan.ts';

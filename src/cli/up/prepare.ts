@@ -1,4 +1,4 @@
-/** Everything that can refuse a start, before anything is created: the data directory, the settings, what they refer to. */
+/** Everything that can reject a start, before anything is created: the data directory, the settings, what they refer to. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { machineAddresses } from '../../assembly/addresses.ts';

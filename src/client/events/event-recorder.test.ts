@@ -161,10 +161,10 @@ describe('the event recorder', () => {
   });
 
   it('retries while the server is unreachable, and drops events that it rejects', async () => {
-    api.refuse(() => new ApiError('ServiceUnavailable', 'away'));
+    api.reject(() => new ApiError('ServiceUnavailable', 'away'));
     recorder.event(object('web', 'x'), 'Normal', 'First', 'first');
     await clock.advance(2000);
-    api.refuse(({ body }) => (JSON.stringify(body).includes('second') ? new ApiError('Invalid', 'no') : undefined));
+    api.reject(({ body }) => (JSON.stringify(body).includes('second') ? new ApiError('Invalid', 'no') : undefined));
     recorder.event(object('web', 'x'), 'Normal', 'Second', 'second');
     recorder.event(object('web', 'x'), 'Normal', 'Third', 'third');
     await clock.advance(10_000);
@@ -182,7 +182,7 @@ describe('the event recorder', () => {
   });
 
   it('stops at once', async () => {
-    api.refuse(() => new ApiError('ServiceUnavailable', 'away'));
+    api.reject(() => new ApiError('ServiceUnavailable', 'away'));
     recorder.event(object('web', 'x'), 'Normal', 'First', 'first');
     await clock.advance(0);
     stop.abort();

@@ -17,7 +17,7 @@ interface Account {
   keptBytes: number;
   /** Size of the list that is being read, or has not been applied yet. */
   listedBytes: number;
-  isRefused: boolean;
+  isRejected: boolean;
 }
 
 /** Overhead of the keys and of the maps that hold the object. */
@@ -34,7 +34,7 @@ export class CacheLimit {
 
   /** Reports whether an informer cannot read because of the limit, or could not at some time since the last call. */
   takeExceeded(): boolean {
-    const isExceeded = this.#wasExceeded || [...this.#accounts].some(({ isRefused }) => isRefused);
+    const isExceeded = this.#wasExceeded || [...this.#accounts].some(({ isRejected }) => isRejected);
     this.#wasExceeded = false;
     return isExceeded;
   }
@@ -45,7 +45,7 @@ export class CacheLimit {
     source: Source<T>,
     signal: AbortSignal,
   ): Source<T> {
-    const account: Account = { bytesByKey: new Map(), keptBytes: 0, listedBytes: 0, isRefused: false };
+    const account: Account = { bytesByKey: new Map(), keptBytes: 0, listedBytes: 0, isRejected: false };
     this.#accounts.add(account);
     signal.addEventListener('abort', () => this.#accounts.delete(account), { once: true });
     informer.onChange(({ type, object }) => keep(account, keyOf(object), type === 'delete' ? 0 : sizeOf(object)));
@@ -72,7 +72,7 @@ export class CacheLimit {
           this.#checkList(account);
         },
       });
-      account.isRefused = false;
+      account.isRejected = false;
       return list;
     } catch (error) {
       account.listedBytes = 0;
@@ -90,16 +90,16 @@ export class CacheLimit {
   /** A list replaces the objects that the informer keeps, so those do not count. */
   #checkList(account: Account): void {
     const others = [...this.#accounts].filter((each) => each !== account);
-    if (total(others) + account.listedBytes > this.#maxBytes) throw this.#refusal(account, 'RequestEntityTooLarge');
+    if (total(others) + account.listedBytes > this.#maxBytes) throw this.#rejection(account, 'RequestEntityTooLarge');
   }
 
   /** Events after a dropped one cannot be applied: the informer must list again. */
   #checkWatch(account: Account): void {
-    if (total(this.#accounts) > this.#maxBytes) throw this.#refusal(account, 'Expired');
+    if (total(this.#accounts) > this.#maxBytes) throw this.#rejection(account, 'Expired');
   }
 
-  #refusal(account: Account, reason: 'RequestEntityTooLarge' | 'Expired'): ApiError {
-    account.isRefused = true;
+  #rejection(account: Account, reason: 'RequestEntityTooLarge' | 'Expired'): ApiError {
+    account.isRejected = true;
     this.#wasExceeded = true;
     return new ApiError(reason, this.message);
   }

@@ -141,7 +141,7 @@ describe('an informer', () => {
     api.disconnect();
     await clock.advance(0);
     expect(counts(api).watches).toBe(2);
-    api.refuse(() => broken);
+    api.reject(() => broken);
     api.disconnect(broken);
     const tries: number[] = [];
     for (let second = 0; second < 120; second++) {
@@ -150,7 +150,7 @@ describe('an informer', () => {
     }
     expect(tries[9]).toBeLessThanOrEqual(10);
     expect((tries[119] ?? 0) - (tries[59] ?? 0)).toBeLessThanOrEqual(4);
-    api.refuse(undefined);
+    api.reject(undefined);
     await clock.advance(30_000);
     expect(api.watching).toBe(1);
   });
@@ -200,7 +200,7 @@ describe('an informer', () => {
 
   it('does not list in a tight loop when every version is too old', async () => {
     const { api, clock, informers } = world;
-    api.refuse(({ verb }) => (verb === 'watch' ? tooOld(1, 2) : undefined));
+    api.reject(({ verb }) => (verb === 'watch' ? tooOld(1, 2) : undefined));
     await informers.of(Pod).synced;
     await clock.advance(10_000);
     expect(counts(api).lists).toBeLessThanOrEqual(10);

@@ -111,8 +111,8 @@ export async function connectionOf(
   if (!cluster) throw new KubeconfigError(`cluster "${entry.cluster}" of context "${context}" does not exist`);
   const user = entry.user ? config.users.get(entry.user) : {};
   if (!user) throw new KubeconfigError(`user "${entry.user}" of context "${context}" does not exist`);
-  for (const field of UNSUPPORTED_FIELDS.user) refuse(user, field, `user "${entry.user}"`);
-  for (const field of UNSUPPORTED_FIELDS.cluster) refuse(cluster, field, `cluster "${entry.cluster}"`);
+  for (const field of UNSUPPORTED_FIELDS.user) reject(user, field, `user "${entry.user}"`);
+  for (const field of UNSUPPORTED_FIELDS.cluster) reject(cluster, field, `cluster "${entry.cluster}"`);
   const server = textOf(cluster, 'server');
   if (!server) throw new KubeconfigError(`cluster "${entry.cluster}" has no server`);
   if (!isHttpUrl(server)) {
@@ -140,7 +140,7 @@ const UNSUPPORTED_FIELDS = {
   cluster: ['proxy-url'],
 } as const;
 
-function refuse(entry: Entry, field: string, owner: string): void {
+function reject(entry: Entry, field: string, owner: string): void {
   if (entry[field] !== undefined && entry[field] !== null) {
     throw new KubeconfigError(`${owner} uses "${field}", which is not supported`);
   }

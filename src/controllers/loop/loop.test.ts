@@ -257,7 +257,7 @@ describe('the loop', () => {
     api.put('groups', group('g', { spec: { size: 1 } }));
     const seen: string[][] = [];
     const at: number[] = [];
-    api.refuse(({ verb }) => (verb === 'create' ? new ApiError('InternalError', 'disk on fire') : undefined));
+    api.reject(({ verb }) => (verb === 'create' ? new ApiError('InternalError', 'disk on fire') : undefined));
     await start(
       defineController<any>({
         name: 'test',
@@ -276,7 +276,7 @@ describe('the loop', () => {
     expect(seen[1]).toEqual(['disk on fire']);
     expect(at.length).toBeLessThan(20);
     expect((at.at(-1) ?? 0) - (at.at(-2) ?? 0)).toBeGreaterThan(500);
-    api.refuse(undefined);
+    api.reject(undefined);
     await clock.advance(20_000);
     expect(api.list('members')).toHaveLength(1);
     expect(seen.at(-1)).toEqual([]);
@@ -286,7 +286,7 @@ describe('the loop', () => {
   it('starts many creates slowly, so that few are tried when all would fail', async () => {
     api.put('groups', group('g', { spec: { size: 100 } }));
     let creates = 0;
-    api.refuse(({ verb }) => {
+    api.reject(({ verb }) => {
       if (verb !== 'create') return undefined;
       return ++creates > 3 ? new ApiError('Forbidden', 'quota') : undefined;
     });
@@ -300,7 +300,7 @@ describe('the loop', () => {
     api.put('groups', group('g'));
     api.put('members', { metadata: { name: 'm', namespace: 'x' } });
     const seen: number[] = [];
-    api.refuse(({ verb, plural }) =>
+    api.reject(({ verb, plural }) =>
       verb === 'deletecollection' && plural !== 'members' ? new ApiError('InternalError', `${plural} fail`) : undefined,
     );
     const Others = testKind('others', 'Other', 'Namespaced');
@@ -343,7 +343,7 @@ describe('the loop', () => {
     api.put('groups', group('g'));
     const causes = [{ reason: 'NamespaceTerminating' }];
     const terminating = new ApiError('Forbidden', 'being terminated', { details: { causes } });
-    api.refuse(({ verb }) => (verb === 'create' ? terminating : undefined));
+    api.reject(({ verb }) => (verb === 'create' ? terminating : undefined));
     let plans = 0;
     await start(
       defineController<any>({
@@ -578,7 +578,7 @@ describe('the loop', () => {
   });
 
   it('stops while the server is away', async () => {
-    api.refuse(() => new ApiError('ServiceUnavailable', 'away'));
+    api.reject(() => new ApiError('ServiceUnavailable', 'away'));
     await start(sizes());
     await clock.advance(5000);
     expect(warnings).not.toEqual([]);

@@ -131,10 +131,10 @@ describe('planMigration', () => {
     );
   });
 
-  it('fails when an object is refused, and not when somebody else has written it', () => {
-    const refused = plan(running, { failures: [new ApiError('Forbidden', 'no')] });
-    expect((refused[0] as any).object.status.conditions.at(-1)).toBeDefined();
-    expect(written(refused)).toMatchObject({ Failed: 'True' });
+  it('fails when an object is rejected, and not when somebody else has written it', () => {
+    const rejected = plan(running, { failures: [new ApiError('Forbidden', 'no')] });
+    expect((rejected[0] as any).object.status.conditions.at(-1)).toBeDefined();
+    expect(written(rejected)).toMatchObject({ Failed: 'True' });
     const conflicts = [conflict({ group: '', plural: 'configmaps' }, 'a'), new ApiError('TooManyRequests', 'later')];
     expect(written(plan(running, { failures: conflicts }))).toMatchObject({ Succeeded: 'True' });
   });

@@ -171,7 +171,7 @@ describe('overridden arguments', () => {
     );
   });
 
-  it.each(['a=1', '--a', '-a=1'])('%s is refused', (text) => {
+  it.each(['a=1', '--a', '-a=1'])('%s is rejected', (text) => {
     expect(() => parseOverrides(text)).toThrow('is not like --argument=value');
   });
 });

@@ -195,7 +195,7 @@ class CustomVersion implements Version, ValidatedVersion {
     try {
       return { ...(decodeUnlimited(target.schema, { ...rest, metadata: {} }) as KubeObject), metadata };
     } catch (error) {
-      // It stays readable where the other version refuses it, or would fill in too much.
+      // It stays readable where the other version rejects it, or would fill in too much.
       if (error instanceof DecodeError) return object;
       throw error;
     }

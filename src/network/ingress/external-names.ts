@@ -7,7 +7,7 @@ import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
 
 /** Why a Service cannot be a backend; undefined if it can. */
-export function externalNameRefusal(
+export function externalNameRejection(
   { metadata, spec }: DeepReadonly<Service>,
   allowsExternalNames: boolean,
 ): string | undefined {

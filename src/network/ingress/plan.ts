@@ -11,10 +11,10 @@ import type { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.
 import { ALL_HOSTS } from '../../kinds/groups/networking/ingress-host-times.ts';
 import { certificatesOf } from './certificates.ts';
 import type { BackendAddress, IngressConfig } from './config.ts';
-import { externalNameRefusal } from './external-names.ts';
+import { externalNameRejection } from './external-names.ts';
 import { type HostOwners, hostOwners, mayServe } from './owners.ts';
 import type { IngressProblem } from './problem.ts';
-import { backendProblems, portOf, type Refusal, type Refusals, refusalOf } from './refusals.ts';
+import { backendProblems, portOf, type Rejection, type Rejections, rejectionOf } from './rejections.ts';
 import {
   type IngressBackend,
   type MergedHosts,
@@ -72,7 +72,7 @@ export interface IngressPlan {
   readonly merged: MergedHosts;
   readonly wanted: WantedBackends;
   readonly ownership: HostOwners;
-  readonly refusals: Refusals;
+  readonly rejections: Rejections;
 }
 
 /**
@@ -92,8 +92,8 @@ export function* planIngress(
   const isServed = (host: string, namespace: string) => mayServe(owners, host, namespace);
   const merged = known?.merged ?? (yield* mergedHosts(rules, { before: before?.merged, isServed }, pace));
   const wanted = known?.wanted ?? (yield* wantedBackends(rules, pace));
-  const refusals = yield* refusedBackends(world, { wanted, known }, pace);
-  const unserved = yield* backendProblems(rules, refusals, pace);
+  const rejections = yield* rejectedBackends(world, { wanted, known }, pace);
+  const unserved = yield* backendProblems(rules, rejections, pace);
   const config: IngressConfig = {
     hosts: merged.hosts,
     owners,
@@ -112,7 +112,7 @@ export function* planIngress(
     merged,
     wanted,
     ownership,
-    refusals,
+    rejections,
   };
 }
 
@@ -123,26 +123,26 @@ function firstDefault(rules: RulesByName, owners: HostOwners['owners']): string 
   return undefined;
 }
 
-function* refusedBackends(
+function* rejectedBackends(
   world: IngressWorld,
   { wanted, known }: { readonly wanted: WantedBackends; readonly known: IngressPlan | undefined },
   pace: Pace,
-): DividedWork<Refusals> {
+): DividedWork<Rejections> {
   const { changes, policy } = world;
-  const refusals = new Map(known?.refusals);
+  const rejections = new Map(known?.rejections);
   for (const service of known ? changes.services : wanted.keys()) {
-    const refused = new Map<string, Refusal>();
+    const rejected = new Map<string, Rejection>();
     for (const [key, backend] of wanted.get(service) ?? []) {
       if (pace.isSpent()) yield;
       if (!backend.service) continue;
       const found = world.service(backend.namespace, backend.service.name);
-      const refusal = refusalOf(backend.service, found, policy.allowsExternalNames);
-      if (refusal) refused.set(key, refusal);
+      const rejection = rejectionOf(backend.service, found, policy.allowsExternalNames);
+      if (rejection) rejected.set(key, rejection);
     }
-    if (refused.size > 0) refusals.set(service, refused);
-    else refusals.delete(service);
+    if (rejected.size > 0) rejections.set(service, rejected);
+    else rejections.delete(service);
   }
-  return refusals;
+  return rejections;
 }
 
 function* wantedBackends(rules: RulesByName, pace: Pace): DividedWork<WantedBackends> {
@@ -226,7 +226,7 @@ function* endpointsOf(
   if (!wanted || !service) return;
   const { number } = wanted.port ?? {};
   if (service.spec.type === 'ExternalName') {
-    const isServed = externalNameRefusal(service, world.policy.allowsExternalNames) === undefined;
+    const isServed = externalNameRejection(service, world.policy.allowsExternalNames) === undefined;
     if (isServed && number && service.spec.externalName) yield { address: service.spec.externalName, port: number };
     return;
   }

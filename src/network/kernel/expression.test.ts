@@ -29,7 +29,7 @@ const hostile = fc
   .tuple(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6()), fc.constantFrom(...POISON), fc.string())
   .map((parts) => parts.join(''));
 
-const isRefused = async (command: Command) => {
+const isRejected = async (command: Command) => {
   await expect(transactionText('qd-a', [command])).rejects.toThrow(/is not a/);
 };
 
@@ -43,7 +43,7 @@ describe('no text of others reaches nft', () => {
     ['the name of a chain', (text) => ({ do: 'add-chain', chain: text })],
     ['the type of a set', (text) => ({ do: 'add-set', set: { name: 's', kind: 'set', type: text } })],
   ])('as %s', async (_, commandWith) => {
-    await fc.assert(fc.asyncProperty(hostile, (text) => isRefused(commandWith(text))));
+    await fc.assert(fc.asyncProperty(hostile, (text) => isRejected(commandWith(text))));
   });
 
   it('as a word of a rule, unless it is one of the language', async () => {
@@ -53,7 +53,7 @@ describe('no text of others reaches nft', () => {
       fc.constantFrom('include', 'define', 'flush', 'delete', 'table', 'log', 'queue', '"x"', '#'),
     );
     await fc.assert(
-      fc.asyncProperty(foreign, (text) => isRefused({ do: 'add-rule', chain: 'c', rule: `ip saddr ${text} drop` })),
+      fc.asyncProperty(foreign, (text) => isRejected({ do: 'add-rule', chain: 'c', rule: `ip saddr ${text} drop` })),
     );
   });
 

@@ -30,14 +30,14 @@ describe('a socket of another namespace', () => {
     await neighbours;
   });
 
-  it('is refused when the port is taken', async () => {
+  it('is rejected when the port is taken', async () => {
     const first = await listenInNamespace(HERE, 0);
     const { port } = first.address() as AddressInfo;
     await expect(listenInNamespace(HERE, port)).rejects.toMatchObject({ code: 'EADDRINUSE' });
     first.close();
   });
 
-  it('is refused when the namespace cannot be entered', async () => {
+  it('is rejected when the namespace cannot be entered', async () => {
     await expect(listenInNamespace(['false'], 0)).rejects.toThrow('ended with code 1');
     await expect(listenInNamespace(['/no/such/program'], 0)).rejects.toMatchObject({ code: 'ENOENT' });
   });

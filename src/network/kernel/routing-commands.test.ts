@@ -61,10 +61,10 @@ it('routes of a tunnel that is deleted are not deleted again', () => {
   expect(commands).toEqual([`route delete 10.0.1.0/24 ${MARK}`]);
 });
 
-it.each(['10.0.1.0/24 dev lo', '', 'default', '1.2.3.4\nlink delete eth0'])('refuses the range %j', (range) => {
+it.each(['10.0.1.0/24 dev lo', '', 'default', '1.2.3.4\nlink delete eth0'])('rejects the range %j', (range) => {
   expect(() => routingCommands(OWNER, NONE, { routes: [{ range, via: '192.168.1.2' }], tunnel: undefined })).toThrow();
 });
 
-it('refuses an owner that is no node', () => {
+it('rejects an owner that is no node', () => {
   expect(() => routingCommands('eth0', NONE, { routes: [], tunnel: undefined })).toThrow('not the id of a node');
 });

@@ -29,7 +29,7 @@ it('writes commands for one table', async () => {
   ]);
 });
 
-describe('refuses what could reach anything else', () => {
+describe('rejects what could reach anything else', () => {
   it.each(['filter', 'qd-', 'qd-a b', 'qd-a;', 'qd-a\nflush ruleset'])('the table %j', async (table) => {
     const written = transactionText(table, [{ do: 'replace-table' }]);
     await expect(written).rejects.toThrow('not a table of this program');

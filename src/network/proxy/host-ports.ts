@@ -58,7 +58,7 @@ export class HostPorts {
         !isOwnEndpoint(port);
       const decision = withoutHostPorts(rules, isTaken);
       this.#take(key, decision.rules);
-      return [key, { ...decision, refused: ports.filter(isTaken) }] as const;
+      return [key, { ...decision, rejected: ports.filter(isTaken) }] as const;
     });
     return new Map(decisions);
   }

@@ -35,7 +35,7 @@ export class RouteWatch {
   readonly #namespaces: Informer<Namespace>;
   /** Routes that were applied last. */
   #applied: string | undefined;
-  #refused = '';
+  #rejected = '';
 
   constructor(options: RouteWatchOptions) {
     this.#options = options;
@@ -69,11 +69,11 @@ export class RouteWatch {
     this.#applied = next;
   }
 
-  #report({ refused }: RoutingPlan): void {
-    const text = JSON.stringify(refused);
-    if (text === this.#refused) return;
-    this.#refused = text;
-    for (const each of refused) this.#options.log.warn('the pods of a node are not reached from this machine', each);
+  #report({ rejected }: RoutingPlan): void {
+    const text = JSON.stringify(rejected);
+    if (text === this.#rejected) return;
+    this.#rejected = text;
+    for (const each of rejected) this.#options.log.warn('the pods of a node are not reached from this machine', each);
   }
 }
 

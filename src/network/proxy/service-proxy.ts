@@ -69,7 +69,7 @@ export class ServiceProxy {
   readonly #hostPorts: HostPorts;
   readonly #turns: TurnBudget;
   /** Ports of the node that services request and other programs have, by service. */
-  readonly #refused = new Map<string, readonly string[]>();
+  readonly #rejected = new Map<string, readonly string[]>();
   /** Services whose rules may have changed. */
   #dirty = new Set<string>();
   #isEverythingDirty = true;
@@ -161,8 +161,8 @@ export class ServiceProxy {
     const decisions = await this.#hostPorts.decide(wanted);
     const services = new Map([...decisions].map(([key, { rules }]) => [key, rules]));
     await applier.apply({ services, serviceRanges: this.#serviceRanges() });
-    for (const [key, { refused }] of decisions) this.#refuse(key, refused.map(nameOfHostPort));
-    await this.#reportRefused();
+    for (const [key, { rejected }] of decisions) this.#reject(key, rejected.map(nameOfHostPort));
+    await this.#reportRejected();
     for (const [key, { healthCheck }] of services) await this.#healthChecks.set(key, healthCheck);
   }
 
@@ -176,21 +176,21 @@ export class ServiceProxy {
     return this.#services.lister.get(name, namespace);
   }
 
-  #refuse(key: string, refused: readonly string[]): void {
-    const ports = [...new Set(refused)];
+  #reject(key: string, rejected: readonly string[]): void {
+    const ports = [...new Set(rejected)];
     const service = this.#serviceOf(key);
-    const isNew = ports.join() !== (this.#refused.get(key) ?? []).join();
-    if (ports.length > 0) this.#refused.set(key, ports);
-    else this.#refused.delete(key);
+    const isNew = ports.join() !== (this.#rejected.get(key) ?? []).join();
+    if (ports.length > 0) this.#rejected.set(key, ports);
+    else this.#rejected.delete(key);
     if (!isNew || !service || ports.length === 0) return;
     const message = `Something else listens on ${ports.join(', ')} of node ${this.#options.node}: the service is not reached there`;
     this.#events.event(service, 'Warning', 'PortInUse', message);
   }
 
   /** Reports the ports in use when the Node shows others. Rules stay in effect even when they cannot be reported. */
-  async #reportRefused(): Promise<void> {
+  async #reportRejected(): Promise<void> {
     const { node, log, reportPortsInUse } = this.#options;
-    const ports = [...new Set([...this.#refused.values()].flat())].sort();
+    const ports = [...new Set([...this.#rejected.values()].flat())].sort();
     const known = this.#nodes.lister.get(node);
     if (!known || portsInUse(known).join() === ports.join()) return;
     await reportPortsInUse(ports).catch((error: unknown) =>

@@ -69,7 +69,7 @@ describe('routes to the pods of other machines', () => {
     (range) => {
       const result = plan([node('b', '192.168.1.2', '10.244.1.0/24'), node('evil', '192.168.1.3', range)]);
       expect(result.routes).toEqual([{ range: '10.244.1.0/24', via: '192.168.1.2' }]);
-      expect(result.refused).toMatchObject([{ node: 'evil' }]);
+      expect(result.rejected).toMatchObject([{ node: 'evil' }]);
     },
   );
 });

@@ -19,7 +19,7 @@ export interface RoutingFacts {
 
 export interface RoutingPlan extends Routing {
   /** Nodes whose ranges are not routed, and why. */
-  readonly refused: readonly { readonly node: string; readonly reason: string }[];
+  readonly rejected: readonly { readonly node: string; readonly reason: string }[];
 }
 
 /** Address of the machine through which a node without its own link is reached. */
@@ -33,7 +33,7 @@ const DEFAULT_MTU = 1_500;
 /** The largest range that a node may have: 65,536 addresses. */
 const MIN_PREFIX_LENGTH = 16;
 
-export const NO_ROUTES: RoutingPlan = { routes: [], tunnel: undefined, refused: [] };
+export const NO_ROUTES: RoutingPlan = { routes: [], tunnel: undefined, rejected: [] };
 
 /** Nodes behind this machine, and those without addresses, have no routes. Addresses are IPv4. */
 export function routingOf({ nodes, node, links, mode, vni }: RoutingFacts): RoutingPlan {
@@ -45,7 +45,7 @@ export function routingOf({ nodes, node, links, mode, vni }: RoutingFacts): Rout
   taken.push(...podRanges(own));
   const routes: Route[] = [];
   const peers = new Map<string, TunnelPeer>();
-  const refused: { node: string; reason: string }[] = [];
+  const rejected: { node: string; reason: string }[] = [];
   for (const other of nodes.filter((each) => each !== own).sort(byName)) {
     const name = other.metadata.name ?? '';
     const address = internalAddress(other);
@@ -56,7 +56,7 @@ export function routingOf({ nodes, node, links, mode, vni }: RoutingFacts): Rout
       (range) => range.length < MIN_PREFIX_LENGTH || taken.some((each) => overlaps(each, range)),
     );
     if (wrong) {
-      refused.push({ node: name, reason: `${wrong.text} is too large, or overlaps with a range that is in use` });
+      rejected.push({ node: name, reason: `${wrong.text} is too large, or overlaps with a range that is in use` });
       continue;
     }
     taken.push(...ranges);
@@ -71,10 +71,10 @@ export function routingOf({ nodes, node, links, mode, vni }: RoutingFacts): Rout
     }
   }
   const inside = podRanges(own)[0]?.base;
-  if (peers.size === 0 || inside === undefined) return { routes, tunnel: undefined, refused };
+  if (peers.size === 0 || inside === undefined) return { routes, tunnel: undefined, rejected };
   const mtu = (link?.mtu ?? DEFAULT_MTU) - TUNNEL_OVERHEAD_BYTES;
   const here = { local: ownAddress, address: inside, mac: macOf(ownAddress), mtu };
-  return { routes, tunnel: { vni, port: TUNNEL_PORT, ...here, peers: [...peers.values()] }, refused };
+  return { routes, tunnel: { vni, port: TUNNEL_PORT, ...here, peers: [...peers.values()] }, rejected };
 }
 
 /** A number for the tunnel that all nodes of a cluster compute alike, from the UID of an object that each of them reads. */

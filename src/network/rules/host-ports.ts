@@ -11,7 +11,7 @@ export interface HostPort {
 
 export interface HostPortDecision {
   readonly rules: ServiceRules;
-  readonly refused: readonly HostPort[];
+  readonly rejected: readonly HostPort[];
 }
 
 export const keyOfHostPort = ({ protocol, address = '', port }: HostPort) => `${protocol} ${address} ${port}`;
@@ -30,10 +30,10 @@ export function hostPortsOf({ ports }: ServiceRules): readonly HostPort[] {
 
 /** The rules without the ports that are taken. */
 export function withoutHostPorts(rules: ServiceRules, isTaken: (port: HostPort) => boolean): HostPortDecision {
-  const refused = hostPortsOf(rules).filter(isTaken);
-  if (refused.length === 0) return { rules, refused };
-  const keys = new Set(refused.map(keyOfHostPort));
-  return { rules: { ...rules, ports: rules.ports.map((each) => withoutKeys(each, keys)) }, refused };
+  const rejected = hostPortsOf(rules).filter(isTaken);
+  if (rejected.length === 0) return { rules, rejected };
+  const keys = new Set(rejected.map(keyOfHostPort));
+  return { rules: { ...rules, ports: rules.ports.map((each) => withoutKeys(each, keys)) }, rejected };
 }
 
 function withoutKeys(rules: PortRules, keys: ReadonlySet<string>): PortRules {

@@ -95,7 +95,7 @@ describe('endpoints', () => {
     ]);
   });
 
-  it('are refused when there is none anywhere', () => {
+  it('are rejected when there is none anywhere', () => {
     expect(first({}, []).internal).toEqual({ endpoints: [], otherwise: 'reject' });
   });
 });

@@ -23,7 +23,7 @@ export class FrontServer {
     this.#table = table;
   }
 
-  /** Listens for the front with this key. Without one, clients are refused. Rejects when the address cannot be listened on. */
+  /** Listens for the front with this key. Without one, clients are rejected. Rejects when the address cannot be listened on. */
   listen(protocol: Protocol, key: string, on: ListenOn): Promise<Listening> {
     const options = { on, front: () => this.#table.get(key), picker: this.#picker, clock: this.#clock };
     return protocol === 'tcp' ? listenTcpFront(options) : listenUdpFront(options);

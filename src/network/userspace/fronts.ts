@@ -26,7 +26,7 @@ export function perFront<T>(derive: (front: Front) => T): (front: Front) => T {
   };
 }
 
-/** Returns the fronts of a port. Nothing listens for a port without endpoints: clients are refused. */
+/** Returns the fronts of a port. Nothing listens for a port without endpoints: clients are rejected. */
 export function frontsOf({
   id,
   family,

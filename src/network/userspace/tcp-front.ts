@@ -12,7 +12,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 export interface FrontOptions {
   readonly on: ListenOn;
-  /** The front that is served now; undefined: clients are refused. */
+  /** The front that is served now; undefined: clients are rejected. */
   readonly front: () => Front | undefined;
   readonly picker: Picker;
 }

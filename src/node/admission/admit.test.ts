@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SeenPod } from '../pod/container-run.ts';
 import { admission } from './admit.ts';
-import type { Refusal, SeenNode } from './refusal.ts';
+import type { Rejection, SeenNode } from './rejection.ts';
 
 const NODE = {
   metadata: { name: 'n1', labels: { zone: 'a' } },
@@ -34,10 +34,10 @@ const node = (parts: { spec?: object; status?: object }) =>
 const port = (hostPort: number, more: object = {}) => ({ containerPort: 1, hostPort, protocol: 'TCP', ...more });
 
 /** Undefined: the pod is admitted. */
-function admit(...args: Parameters<typeof admission>): Refusal | undefined {
-  const { type, ...refusal } = admission(...args);
+function admit(...args: Parameters<typeof admission>): Rejection | undefined {
+  const { type, ...rejection } = admission(...args);
   expect(type).not.toBe('preempting');
-  return type === 'refused' ? (refusal as Refusal) : undefined;
+  return type === 'rejected' ? (rejection as Rejection) : undefined;
 }
 
 test('a pod that fits is admitted', () => {
@@ -156,11 +156,11 @@ test.each([
   ['another address', '127.0.0.1', port(6443, { hostIP: '192.0.2.1' }), false],
   ['the same address', '192.0.2.1', port(6443, { hostIP: '192.0.2.1' }), true],
   ['another port', '0.0.0.0', port(6444), false],
-])('a host port that a program listens on at %s', (_, address, own, isRefused) => {
+])('a host port that a program listens on at %s', (_, address, own, isRejected) => {
   const portsInUse = [{ protocol: 'TCP', address, port: 6443, holder: 'the API server' }];
   const settings = { allowedUnsafeSysctls: [], portsInUse };
   expect(admit(pod({ ports: [own] }), NODE, [], settings)).toEqual(
-    isRefused ? { reason: 'PortInUse', message: 'Port TCP/6443 of the node is in use by the API server' } : undefined,
+    isRejected ? { reason: 'PortInUse', message: 'Port TCP/6443 of the node is in use by the API server' } : undefined,
   );
 });
 
@@ -197,7 +197,7 @@ test.each([
 test('unsafe sysctls can be allowed', () => {
   const settings = { allowedUnsafeSysctls: ['kernel.msg*'], portsInUse: [] };
   expect(admission(sysctl('kernel.msgmax'), NODE, [], settings).type).toBe('admitted');
-  expect(admission(sysctl('kernel.sem'), NODE, [], settings).type).toBe('refused');
+  expect(admission(sysctl('kernel.sem'), NODE, [], settings).type).toBe('rejected');
 });
 
 test('the operating system has to match', () => {
@@ -269,15 +269,15 @@ test('a pod of no requests makes room for one pod', () => {
   expect(admission(critical({}), NODE, others)).toMatchObject({ victims: [others[2]] });
 });
 
-test('a critical pod that cannot fit is refused, and preempts nobody', () => {
+test('a critical pod that cannot fit is rejected, and preempts nobody', () => {
   const others = [critical({ cpu: '1' }), pod({ requests: { cpu: '500m' } })];
   expect(admission(critical({ cpu: '2' }), NODE, others)).toEqual({
-    type: 'refused',
+    type: 'rejected',
     reason: 'UnexpectedAdmissionError',
     message:
       'Unexpected error while attempting to recover from admission failure: preemption: error finding a set of pods to ' +
       'preempt: no set of running pods found to reclaim resources: [(res: cpu, q: 1000), ]',
   });
   const misplaced = pod({ requests: { cpu: '2' }, spec: { priority: 2e9, nodeSelector: { zone: 'b' } } });
-  expect(admission(misplaced, NODE, others)).toMatchObject({ type: 'refused', reason: 'NodeAffinity' });
+  expect(admission(misplaced, NODE, others)).toMatchObject({ type: 'rejected', reason: 'NodeAffinity' });
 });

@@ -3,12 +3,12 @@ import { requiredNodes } from '../../kinds/placement/required-nodes.ts';
 import { isTolerated } from '../../kinds/placement/tolerations.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import { isStatic } from './critical.ts';
-import { type PortUsers, portRefusal } from './ports.ts';
-import type { Refusal, SeenNode } from './refusal.ts';
+import { type PortUsers, portRejection } from './ports.ts';
+import type { Rejection, SeenNode } from './rejection.ts';
 
-export function placementRefusals(pod: SeenPod, node: SeenNode, users: PortUsers): readonly Refusal[] {
+export function placementRejections(pod: SeenPod, node: SeenNode, users: PortUsers): readonly Rejection[] {
   const { spec } = pod;
-  const found: Refusal[] = [];
+  const found: Rejection[] = [];
   const places = requiredNodes(spec);
   if (places && !places(node.metadata)) {
     found.push(predicate('NodeAffinity', "node(s) didn't match Pod's node affinity/selector"));
@@ -16,7 +16,7 @@ export function placementRefusals(pod: SeenPod, node: SeenNode, users: PortUsers
   if (spec.nodeName && spec.nodeName !== node.metadata.name) {
     found.push(predicate('NodeName', "node(s) didn't match the requested node name"));
   }
-  const occupied = portRefusal(pod, node, users);
+  const occupied = portRejection(pod, node, users);
   if (occupied) found.push(occupied);
   const repels = (node.spec.taints ?? []).some(
     (taint) => taint.effect === 'NoExecute' && !isTolerated(taint, spec.tolerations ?? []),
@@ -27,6 +27,6 @@ export function placementRefusals(pod: SeenPod, node: SeenNode, users: PortUsers
   return found;
 }
 
-function predicate(name: string, description: string): Refusal {
+function predicate(name: string, description: string): Rejection {
   return { reason: name, message: `Predicate ${name} failed: ${description}` };
 }

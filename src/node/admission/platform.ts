@@ -1,11 +1,11 @@
 /** Checks that do not depend on other pods: the operating system, and the abilities of the node. */
 import type { SeenPod } from '../pod/container-run.ts';
-import type { Refusal, SeenNode } from './refusal.ts';
+import type { Rejection, SeenNode } from './rejection.ts';
 
 const OS_LABEL = 'kubernetes.io/os';
 const OS = 'linux';
 
-export function platformRefusal({ metadata, spec }: SeenPod, { status }: SeenNode): Refusal | undefined {
+export function platformRejection({ metadata, spec }: SeenPod, { status }: SeenNode): Rejection | undefined {
   const label = metadata.labels?.[OS_LABEL];
   if (label !== undefined && label !== OS) {
     const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";

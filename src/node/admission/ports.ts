@@ -2,7 +2,7 @@
 import { podNetworkOf } from '../../kinds/groups/core/node/pod-network.ts';
 import { type HostPort, hostPortsOf, PortTable, sharedPortsOf } from '../../kinds/placement/host-ports.ts';
 import type { SeenPod } from '../pod/container-run.ts';
-import type { Refusal, SeenNode } from './refusal.ts';
+import type { Rejection, SeenNode } from './rejection.ts';
 
 /** A port that a program of the machine listens on. */
 export interface PortInUse extends HostPort {
@@ -21,7 +21,7 @@ export function nodePortsOf(pod: SeenPod, node: SeenNode): readonly HostPort[] {
 }
 
 /** The reason is that of kubelet for ports of other pods, and `PortInUse` for those of other programs. */
-export function portRefusal(pod: SeenPod, node: SeenNode, { others, portsInUse }: PortUsers): Refusal | undefined {
+export function portRejection(pod: SeenPod, node: SeenNode, { others, portsInUse }: PortUsers): Rejection | undefined {
   const wanted = nodePortsOf(pod, node);
   if (wanted.length === 0) return undefined;
   const ofPods = new PortTable<string>();

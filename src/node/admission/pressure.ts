@@ -5,12 +5,12 @@ import { isTolerated } from '../../kinds/placement/tolerations.ts';
 import { qosClass } from '../../kinds/shapes/pod/qos-class.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import { isCritical } from './critical.ts';
-import type { Refusal, SeenNode } from './refusal.ts';
+import type { Rejection, SeenNode } from './rejection.ts';
 
 const PRESSURES = ['MemoryPressure', 'DiskPressure', 'PIDPressure'];
 const MEMORY_TAINT = { key: 'node.kubernetes.io/memory-pressure', effect: 'NoSchedule' };
 
-export function pressureRefusal(pod: SeenPod, node: SeenNode): Refusal | undefined {
+export function pressureRejection(pod: SeenPod, node: SeenNode): Rejection | undefined {
   const pressed = (node.status.conditions ?? [])
     .filter(({ type, status }) => status === 'True' && PRESSURES.includes(type))
     .map(({ type }) => type);

@@ -4,7 +4,7 @@ import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { podAmounts } from '../../kinds/quota/pods.ts';
 import { isExtended } from '../../kinds/shapes/pod/resource-names.ts';
 import type { SeenPod } from '../pod/container-run.ts';
-import type { Refusal, SeenNode } from './refusal.ts';
+import type { Rejection, SeenNode } from './rejection.ts';
 
 /** A resource that there is not enough of. */
 export interface Shortage {
@@ -68,7 +68,7 @@ export function shortages(pod: SeenPod, node: SeenNode, others: readonly SeenPod
   return found;
 }
 
-export function shortageRefusal({ resource, requested, used, capacity }: Shortage): Refusal {
+export function shortageRejection({ resource, requested, used, capacity }: Shortage): Rejection {
   const message = `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`;
   return { reason: `OutOf${resource}`, message };
 }

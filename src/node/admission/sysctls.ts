@@ -1,6 +1,6 @@
 /** Kernel parameters that a pod may set: those that concern nothing but its own namespaces. */
 import type { SeenPod } from '../pod/container-run.ts';
-import type { Refusal } from './refusal.ts';
+import type { Rejection } from './rejection.ts';
 
 type Namespace = 'ipc' | 'net' | 'user';
 
@@ -36,7 +36,7 @@ export interface SysctlSettings {
   readonly allowedUnsafeSysctls: readonly string[];
 }
 
-export function sysctlRefusal(pod: SeenPod, kernel: string, settings: SysctlSettings): Refusal | undefined {
+export function sysctlRejection(pod: SeenPod, kernel: string, settings: SysctlSettings): Rejection | undefined {
   for (const { name } of pod.spec.securityContext?.sysctls ?? []) {
     const problem = problemWith(normalized(name), pod, kernel, settings);
     if (problem) return { reason: 'SysctlForbidden', message: `forbidden sysctl: ${problem}` };

@@ -10,7 +10,7 @@ import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { rejectionMessage } from '../../kinds/shapes/pod/rejection.ts';
 import { type Admission, PREEMPTED } from '../admission/admit.ts';
 import { fromApi, isMirror, isStatic } from '../admission/critical.ts';
-import type { Refusal } from '../admission/refusal.ts';
+import type { Rejection } from '../admission/rejection.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { PodFailure } from '../pod/plan/state.ts';
 import type { Runtime } from '../runtime/runtime.ts';
@@ -228,29 +228,29 @@ export class AgentPods {
 
   #admit(pod: SeenPod): Promise<PodFailure | undefined> {
     const admitting = this.#admitting.then(async () => {
-      const refusal = await this.#refusalOf(pod);
+      const rejection = await this.#rejectionOf(pod);
       const warn = (why: string, text: string) =>
         this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', why, text);
-      if (!refusal) {
+      if (!rejection) {
         const ignored = this.#options.context.runtime.ignoredRequests?.(pod) ?? [];
         if (ignored.length > 0) warn('PodFeatureIgnored', ignored.join('; '));
         return undefined;
       }
-      const { reason, message } = refusal;
+      const { reason, message } = rejection;
       warn(reason, message);
-      return { reason, message: rejectionMessage(message), isRefusal: true };
+      return { reason, message: rejectionMessage(message), isRejection: true };
     });
     this.#admitting = admitting.catch(() => undefined);
     return admitting;
   }
 
   /** One at a time, too. A resize preempts nothing. */
-  #admitResize(pod: SeenPod): Promise<Refusal | undefined> {
+  #admitResize(pod: SeenPod): Promise<Rejection | undefined> {
     if (isStatic(pod)) return Promise.resolve(STATIC_RESIZE);
     const admitting = this.#admitting.then(async () => {
       const decision = await this.#options.admission(pod, this.running(), false);
       if (decision.type === 'admitted') return undefined;
-      return decision.type === 'refused' ? decision : decision.lacking;
+      return decision.type === 'rejected' ? decision : decision.lacking;
     });
     this.#admitting = admitting.catch(() => undefined);
     return admitting;
@@ -258,18 +258,18 @@ export class AgentPods {
 
   /** Something has become free. */
   #retryResizes(): void {
-    for (const worker of this.workers()) if (worker.state?.resizeRefusal) worker.wake();
+    for (const worker of this.workers()) if (worker.state?.resizeRejection) worker.wake();
   }
 
-  async #refusalOf(pod: SeenPod): Promise<Refusal | undefined> {
+  async #rejectionOf(pod: SeenPod): Promise<Rejection | undefined> {
     const { context, admission } = this.#options;
-    const unsupported = context.runtime.refusal(pod);
+    const unsupported = context.runtime.rejection(pod);
     if (unsupported) return { reason: 'PodFeatureUnsupported', message: unsupported };
     const decision = await admission(pod, this.running(), true);
     switch (decision.type) {
       case 'admitted':
         return undefined;
-      case 'refused':
+      case 'rejected':
         return decision;
       case 'preempting':
         for (const victim of decision.victims) this.#preempt(victim);
@@ -319,7 +319,7 @@ function limitationOf(pod: SeenPod, { limitation, ignoredRequests }: Runtime): s
   return `${limitation === undefined ? '' : `${limitation} `}Of this pod, ${ignored.join('; ')}.`;
 }
 
-const STATIC_RESIZE: Refusal = {
+const STATIC_RESIZE: Rejection = {
   reason: 'Infeasible',
   message: 'In-place resize of static-pods is not supported',
 };

@@ -150,7 +150,7 @@ describe('those that are delegated to a user', () => {
 
   it('are elsewhere if one has processes of its own', () => {
     systemd();
-    // As if the kernel refused it.
+    // As if the kernel rejected it.
     const busy = file('user.slice/user@1000.service', 'cgroup.subtree_control');
     rmSync(busy);
     mkdirSync(busy);

@@ -20,7 +20,7 @@ describe('the host name of a pod', () => {
     expect(podHostname(seenPod(spec, metadata), DOMAIN)).toEqual({ hostname, domain });
   });
 
-  it('is refused when it is no label', () => {
+  it('is rejected when it is no label', () => {
     expect(() => podHostname(seenPod({ hostname: 'A' }), DOMAIN)).toThrow(
       /^pod Hostname "A" is not a valid DNS label: /,
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SeenPod } from '../pod/container-run.ts';
 import { featuresOf, handlersOf, plainVersion } from './features.ts';
-import { refusalOf } from './refusal.ts';
+import { rejectionOf } from './rejection.ts';
 
 const status = (features: { recursiveReadOnly: boolean; userNamespaces: boolean } | undefined) => ({
   status: undefined,
@@ -41,24 +41,24 @@ const DEMANDING: readonly [string, SeenPod, string][] = [
 ];
 
 describe('a pod', () => {
-  it.each(DEMANDING)('with %s is refused by containerd 1.6', (_, demanding, what) => {
-    expect(refusalOf(demanding, old)).toBe(`the runtime containerd 1.6.20 does not support ${what}`);
+  it.each(DEMANDING)('with %s is rejected by containerd 1.6', (_, demanding, what) => {
+    expect(rejectionOf(demanding, old)).toBe(`the runtime containerd 1.6.20 does not support ${what}`);
   });
 
   it.each(DEMANDING)('with %s is accepted by a runtime that can do it', (_, demanding) => {
-    expect(refusalOf(demanding, full)).toBeUndefined();
+    expect(rejectionOf(demanding, full)).toBeUndefined();
   });
 
   it('without special demands is accepted', () => {
     const plain = pod({ hostUsers: true, volumes: [{ name: 'e', emptyDir: {} }] });
     const mounted = pod({}, { volumeMounts: [{ name: 'v', mountPath: '/v', recursiveReadOnly: 'IfPossible' }] });
-    expect([refusalOf(plain, old), refusalOf(mounted, old)]).toEqual([undefined, undefined]);
+    expect([rejectionOf(plain, old), rejectionOf(mounted, old)]).toEqual([undefined, undefined]);
   });
 
-  it('with a host address that is no address is refused', () => {
+  it('with a host address that is no address is rejected', () => {
     const at = (hostIP: string) => pod({}, { ports: [{ containerPort: 80, hostPort: 8080, hostIP }] });
-    expect(refusalOf(at('x; y'), full)).toBe('hostIP "x; y" of container a is not an IP address');
-    expect(['127.0.0.1', '::1', ''].map((hostIP) => refusalOf(at(hostIP), full))).toEqual([
+    expect(rejectionOf(at('x; y'), full)).toBe('hostIP "x; y" of container a is not an IP address');
+    expect(['127.0.0.1', '::1', ''].map((hostIP) => rejectionOf(at(hostIP), full))).toEqual([
       undefined,
       undefined,
       undefined,
@@ -68,8 +68,8 @@ describe('a pod', () => {
   it('with a host port needs iptables, unless it is on the network of the node', () => {
     const without = { ...full, hostPorts: false };
     const ports = { ports: [{ containerPort: 80, hostPort: 8080 }] };
-    expect(refusalOf(pod({}, ports), without)).toContain('hostPort');
-    expect(refusalOf(pod({ hostNetwork: true }, ports), without)).toBeUndefined();
+    expect(rejectionOf(pod({}, ports), without)).toContain('hostPort');
+    expect(rejectionOf(pod({ hostNetwork: true }, ports), without)).toBeUndefined();
   });
 });
 

@@ -23,7 +23,7 @@ import { ensureDaemon, findDaemon } from './own/daemon.ts';
 import { exists, findProgram } from './own/machine.ts';
 import { ownPaths } from './own/paths.ts';
 import { PodCgroups } from './pod-cgroups.ts';
-import { refusalOf } from './refusal.ts';
+import { rejectionOf } from './rejection.ts';
 
 /** Connects to a containerd, and starts one if need be. Rejects with RuntimeError. */
 export async function openContainerd(options: ContainerdOptions): Promise<ContainerdRuntime> {
@@ -151,8 +151,8 @@ class Containerd extends CriContainers implements ContainerdRuntime {
     this.#changes = new Changes({ connection, observe: () => this.observe(), clock, log });
   }
 
-  refusal(pod: SeenPod): string | undefined {
-    return refusalOf(pod, this.#parts.features);
+  rejection(pod: SeenPod): string | undefined {
+    return rejectionOf(pod, this.#parts.features);
   }
 
   async health(): Promise<RuntimeHealth> {

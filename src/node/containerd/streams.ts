@@ -36,6 +36,6 @@ async function command(url: string, request: AttachRequest): Promise<ProcessStre
 }
 
 function unavailable(error: unknown): never {
-  const message = `the streaming server of the runtime refused: ${(error as Error).message}`;
+  const message = `the streaming server of the runtime rejected: ${(error as Error).message}`;
   throw new RuntimeError('Unavailable', message, { cause: error });
 }

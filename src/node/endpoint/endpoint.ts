@@ -190,7 +190,7 @@ export class Endpoint {
       if (!route) throw new ApiError('NotFound', '404 page not found');
       await this.#switch(exchange, route, query);
     } catch (error) {
-      exchange.refuse(error);
+      exchange.reject(error);
     }
   }
 

@@ -28,7 +28,7 @@ export class UpgradeExchange {
   }
 
   /** Answers with an error, and closes the connection; one that was accepted is only closed. */
-  refuse(error: unknown): void {
+  reject(error: unknown): void {
     if (this.#isAnswered) {
       this.#socket.destroy();
       return;

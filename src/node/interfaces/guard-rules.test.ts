@@ -16,7 +16,7 @@ it('drops everything that no rule accepts, in both directions', () => {
   expect(chains(false)).toMatchObject([{ hook: 'ingress', policy: 'drop', dev: 'veth1' }]);
 });
 
-it('refuses addresses, hardware addresses and interfaces that are none', () => {
+it('rejects addresses, hardware addresses and interfaces that are none', () => {
   const hostile = fc
     .tuple(fc.string(), fc.constantFrom(' ', '\n', ';', '{', '"', '#', '\0', '/'), fc.string())
     .map((parts) => parts.join(''));

@@ -45,7 +45,7 @@ export interface ContainerRun {
   /** The resources that it has. Absent: those of the spec. */
   readonly actual?: SeenContainer['resources'] | undefined;
   /** True when the node has no room for the resources of the spec. */
-  readonly isResizeRefused?: boolean;
+  readonly isResizeRejected?: boolean;
 }
 
 /** Reports whether an init container no longer blocks the containers after it. */

@@ -13,7 +13,7 @@ export function containerStatus(run: ContainerRun, { resources }: SeenContainer,
   const { name, role, state, last, image, imageID } = run;
   const id = state.type === 'waiting' ? last?.id : state.id;
   const actual = run.actual ?? resources;
-  const allocated = run.isResizeRefused ? actual : resources;
+  const allocated = run.isResizeRejected ? actual : resources;
   return {
     name,
     state: stateOf(state, maxBytes),

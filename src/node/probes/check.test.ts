@@ -202,9 +202,9 @@ test.each([
   server.on('connection', () => connections++);
   const at = await port(server);
   const [inPod, onNode] = [false, true].map((isOnNodeNetwork) => target({ address: '192.0.2.9', isOnNodeNetwork }));
-  const refusal = { type: 'failure', output: expect.stringContaining('address not allowed') };
-  expect(await check(probe({ httpGet: { host, port: at } }), inPod!)).toMatchObject(refusal);
-  expect(await check(probe({ tcpSocket: { host, port: at } }), inPod!)).toMatchObject(refusal);
+  const rejection = { type: 'failure', output: expect.stringContaining('address not allowed') };
+  expect(await check(probe({ httpGet: { host, port: at } }), inPod!)).toMatchObject(rejection);
+  expect(await check(probe({ tcpSocket: { host, port: at } }), inPod!)).toMatchObject(rejection);
   expect(connections).toBe(0);
   expect(await check(probe({ httpGet: { host, port: at } }), onNode!)).toEqual({ type: 'success' });
   expect(await check(probe({ tcpSocket: { host, port: at } }), onNode!)).toEqual({ type: 'success' });

@@ -1,4 +1,4 @@
-/** Parts of the rules in `refusal.ts` and `plain-rules.ts`. */
+/** Parts of the rules in `rejection.ts` and `plain-rules.ts`. */
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 

@@ -8,7 +8,7 @@ import type { Container, Runtime } from '../runtime/runtime.ts';
 import { imagesWithHost, resolveImage } from './images-with-host.ts';
 import { type ConnectedKeeper, connectKeeper } from './keeper-process.ts';
 import { mountPathProblem } from './mount-paths.ts';
-import { ignoredRequests, refusal } from './refusal.ts';
+import { ignoredRequests, rejection } from './rejection.ts';
 import { collect, openPort, openStreams } from './streams.ts';
 import { userNamespaceOf } from './user-namespace-of.ts';
 import type { KeeperFacts } from './wire/calls.ts';
@@ -75,7 +75,7 @@ export async function openProcessRuntime(options: ProcessRuntimeOptions): Promis
     supplementalGroupsPolicy: facts.executor === 'oci',
     limitation: limitationOf(facts),
     podNetwork: facts.hasNetwork ? 'cluster' : 'node',
-    refusal: (pod) => refusal(pod, facts, allowsHostImage),
+    rejection: (pod) => rejection(pod, facts, allowsHostImage),
     ignoredRequests: (pod) => ignoredRequests(pod, facts),
     userNamespaceOf: (pod) => userNamespaceOf(pod, facts),
     health: async () =>

@@ -21,7 +21,7 @@ export interface Runtime extends Containers {
   /** True when `supplementalGroupsPolicy` is honoured; undefined: the runtime does not say. */
   readonly supplementalGroupsPolicy: boolean | undefined;
   /** Why it cannot run this pod, as a sentence for an event; undefined if it can. Nothing is ever ignored silently. */
-  refusal(pod: SeenPod): string | undefined;
+  rejection(pod: SeenPod): string | undefined;
   /** Lists requests of a pod that are ignored although the runtime runs it, each as part of a sentence. Absent: none. */
   readonly ignoredRequests?: ((pod: SeenPod) => readonly string[]) | undefined;
   /** Decides on a user namespace for a pod, and who maps the ids of its files; absent: `hostUsers: false` maps mounts. */

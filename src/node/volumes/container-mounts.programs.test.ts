@@ -219,7 +219,7 @@ describe.each(isRoot ? [true, false] : [false])('a subPath, with the right to mo
     [{ subPathExpr: '$(ZERO)' }, 'unable to provision SubPath `x\\0y`: must not contain a zero byte'],
     [{ subPath: 'a/../../b' }, "unable to provision SubPath `a/../../b`: must not contain '..'"],
     [{ subPathExpr: '$(UP)' }, "unable to provision SubPath `../x`: must not contain '..'"],
-  ])('refuses %j', async (mount, message) => {
+  ])('rejects %j', async (mount, message) => {
     await using w = await world();
     const env = [
       { name: 'UP', value: '../x' },

@@ -135,7 +135,7 @@ describe('a hostPath', () => {
       'hostPath type check failed, PATH is not a socket file, unable to determine its type: path "PATH" does not exist',
     ],
     ['directory', 'Castle', 'Castle is an invalid volume type'],
-  ])('with a %s refuses the type %s', async (name, type, message) => {
+  ])('with a %s rejects the type %s', async (name, type, message) => {
     await using w = await VolumesWorld.create();
     await mkdir(w.elsewhere('directory'), { recursive: true });
     await writeFile(w.elsewhere('file'), '');
@@ -268,14 +268,14 @@ describe('a claim', () => {
       claim({ metadata: { name: 'mine', uid: 'other' } }),
       'error processing PVC shop/mine: PV "pv-1" is bound to another claim',
     ],
-  ])('is refused while it is %j', async (object, message) => {
+  ])('is rejected while it is %j', async (object, message) => {
     await using w = await world(() => persistent({ hostPath: { path: '/x' } }));
     if (object) w.claims.set('shop/mine', object);
     else w.claims.clear();
     await expect(w.volumes.prepare(pod())).rejects.toMatchObject({ message: failed + message });
   });
 
-  it('of a kind that is not known is refused', async () => {
+  it('of a kind that is not known is rejected', async () => {
     await using w = await world(() => persistent({ rbd: {} }));
     await expect(w.volumes.prepare(pod())).rejects.toThrow('no volume plugin matched');
   });
@@ -314,7 +314,7 @@ it('pulls images', async () => {
   expect((await w.volumes.prepare(pod)).get('i')).toEqual({ type: 'image', imageId: 'id of busybox:1 (IfNotPresent)' });
 });
 
-it('refuses kinds that it does not know', async () => {
+it('rejects kinds that it does not know', async () => {
   await using w = await VolumesWorld.create();
   await expect(w.volumes.prepare(podWith([{ name: 'x', rbd: { image: 'y' } }]))).rejects.toThrow(
     'MountVolume.SetUp failed for volume "x" : no volume plugin matched: volumes of type rbd are not supported',

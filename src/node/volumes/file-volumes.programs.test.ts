@@ -304,7 +304,7 @@ describe('a projected volume', () => {
     expect(await text(join(w.path('projected', 'access', 'u-3'), 'trust.pem'))).toBe('');
   });
 
-  it('refuses what the server does not offer', async () => {
+  it('rejects what the server does not offer', async () => {
     await using w = await world();
     const podCertificate = { signerName: 'x/y', keyType: 'ED25519', credentialBundlePath: 'c' };
     await expect(w.volumes.prepare(podWith(volumeOf({ podCertificate })))).rejects.toThrow(

@@ -4,7 +4,7 @@ import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
 import { type Diagnosis, unnamed } from './diagnosis.ts';
-import { Filters, type Refused } from './filters.ts';
+import { Filters, type Rejected } from './filters.ts';
 import type { Plugin } from './plugin.ts';
 import { pick, scoresOf, totals } from './ranking.ts';
 
@@ -42,25 +42,25 @@ export function decide(pod: PodInfo, options: DecideOptions): SchedulingDecision
   const { plugins, world } = options;
   const filters = Filters.open(plugins, pod, world);
   if (!(filters instanceof Filters)) {
-    return { type: 'none', diagnosis: refusedEverywhere(world, filters), filters: undefined };
+    return { type: 'none', diagnosis: rejectedEverywhere(world, filters), filters: undefined };
   }
   const nominated = nominatedNode(pod, world, filters);
   if (nominated) return { type: 'node', node: nominated };
-  const { fitting, refused } = search(filters, options);
+  const { fitting, rejected } = search(filters, options);
   if (fitting.length === 0) {
     const diagnosis: Diagnosis = {
       total: world.cluster.nodes.length,
       everywhere: undefined,
-      byNode: refused,
+      byNode: rejected,
       elsewhere: filters.nodes ? unnamed(filters.narrowedBy) : undefined,
-      plugins: new Set([...filters.narrowedBy, ...[...refused.values()].map(({ plugin }) => plugin)]),
+      plugins: new Set([...filters.narrowedBy, ...[...rejected.values()].map(({ plugin }) => plugin)]),
     };
     return { type: 'none', diagnosis, filters };
   }
   return { type: 'node', node: best(pod, fitting, options) };
 }
 
-function refusedEverywhere({ cluster }: World, everywhere: Refused): Diagnosis {
+function rejectedEverywhere({ cluster }: World, everywhere: Rejected): Diagnosis {
   const plugins = new Set([everywhere.plugin]);
   return { total: cluster.nodes.length, everywhere, byNode: new Map(), elsewhere: undefined, plugins };
 }
@@ -75,19 +75,19 @@ function nominatedNode(pod: PodInfo, { cluster }: World, filters: Filters): Node
 
 interface Found {
   readonly fitting: NodeInfo[];
-  readonly refused: Map<NodeInfo, Refused>;
+  readonly rejected: Map<NodeInfo, Rejected>;
 }
 
 function search(filters: Filters, { world, position }: DecideOptions): Found {
   const nodes = candidates(filters, world);
   const wanted = feasibleNodesToFind(nodes.length);
-  const found: Found = { fitting: [], refused: new Map() };
+  const found: Found = { fitting: [], rejected: new Map() };
   let looked = 0;
   let at = nodes.length > 0 ? position.next % nodes.length : 0;
   while (looked < nodes.length && found.fitting.length < wanted) {
     const node = nodes[at]!;
-    const refused = filters.check(node);
-    if (refused) found.refused.set(node, refused);
+    const rejected = filters.check(node);
+    if (rejected) found.rejected.set(node, rejected);
     else found.fitting.push(node);
     looked++;
     at = at + 1 === nodes.length ? 0 : at + 1;

@@ -1,16 +1,16 @@
 /** Why a pod fits on no node, and the message about it. */
 import type { NodeInfo } from '../cluster/node-info.ts';
-import type { Refused } from './filters.ts';
-import { type Refusal, refusal } from './plugin.ts';
+import type { Rejected } from './filters.ts';
+import { type Rejection, rejection } from './plugin.ts';
 
 export interface Diagnosis {
   /** Number of nodes. */
   readonly total: number;
   /** A plugin that rejects all nodes together. */
-  readonly everywhere: Refused | undefined;
-  readonly byNode: ReadonlyMap<NodeInfo, Refused>;
+  readonly everywhere: Rejected | undefined;
+  readonly byNode: ReadonlyMap<NodeInfo, Rejected>;
   /** The reason for nodes that were not evaluated. */
-  readonly elsewhere: Refusal | undefined;
+  readonly elsewhere: Rejection | undefined;
   /** The plugins that rejected a node. */
   readonly plugins: ReadonlySet<string>;
 }
@@ -23,12 +23,12 @@ export const NO_NODES = 'no nodes available to schedule pods';
 /** Returns a message such as `0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s).` */
 export function failureMessage({ total, everywhere, byNode, elsewhere }: Diagnosis): string {
   const start = `0/${total} nodes are available:`;
-  if (everywhere) return `${start} ${everywhere.refusal.reasons.join(', ')}.`;
+  if (everywhere) return `${start} ${everywhere.rejection.reasons.join(', ')}.`;
   const counts = new Map<string, number>();
   const count = (reasons: readonly string[], nodes: number) => {
     for (const reason of reasons) counts.set(reason, (counts.get(reason) ?? 0) + nodes);
   };
-  for (const { refusal } of byNode.values()) count(refusal.reasons, 1);
+  for (const { rejection } of byNode.values()) count(rejection.reasons, 1);
   if (elsewhere && byNode.size < total) count(elsewhere.reasons, total - byNode.size);
   const parts = [...counts].map(([reason, nodes]) => `${nodes} ${reason}`).sort(byText);
   if (parts.length > MAX_REASONS) parts.splice(MAX_REASONS, parts.length, `${parts.length - MAX_REASONS} more reasons`);
@@ -40,6 +40,6 @@ function byText(a: string, b: string): number {
 }
 
 /** The reason for nodes that no plugin names. */
-export function unnamed(plugins: readonly string[]): Refusal {
-  return refusal(`node(s) didn't satisfy plugin(s) [${[...plugins].sort().join(' ')}]`);
+export function unnamed(plugins: readonly string[]): Rejection {
+  return rejection(`node(s) didn't satisfy plugin(s) [${[...plugins].sort().join(' ')}]`);
 }

@@ -2,17 +2,17 @@
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
-import type { Plugin, Refusal } from './plugin.ts';
+import type { Plugin, Rejection } from './plugin.ts';
 
-export interface Refused {
+export interface Rejected {
   readonly plugin: string;
-  readonly refusal: Refusal;
+  readonly rejection: Rejection;
 }
 
 interface FilterVerdict {
   readonly plugin: string;
-  /** Refusal; undefined when the pod fits. */
-  readonly refusal: Refusal | undefined;
+  /** Rejection; undefined when the pod fits. */
+  readonly rejection: Rejection | undefined;
   readonly details: readonly string[] | undefined;
 }
 
@@ -40,13 +40,13 @@ export class Filters {
   }
 
   /** Runs the pre-filters; returns the rejection when no node can take the pod. */
-  static open(plugins: readonly Plugin[], pod: PodInfo, world: World): Filters | Refused {
+  static open(plugins: readonly Plugin[], pod: PodInfo, world: World): Filters | Rejected {
     const opened = open(plugins, pod, world);
-    return 'refusal' in opened ? opened : new Filters(plugins, pod, world, opened);
+    return 'rejection' in opened ? opened : new Filters(plugins, pod, world, opened);
   }
 
   /** Checks the node with the pods nominated to it and without them: they are not there yet, and may never be. */
-  check(node: NodeInfo): Refused | undefined {
+  check(node: NodeInfo): Rejected | undefined {
     const { cluster } = this.#world;
     if (cluster.nominations.isEmpty) return this.#run(node);
     const before = cluster.nominations.before(this.#pod, node.name).filter(({ uid }) => !cluster.nodeOf(uid));
@@ -54,8 +54,8 @@ export class Filters {
     for (const pod of before) cluster.assume(pod, node.name);
     try {
       const crowded = this.refreshed();
-      const refused = crowded instanceof Filters ? crowded.#run(node) : crowded;
-      if (refused) return refused;
+      const rejected = crowded instanceof Filters ? crowded.#run(node) : crowded;
+      if (rejected) return rejected;
     } finally {
       for (const { uid } of before) cluster.remove(uid);
     }
@@ -63,26 +63,26 @@ export class Filters {
   }
 
   /** Runs the pre-filters again after pods were added or removed. */
-  refreshed(): Filters | Refused {
+  refreshed(): Filters | Rejected {
     if (!this.#all.some(({ dependsOnPods }) => dependsOnPods)) return this;
     const opened = open(this.#all, this.#pod, this.#world);
-    return 'refusal' in opened ? opened : new Filters(this.#all, this.#pod, this.#world, opened);
+    return 'rejection' in opened ? opened : new Filters(this.#all, this.#pod, this.#world, opened);
   }
 
   /** Yields the verdict of every filter that concerns the pod, with the numbers behind a rejection. */
   *verdicts(node: NodeInfo): Iterable<FilterVerdict> {
     for (const { plugin, state } of this.#steps) {
-      const refusal = plugin.filter?.(this.#pod, node, state);
-      yield { plugin: plugin.name, refusal, details: refusal && plugin.explain?.(this.#pod, node, state) };
+      const rejection = plugin.filter?.(this.#pod, node, state);
+      yield { plugin: plugin.name, rejection, details: rejection && plugin.explain?.(this.#pod, node, state) };
     }
   }
 
-  #run(node: NodeInfo): Refused | undefined {
+  #run(node: NodeInfo): Rejected | undefined {
     const steps = this.#steps;
     for (let i = 0; i < steps.length; i++) {
       const { plugin, state } = steps[i]!;
-      const refusal = plugin.filter!(this.#pod, node, state);
-      if (refusal) return { plugin: plugin.name, refusal };
+      const rejection = plugin.filter!(this.#pod, node, state);
+      if (rejection) return { plugin: plugin.name, rejection };
     }
     return undefined;
   }
@@ -94,13 +94,13 @@ interface Opened {
   readonly narrowedBy: readonly string[];
 }
 
-function open(plugins: readonly Plugin[], pod: PodInfo, world: World): Opened | Refused {
+function open(plugins: readonly Plugin[], pod: PodInfo, world: World): Opened | Rejected {
   const steps: Step[] = [];
   const narrowedBy: string[] = [];
   let nodes: ReadonlySet<string> | undefined;
   for (const plugin of plugins) {
     const opening = plugin.preFilter?.(pod, world);
-    if (opening?.type === 'refuse') return { plugin: plugin.name, refusal: opening.refusal };
+    if (opening?.type === 'reject') return { plugin: plugin.name, rejection: opening.rejection };
     if (opening?.type === 'skip') continue;
     if (plugin.filter) steps.push({ plugin, state: opening?.state });
     if (opening?.nodes) {

@@ -5,13 +5,13 @@ import type { World } from '../cluster/world.ts';
 import type { EventOf, Resource } from './events.ts';
 
 /** Why a pod cannot go to a node, in the words of Kubernetes. */
-export interface Refusal {
+export interface Rejection {
   readonly reasons: readonly string[];
   /** True when removing other pods from the node could change it. */
   readonly isResolvable: boolean;
 }
 
-export function refusal(reason: string, isResolvable = false): Refusal {
+export function rejection(reason: string, isResolvable = false): Rejection {
   return Object.freeze({ reasons: Object.freeze([reason]), isResolvable });
 }
 
@@ -22,7 +22,7 @@ export type PreFilterResult<F> =
   /** The filter runs with this state, and only on `nodes` if they are given. */
   | { readonly type: 'go'; readonly state: F; readonly nodes?: ReadonlySet<string> | undefined }
   /** The pod fits on no node. */
-  | { readonly type: 'refuse'; readonly refusal: Refusal };
+  | { readonly type: 'reject'; readonly rejection: Rejection };
 
 export const SKIP: PreFilterResult<never> = Object.freeze({ type: 'skip' });
 
@@ -39,7 +39,7 @@ export interface Plugin<F = any, S = any> {
    * Returns why the pod does not fit; undefined when it fits. Runs for thousands of nodes, and must not allocate when
    * the pod fits.
    */
-  readonly filter?: (pod: PodInfo, node: NodeInfo, state: F) => Refusal | undefined;
+  readonly filter?: (pod: PodInfo, node: NodeInfo, state: F) => Rejection | undefined;
   /** Returns the same reasons in numbers, for users who ask; called only for a node that the filter has rejected. */
   readonly explain?: (pod: PodInfo, node: NodeInfo, state: F) => readonly string[];
   /** Weight of the score; absent: the plugin does not score. */

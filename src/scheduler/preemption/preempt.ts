@@ -7,8 +7,8 @@ import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
 import { type Diagnosis, failureMessage } from '../framework/diagnosis.ts';
-import { Filters, type Refused } from '../framework/filters.ts';
-import { type Refusal, refusal } from '../framework/plugin.ts';
+import { Filters, type Rejected } from '../framework/filters.ts';
+import { type Rejection, rejection } from '../framework/plugin.ts';
 import type { Budget } from '../objects.ts';
 import { splitByBudgets } from './budgets.ts';
 import { byImportance, type Candidate, cheapest } from './importance.ts';
@@ -27,10 +27,10 @@ export interface PreemptOptions {
   readonly filters: Filters | undefined;
 }
 
-const NOT_HELPFUL = refusal('Preemption is not helpful for scheduling');
-const NO_VICTIMS = refusal('No preemption victims found for incoming pod');
+const NOT_HELPFUL = rejection('Preemption is not helpful for scheduling');
+const NO_VICTIMS = rejection('No preemption victims found for incoming pod');
 const NAME = 'DefaultPreemption';
-const NO_VICTIMS_ANYWHERE: Refused = { plugin: NAME, refusal: NO_VICTIMS };
+const NO_VICTIMS_ANYWHERE: Rejected = { plugin: NAME, rejection: NO_VICTIMS };
 
 /** Message about devices: Kubernetes first tries to free devices that are claimed and not used; there are none here. */
 const NO_DEVICES = 'no new claims to deallocate';
@@ -42,13 +42,13 @@ export function preempt(pod: PodInfo, options: PreemptOptions): Preemption {
   const { world, diagnosis } = options;
   const why = ineligibleReason(pod, world, diagnosis);
   if (why) return { type: 'none', message: `${NO_DEVICES}, preemption: ${why}`, isHopeless: false };
-  const { found, refused } = findCandidates(pod, options);
+  const { found, rejected } = findCandidates(pod, options);
   const candidate = cheapest(found);
   if (candidate) return { type: 'victims', candidate };
   const summary: Diagnosis = {
     total: diagnosis.total,
     everywhere: undefined,
-    byNode: refused,
+    byNode: rejected,
     elsewhere: NOT_HELPFUL,
     plugins: new Set(),
   };
@@ -60,7 +60,7 @@ function ineligibleReason(pod: PodInfo, { cluster }: World, { byNode }: Diagnosi
   if (pod.pod.spec.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
   const name = pod.pod.status.nominatedNodeName || cluster.nominations.nodeOf(pod.uid);
   const node = name ? cluster.node(name) : undefined;
-  if (!node || byNode.get(node)?.refusal.isResolvable === false) return undefined;
+  if (!node || byNode.get(node)?.rejection.isResolvable === false) return undefined;
   for (const other of node.pods.values()) {
     if (other.priority < pod.priority && isPreempted(other)) {
       return 'not eligible due to a terminating pod on the nominated node.';
@@ -77,17 +77,17 @@ function isPreempted({ isLeaving, pod }: PodInfo): boolean {
 
 interface Found {
   readonly found: readonly Candidate[];
-  readonly refused: ReadonlyMap<NodeInfo, Refused>;
+  readonly rejected: ReadonlyMap<NodeInfo, Rejected>;
 }
 
 function findCandidates(pod: PodInfo, { world, budgets, random, diagnosis, filters }: PreemptOptions): Found {
-  const nodes = [...diagnosis.byNode].filter(([, { refusal }]) => refusal.isResolvable).map(([node]) => node);
-  const refused = new Map<NodeInfo, Refused>();
+  const nodes = [...diagnosis.byNode].filter(([, { rejection }]) => rejection.isResolvable).map(([node]) => node);
+  const rejected = new Map<NodeInfo, Rejected>();
   const found: Candidate[] = [];
-  if (nodes.length === 0 || !filters) return { found, refused };
+  if (nodes.length === 0 || !filters) return { found, rejected };
   if (!world.cluster.hasLowerPriority(pod.priority)) {
-    for (const node of nodes) refused.set(node, NO_VICTIMS_ANYWHERE);
-    return { found, refused };
+    for (const node of nodes) rejected.set(node, NO_VICTIMS_ANYWHERE);
+    return { found, rejected };
   }
   const wanted = Math.max(MIN_CANDIDATES, Math.trunc((nodes.length * CANDIDATES_PERCENT) / 100));
   const start = random.int(nodes.length);
@@ -99,10 +99,10 @@ function findCandidates(pod: PodInfo, { world, budgets, random, diagnosis, filte
       found.push(result);
       isAnyHarmless ||= result.violations === 0;
     } else {
-      refused.set(node, { plugin: NAME, refusal: result });
+      rejected.set(node, { plugin: NAME, rejection: result });
     }
   }
-  return { found, refused };
+  return { found, rejected };
 }
 
 /** Removes all pods of lower priority, and puts back those that still fit, the most important first. */
@@ -110,7 +110,7 @@ function victimsOn(
   pod: PodInfo,
   node: NodeInfo,
   { world: { cluster }, budgets, filters }: { world: World; budgets: readonly Budget[]; filters: Filters },
-): Candidate | Refusal {
+): Candidate | Rejection {
   const lesser = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
   if (lesser.length === 0) return NO_VICTIMS;
   const assumed = new Set(lesser.filter(({ uid }) => cluster.isAssumed(uid)));
@@ -124,21 +124,21 @@ function victimsOn(
     else cluster.place(other, node.name);
     away.delete(other);
   };
-  const refused = () => {
+  const rejected = () => {
     const now = filters.refreshed();
     return now instanceof Filters ? now.check(node) : now;
   };
   for (const other of lesser) leave(other);
   try {
-    const still = refused();
-    if (still) return still.refusal;
+    const still = rejected();
+    if (still) return still.rejection;
     const { violating, allowed } = splitByBudgets(lesser.sort(byImportance), budgets);
     const victims: PodInfo[] = [];
     const spare = (others: readonly PodInfo[]) => {
       const before = victims.length;
       for (const other of others) {
         comeBack(other);
-        if (!refused()) continue;
+        if (!rejected()) continue;
         leave(other);
         victims.push(other);
       }

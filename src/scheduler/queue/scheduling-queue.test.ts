@@ -18,9 +18,9 @@ beforeEach(() => {
 });
 
 const take = () => queue.take()?.info.name;
-const refused = (name: string, ...by: string[]) => {
+const rejected = (name: string, ...by: string[]) => {
   queue.add(podOf({ name }));
-  queue.refuse(queue.take()!, new Set(by));
+  queue.reject(queue.take()!, new Set(by));
 };
 const nodeAdded: ClusterEvent = { resource: 'Node', type: 'add', object: nodeObject('a') };
 const podGone: ClusterEvent = { resource: 'Pod', type: 'delete', object: podObject({ spec: { nodeName: 'a' } }) };
@@ -47,7 +47,7 @@ describe('the queue', () => {
 
 describe('a pod that did not fit', () => {
   it('waits for an event that may help it', async () => {
-    refused('a', 'NodeResourcesFit');
+    rejected('a', 'NodeResourcesFit');
     await clock.advance(60_000);
     queue.note({ resource: 'Pod', type: 'add', object: podObject() });
     expect(take()).toBeUndefined();
@@ -56,7 +56,7 @@ describe('a pod that did not fit', () => {
   });
 
   it('is not woken by other events', async () => {
-    refused('a', 'NodeAffinity');
+    rejected('a', 'NodeAffinity');
     await clock.advance(60_000);
     queue.note(podGone);
     expect(take()).toBeUndefined();
@@ -67,7 +67,7 @@ describe('a pod that did not fit', () => {
   it('waits out its back-off, which grows from one second to ten', async () => {
     queue.add(podOf({ name: 'a' }));
     for (const seconds of [1, 2, 4, 8, 10, 10]) {
-      queue.refuse(queue.take()!, new Set(['NodeResourcesFit']));
+      queue.reject(queue.take()!, new Set(['NodeResourcesFit']));
       queue.note(podGone);
       expect(queue.get('default/a')?.state).toBe('backing off');
       await clock.advance(seconds * 1000 - 1);
@@ -78,7 +78,7 @@ describe('a pod that did not fit', () => {
   });
 
   it('is retried after five minutes in any case', async () => {
-    refused('a', 'NodeAffinity');
+    rejected('a', 'NodeAffinity');
     await clock.advance(299_999);
     expect(queue.isReady).toBe(false);
     await clock.advance(1);
@@ -86,7 +86,7 @@ describe('a pod that did not fit', () => {
   });
 
   it('because there was no node is woken by the first one', async () => {
-    refused('a');
+    rejected('a');
     await clock.advance(60_000);
     queue.note(podGone);
     expect(queue.isReady).toBe(false);
@@ -96,7 +96,7 @@ describe('a pod that did not fit', () => {
 
   it('is woken by its own changes that may help, and not by its status', async () => {
     const tolerations = [{ key: 'x', operator: 'Exists' }];
-    refused('a', 'TaintToleration');
+    rejected('a', 'TaintToleration');
     await clock.advance(60_000);
     queue.update(podOf({ name: 'a', status: { message: 'waiting' } }));
     expect(queue.isReady).toBe(false);
@@ -105,7 +105,7 @@ describe('a pod that did not fit', () => {
   });
 
   it('can be activated', async () => {
-    refused('a', 'NodeAffinity');
+    rejected('a', 'NodeAffinity');
     queue.activate('default/a');
     expect(queue.isReady).toBe(false);
     await clock.advance(1_000);
@@ -141,7 +141,7 @@ describe('a pod whose binding failed', () => {
     const waiting = queue.take()!;
     queue.delete('default/a');
     queue.retry(waiting);
-    queue.refuse(waiting, new Set());
+    queue.reject(waiting, new Set());
     await clock.advance(600_000);
     expect(queue.isReady).toBe(false);
   });
@@ -149,12 +149,12 @@ describe('a pod whose binding failed', () => {
 
 it('has no timer while no pod waits for time', async () => {
   expect(clock.waiting).toBe(0);
-  refused('a', 'NodeAffinity');
+  rejected('a', 'NodeAffinity');
   expect(clock.waiting).toBe(1);
   queue.delete('default/a');
   await clock.advance(300_000);
   expect(clock.waiting).toBe(0);
-  refused('b', 'NodeAffinity');
+  rejected('b', 'NodeAffinity');
   queue.close();
   expect(clock.waiting).toBe(0);
 });

@@ -45,7 +45,7 @@ export class SchedulingQueue {
   );
   readonly #backingOff = new Heap<HeapEntry>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
   /** Unschedulable pods by the plugins that rejected them. */
-  readonly #refusedBy = new Map<string, Set<WaitingPod>>();
+  readonly #rejectedBy = new Map<string, Set<WaitingPod>>();
   /** Unschedulable pods, longest waiting first. */
   readonly #unschedulable = new Set<WaitingPod>();
   #order = 0;
@@ -116,9 +116,9 @@ export class SchedulingQueue {
   }
 
   /** Marks the pod as unschedulable, rejected by these plugins. */
-  refuse(waiting: WaitingPod, plugins: ReadonlySet<string>): void {
+  reject(waiting: WaitingPod, plugins: ReadonlySet<string>): void {
     if (!this.#isHere(waiting)) return;
-    waiting.refusedBy = plugins;
+    waiting.rejectedBy = plugins;
     waiting.notBefore = this.#now() + this.#delay(waiting);
     this.#move(waiting, isGated(waiting.info) ? 'gated' : 'unschedulable');
   }
@@ -140,10 +140,10 @@ export class SchedulingQueue {
   note(event: ClusterEvent): void {
     if (this.#unschedulable.size === 0) return;
     const { world } = this.#options;
-    for (const [plugin, refused] of this.#refusedBy) {
+    for (const [plugin, rejected] of this.#rejectedBy) {
       const hint = plugin === NO_NODES ? isNewNode : this.#hints.get(plugin)?.[event.resource];
       if (!hint) continue;
-      for (const waiting of [...refused]) {
+      for (const waiting of [...rejected]) {
         if (hint(event as never, waiting.info, world)) this.#wake(waiting);
       }
     }
@@ -160,9 +160,9 @@ export class SchedulingQueue {
     return this.#pods.get(waiting.info.uid) === waiting;
   }
 
-  #isHelped({ refusedBy, info }: WaitingPod, event: ClusterEvent): boolean {
+  #isHelped({ rejectedBy, info }: WaitingPod, event: ClusterEvent): boolean {
     const { world } = this.#options;
-    return [...refusedBy].some((plugin) => {
+    return [...rejectedBy].some((plugin) => {
       const hint = this.#hints.get(plugin)?.[event.resource];
       return hint?.(event as never, info, world) ?? false;
     });
@@ -196,9 +196,9 @@ export class SchedulingQueue {
   #enter(waiting: WaitingPod): void {
     this.#unschedulable.add(waiting);
     for (const plugin of keysOf(waiting)) {
-      const refused = this.#refusedBy.get(plugin);
-      if (refused) refused.add(waiting);
-      else this.#refusedBy.set(plugin, new Set([waiting]));
+      const rejected = this.#rejectedBy.get(plugin);
+      if (rejected) rejected.add(waiting);
+      else this.#rejectedBy.set(plugin, new Set([waiting]));
     }
     this.#arm();
   }
@@ -206,9 +206,9 @@ export class SchedulingQueue {
   #leave(waiting: WaitingPod): void {
     this.#unschedulable.delete(waiting);
     for (const plugin of keysOf(waiting)) {
-      const refused = this.#refusedBy.get(plugin);
-      refused?.delete(waiting);
-      if (refused?.size === 0) this.#refusedBy.delete(plugin);
+      const rejected = this.#rejectedBy.get(plugin);
+      rejected?.delete(waiting);
+      if (rejected?.size === 0) this.#rejectedBy.delete(plugin);
     }
   }
 
@@ -262,8 +262,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 const NO_NODES = '';
 const ONLY_NO_NODES: readonly string[] = [NO_NODES];
 
-function keysOf({ refusedBy }: WaitingPod): Iterable<string> {
-  return refusedBy.size > 0 ? refusedBy : ONLY_NO_NODES;
+function keysOf({ rejectedBy }: WaitingPod): Iterable<string> {
+  return rejectedBy.size > 0 ? rejectedBy : ONLY_NO_NODES;
 }
 
 function isNewNode({ resource, type }: ClusterEvent): boolean {

@@ -22,7 +22,7 @@ export class WaitingPod {
   /** The earliest time of the next attempt. */
   notBefore = 0;
   /** The plugins that rejected it; empty when there was no node. */
-  refusedBy: ReadonlySet<string> = NO_PLUGINS;
+  rejectedBy: ReadonlySet<string> = NO_PLUGINS;
 
   constructor(info: PodInfo) {
     this.info = info;

@@ -249,7 +249,7 @@ describe('a patch that makes no sense', () => {
     );
   });
 
-  it('is refused when it is too deep', () => {
+  it('is rejected when it is too deep', () => {
     const deep = JSON.parse(`${'{"again":'.repeat(20_000)}{}${'}'.repeat(20_000)}`);
     expect(() => apply({ again: {} }, JSON.parse(JSON.stringify({ free: 1 })))).not.toThrow();
     expect(() => applyStrategicMergePatch(Root, { again: {} }, deep)).toThrow(PatchError);
@@ -264,7 +264,7 @@ describe('a patch that makes no sense', () => {
     expect(result.items).toHaveLength(20_000);
   });
 
-  it('is refused when it merges one item again and again', () => {
+  it('is rejected when it merges one item again and again', () => {
     const keys = Object.fromEntries(Array.from({ length: 2_000 }, (_, i) => [`k${i}`, 1]));
     const items = [{ name: 'a', ...keys }, ...Array.from({ length: 2_000 }, () => ({ name: 'a' }))];
     const ports = Array.from({ length: 2_000 }, (_, i) => ({ port: i, protocol: 'TCP' }));

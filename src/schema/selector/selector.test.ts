@@ -108,7 +108,7 @@ describe('a selector as objects carry it', () => {
     expect(fromLabelSelector(undefined).matches({})).toBe(false);
   });
 
-  it('is refused with an unknown operator or without values', () => {
+  it('is rejected with an unknown operator or without values', () => {
     expect(() => fromLabelSelector({ matchExpressions: [{ key: 'a', operator: 'Like' }] })).toThrow(
       '"Like" is not a valid label selector operator',
     );
@@ -128,7 +128,7 @@ describe('a selector as objects carry it', () => {
 
 describe('a hostile selector', () => {
   it.each(['a=b,', 'a in (b),', '!a,', '(((((', 'a in (b,', 'a==', '\\\\', '\\,'])(
-    'of millions of characters is refused: %s',
+    'of millions of characters is rejected: %s',
     (part) => {
       const text = part.repeat(2_900_000 / part.length);
       const message = `the selector has ${text.length} characters, which is more than 65536`;

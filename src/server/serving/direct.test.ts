@@ -20,11 +20,11 @@ async function deciding(decide: (attributes: ResourceAttributes) => Decision | P
 }
 
 const allow: Decision = { verdict: 'allow', reason: '' };
-const refuse: Decision = { verdict: 'noOpinion', reason: 'because' };
+const reject: Decision = { verdict: 'noOpinion', reason: 'because' };
 
 describe('a direct call', () => {
   it('is authorized by verb, group, resource, subresource, namespace and name', async () => {
-    const { asked, call } = await deciding(() => refuse);
+    const { asked, call } = await deciding(() => reject);
     const target = { apiVersion: 'apps/v1', plural: 'deployments', namespace: 'x', name: 'web', subresource: 'scale' };
     await expect(call({ verb: 'update', ...target, body: {} })).rejects.toMatchObject({
       reason: 'Forbidden',
@@ -44,7 +44,7 @@ describe('a direct call', () => {
   });
 
   it('waits for an asynchronous decision', async () => {
-    const { call } = await deciding(async ({ verb }) => (verb === 'list' ? allow : refuse));
+    const { call } = await deciding(async ({ verb }) => (verb === 'list' ? allow : reject));
     const pods = { apiVersion: 'v1', plural: 'pods' };
     expect(await call({ verb: 'list', ...pods })).toMatchObject({ type: 'list', items: [] });
     await expect(call({ verb: 'get', ...pods, namespace: 'x', name: 'a' })).rejects.toMatchObject({ code: 403 });
@@ -52,7 +52,7 @@ describe('a direct call', () => {
 
   it('is first denied for a kind that does not exist, as over HTTP, and then not found', async () => {
     const unicorns = { verb: 'list', apiVersion: 'example.com/v1', plural: 'unicorns' } as const;
-    const { asked, call } = await deciding(() => refuse);
+    const { asked, call } = await deciding(() => reject);
     await expect(call(unicorns)).rejects.toMatchObject({ code: 403 });
     expect(asked[0]).toMatchObject({ group: 'example.com', version: 'v1', resource: 'unicorns' });
     await expect((await deciding(() => allow)).call(unicorns)).rejects.toMatchObject({ code: 404 });

@@ -65,8 +65,8 @@ describe('a full disk', () => {
     const filler = join(disk, 'filler');
     await expect(writeFile(filler, Buffer.alloc(32 * 2 ** 20))).rejects.toMatchObject({ code: 'ENOSPC' });
     expect((await stat(filler)).size).toBeGreaterThan(0);
-    const refused = openEmbeddedStore({ directory: join(disk, 'new'), clock: systemClock });
-    await expect(refused).rejects.toBeInstanceOf(StoreFull);
+    const rejected = openEmbeddedStore({ directory: join(disk, 'new'), clock: systemClock });
+    await expect(rejected).rejects.toBeInstanceOf(StoreFull);
     await rm(filler);
     await (await openEmbeddedStore({ directory: join(disk, 'new'), clock: systemClock })).close();
   });

@@ -62,7 +62,7 @@ describe('group commit', () => {
     const created = put('/a', '1', 0);
     await gate.reached;
     let settled = false;
-    const refused = put('/a', '2', 0).catch((error) => {
+    const rejected = put('/a', '2', 0).catch((error) => {
       settled = true;
       return error;
     });
@@ -71,7 +71,7 @@ describe('group commit', () => {
     expect(settled).toBe(false);
     gate.open();
     expect(await created).toBe(2);
-    const conflict = await refused;
+    const conflict = await rejected;
     expect(conflict).toBeInstanceOf(StoreConflict);
     expect(conflict.revision).toBe(2);
     expect(await updated).toBe(3);

@@ -14,8 +14,8 @@ export interface ConnectionOptions {
 }
 
 /** A request that etcd rejected. */
-export class EtcdRefusal extends Error {
-  override readonly name = 'EtcdRefusal';
+export class EtcdRejection extends Error {
+  override readonly name = 'EtcdRejection';
   /** Set when the revision of the request was the reason. */
   readonly revision: 'compacted' | 'future' | undefined;
 
@@ -58,7 +58,7 @@ export class Connection {
     this.#endpoints = options.endpoints.map(checkedUrl);
   }
 
-  /** Sends a request. Rejects with StoreUnavailable after the timeout, StoreFull, or EtcdRefusal. */
+  /** Sends a request. Rejects with StoreUnavailable after the timeout, StoreFull, or EtcdRejection. */
   call<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
     const { clock, timeoutMilliseconds } = this.#options;
     return new Promise((resolve, reject) => {
@@ -172,7 +172,7 @@ export class Connection {
         if (error.message.includes('space exceeded')) return new StoreFull('etcd has no space left', { cause: error });
         return new StoreUnavailable(`etcd is overloaded: ${error.message}`, { cause: error });
       default:
-        return new EtcdRefusal(error);
+        return new EtcdRejection(error);
     }
   }
 }

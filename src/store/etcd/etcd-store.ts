@@ -19,7 +19,7 @@ import {
   type Write,
 } from '../store.ts';
 import { Compactor } from './compactor.ts';
-import { Connection, EtcdRefusal } from './connection.ts';
+import { Connection, EtcdRejection } from './connection.ts';
 import { Keyspace, ZERO } from './keyspace.ts';
 import {
   type Compare,
@@ -158,7 +158,7 @@ export class EtcdStore implements Store {
     try {
       await this.#track(this.#connection.call(methods.compact, { revision }));
     } catch (error) {
-      if (!(error instanceof EtcdRefusal) || error.revision !== 'compacted') throw await this.#explain(error);
+      if (!(error instanceof EtcdRejection) || error.revision !== 'compacted') throw await this.#explain(error);
     }
   }
 
@@ -235,7 +235,7 @@ export class EtcdStore implements Store {
 
   /** Adds the bounds to an error: etcd says only that a revision is compacted or in the future. */
   async #explain(error: unknown): Promise<unknown> {
-    if (!(error instanceof EtcdRefusal)) return error;
+    if (!(error instanceof EtcdRejection)) return error;
     switch (error.revision) {
       case 'compacted':
         return new StoreCompacted(await this.#oldest());

@@ -81,7 +81,7 @@ export class EtcdWatch {
       };
       const stream = client.stream(methods.watch, {
         message: (response) => {
-          if (response.canceled) return fail(refusal(response));
+          if (response.canceled) return fail(rejection(response));
           const events = pending.length > 0 ? [...pending, ...response.events] : response.events;
           pending = response.fragment ? [...events] : [];
           if (response.fragment) return;
@@ -136,7 +136,7 @@ export class EtcdWatch {
   }
 }
 
-function refusal({ compactRevision, cancelReason }: WatchResponse): Error {
+function rejection({ compactRevision, cancelReason }: WatchResponse): Error {
   if (compactRevision > 0) return new StoreCompacted(compactRevision);
   return new StoreUnavailable(`etcd ended a watch: ${cancelReason}`);
 }

@@ -16,7 +16,7 @@ export interface Reading {
   readonly damaged: readonly string[];
   readonly revision: number;
   /** Changes as `revision key value previous`, or why they cannot be read. */
-  readonly history: readonly string[] | { readonly refused: string };
+  readonly history: readonly string[] | { readonly rejected: string };
 }
 
 interface Readings {
@@ -28,9 +28,9 @@ interface Readings {
 }
 
 /** Result of a check of the directory before it is opened: damaged keys, or that the file is damaged. */
-export type Checked = { readonly damaged: readonly string[] } | { readonly refused: string };
+export type Checked = { readonly damaged: readonly string[] } | { readonly rejected: string };
 
-export type Answer = (Readings | { readonly refused: string; readonly kind: string }) & { readonly checked: Checked };
+export type Answer = (Readings | { readonly rejected: string; readonly kind: string }) & { readonly checked: Checked };
 
 for await (const directory of createInterface({ input: process.stdin })) {
   const answer = await examine(directory);
@@ -39,7 +39,7 @@ for await (const directory of createInterface({ input: process.stdin })) {
 
 async function examine(directory: string): Promise<Answer> {
   const checked = await check(directory);
-  const answer = await use(directory).catch((error: Error) => ({ refused: error.message, kind: error.name }));
+  const answer = await use(directory).catch((error: Error) => ({ rejected: error.message, kind: error.name }));
   return { ...answer, checked };
 }
 
@@ -48,7 +48,7 @@ async function check(directory: string): Promise<Checked> {
     const { damaged } = await checkStore(directory);
     return { damaged: damaged.flatMap(({ key }) => (key === undefined ? [] : [key])) };
   } catch (error) {
-    return { refused: (error as Error).message };
+    return { rejected: (error as Error).message };
   }
 }
 
@@ -96,6 +96,6 @@ async function historyOf(store: EmbeddedStore, revision: number): Promise<Readin
         `${change.revision} ${change.key} ${change.value?.toString('latin1')} after ${change.previous?.revision} ${change.previous?.value.toString('latin1')}`,
     );
   } catch (error) {
-    return { refused: (error as Error).message };
+    return { rejected: (error as Error).message };
   }
 }

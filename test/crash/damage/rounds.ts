@@ -21,10 +21,10 @@ export interface DamageSummary {
   readonly cases: number;
   /** Everything was right, in spite of the damage. */
   readonly harmless: number;
-  /** Number of rounds in which some values were refused by their keys. */
+  /** Number of rounds in which some values were rejected by their keys. */
   readonly partial: number;
-  /** The file was refused. */
-  readonly refused: number;
+  /** The file was rejected. */
+  readonly rejected: number;
   readonly problems: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export async function damageRounds(options: DamageOptions): Promise<DamageSummar
   const scratch = await mkdtemp(join(tmpdir(), 'damage-'));
   const reader = new Reader();
   const next = dice(options.seed);
-  const summary = { cases: 0, harmless: 0, partial: 0, refused: 0, problems: [] as string[] };
+  const summary = { cases: 0, harmless: 0, partial: 0, rejected: 0, problems: [] as string[] };
   try {
     const original = await writeStore(join(scratch, 'original'), next);
     const expected = await expectedOf(reader, join(scratch, 'undamaged'), original);
@@ -63,15 +63,15 @@ export async function damageRounds(options: DamageOptions): Promise<DamageSummar
 
 type Result = Answer | { readonly died: string };
 
-function outcomeOf(answer: Result): 'harmless' | 'partial' | 'refused' {
-  if ('died' in answer || 'refused' in answer) return 'refused';
+function outcomeOf(answer: Result): 'harmless' | 'partial' | 'rejected' {
+  if ('died' in answer || 'rejected' in answer) return 'rejected';
   return answer.first.damaged.length > 0 ? 'partial' : 'harmless';
 }
 
 function summarize(answer: Result): string {
   if ('died' in answer) return answer.died;
-  if ('refused' in answer) return `${answer.kind}: ${answer.refused}`;
-  return `${answer.first.damaged.length} keys refused${answer.first.damaged.map((key) => ` ${key}`)}`;
+  if ('rejected' in answer) return `${answer.kind}: ${answer.rejected}`;
+  return `${answer.first.damaged.length} keys rejected${answer.first.damaged.map((key) => ` ${key}`)}`;
 }
 
 /** Returns the reader's answer for the file before it is damaged. */

@@ -4,10 +4,10 @@ import { WRITTEN_ROWS } from './written.ts';
 /** Lists errors in the handling of a damaged store, given its content before. */
 export function problemsOf(answer: Answer | { readonly died: string }, expected: Reading): string[] {
   if ('died' in answer) return [`the process ${answer.died}`];
-  if ('refused' in answer) {
-    const isClear = /data\.mdb|\/registry\//.test(answer.refused) && answer.kind.startsWith('Store');
-    const problems = isClear ? [] : [`it was refused without a file or a key: ${answer.kind}: ${answer.refused}`];
-    return 'refused' in answer.checked ? problems : [...problems, 'a check found nothing that would be refused'];
+  if ('rejected' in answer) {
+    const isClear = /data\.mdb|\/registry\//.test(answer.rejected) && answer.kind.startsWith('Store');
+    const problems = isClear ? [] : [`it was rejected without a file or a key: ${answer.kind}: ${answer.rejected}`];
+    return 'rejected' in answer.checked ? problems : [...problems, 'a check found nothing that would be rejected'];
   }
   const { first, second, third } = answer;
   return [
@@ -19,14 +19,14 @@ export function problemsOf(answer: Answer | { readonly died: string }, expected:
   ];
 }
 
-/** A check names the keys that are refused. */
+/** A check names the keys that are rejected. */
 function checkProblems({ damaged }: Reading, checked: Checked): string[] {
-  if ('refused' in checked) return [`a check refused what can be opened: ${checked.refused}`];
+  if ('rejected' in checked) return [`a check rejected what can be opened: ${checked.rejected}`];
   const isSame = JSON.stringify([...checked.damaged].sort()) === JSON.stringify([...damaged].sort());
   return isSame ? [] : [`a check found ${checked.damaged} and not ${damaged}`];
 }
 
-/** Checks that every row is unchanged, or refused, and that none is added. */
+/** Checks that every row is unchanged, or rejected, and that none is added. */
 function rowProblems(found: Reading, expected: Reading, written: number): string[] {
   const problems: string[] = [];
   for (const [key, value] of Object.entries(found.rows)) {
@@ -42,7 +42,7 @@ function rowProblems(found: Reading, expected: Reading, written: number): string
   return problems;
 }
 
-/** Checks history: it may be refused, or be shorter; the delivered part must be right and complete from there on. */
+/** Checks history: it may be rejected, or be shorter; the delivered part must be right and complete from there on. */
 function historyProblems(found: Reading, expected: Reading): string[] {
   if (!Array.isArray(found.history) || !Array.isArray(expected.history)) return [];
   const tail = expected.history.slice(expected.history.length - found.history.length);

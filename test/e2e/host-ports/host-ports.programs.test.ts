@@ -95,8 +95,8 @@ describe.skipIf(skip !== undefined)('host ports', () => {
     await of(runtime).qd.request('DELETE', `${NAMESPACE}/pods/${name}?gracePeriodSeconds=0`);
     await of(runtime).qd.untilGone(`${NAMESPACE}/pods`, name);
   }
-  /** The message of the event about the refusal. */
-  async function refusal(runtime: Runtime, name: string, port: object): Promise<string> {
+  /** The message of the event about the rejection. */
+  async function rejection(runtime: Runtime, name: string, port: object): Promise<string> {
     const { status } = await pod(runtime, name, port);
     expect(status).toMatchObject({ phase: 'Failed', reason: 'PortInUse' });
     const event = await of(runtime).qd.until(
@@ -111,10 +111,10 @@ describe.skipIf(skip !== undefined)('host ports', () => {
     const other: Runtime = runtime === 'process' ? 'containerd' : 'process';
 
     test(
-      'the port of the API server is refused, and the server stays reachable',
+      'the port of the API server is rejected, and the server stays reachable',
       async () => {
         const port = Number(new URL(of(runtime).qd.origin).port);
-        expect(await refusal(runtime, 'takes-api', { hostPort: port })).toBe(
+        expect(await rejection(runtime, 'takes-api', { hostPort: port })).toBe(
           `Port TCP/${port} of the node is in use by the API server`,
         );
         expect((await of(runtime).qd.request('GET', '/version')).code).toBe(200);
@@ -123,20 +123,22 @@ describe.skipIf(skip !== undefined)('host ports', () => {
     );
 
     test(
-      'the port of the agent and that of the DNS server are refused',
+      'the port of the agent and that of the DNS server are rejected',
       async () => {
         const { body } = await of(runtime).qd.request('GET', `/api/v1/nodes/${NODE}`);
         const agent = body.status.daemonEndpoints.kubeletEndpoint.Port;
-        expect(await refusal(runtime, 'takes-agent', { hostPort: agent })).toContain('in use by the agent of the node');
+        expect(await rejection(runtime, 'takes-agent', { hostPort: agent })).toContain(
+          'in use by the agent of the node',
+        );
         const endpoints = await of(runtime).qd.request('GET', '/api/v1/namespaces/kube-system/endpoints/kube-dns');
         const { port: dns } = endpoints.body.subsets[0].ports.find(({ protocol }: any) => protocol === 'UDP');
-        expect(await refusal(runtime, 'takes-dns', { hostPort: dns, protocol: 'UDP' })).toContain(`UDP/${dns}`);
+        expect(await rejection(runtime, 'takes-dns', { hostPort: dns, protocol: 'UDP' })).toContain(`UDP/${dns}`);
       },
       TIMEOUT_MS,
     );
 
     test(
-      'ports that programs listen on are refused, with the name of the program, except for other addresses',
+      'ports that programs listen on are rejected, with the name of the program, except for other addresses',
       async () => {
         const all = createServer().listen(0, '0.0.0.0');
         const one = createServer().listen(0, '127.0.0.1');
@@ -144,13 +146,13 @@ describe.skipIf(skip !== undefined)('host ports', () => {
         udp.bind(0, '127.0.0.1');
         await Promise.all([all, one, udp].map((each) => once(each, 'listening')));
         const [anywhere, local] = [all, one].map((each) => (each.address() as AddressInfo).port) as [number, number];
-        expect(await refusal(runtime, 'takes-all', { hostPort: anywhere })).toMatch(
+        expect(await rejection(runtime, 'takes-all', { hostPort: anywhere })).toMatch(
           new RegExp(`^Port TCP/${anywhere} of the node is in use by the program \\S+ \\(process ${process.pid}\\)$`),
         );
-        expect(await refusal(runtime, 'takes-one', { hostPort: anywhere, hostIP: '127.0.0.1' })).toContain('in use');
-        expect(await refusal(runtime, 'takes-local', { hostPort: local })).toContain('in use');
+        expect(await rejection(runtime, 'takes-one', { hostPort: anywhere, hostIP: '127.0.0.1' })).toContain('in use');
+        expect(await rejection(runtime, 'takes-local', { hostPort: local })).toContain('in use');
         const datagrams = udp.address().port;
-        expect(await refusal(runtime, 'takes-udp', { hostPort: datagrams, protocol: 'UDP' })).toContain(
+        expect(await rejection(runtime, 'takes-udp', { hostPort: datagrams, protocol: 'UDP' })).toContain(
           `UDP/${datagrams}`,
         );
         const elsewhere = await pod(runtime, 'other-address', { hostPort: local, hostIP: '127.0.0.2' });
@@ -162,11 +164,11 @@ describe.skipIf(skip !== undefined)('host ports', () => {
     );
 
     test(
-      'a port that a pod of another cluster has is refused',
+      'a port that a pod of another cluster has is rejected',
       async () => {
         const hostPort = await freePort();
         expect((await pod(other, 'first', { hostPort })).status.phase).toBe('Running');
-        expect(await refusal(runtime, 'second', { hostPort })).toContain(
+        expect(await rejection(runtime, 'second', { hostPort })).toContain(
           'a pod or a service of another cluster or node',
         );
         await vi.waitFor(async () => expect(await answerOf(hostPort)).toBe('the pod\n'), 10_000);
@@ -176,7 +178,7 @@ describe.skipIf(skip !== undefined)('host ports', () => {
     );
 
     test(
-      'a port that a service of another cluster has is refused',
+      'a port that a service of another cluster has is rejected',
       async () => {
         const { body } = await of(other).qd.request('POST', `${NAMESPACE}/services`, {
           body: {
@@ -190,7 +192,7 @@ describe.skipIf(skip !== undefined)('host ports', () => {
           const { stdout } = await run('/usr/sbin/nft', ['list', 'ruleset']);
           expect(stdout).toContain(`tcp . ${hostPort} `);
         }, 60_000);
-        expect(await refusal(runtime, 'node-port', { hostPort })).toContain(
+        expect(await rejection(runtime, 'node-port', { hostPort })).toContain(
           'a pod or a service of another cluster or node',
         );
         await of(other).qd.request('DELETE', `${NAMESPACE}/services/first`);

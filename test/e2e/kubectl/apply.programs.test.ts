@@ -74,8 +74,8 @@ withKubectl((kubectl) => {
     await kubectl.run('wait', '--for=condition=Established', 'crd/disks.rules.example.com');
     const apply = async (size: number) => kubectl.outcome('apply', '-f', await kubectl.file('disk.json', disk(size)));
     expect((await apply(3)).stdout).toContain('disk.rules.example.com/a created');
-    const refused = await apply(2);
-    expect([refused.code, refused.stderr]).toEqual([
+    const rejected = await apply(2);
+    expect([rejected.code, rejected.stderr]).toEqual([
       1,
       expect.stringContaining('spec: Invalid value: size cannot fall'),
     ]);

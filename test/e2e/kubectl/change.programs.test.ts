@@ -44,8 +44,8 @@ withKubectl((kubectl) => {
     expect((await patch('deployment/web', 'json', same)).stdout).toMatch(/patched \(no change\)/);
     // kubectl 1.20 keeps the reason to itself.
     const why = kubectl.isNewest ? ': testing value /spec/paused failed: test failed' : '';
-    const refused = await patch('deployment/web', 'json', [{ op: 'test', path: '/spec/paused', value: 1 }]);
-    expect([refused.code, refused.stderr]).toEqual([1, `The request is invalid${why}\n`]);
+    const rejected = await patch('deployment/web', 'json', [{ op: 'test', path: '/spec/paused', value: 1 }]);
+    expect([rejected.code, rejected.stderr]).toEqual([1, `The request is invalid${why}\n`]);
     expect((await patch('deployment/web', 'merge', { spec: { replicas: -1 } })).stderr).toContain(
       'spec.replicas: Invalid value: -1: must be greater than or equal to 0',
     );

@@ -8,7 +8,7 @@ import { type Qd, startQd } from '../program.ts';
 import { Driver, deployment } from './driver.ts';
 
 const COUNT = 3;
-/** kubectl waits 5 s after each eviction that is refused: 17 s in all on an idle machine. */
+/** kubectl waits 5 s after each eviction that is rejected: 17 s in all on an idle machine. */
 const DRAIN_TIMEOUT_MS = 60_000;
 
 // Simulated nodes are the same on every store.
@@ -116,8 +116,8 @@ describe.skipIf(usualKubectls.length === 0).each(usualKubectls)('the $name kubec
       const tighter = ['patch', 'pdb', 'web', '--type=merge', '-p', `{"spec":{"minAvailable":${COUNT}}}`];
       expect((await kubectl.outcome(...tighter)).code).toBe(0);
       const [other = ''] = left;
-      const refused = await kubectl.fails('drain', other, '--ignore-daemonsets', '--timeout=7s');
-      expect(refused).toContain("Cannot evict pod as it would violate the pod's disruption budget.");
+      const rejected = await kubectl.fails('drain', other, '--ignore-daemonsets', '--timeout=7s');
+      expect(rejected).toContain("Cannot evict pod as it would violate the pod's disruption budget.");
       await kubectl.run('uncordon', other);
     },
     DRAIN_TIMEOUT_MS,

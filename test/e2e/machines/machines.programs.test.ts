@@ -202,7 +202,7 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
     await vi.waitFor(async () => expect(await get('b', podUrl('c'))).toBe(`pod-c ${addresses.get('b')}`), 20_000);
   });
 
-  test('a second cluster whose rules would meet those of the first is refused', { timeout: TIMEOUT_MS }, async () => {
+  test('a second cluster whose rules would meet those of the first is rejected', { timeout: TIMEOUT_MS }, async () => {
     const flags = [
       '--nodes',
       '1',

@@ -84,8 +84,8 @@ for (const { runtime, needs, clusterCidr, services } of RUNTIMES) {
         expect(await overNodePort('/database')).toMatchObject({ status: 200, text: 'ok\n' });
         await kubectl('apply', '-f', 'examples/shop/policy');
         // The rules follow a moment later.
-        const refused = async () => expect((await overNodePort('/database')).text).toMatch(/^TimeoutError/);
-        await vi.waitFor(refused, 10_000);
+        const rejected = async () => expect((await overNodePort('/database')).text).toMatch(/^TimeoutError/);
+        await vi.waitFor(rejected, 10_000);
         for (const asked of [overNodePort('/'), overIngress('/')]) {
           expect(await asked).toMatchObject({ status: 200, text: expect.stringContaining('<li>tea</li>') });
         }
@@ -118,7 +118,7 @@ for (const { runtime, needs, clusterCidr, services } of RUNTIMES) {
         const program = `
           const socket = require('net').connect({ host: '${address}', port: 5432, timeout: 500 });
           const say = (text) => { console.log(text); process.exit(); };
-          socket.on('connect', () => say('reached')).on('timeout', () => say('refused'));
+          socket.on('connect', () => say('reached')).on('timeout', () => say('rejected'));
         `;
         const names = ['first', 'second', 'third'].map((name) => `locked-in-${name}`);
         await Promise.all(
@@ -138,7 +138,7 @@ for (const { runtime, needs, clusterCidr, services } of RUNTIMES) {
             ({ metadata, status }) => metadata.name === name && status.phase === 'Succeeded',
           );
           const { text } = await qd.request('GET', `/api/v1/namespaces/shop/pods/${name}/log`);
-          expect(text).toBe('refused\n');
+          expect(text).toBe('rejected\n');
         }
       },
       TIMEOUT_MS,

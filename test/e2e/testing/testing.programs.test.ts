@@ -71,9 +71,9 @@ describe('a cluster for tests', () => {
     expect((await qd.request('GET', '/apis/testing.kubernetes.io/v1/faults', asEve)).code).toBe(403);
     expect((await command('fault', 'remove', '--all')).stdout).toBe('removed fault all\n');
     expect((await qd.request('GET', PODS)).code).toBe(200);
-    const refused = await command('fault', 'add', 'nothing');
-    expect(refused.stderr).toContain('is required');
-    expect(refused.code).toBe(1);
+    const rejected = await command('fault', 'add', 'nothing');
+    expect(rejected.stderr).toContain('is required');
+    expect(rejected.code).toBe(1);
   }, 60_000);
 
   test('objects are read as they were, compared with now, and changed back', async () => {

@@ -58,7 +58,7 @@ export function describeImages({ world }: Subject): void {
     ['cut off', (bytes: Buffer) => bytes.subarray(0, 600_000)],
     ['changed', (bytes: Buffer) => bytes.fill('damage', 600_000, 600_006)],
     ['no archive at all', () => Buffer.from('This is no archive.')],
-  ])('refuses an archive that is %s', async (_, damage) => {
+  ])('rejects an archive that is %s', async (_, damage) => {
     const { images } = world().runtime;
     const archive = world().path('damaged.tar');
     await writeImage(archive, { name: 'damaged:1', note: 'not the same as another image' });

@@ -36,14 +36,14 @@ export interface Cluster {
   /** Client of the administrator, over a connection that never breaks. */
   readonly client: Client;
   readonly clock: ControlledClock;
-  /** The way into the server for a component; denied calls are recorded in `refusals`. */
+  /** The way into the server for a component; denied calls are recorded in `rejections`. */
   readonly directFor: (user: User) => DirectHandle;
-  /** Acts as a component; denied calls are recorded in `refusals`. */
+  /** Acts as a component; denied calls are recorded in `rejections`. */
   readonly clientFor: (user: User) => Client;
   /** Link between the controllers and the server. */
   readonly link: Link;
   /** Denied calls of components. A test that expects some removes them. */
-  readonly refusals: string[];
+  readonly rejections: string[];
   /** Warnings and errors that the controllers logged. */
   readonly complaints: LogFields[];
   /** Advances the clock until the condition holds. */
@@ -81,8 +81,8 @@ export async function startCluster({ schedules = false, ...api }: TestClusterOpt
     },
   });
   const { server, nodes } = plane;
-  const refusals: string[] = [];
-  const directFor = (user: User): DirectHandle => noting(server.direct(user), refusals);
+  const rejections: string[] = [];
+  const directFor = (user: User): DirectHandle => noting(server.direct(user), rejections);
   const link = new Link();
   const linked = (user: User) => (user === SCHEDULER ? directFor(user) : link.through(directFor(user)));
   plane.startComponents({ ...server, direct: linked });
@@ -93,7 +93,7 @@ export async function startCluster({ schedules = false, ...api }: TestClusterOpt
     clientFor: (user) => createClient(directTransport(directFor(user))),
     clock,
     link,
-    refusals,
+    rejections,
     complaints,
     async eventually(condition) {
       for (let tries = 0; tries < 200; tries++) {
@@ -104,7 +104,7 @@ export async function startCluster({ schedules = false, ...api }: TestClusterOpt
     },
     async stop() {
       await cleanup.run();
-      if (refusals.length > 0) throw new Error(`components were refused:\n${refusals.join('\n')}`);
+      if (rejections.length > 0) throw new Error(`components were rejected:\n${rejections.join('\n')}`);
     },
   };
 }
@@ -124,10 +124,10 @@ function anyCertificate(now: number): string {
 const REFUSAL =
   / User "[^"]*" cannot |: node "[^"]*" |user not permitted to|cannot set blockOwnerDeletion|not currently held/;
 
-function noting(handle: DirectHandle, refusals: string[]): DirectHandle {
+function noting(handle: DirectHandle, rejections: string[]): DirectHandle {
   return (call) =>
     handle(call).catch((error: Error) => {
-      if (REFUSAL.test(error.message)) refusals.push(error.message);
+      if (REFUSAL.test(error.message)) rejections.push(error.message);
       throw error;
     });
 }

@@ -65,7 +65,7 @@ export function describeDnsProvider(title: string, underTest: () => ProviderUnde
       await clear();
     });
 
-    it('refuses a name outside of the zone', async () => {
+    it('rejects a name outside of the zone', async () => {
       const { zone, record, listed } = await open();
       const outside = { ...record('r1', 'A', '192.0.2.1'), name: 'r1.elsewhere.test.' };
       await expect(zone.change({ remove: [], ensure: [outside] }, signal)).rejects.toMatchObject({

@@ -55,7 +55,7 @@ export class FakeCloudDns {
     this.#fail = error(status, reason, `${reason} for a test`);
   }
 
-  /** Refuses all tokens that were issued so far. */
+  /** Rejects all tokens that were issued so far. */
   revokeTokens(): void {
     this.#valid.clear();
   }

@@ -23,8 +23,8 @@ export function auditLogContract(startServer: StartServer): void {
     authorize: (asked) => {
       const isBeing = asked.verb === 'impersonate' || asked.verb === 'impersonate:user-info';
       const who = asked.verb === 'impersonate' ? 'bob' : 'carol';
-      const isRefused = asked.verb === 'delete' || (isBeing && !('name' in asked && asked.name === who));
-      return isRefused ? { ...NO_OPINION, reason: 'not for him' } : { ...ALLOW, reason: 'why not' };
+      const isRejected = asked.verb === 'delete' || (isBeing && !('name' in asked && asked.name === who));
+      return isRejected ? { ...NO_OPINION, reason: 'not for him' } : { ...ALLOW, reason: 'why not' };
     },
     rulesFor: () => NO_RULES,
   };

@@ -353,7 +353,7 @@ export function loadContract(startServer: StartServer): void {
       expect(await rest(socket)).toMatch(/^HTTP\/1\.1 401 [\s\S]*HTTP\/1\.1 200 /);
     });
 
-    it('of streams has them refused; those within the limit are served', async () => {
+    it('of streams has them rejected; those within the limit are served', async () => {
       await start({ maxStreams: 10 });
       let open: () => void = () => undefined;
       const gate = new Promise<void>((resolve) => {

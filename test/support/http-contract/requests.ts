@@ -124,7 +124,7 @@ export function requestsContract(startServer: StartServer): void {
     it.each([
       ['text/html', '<p>'],
       ['text/yaml', 'a: b'],
-    ])('refuses a body of type %s', async (type, body) => {
+    ])('rejects a body of type %s', async (type, body) => {
       const answer = await send({ path: PODS, method: 'POST', headers: { 'content-type': type }, body });
       expect(answer.code).toBe(415);
       expect(answer.json().message).toBe(

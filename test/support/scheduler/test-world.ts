@@ -163,14 +163,14 @@ export class TestWorld implements World {
     return pods;
   }
 
-  /** Returns by node why it is refused, or that the pod fits. One text when all are refused together. */
+  /** Returns by node why it is rejected, or that the pod fits. One text when all are rejected together. */
   verdicts(plugin: Plugin, pod: PodInfo): Record<string, string> | string {
     const filters = Filters.open([plugin], pod, this);
-    if (!(filters instanceof Filters)) return filters.refusal.reasons.join(', ');
+    if (!(filters instanceof Filters)) return filters.rejection.reasons.join(', ');
     return Object.fromEntries(
       this.cluster.nodes.map((node) => {
         if (filters.nodes && !filters.nodes.has(node.name)) return [node.name, 'not looked at'];
-        return [node.name, filters.check(node)?.refusal.reasons.join(', ') ?? 'fits'];
+        return [node.name, filters.check(node)?.rejection.reasons.join(', ') ?? 'fits'];
       }),
     );
   }

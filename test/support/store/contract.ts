@@ -55,12 +55,12 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
           { key: '/y', value: Buffer.from('2'), expect: 0 },
         ]);
         expect((await store.list('/')).rows.map((row) => row.revision)).toEqual([revision, revision]);
-        const refused = store.commit([
+        const rejected = store.commit([
           { key: '/x', value: Buffer.from('new') },
           { key: '/z', value: Buffer.from('new') },
           { key: '/y', value: null, expect: revision - 1 },
         ]);
-        await expect(refused).rejects.toMatchObject({ name: 'StoreConflict', key: '/y', revision });
+        await expect(rejected).rejects.toMatchObject({ name: 'StoreConflict', key: '/y', revision });
         expect(await contents(store)).toEqual({ '/x': '1', '/y': '2' });
         expect(await store.revision()).toBe(revision);
       });
@@ -82,7 +82,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         expect(await store.revision()).toBe(before);
       });
 
-      it('refuses a key that is empty, or twice in a commit', async () => {
+      it('rejects a key that is empty, or twice in a commit', async () => {
         const value = Buffer.from('1');
         await expect(store.commit([{ key: '', value }])).rejects.toThrow(RangeError);
         const twice = store.commit([

@@ -80,8 +80,8 @@ export async function requestCertificate(options: CertificateOptions): Promise<N
   const deadline = clock.now() + TIMEOUT_MS;
   for (;;) {
     const { status } = await requests.get(name);
-    const refused = status?.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
-    if (refused) throw new AssemblyError(`the certificate was refused: ${refused.message ?? refused.reason}`);
+    const rejected = status?.conditions?.find(({ type }) => type === 'Denied' || type === 'Failed');
+    if (rejected) throw new AssemblyError(`the certificate was rejected: ${rejected.message ?? rejected.reason}`);
     if (status?.certificate) {
       const cert = Buffer.from(status.certificate, 'base64').toString('utf8');
       const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

@@ -189,6 +189,6 @@ it.each<[Partial<FederationServerFlags>, string]>([
   [{ tlsCertFile: undefined as never }, '--tls-cert-file and --tls-private-key-file are required'],
   [{ tokenAuthFile: '/none' }, '--token-auth-file /none cannot be used'],
   [{ dataDir: '/none', etcdServers: ['http://127.0.0.1:1'] }, 'must not both be given'],
-])('refuses %j', async (flags, message) => {
+])('rejects %j', async (flags, message) => {
   await expect(withServer(flags, async () => undefined)).rejects.toThrow(message);
 });

@@ -26,6 +26,6 @@ it.each([
   [{ dnsProvider: 'x' }, '--dns-provider x is unknown; known: coredns, rfc2136, google-clouddns, aws-route53'],
   [{ dnsProvider: 'rfc2136' }, '--dns-provider-config (none was given): the key "server"'],
   [{ dnsProviderConfig: '/none' }, '--dns-provider-config /none cannot be used: it does not exist'],
-])('%j is refused', async (changes, message) => {
+])('%j is rejected', async (changes, message) => {
   await expect(dnsPublication({ ...FLAGS, ...changes } as typeof FLAGS)).rejects.toThrow(message);
 });

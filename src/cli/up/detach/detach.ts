@@ -16,7 +16,7 @@ const LOG_LINES_SHOWN = 10;
 
 export async function upDetached(flags: GivenFlags): Promise<void> {
   const directory = directoryNamed({ name: DEFAULT_NAME, ...flags });
-  // Refuses a directory that is in use, or not ours, before a log file is put into it.
+  // Rejects a directory that is in use, or not ours, before a log file is put into it.
   if (existsSync(directory)) await (await openDirectory(directory)).release();
   const log = await openLogFile(directory);
   try {

@@ -49,7 +49,7 @@ test('a directory that the user created for the cluster becomes private, also wi
   }
 });
 
-test('a directory with files of something else is refused and left as it is', async () => {
+test('a directory with files of something else is rejected and left as it is', async () => {
   const path = join(home, 'mine');
   await mkdir(path);
   await chmod(path, 0o755);
@@ -61,7 +61,7 @@ test('a directory with files of something else is refused and left as it is', as
   expect((await stat(path)).mode & 0o777).toBe(0o755);
 });
 
-test.each(['file', 'file/below'])('a path that is not a directory is refused: %s', async (name) => {
+test.each(['file', 'file/below'])('a path that is not a directory is rejected: %s', async (name) => {
   await writeFile(join(home, 'file'), '');
   await expect(openDirectory(join(home, name))).rejects.toThrow('is not a directory');
 });

@@ -33,7 +33,7 @@ export interface Directory {
  */
 export async function openDirectory(path: string): Promise<Directory> {
   const names = await namesIn(path);
-  if (names) refuseForeign(path, names);
+  if (names) rejectForeign(path, names);
   const file = join(path, 'cluster.json');
   let lock = names && (await takeLock(path));
   let created: string | undefined;
@@ -92,7 +92,7 @@ const LOST_AND_FOUND = 'lost+found';
 const MAX_NAMED_FILES = 3;
 
 /** Without cluster.json, a directory is ours if a start that failed, or a restore, left all that is in it. */
-function refuseForeign(path: string, names: readonly string[]): void {
+function rejectForeign(path: string, names: readonly string[]): void {
   if (names.includes('cluster.json')) return;
   const foreign = names.filter((name) => !isOwnFile(name) && name !== LOST_AND_FOUND).sort();
   if (foreign.length === 0) return;

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-test('a second holder is refused with the process id of the first', async () => {
+test('a second holder is rejected with the process id of the first', async () => {
   const lock = await takeLock(directory);
   await expect(takeLock(directory)).rejects.toThrow(`${directory} is in use by process ${process.pid}`);
   await lock.release();
@@ -60,7 +60,7 @@ test('exactly one of many processes takes over a stale lock', async () => {
   const script = `
     const { takeLock } = await import(${JSON.stringify(join(import.meta.dirname, 'lock.ts'))});
     try { await takeLock(${JSON.stringify(directory)}); console.log('got'); process.stdin.resume(); }
-    catch { console.log('refused'); }`;
+    catch { console.log('rejected'); }`;
   const children = Array.from({ length: 4 }, () =>
     spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
       stdio: ['pipe', 'pipe', 'inherit'],
@@ -68,5 +68,5 @@ test('exactly one of many processes takes over a stale lock', async () => {
   );
   const said = await Promise.all(children.map(async ({ stdout }) => String((await once(stdout, 'data'))[0]).trim()));
   for (const child of children) child.kill('SIGKILL');
-  expect(said.sort()).toEqual(['got', 'refused', 'refused', 'refused']);
+  expect(said.sort()).toEqual(['got', 'rejected', 'rejected', 'rejected']);
 });

@@ -42,7 +42,7 @@ export async function clientAuthorities(own: string, file: string | undefined): 
 /** Authorities that sign certificates of authenticating proxies; undefined: there are none. */
 export async function proxyAuthorities(settings: IdentityFlags): Promise<string | undefined> {
   const { requestheaderClientCaFile: file } = settings;
-  if (file === undefined) refuseWithout('--requestheader-client-ca-file', '--requestheader-', settings);
+  if (file === undefined) rejectWithout('--requestheader-client-ca-file', '--requestheader-', settings);
   return ifNamed('--requestheader-client-ca-file', file, certificates);
 }
 
@@ -50,7 +50,7 @@ export async function proxyAuthorities(settings: IdentityFlags): Promise<string 
 async function oidcSettings(settings: IdentityFlags): Promise<OidcSettings | undefined> {
   const { oidcIssuerUrl: issuer, oidcClientId: clientId, oidcUsernameClaim: usernameClaim } = settings;
   if (issuer === undefined && clientId === undefined) {
-    refuseWithout('--oidc-issuer-url and --oidc-client-id', '--oidc-', settings);
+    rejectWithout('--oidc-issuer-url and --oidc-client-id', '--oidc-', settings);
     return undefined;
   }
   if (issuer === undefined || clientId === undefined) {
@@ -75,7 +75,7 @@ async function oidcSettings(settings: IdentityFlags): Promise<OidcSettings | und
 }
 
 /** Flags that would have no effect were probably meant to have one. */
-function refuseWithout(needed: string, prefix: string, settings: IdentityFlags): void {
+function rejectWithout(needed: string, prefix: string, settings: IdentityFlags): void {
   const flag = identityFlags.find(
     (each) =>
       longName(each).startsWith(prefix) &&

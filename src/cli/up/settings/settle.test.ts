@@ -110,7 +110,7 @@ test('a store that does not outlive the process can be changed', async () => {
   expect(await settle(given, remembered, none)).toMatchObject(given);
 });
 
-test('a value that only another release knows is refused', async () => {
+test('a value that only another release knows is rejected', async () => {
   const remembered = { store: 'cloud' } as unknown as Remembered;
   await expect(settle({}, remembered, none)).rejects.toThrow('cluster.json says --store cloud, which this qd does not');
 });

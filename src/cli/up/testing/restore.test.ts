@@ -25,7 +25,7 @@ it('leaves out tokens, which are of another cluster', async () => {
   expect((await readRestore({ restore }))?.rows).toHaveLength(1);
 });
 
-it('refuses a file with a damaged Secret before anything is created', async () => {
+it('rejects a file with a damaged Secret before anything is created', async () => {
   await save('nonsense');
   await expect(readRestore({ restore })).rejects.toThrow(
     `--restore ${restore} cannot be used: /registry/core/secrets/default/a is damaged`,

@@ -31,7 +31,7 @@ describe('contentOf', () => {
 
   it.each([noSuchPath(), methodNotAllowed()])('passes over a kind that went away: %s', async (error) => {
     const api = new ScriptedApi();
-    api.refuse(({ plural }) => (plural === 'secrets' ? error : undefined));
+    api.reject(({ plural }) => (plural === 'secrets' ? error : undefined));
     const found = await contentOf('x', {
       client: createClient(api),
       signal,
@@ -44,7 +44,7 @@ describe('contentOf', () => {
   it('reports what could not be listed, and lists the rest', async () => {
     const api = new ScriptedApi();
     api.put('configmaps', { metadata: { name: 'a', namespace: 'x' } });
-    api.refuse(({ plural }) => (plural === 'secrets' ? new ApiError('InternalError', 'broken') : undefined));
+    api.reject(({ plural }) => (plural === 'secrets' ? new ApiError('InternalError', 'broken') : undefined));
     const found = await contentOf('x', {
       client: createClient(api),
       signal,

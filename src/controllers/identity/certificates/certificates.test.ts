@@ -91,7 +91,7 @@ describe('a signed certificate', () => {
   });
 });
 
-describe('a signer refuses', () => {
+describe('a signer rejects', () => {
   const foreign = { commonName: 'ann', organization: 'system:masters' };
   const nobody = { commonName: 'ann', organization: 'system:nodes' };
   it.each<[string, Asked, string]>([

@@ -71,7 +71,7 @@ describe('observeTokens', () => {
 
   it('abandons nothing when the server cannot be asked', async () => {
     const api = new ScriptedApi();
-    api.refuse(() => new ApiError('ServiceUnavailable', 'away'));
+    api.reject(() => new ApiError('ServiceUnavailable', 'away'));
     await expect(observe(secret(), {}, api).observation).rejects.toThrow('away');
   });
 });

@@ -61,9 +61,9 @@ export function planLoadBalancer(
   const nodes = of(Node).list().filter(isReal);
   if (nodes.length === 0) return [];
   const isServers = (service.spec.ports ?? []).some(({ port, protocol }) => port === serverPort && protocol === 'TCP');
-  const isRefused = isServers && isBalanced(service);
+  const isRejected = isServers && isBalanced(service);
   const status = {
-    ...announcement(service, nodes, isRefused ? [] : entriesFor(service, nodes, of)),
+    ...announcement(service, nodes, isRejected ? [] : entriesFor(service, nodes, of)),
     ...conditionsOf(service, nodes, now),
   };
   const message = `Port ${serverPort} belongs to the API server: the addresses of nodes are not announced for it`;
@@ -71,7 +71,7 @@ export function planLoadBalancer(
     ...(Object.keys(status).length === 0
       ? []
       : [patchStatus(Service, service, { type: 'merge', changes: { status } })]),
-    ...(isRefused ? [event(service, 'Warning', PORT_IN_USE, message)] : []),
+    ...(isRejected ? [event(service, 'Warning', PORT_IN_USE, message)] : []),
   ];
 }
 

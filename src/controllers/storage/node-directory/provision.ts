@@ -25,8 +25,8 @@ export function planProvision(claim: Claim | undefined, world: World, root: stri
   if (storageClass?.provisioner !== NODE_DIRECTORY || world.of(PersistentVolume).get(nameFor(claim))) return [];
   const selected = claim.metadata.annotations[SELECTED_NODE];
   if (selected === undefined && storageClass.volumeBindingMode === 'WaitForFirstConsumer') return [];
-  const refusal = unsupportedReason(claim, storageClass);
-  if (refusal !== undefined) return [failed(claim, refusal)];
+  const rejection = unsupportedReason(claim, storageClass);
+  if (rejection !== undefined) return [failed(claim, rejection)];
   const node = selected === undefined ? anyNode(world, storageClass) : world.nodeNamed(selected);
   if (!node) {
     if (selected === undefined) return [failed(claim, 'there is no node that is ready')];

@@ -365,7 +365,7 @@ it('pods that cannot be deleted after the deadline are left to the back-off of t
   const world = new World();
   world.job({ activeDeadlineSeconds: 10 }, { status: { startTime: '2030-01-01T00:00:00Z' } });
   const pod = world.pod('a');
-  world.failures = [{ action: { type: 'delete', kind: Pod, object: pod }, error: new Error('refused') }];
+  world.failures = [{ action: { type: 'delete', kind: Pod, object: pod }, error: new Error('rejected') }];
   const plan = world.plan();
   expect(plan.map(({ type }) => type)).toContain('delete');
   expect(plan.filter(({ type }) => type === 'requeueAfter')).toEqual([]);

@@ -109,7 +109,7 @@ export class ZonePublisher {
     return this.#zone.list(signal);
   }
 
-  /** A service that is refused does not keep the others from being published. */
+  /** A service that is rejected does not keep the others from being published. */
   async #send(keys: readonly string[]): Promise<void> {
     const parts = keys.map((key) => ({ key, records: this.#desired.get(key) ?? [], changes: this.#changesOf(key) }));
     const change: RecordChanges = {

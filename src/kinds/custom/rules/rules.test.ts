@@ -263,7 +263,7 @@ describe('an update', () => {
     ]);
   });
 
-  it('may reorder a list with keys that a rule refuses', () => {
+  it('may reorder a list with keys that a rule rejects', () => {
     const item: JsonSchema = { type: 'object', required: ['name'], properties: { name: STRING, size: INTEGER } };
     const map: JsonSchema = {
       ...{ type: 'array', maxItems: 10, items: item, 'x-kubernetes-validations': [{ rule: 'self.size() > 5' }] },
@@ -277,7 +277,7 @@ describe('an update', () => {
     expect(checked(kind({ list }), { list: [b, a] }, { list: [a, b] })).toHaveLength(1);
   });
 
-  it('may leave a value that a rule refuses', () => {
+  it('may leave a value that a rule rejects', () => {
     const schema = kind(
       { a: INTEGER, b: { ...INTEGER, 'x-kubernetes-validations': [{ rule: 'self > 0' }] } },
       { rule: 'self.a > 0' },
@@ -288,7 +288,7 @@ describe('an update', () => {
 });
 
 describe('a definition', () => {
-  it('is refused for rules that cannot be compiled', () => {
+  it('is rejected for rules that cannot be compiled', () => {
     const nothing =
       'Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", OptionalOldSelf:(*bool)(nil)';
     expect(defined(kind({}, { rule: 'self.missing > 0' }))).toEqual([
@@ -307,7 +307,7 @@ describe('a definition', () => {
     ]);
   });
 
-  it('is refused for rules that may cost too much', () => {
+  it('is rejected for rules that may cost too much', () => {
     const list: JsonSchema = { type: 'array', items: { type: 'string' } };
     const rule = { rule: 'self.list.all(x, self.list.all(y, x == y))' };
     const words =
@@ -324,7 +324,7 @@ describe('a definition', () => {
 });
 
 describe('hostile rules', () => {
-  it('in large numbers are refused before they are compiled', () => {
+  it('in large numbers are rejected before they are compiled', () => {
     const rules = Array.from({ length: 1_001 }, (_, i) => ({ rule: `self.a > ${i}` }));
     expect(texts(ruleLimitErrors([kind({ a: INTEGER }, ...rules)], 'spec.versions'))).toEqual([
       'spec.versions: Forbidden: x-kubernetes-validations must have at most 1000 rules in all versions',
@@ -336,7 +336,7 @@ describe('hostile rules', () => {
     ]);
   });
 
-  it('that nest are refused', () => {
+  it('that nest are rejected', () => {
     const list: JsonSchema = { type: 'array', items: INTEGER };
     const depth = 30;
     const nested = `${Array.from({ length: depth }, (_, i) => `self.list.all(x${i}, `).join('')}true${')'.repeat(depth)}`;
@@ -347,7 +347,7 @@ describe('hostile rules', () => {
 });
 
 describe('an object', () => {
-  it('is refused when its rules cost too much', () => {
+  it('is rejected when its rules cost too much', () => {
     const list: JsonSchema = { type: 'array', items: INTEGER };
     const schema = kind({ list }, { rule: 'self.list.all(x, self.list.all(y, x + y >= 0))' });
     const long = Array.from({ length: 2000 }, (_, i) => i);

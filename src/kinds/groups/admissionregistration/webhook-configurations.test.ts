@@ -78,7 +78,7 @@ it.each([
     { clientConfig: { service: { namespace: 'n', name: 's', path: '/a//b' } } },
     'clientConfig.service.path: Invalid value: "/a//b": segment[1] may not be empty',
   ],
-])('refuses %j', async (fields, message) => {
+])('rejects %j', async (fields, message) => {
   expect(await faults(fields)).toContain(message);
 });
 
@@ -89,7 +89,7 @@ it.each([
   ['https://u@a', 'Invalid value: "u": user information is not permitted in the URL'],
   ['https://a#f', 'Invalid value: "f": fragments are not permitted in the URL'],
   ['https://a?q=1', 'Invalid value: "q=1": query parameters are not permitted in the URL'],
-])('refuses the URL %s', async (url, message) => {
+])('rejects the URL %s', async (url, message) => {
   expect(await faults({ clientConfig: { url } })).toEqual([`clientConfig.url: ${message}`]);
 });
 
@@ -116,11 +116,11 @@ it.each([
     { resources: ['*', 'pods'] },
     'resources: Invalid value: ["*","pods"]: if \'*\' is present, must not specify other resources without subresources',
   ],
-])('refuses a rule with %j', async (fields, message) => {
+])('rejects a rule with %j', async (fields, message) => {
   expect(await faults({ rules: [{ ...rule, ...fields }] })).toContain(`rules[0].${message}`);
 });
 
-it('refuses two webhooks of one name', async () => {
+it('rejects two webhooks of one name', async () => {
   const api = await start();
   const twice = { metadata: { name: 'x' }, webhooks: [webhook, webhook] };
   await expect(api.create('validatingwebhookconfigurations', twice, asked)).rejects.toThrow(
@@ -139,7 +139,7 @@ it.each([
   ['params.x == 1', `compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')`],
   ["'text'", 'must evaluate to bool but got string'],
   ['object.spec.paused', 'must evaluate to bool but got dyn'],
-])('refuses the match condition %s', async (expression, problem) => {
+])('rejects the match condition %s', async (expression, problem) => {
   const matchConditions = [
     { name: 'good', expression: "request.operation != 'DELETE'" },
     { name: 'c', expression },

@@ -42,7 +42,7 @@ it.each([
     { service, caBundle: 'YQ==', insecureSkipTLSVerify: true },
     'may not be true if caBundle is present',
   ],
-])('refuses %s', async (_, name, more, message) => {
+])('rejects %s', async (_, name, more, message) => {
   const api = await testServer([Namespace, APIService]);
   const created = api.create('apiservices', { metadata: { name }, spec: { ...spec, ...more } }, ASKED);
   await expect(created).rejects.toThrow(message);

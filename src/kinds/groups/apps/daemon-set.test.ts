@@ -156,14 +156,14 @@ describe.each(['apps/v1beta2', OLD])('an update in %s, which knows no surge', (a
     [spec({ maxUnavailable: 0 }, 'RollingUpdate')],
     [spec({ maxUnavailable: 0 }, 'OnDelete')],
     [spec({ maxUnavailable: 0, maxSurge: 1 }, 'RollingUpdate')],
-  ])('refuses %j', (changed) => {
+  ])('rejects %j', (changed) => {
     const error = `${at}: Invalid value: 0: cannot be 0`;
     expect(create(kind, daemonSet(changed), { apiVersion }).errors).toEqual([error]);
     const old = create(kind, daemonSet(), { apiVersion }).object;
     expect(update(kind, old, daemonSet(changed), { apiVersion }).errors).toEqual([error]);
   });
 
-  test('refuses no node as a percentage', () => {
+  test('rejects no node as a percentage', () => {
     const errors = [`${at}: Invalid value: "0%": cannot be 0`];
     expect(create(kind, daemonSet(spec({ maxUnavailable: '0%' }, 'RollingUpdate')), { apiVersion }).errors).toEqual(
       errors,

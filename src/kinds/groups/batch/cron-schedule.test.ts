@@ -99,7 +99,7 @@ test.each([
   ['@every 5x', 'failed to parse duration @every 5x: time: unknown unit "x" in duration "5x"'],
   ['TZ=Nowhere/Land 0 0 * * *', 'provided bad location Nowhere/Land: unknown time zone Nowhere/Land'],
   ['TZ=0', /^invalid schedule format/],
-])('%s is refused', (text, message) => {
+])('%s is rejected', (text, message) => {
   const parsed = parseCronSchedule(text);
   expect(parsed).toEqual({ error: typeof message === 'string' ? message : expect.stringMatching(message) });
 });

@@ -51,7 +51,7 @@ it.each([
   ['x', () => ({ trustBundle: ca.replaceAll('CERTIFICATE', 'KEY') }), 'entry 0 has bad block type: KEY'],
   ['x', () => ({ trustBundle: ca.replace('-----\n', '-----\nA: b\n\n') }), 'entry 0 has PEM block headers'],
   ['x', () => ({ trustBundle: `${ca}${' '.repeat(1024 * 1024)}` }), 'may not be more than 1048576 bytes'],
-])('a bundle is refused as %s', async (name, spec, message) => {
+])('a bundle is rejected as %s', async (name, spec, message) => {
   await expect(create(name, spec())).rejects.toThrow(message);
 });
 

@@ -39,7 +39,7 @@ const status = {
   observedGeneration: s.int64({
     omitZero: true,
     description:
-      'The metadata.generation that this status was computed from. Evictions are refused while it is out of date.',
+      'The metadata.generation that this status was computed from. Evictions are rejected while it is out of date.',
   }),
   disruptedPods: s.map(s.time(), {
     description:
@@ -65,7 +65,7 @@ export const PodDisruptionBudget = defineKind({
   short: ['pdb'],
   scope: 'Namespaced',
   description:
-    'Limits how many pods of an application may be down at the same time because of voluntary disruptions, such as draining a node. Evictions that would exceed the limit are refused.',
+    'Limits how many pods of an application may be down at the same time because of voluntary disruptions, such as draining a node. Evictions that would exceed the limit are rejected.',
   versions: {
     'policy/v1': {},
     [V1BETA1]: {

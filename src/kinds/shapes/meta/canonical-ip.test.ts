@@ -23,7 +23,7 @@ it.each([
   ['010.0.0.1', ['must not have leading 0s']],
   ['::ffff:1.2.3.4', ['must not be an IPv4-mapped IPv6 address']],
   ['2001:DB8::1', ['must be in canonical form ("2001:db8::1")']],
-])('the address %s is refused', (text, problems) => {
+])('the address %s is rejected', (text, problems) => {
   expect(canonicalIpProblems(text)).toEqual(problems);
 });
 

@@ -6,7 +6,7 @@
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Timer } from '../../../base/time/clock.ts';
-import type { Refusal } from '../../admission/refusal.ts';
+import type { Rejection } from '../../admission/rejection.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { Action, ActionOutcome, Plan, PlannedEvent } from '../../pod/plan/action.ts';
 import { adoptPod, alignContainers } from '../../pod/plan/adopt.ts';
@@ -33,7 +33,7 @@ export interface PodWorkerOptions {
   /** Why the node does not run a pod that it has nothing of yet. */
   readonly admit: (pod: SeenPod) => Promise<PodFailure | undefined>;
   /** Why the node has no room for changed resources. */
-  readonly admitResize: (pod: SeenPod) => Promise<Refusal | undefined>;
+  readonly admitResize: (pod: SeenPod) => Promise<Rejection | undefined>;
   readonly onResized: () => void;
   /** Called after every turn whose state is to be shown. */
   readonly onStatus: (worker: PodWorker) => void;

@@ -1,6 +1,6 @@
 /** Decides about changed resources of a pod that runs: they are allocated, or the resize waits. Says how it goes in events. */
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { Refusal } from '../../admission/refusal.ts';
+import type { Rejection } from '../../admission/rejection.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { PlannedEvent } from '../../pod/plan/action.ts';
 import { isResized, resizeError } from '../../pod/plan/resize.ts';
@@ -8,7 +8,7 @@ import type { PodState } from '../../pod/plan/state.ts';
 
 export interface ResizesOptions {
   /** Why the node has no room for the pod as its spec is now. */
-  readonly admit: (pod: SeenPod) => Promise<Refusal | undefined>;
+  readonly admit: (pod: SeenPod) => Promise<Rejection | undefined>;
   readonly emit: (event: PlannedEvent) => void;
   /** Called when a resize is done, which may have freed something. */
   readonly onDone: () => void;
@@ -24,7 +24,7 @@ export class Resizes {
     this.#options = options;
   }
 
-  /** Is called before the pod is planned: a plan applies what is not refused. */
+  /** Is called before the pod is planned: a plan applies what is not rejected. */
   async decide(pod: SeenPod, state: PodState): Promise<void> {
     const { generation = 0 } = pod.metadata;
     if (state.endPhase || !isResized(pod, state)) {
@@ -36,19 +36,19 @@ export class Resizes {
       this.#reportError(pod, state);
       return;
     }
-    const refusal = await this.#options.admit(pod);
-    if (!refusal) {
+    const rejection = await this.#options.admit(pod);
+    if (!rejection) {
       admit(pod, state);
       this.#started = generation;
       this.#error = undefined;
       this.#event('Normal', 'ResizeStarted', `Pod resize started: ${summary(pod)}`);
       return;
     }
-    const reason = refusal.reason === 'Infeasible' ? 'Infeasible' : 'Deferred';
-    const known = state.resizeRefusal;
-    state.resizeRefusal = { reason, message: refusal.message, generation };
+    const reason = rejection.reason === 'Infeasible' ? 'Infeasible' : 'Deferred';
+    const known = state.resizeRejection;
+    state.resizeRejection = { reason, message: rejection.message, generation };
     if (known?.reason === reason && known.generation === generation) return;
-    this.#event('Warning', `Resize${reason}`, `Pod resize ${refusal.reason}: ${summary(pod, refusal.message)}`);
+    this.#event('Warning', `Resize${reason}`, `Pod resize ${rejection.reason}: ${summary(pod, rejection.message)}`);
   }
 
   #complete(pod: SeenPod, generation: number): void {
@@ -73,7 +73,7 @@ export class Resizes {
 }
 
 function admit({ spec }: SeenPod, state: PodState): void {
-  state.resizeRefusal = undefined;
+  state.resizeRejection = undefined;
   state.admitted = spec;
 }
 

@@ -21,6 +21,6 @@ it.each([
   ['A=x', 'invalid environment variable format at line 1: value must be enclosed in single quotes'],
   ["A='x'y", 'invalid environment variable format at line 1: unexpected content after closing quote'],
   ["\nA='x\ny", 'invalid environment variable format starting at line 2: unclosed single quote'],
-])('refuses %j', (text, message) => {
+])('rejects %j', (text, message) => {
   expect(() => variableInFile(text, 'Z')).toThrow(message);
 });

@@ -20,7 +20,7 @@ it('no interface is found on the bridge of another network, and without a networ
   expect(interfaceIn('', 'qd0123456789')).toBeUndefined();
 });
 
-it('refuses an interface on the bridge that is not described', () => {
+it('rejects an interface on the bridge that is not described', () => {
   const { eth0: _, ...rest } = Interfaces;
   expect(() => interfaceIn(info(rest), 'qd0123456789')).toThrow('which interface the pod has');
 });

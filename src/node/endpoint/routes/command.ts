@@ -16,7 +16,7 @@ export interface CommandRequest {
 
 const FAILURES = { exec: 'error executing command in container', attach: 'error attaching to container' } as const;
 
-/** Resolves when the process has ended or the client has gone. Rejects as long as the request can be refused. */
+/** Resolves when the process has ended or the client has gone. Rejects as long as the request can be rejected. */
 export async function serveCommandRequest(
   exchange: UpgradeExchange,
   { type, target, query }: CommandRequest,

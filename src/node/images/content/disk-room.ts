@@ -29,7 +29,7 @@ export async function checkRoom(directory: string, what: string, bytes: number):
 
 /**
  * Passes on data that is about to be written into a directory, as long as there is room. More than there was room for
- * at the beginning is refused even if it is not written: it may be endless.
+ * at the beginning is rejected even if it is not written: it may be endless.
  */
 export async function* withinRoom(
   source: AsyncIterable<Buffer>,

@@ -16,7 +16,7 @@ export interface Index {
   readonly manifests: readonly Descriptor[];
 }
 
-/** Manifests, indexes and configurations are read whole; larger ones are refused, as registries do. */
+/** Manifests, indexes and configurations are read whole; larger ones are rejected, as registries do. */
 export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 const LIMITS = { maxDepth: 100, maxParts: 500_000 };
 

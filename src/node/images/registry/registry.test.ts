@@ -265,7 +265,7 @@ test('a password is sent when the registry asks for it, and not before', async (
   expect(requests.slice(1).every((line) => line.endsWith(BASIC))).toBe(true);
 });
 
-test('a private image is refused without credentials', async () => {
+test('a private image is rejected without credentials', async () => {
   demand('Basic realm="x"', BASIC);
   await expect(pull()).rejects.toThrow(/pull access denied, repository does not exist or may require authorization/);
 });
@@ -402,7 +402,7 @@ test('a configuration that is too large is not fetched', async () => {
   expect(pathsOf('/blobs/')).toEqual([]);
 });
 
-test('a manifest that is nested without end is refused', async () => {
+test('a manifest that is nested without end is rejected', async () => {
   image.index = Buffer.from('['.repeat(4_000_000));
   await expect(pull()).rejects.toThrow('is not JSON');
 });

@@ -41,7 +41,7 @@ describe.skipIf(!isMounted)('a small layer that expands to more than the disk ha
     ['in a file', () => layerOf([file('bomb', ZEROS)])],
     ['in nothing that is written', () => layerOf([], ZEROS)],
     ['in files of one name', () => layerOf(Array.from({ length: 16 }, () => file('a', ZEROS.subarray(0, MEBIBYTE))))],
-  ])('%s is refused, and nothing is left', async (_, make) => {
+  ])('%s is rejected, and nothing is left', async (_, make) => {
     const layer = await make();
     await expect(unpack([layer])).rejects.toThrow(`layer ${layer.digest} needs more space than the disk of ${disk}`);
     expect(readdirSync(layout.ingest())).toEqual([]);

@@ -330,10 +330,10 @@ test('a pod ends at its deadline', () => {
   expect(statusOf(pod, state, later)).toMatchObject({ phase: 'Failed', reason: 'DeadlineExceeded' });
 });
 
-test('a refused pod starts nothing and shows no containers', () => {
+test('a rejected pod starts nothing and shows no containers', () => {
   const pod = podOf();
   const state = adoptPod(pod, { sandboxes: [], containers: [] }, NOW);
-  state.failure = { reason: 'OutOfcpu', message: 'Node did not have enough resource: cpu', isRefusal: true };
+  state.failure = { reason: 'OutOfcpu', message: 'Node did not have enough resource: cpu', isRejection: true };
   expect(planned(pod, state)).toEqual(['release-volumes']);
   begin(state, planPod(pod, state, NOW), NOW);
   expect(statusOf(pod, state)).toMatchObject({ phase: 'Failed', reason: 'OutOfcpu', containerStatuses: [] });
@@ -506,7 +506,7 @@ test('resources are updated in place, or by a restart where the policy says so',
   const before = podOf({ containers: [{ name: 'a', image: 'i:1', resources }] });
   changing.admitted = before.spec;
   changing.size = sizeOf(before);
-  changing.resizeRefusal = { reason: 'Deferred', message: 'no room', generation: 1 };
+  changing.resizeRejection = { reason: 'Deferred', message: 'no room', generation: 1 };
   expect(planned(plain, changing)).toEqual([]);
   expect(condition('PodResizePending', changing)).toMatchObject({
     status: 'True',

@@ -18,10 +18,10 @@ export function podReport(pod: SeenPod, state: PodState, now: number): Omit<Repo
   const { startTime, failure, endPhase, addresses } = state;
   const { initContainers = [], containers, ephemeralContainers = [] } = pod.spec;
   const specs = [...initContainers, ...containers, ...ephemeralContainers];
-  const isRefused = failure?.isRefusal === true && !state.containers.some(hasRun);
+  const isRejected = failure?.isRejection === true && !state.containers.some(hasRun);
   const wasReached = reachedIn(pod, state);
   const subjectAt = (spec: SeenContainer, at: number) => ({ spec, each: state.containers[at]!, now, wasReached });
-  const runs = isRefused ? [] : specs.map((spec, at) => runOf(pod, state, subjectAt(spec, at)));
+  const runs = isRejected ? [] : specs.map((spec, at) => runOf(pod, state, subjectAt(spec, at)));
   return {
     pod,
     phase: reportedPhase(pod, state),
@@ -71,7 +71,7 @@ function runOf(pod: SeenPod, state: PodState, subject: Subject): ContainerRun {
     started: isStarted(spec, each),
     ready: isStarted(spec, each) && (each.ready ?? !('readinessProbe' in spec && spec.readinessProbe)),
     actual: each.applied?.own,
-    isResizeRefused: state.resizeRefusal !== undefined,
+    isResizeRejected: state.resizeRejection !== undefined,
   };
 }
 
@@ -154,8 +154,8 @@ function neverRan(now: number): Termination {
 
 /** Returns how a change of resources stands; undefined when there is none. */
 function resizeOf(pod: SeenPod, state: PodState): Report['resize'] {
-  const { resizeRefusal: refusal } = state;
-  if (refusal) return { type: 'PodResizePending', reason: refusal.reason, message: refusal.message };
+  const { resizeRejection: rejection } = state;
+  if (rejection) return { type: 'PodResizePending', reason: rejection.reason, message: rejection.message };
   if (!isResized(pod, state)) return undefined;
   const message = resizeError(state);
   return { type: 'PodResizeInProgress', ...(message !== undefined && { reason: 'Error', message }) };

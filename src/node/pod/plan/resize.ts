@@ -7,8 +7,8 @@ import { specAt } from './facts.ts';
 import type { ContainerState, PodSize, PodState } from './state.ts';
 
 /** The pod with the resources that the node has admitted. Everything is started and resized by it. */
-export function admittedPod(pod: SeenPod, { resizeRefusal, admitted }: PodState): SeenPod {
-  return resizeRefusal ? withResourcesOf(pod, admitted) : pod;
+export function admittedPod(pod: SeenPod, { resizeRejection, admitted }: PodState): SeenPod {
+  return resizeRejection ? withResourcesOf(pod, admitted) : pod;
 }
 
 function withResourcesOf(pod: SeenPod, { resources, containers, initContainers = [] }: SeenPod['spec']): SeenPod {

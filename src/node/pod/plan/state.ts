@@ -151,12 +151,12 @@ export interface PodFailure {
   readonly graceSeconds?: number;
   /** The message of the condition `DisruptionTarget`, for a pod that ends for the sake of the node. */
   readonly disruption?: string;
-  /** True when the node refused the pod before anything was started. */
-  readonly isRefusal?: boolean;
+  /** True when the node rejected the pod before anything was started. */
+  readonly isRejection?: boolean;
 }
 
 /** Why a resize waits: the node has no room now, or can never have it. */
-interface ResizeRefusal {
+interface ResizeRejection {
   readonly reason: 'Deferred' | 'Infeasible';
   readonly message: string;
   /** The generation of the pod that this is about. */
@@ -180,7 +180,7 @@ export interface PodState {
   cleanUp: StepState;
   /** The address of its last sandbox, which an ended pod keeps in its status. */
   addresses: readonly string[];
-  /** Set by the plan (deadline) or from outside (eviction, refused admission). */
+  /** Set by the plan (deadline) or from outside (eviction, rejected admission). */
   failure: PodFailure | undefined;
   /** When its containers were asked to stop for good. */
   stopRequestedAt: number | undefined;
@@ -191,8 +191,8 @@ export interface PodState {
   isRestartingAll: boolean;
   /** True when the object is gone from the API, and the rest on the node is to be stopped and removed. */
   isRemoved: boolean;
-  resizeRefusal: ResizeRefusal | undefined;
-  /** The spec whose resources the node has admitted: while a resize is refused, the one before. */
+  resizeRejection: ResizeRejection | undefined;
+  /** The spec whose resources the node has admitted: while a resize is rejected, the one before. */
   admitted: SeenPod['spec'];
   /** The furthest container, in the order of the spec, that was started in a sandbox: what comes before it is initialized. */
   furthest: { readonly sandboxId: string; readonly position: number } | undefined;

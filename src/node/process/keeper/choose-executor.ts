@@ -55,10 +55,10 @@ export async function chooseExecutor(options: ChooseOptions): Promise<ChosenExec
     const hasCgroups = options.cgroups !== undefined;
     const executor = new OciExecutor({ ...oci, layers, devices, fifos: options.fifos, hasCgroups });
     const chosen = { executor, executorName: 'oci', runtime: program } as const;
-    const refused = await tryExecutor(executor, options, true);
-    if (refused === undefined) return { ...chosen, hasUserNamespaces: true, why: undefined };
+    const rejected = await tryExecutor(executor, options, true);
+    if (rejected === undefined) return { ...chosen, hasUserNamespaces: true, why: undefined };
     const failed = await tryExecutor(executor, options, false);
-    if (failed === undefined) return { ...chosen, hasUserNamespaces: false, why: `user namespaces: ${refused}` };
+    if (failed === undefined) return { ...chosen, hasUserNamespaces: false, why: `user namespaces: ${rejected}` };
     failure = `${program} does not work here: ${failed}`;
   }
   return plain(failure);

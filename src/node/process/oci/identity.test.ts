@@ -67,7 +67,7 @@ it('prefers what the container says', () => {
   });
 });
 
-it('refuses users that the image does not have, and nothing to run', () => {
+it('rejects users that the image does not have, and nothing to run', () => {
   expect(() => identityOf(config({}), { ...IMAGE, user: 'who' }, USERS, 'pod')).toThrow(/unable to find user who/);
   expect(() => identityOf(config({}), { ...IMAGE, entrypoint: [], args: [] }, USERS, 'pod')).toThrow(/no command/);
 });
@@ -80,7 +80,7 @@ it('takes numbers for users and groups, whatever the image calls by them', () =>
   expect(ofImage).toMatchObject({ uid: 7, gid: 8 });
 });
 
-it('refuses users and groups of the image whose numbers are none', () => {
+it('rejects users and groups of the image whose numbers are none', () => {
   for (const id of ['', 'x', '-1', '1e1', '0x7', ' 7', '1.5', '4294967296', '99999999999999999999']) {
     const passwd = { ...USERS, passwd: `web:x:${id}:34::/:\n` };
     expect(() => identityOf(config({}), IMAGE, passwd, 'pod'), id).toThrow(/expected the id.*passwd file.*number/);

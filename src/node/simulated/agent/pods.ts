@@ -8,7 +8,7 @@ import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { rejectionMessage } from '../../../kinds/shapes/pod/rejection.ts';
 import { admission, PREEMPTED } from '../../admission/admit.ts';
 import { fromApi } from '../../admission/critical.ts';
-import type { SeenNode } from '../../admission/refusal.ts';
+import type { SeenNode } from '../../admission/rejection.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { isTerminalPhase } from '../../pod/phase.ts';
 import type { PodFailure } from '../../pod/plan/state.ts';
@@ -159,9 +159,9 @@ export class SimulatedPods {
       }
     }
     const decision = admission(fromApi(life.pod), object, others);
-    if (decision.type === 'refused') {
+    if (decision.type === 'rejected') {
       const { reason, message } = decision;
-      this.#fail(life, message, { reason, message: rejectionMessage(message), isRefusal: true });
+      this.#fail(life, message, { reason, message: rejectionMessage(message), isRejection: true });
     } else if (decision.type === 'preempting') {
       for (const victim of decision.victims) {
         const known = this.#pods.get(keyOf(victim));

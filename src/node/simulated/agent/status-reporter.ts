@@ -140,8 +140,8 @@ export class StatusReporter {
 
   #statusOf({ life, node }: NodePod, before: PodStatus | undefined): PodStatus {
     const { pod, phase, hasSandbox, startTime, address, failure } = life;
-    // A pod that the node refused has no containers.
-    const runs = failure?.isRefusal ? NO_RUNS : life.runs;
+    // A pod that the node rejected has no containers.
+    const runs = failure?.isRejection ? NO_RUNS : life.runs;
     const [disruption, isRestartingAll] = [failure?.disruption, life.state.isRestartingAll];
     const now = this.#options.clock.now();
     const hostIP = node.machine.address;

@@ -66,7 +66,7 @@ test('a task that fails stops no other', async () => {
   expect(errors).toEqual([{ error }]);
 });
 
-test('a time that is not a number is refused, and delays nobody', async () => {
+test('a time that is not a number is rejected, and delays nobody', async () => {
   const clock = new ControlledClock(0);
   const timers = new TimerQueue(clock, silent);
   const ran: number[] = [];

@@ -82,6 +82,6 @@ test.each([
   ['pods: [{stages: {usage: 90%}}]', 'pods[0].stages.usage: must be a map, or amounts such as cpu=90%,memory=1Gi'],
   ['pods: [{stages: {usage: disk=1}}]', 'pods[0].stages.usage.disk: unknown field'],
   ['nodes: [{down: {for: 3s}}]', 'nodes[0].down.after: is required'],
-])('%s is refused', (text, message) => {
+])('%s is rejected', (text, message) => {
   expect(() => readRules(parse(text))).toThrow(message);
 });

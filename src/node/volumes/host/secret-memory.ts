@@ -10,7 +10,7 @@ import { namesIn } from './names-in.ts';
  * start.
  */
 const OPTIONS = ['nosuid', 'nodev', `mode=${TRAVERSED_DIRECTORY.toString(8)}`];
-/** Swap is a disk, too. Kernels since 6.4 can leave it out, and older ones refuse the option. */
+/** Swap is a disk, too. Kernels since 6.4 can leave it out, and older ones reject the option. */
 const NO_SWAP = 'noswap';
 
 export class SecretMemory {

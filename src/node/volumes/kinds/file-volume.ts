@@ -96,7 +96,7 @@ function pluginName({ configMap, secret, downwardAPI }: PodVolume): string {
 async function makeNestedMountPoints(directory: string, { pod, volume, ids }: VolumeSetup): Promise<void> {
   const create = { mode: 0o755, owner: ids && rootOf(ids) };
   for (const path of nestedMountPoints(pod, volume.name)) {
-    await (await openInside(directory, path, { links: 'refuse', create })).close();
+    await (await openInside(directory, path, { links: 'reject', create })).close();
   }
 }
 

@@ -1,11 +1,11 @@
 /** Node selector and node affinity. */
 import { type NodeTest, nodeSelectorTerm } from '../../../kinds/placement/node-selector.ts';
-import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 import { proportional } from '../../framework/scores.ts';
 import type { Node } from '../../objects.ts';
 
-const MISMATCH = refusal("node(s) didn't match Pod's node affinity/selector");
-const CONFLICT = refusal('pod affinity terms conflict');
+const MISMATCH = rejection("node(s) didn't match Pod's node affinity/selector");
+const CONFLICT = rejection('pod affinity terms conflict');
 
 type Preferences = readonly { readonly weight: number; readonly holds: NodeTest }[];
 
@@ -14,7 +14,7 @@ export const nodeAffinity: Plugin<NodeTest, Preferences> = {
   preFilter(pod) {
     const { places, named } = pod;
     if (!places) return SKIP;
-    if (named?.size === 0) return { type: 'refuse', refusal: CONFLICT };
+    if (named?.size === 0) return { type: 'reject', rejection: CONFLICT };
     return { type: 'go', state: places, nodes: named };
   },
   filter(_, node, places) {

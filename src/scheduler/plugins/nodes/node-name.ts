@@ -1,7 +1,7 @@
 /** A pod that names its node fits only there. */
-import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 
-const OTHER = refusal("node(s) didn't match the requested node name");
+const OTHER = rejection("node(s) didn't match the requested node name");
 
 export const nodeName: Plugin<string> = {
   name: 'NodeName',

@@ -15,7 +15,7 @@ it.each([
   ['another address', on(80, { hostIP: '10.0.0.1' }), on(80, { hostIP: '10.0.0.2' }), 'fits'],
   ['one address of all', on(80), on(80, { hostIP: '10.0.0.2' }), TAKEN],
   ['all addresses, of which one is taken', on(80, { hostIP: '10.0.0.2' }), on(80), TAKEN],
-])('refuses or takes %s', (_, there, wanted, verdict) => {
+])('rejects or takes %s', (_, there, wanted, verdict) => {
   const world = new TestWorld([nodeObject('a')]);
   world.place('a', there);
   expect(world.verdicts(nodePorts, podOf(wanted))).toEqual({ a: verdict });

@@ -1,9 +1,9 @@
 /** Host ports: two pods cannot use the same port of a node. Where pods share the network of the node, each of their ports is one. */
 import { type HostPort, PortTable } from '../../../kinds/placement/host-ports.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
-import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 
-const TAKEN = refusal("node(s) didn't have free ports for the requested pod ports", true);
+const TAKEN = rejection("node(s) didn't have free ports for the requested pod ports", true);
 
 export const nodePorts: Plugin<PodInfo> = {
   name: 'NodePorts',

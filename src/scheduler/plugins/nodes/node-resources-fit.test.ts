@@ -50,12 +50,12 @@ describe('the filter', () => {
     const world = small();
     world.place('a', { requests: { cpu: '3' } });
     const node = world.cluster.node('a')!;
-    const refusal = (cpu: string) => {
+    const rejection = (cpu: string) => {
       const pod = podOf({ requests: { cpu } });
       return nodeResourcesFit.filter!(pod, node, pod.requests);
     };
-    expect(refusal('2')).toMatchObject({ isResolvable: true });
-    expect(refusal('5')).toMatchObject({ isResolvable: false });
+    expect(rejection('2')).toMatchObject({ isResolvable: true });
+    expect(rejection('5')).toMatchObject({ isResolvable: false });
   });
 });
 

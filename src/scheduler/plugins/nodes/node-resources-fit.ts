@@ -2,10 +2,10 @@
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
 import { type Allocatable, allocatableOf, type Requests } from '../../cluster/resources.ts';
-import { type Plugin, type Refusal, refusal } from '../../framework/plugin.ts';
+import { type Plugin, type Rejection, rejection } from '../../framework/plugin.ts';
 import { MAX_SCORE } from '../../framework/scores.ts';
 
-const CROWDED = refusal('Too many pods', true);
+const CROWDED = rejection('Too many pods', true);
 
 export const nodeResourcesFit: Plugin<Requests, Requests> = {
   name: 'NodeResourcesFit',
@@ -54,7 +54,7 @@ function free(used: number, capacity: number): number {
 }
 
 /** Returns the insufficient resources; undefined when all are sufficient. */
-function missing(node: NodeInfo, requests: Requests): Refusal | undefined {
+function missing(node: NodeInfo, requests: Requests): Rejection | undefined {
   const shortages = shortagesOn(node, requests);
   const crowded = isCrowded(node) ? CROWDED.reasons : [];
   if (shortages.length === 0 && crowded.length === 0) return undefined;

@@ -1,10 +1,10 @@
 /** A cordoned node takes only pods that tolerate the cordon. */
 import { isTolerated } from '../../../kinds/placement/tolerations.ts';
-import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 
 /** `kubectl cordon` as a taint. */
 const CORDONED = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
-const CORDON = refusal('node(s) were unschedulable');
+const CORDON = rejection('node(s) were unschedulable');
 
 export const nodeUnschedulable: Plugin<undefined> = {
   name: 'NodeUnschedulable',

@@ -22,9 +22,9 @@ describe('the filter', () => {
     ['another effect', [{ key: 'dedicated', operator: 'Exists', effect: 'NoExecute' }], ['dedicated', 'dying']],
     ['everything', [{ operator: 'Exists' }], []],
     ['every taint of one effect', [{ operator: 'Exists', effect: 'NoExecute' }], ['dedicated']],
-  ])('lets a pod that tolerates %s', (_, tolerations, refused) => {
+  ])('lets a pod that tolerates %s', (_, tolerations, rejected) => {
     const verdicts = world.verdicts(taintToleration, tolerating(...tolerations)) as Record<string, string>;
-    const expected = Object.keys(verdicts).map((name) => [name, refused.includes(name) ? KEPT_OFF : 'fits']);
+    const expected = Object.keys(verdicts).map((name) => [name, rejected.includes(name) ? KEPT_OFF : 'fits']);
     expect(verdicts).toEqual(Object.fromEntries(expected));
   });
 });

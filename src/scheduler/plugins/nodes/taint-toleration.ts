@@ -1,10 +1,10 @@
 /** Rejects nodes with untolerated taints; those with PreferNoSchedule score lower. */
 import { isKeptOff, isTolerated, type Toleration } from '../../../kinds/placement/tolerations.ts';
-import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 import { proportional } from '../../framework/scores.ts';
 import { NO_TAINTS } from '../../objects.ts';
 
-const TAINTED = refusal('node(s) had untolerated taint(s)');
+const TAINTED = rejection('node(s) had untolerated taint(s)');
 
 type Tolerations = readonly Toleration[];
 const NONE: Tolerations = Object.freeze([]);

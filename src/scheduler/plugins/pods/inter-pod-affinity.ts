@@ -6,13 +6,13 @@ import type { PodQuery } from '../../cluster/pod-counts.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
 import { matchesTerm, type PodTerm } from '../../cluster/pod-terms.ts';
 import type { World } from '../../cluster/world.ts';
-import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 import { MAX_SCORE } from '../../framework/scores.ts';
 import { NO_LABELS } from '../../objects.ts';
 
-const NOT_NEAR = refusal("node(s) didn't match pod affinity rules");
-const TOO_NEAR = refusal("node(s) didn't match pod anti-affinity rules", true);
-const UNWANTED = refusal("node(s) didn't satisfy existing pods anti-affinity rules", true);
+const NOT_NEAR = rejection("node(s) didn't match pod affinity rules");
+const TOO_NEAR = rejection("node(s) didn't match pod anti-affinity rules", true);
+const UNWANTED = rejection("node(s) didn't satisfy existing pods anti-affinity rules", true);
 
 /** Numbers by the value of a node label. */
 interface Domain {

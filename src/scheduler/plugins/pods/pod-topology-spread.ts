@@ -2,7 +2,7 @@
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
 import type { World } from '../../cluster/world.ts';
-import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 import { MAX_SCORE } from '../../framework/scores.ts';
 import { NO_LABELS, type Node } from '../../objects.ts';
 import {
@@ -14,8 +14,8 @@ import {
   softConstraints,
 } from './spread-constraints.ts';
 
-const SKEWED = refusal("node(s) didn't match pod topology spread constraints", true);
-const UNLABELLED = refusal("node(s) didn't match pod topology spread constraints (missing required label)");
+const SKEWED = rejection("node(s) didn't match pod topology spread constraints", true);
+const UNLABELLED = rejection("node(s) didn't match pod topology spread constraints (missing required label)");
 
 interface Spread {
   readonly constraint: Constraint;

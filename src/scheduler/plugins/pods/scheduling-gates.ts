@@ -1,5 +1,5 @@
 /** A pod with scheduling gates is not scheduled; the queue holds it until the last gate is removed. */
-import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 
 export const schedulingGates: Plugin = {
   name: 'SchedulingGates',
@@ -7,7 +7,7 @@ export const schedulingGates: Plugin = {
     const gates = pod.spec.schedulingGates ?? [];
     if (gates.length === 0) return SKIP;
     const names = gates.map(({ name }) => name).join(' ');
-    return { type: 'refuse', refusal: refusal(`waiting for scheduling gates: [${names}]`) };
+    return { type: 'reject', rejection: rejection(`waiting for scheduling gates: [${names}]`) };
   },
   hints: {
     Pod: ({ type, object }, { uid }) =>

@@ -3,11 +3,11 @@ import { classNameOf } from '../../../kinds/volumes/binding.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { PodInfo } from '../../cluster/pod-info.ts';
 import type { World } from '../../cluster/world.ts';
-import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 import type { CSINode } from '../../objects.ts';
 import { ownClaim } from './volume-hints.ts';
 
-const TOO_MANY = refusal('node(s) exceed max volume count', true);
+const TOO_MANY = rejection('node(s) exceed max volume count', true);
 
 interface State {
   readonly world: World;

@@ -10,7 +10,7 @@ import type { NodeInfo } from '../../cluster/node-info.ts';
 import type { PodInfo } from '../../cluster/pod-info.ts';
 import type { VolumePlan } from '../../cluster/storage.ts';
 import type { World } from '../../cluster/world.ts';
-import { type Plugin, type Refusal, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, type Rejection, rejection, SKIP } from '../../framework/plugin.ts';
 import type { Claim, CSIStorageCapacity, Volume } from '../../objects.ts';
 import { mayHaveMoved, ownClaim } from './volume-hints.ts';
 import { offersFor, reachOf } from './volume-matching.ts';
@@ -19,7 +19,7 @@ const WRONG_NODE = "node(s) didn't match PersistentVolume's node affinity";
 const NOTHING_TO_BIND = "node(s) didn't find available persistent volumes to bind";
 const TOO_SMALL = 'node(s) did not have enough free storage';
 const NO_SUCH_VOLUME = 'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)';
-const UNBOUND = refusal('pod has unbound immediate PersistentVolumeClaims');
+const UNBOUND = rejection('pod has unbound immediate PersistentVolumeClaims');
 
 /** A claim that waits for its first consumer. */
 interface Waiting {
@@ -48,13 +48,13 @@ export const volumeBinding: Plugin<State> = {
     for (const name of pod.claims) {
       const claim = objects.claim(pod.namespace, name);
       const problem = problemOf(pod, { name, isOwn: !named.has(name) }, claim);
-      if (problem || !claim) return { type: 'refuse', refusal: refusal(problem ?? '') };
+      if (problem || !claim) return { type: 'reject', rejection: rejection(problem ?? '') };
       if (isBound(claim)) {
         bound.push(claim);
       } else if (!claim.spec.volumeName && isPatient(claim, world)) {
         waiting.push(claim);
       } else {
-        return { type: 'refuse', refusal: UNBOUND };
+        return { type: 'reject', rejection: UNBOUND };
       }
     }
     const state = {
@@ -66,7 +66,7 @@ export const volumeBinding: Plugin<State> = {
   },
   filter(_, node, state) {
     const found = planOrReasons(node, state);
-    return Array.isArray(found) ? refusalOf(found) : undefined;
+    return Array.isArray(found) ? rejectionOf(found) : undefined;
   },
   hints: {
     Node: mayHaveMoved,
@@ -121,7 +121,7 @@ function isPatient(claim: Claim, { storage }: World): boolean {
   return storage.objects.class(classNameOf(claim))?.volumeBindingMode === 'WaitForFirstConsumer';
 }
 
-function refusalOf(reasons: readonly string[]): Refusal {
+function rejectionOf(reasons: readonly string[]): Rejection {
   return { reasons, isResolvable: false };
 }
 

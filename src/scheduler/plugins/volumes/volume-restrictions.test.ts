@@ -21,7 +21,7 @@ it.each([
   ['the same image by one monitor', rbd(['m1', 'm2']), rbd(['m2', 'm3']), NO_DISK],
   ['the same image of other monitors', rbd(['m1']), rbd(['m3']), 'fits'],
   ['a disk and a target', gce(), iscsi(), 'fits'],
-])('refuses or takes %s', (_, there, wanted, verdict) => {
+])('rejects or takes %s', (_, there, wanted, verdict) => {
   const world = new TestWorld([nodeObject('a'), nodeObject('b')]);
   world.place('a', there);
   expect(world.verdicts(volumeRestrictions, podOf(wanted))).toEqual({ a: verdict, b: 'fits' });

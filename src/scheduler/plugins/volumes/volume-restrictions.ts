@@ -1,12 +1,12 @@
 /** Disks that only one node can use at a time, and claims that only one pod can use at a time. */
 import type { PodInfo } from '../../cluster/pod-info.ts';
 import type { World } from '../../cluster/world.ts';
-import { type Plugin, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 import type { Pod } from '../../objects.ts';
 import { ownClaim } from './volume-hints.ts';
 
-const DISK = refusal('node(s) had no available disk', true);
-const CLAIM = refusal(
+const DISK = rejection('node(s) had no available disk', true);
+const CLAIM = rejection(
   'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod',
   true,
 );
@@ -31,7 +31,7 @@ export const volumeRestrictions: Plugin<State> = {
     for (const { persistentVolumeClaim } of volumes) {
       const name = persistentVolumeClaim?.claimName;
       if (name === undefined || world.storage.objects.claim(pod.namespace, name)) continue;
-      return { type: 'refuse', refusal: refusal(`persistentvolumeclaim "${name}" not found`) };
+      return { type: 'reject', rejection: rejection(`persistentvolumeclaim "${name}" not found`) };
     }
     const isClaimInUse = pod.claims.some((name) => isTaken(pod, name, world));
     return disks.size === 0 && !isClaimInUse ? SKIP : { type: 'go', state: { disks, isClaimInUse } };

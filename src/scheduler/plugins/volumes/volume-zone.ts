@@ -1,10 +1,10 @@
 /** A volume with zone or region labels can be used only there. */
 import { classNameOf } from '../../../kinds/volumes/binding.ts';
-import { type Plugin, type PreFilterResult, refusal, SKIP } from '../../framework/plugin.ts';
+import { type Plugin, type PreFilterResult, rejection, SKIP } from '../../framework/plugin.ts';
 import type { Volume } from '../../objects.ts';
 import { mayHaveMoved, ownClaim } from './volume-hints.ts';
 
-const NO_ZONE = refusal('node(s) had no available volume zone');
+const NO_ZONE = rejection('node(s) had no available volume zone');
 
 /** Old label names and their current ones. */
 const CURRENT_LABELS: Readonly<Record<string, string>> = {
@@ -26,18 +26,18 @@ export const volumeZone: Plugin<readonly Zone[]> = {
       if (!persistentVolumeClaim) continue;
       const { claimName } = persistentVolumeClaim;
       const claim = objects.claim(namespace, claimName);
-      if (!claim) return refuse(`persistentvolumeclaim "${claimName}" not found`);
+      if (!claim) return reject(`persistentvolumeclaim "${claimName}" not found`);
       const { volumeName } = claim.spec;
       if (!volumeName) {
         const className = classNameOf(claim);
-        if (!className) return refuse('PersistentVolumeClaim had no pv name and storageClass name');
+        if (!className) return reject('PersistentVolumeClaim had no pv name and storageClass name');
         const storageClass = objects.class(className);
-        if (!storageClass) return refuse(`storageclass.storage.k8s.io "${className}" not found`);
+        if (!storageClass) return reject(`storageclass.storage.k8s.io "${className}" not found`);
         if (storageClass.volumeBindingMode === 'WaitForFirstConsumer') continue;
-        return refuse('PersistentVolume had no name');
+        return reject('PersistentVolume had no name');
       }
       const volume = objects.volume(volumeName);
-      if (!volume) return refuse(`persistentvolume "${volumeName}" not found`);
+      if (!volume) return reject(`persistentvolume "${volumeName}" not found`);
       zones.push(...zonesOf(volume));
     }
     return zones.length === 0 ? SKIP : { type: 'go', state: zones };
@@ -59,8 +59,8 @@ export const volumeZone: Plugin<readonly Zone[]> = {
   },
 };
 
-function refuse(reason: string): PreFilterResult<never> {
-  return { type: 'refuse', refusal: refusal(reason) };
+function reject(reason: string): PreFilterResult<never> {
+  return { type: 'reject', rejection: rejection(reason) };
 }
 
 function zonesOf({ metadata: { labels } }: Volume): Zone[] {

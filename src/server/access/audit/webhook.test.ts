@@ -38,7 +38,7 @@ function receiver(answer: () => Promise<string> = async () => '') {
   return { post, batches, bodies };
 }
 
-const refuse = () => Promise.reject(new Error('webhook answered 503'));
+const reject = () => Promise.reject(new Error('webhook answered 503'));
 
 describe('the audit webhook', () => {
   it('sends full batches at once, and the rest after the maximum wait', async () => {
@@ -63,7 +63,7 @@ describe('the audit webhook', () => {
   });
 
   it('retries with a growing delay after any error, and finally drops the batch', async () => {
-    const { post, batches } = receiver(refuse);
+    const { post, batches } = receiver(reject);
     const webhook = webhookTo(post);
     for (let i = 1; i <= 4; i++) webhook.write(event(i));
     await clock.advance(7_900);
@@ -77,7 +77,7 @@ describe('the audit webhook', () => {
 
   it('loses nothing when the receiver is briefly unavailable', async () => {
     let isAway = true;
-    const { post, batches } = receiver(() => (isAway ? refuse() : Promise.resolve('')));
+    const { post, batches } = receiver(() => (isAway ? reject() : Promise.resolve('')));
     const webhook = webhookTo(post);
     for (let i = 1; i <= 8; i++) webhook.write(event(i));
     await clock.advance(1);
@@ -147,7 +147,7 @@ describe('the audit webhook', () => {
 
   it('sends buffered events on close, retries failed ones once, and accepts nothing more', async () => {
     let isAway = true;
-    const { post, batches } = receiver(() => (isAway ? refuse() : Promise.resolve('')));
+    const { post, batches } = receiver(() => (isAway ? reject() : Promise.resolve('')));
     const webhook = webhookTo(post);
     for (let i = 1; i <= 5; i++) webhook.write(event(i));
     await clock.advance(1);

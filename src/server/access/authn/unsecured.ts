@@ -15,13 +15,13 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
  * a local browser must not use it: neither by DNS rebinding (another Host) nor across origins. Throws a Forbidden.
  */
 export function unsecuredUser({ host, origin }: IncomingHttpHeaders): User {
-  if (host !== undefined && !LOOPBACK.test(host)) throw refusal(`the host ${JSON.stringify(host)}`);
+  if (host !== undefined && !LOOPBACK.test(host)) throw rejection(`the host ${JSON.stringify(host)}`);
   if (origin !== undefined && !LOOPBACK.test(origin.replace(/^https?:\/\//, ''))) {
-    throw refusal(`pages of ${JSON.stringify(origin)}`);
+    throw rejection(`pages of ${JSON.stringify(origin)}`);
   }
   return UNSECURED;
 }
 
-function refusal(what: string): ApiError {
+function rejection(what: string): ApiError {
   return new ApiError('Forbidden', `forbidden: the port without authentication is not for ${what}`, { details: {} });
 }

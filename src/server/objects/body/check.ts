@@ -49,8 +49,8 @@ export function checkObject(
     const errors = meta.length > 0 ? [...under('metadata', meta), ...inside] : inside;
     const work = kind.dividedRules?.(object, { old, subresource, apiVersion, pace: turns });
     const more = work && inTurns(turns, work, call);
-    if (more instanceof Promise) return more.then((others) => refuse(kind, object, [...errors, ...others]));
-    refuse(kind, object, more && more.length > 0 ? [...errors, ...more] : errors);
+    if (more instanceof Promise) return more.then((others) => reject(kind, object, [...errors, ...others]));
+    reject(kind, object, more && more.length > 0 ? [...errors, ...more] : errors);
     return undefined;
   }
 }
@@ -58,7 +58,7 @@ export function checkObject(
 /** Validates without the metadata and long checks, for objects that are not stored and need no name. */
 export function checkContent(kind: Kind, object: KubeObject, request: Request): void {
   const context = contextOf(object, request);
-  refuse(kind, object, withRules(kind, object, context, validate(kind.hub.schema, object, context)));
+  reject(kind, object, withRules(kind, object, context, validate(kind.hub.schema, object, context)));
 }
 
 /** Returns the errors of the content, or the work of finding them if the object is large. */
@@ -118,7 +118,7 @@ function contextOf(
   };
 }
 
-function refuse(kind: Kind, object: KubeObject, errors: readonly FieldError[]): void {
+function reject(kind: Kind, object: KubeObject, errors: readonly FieldError[]): void {
   if (errors.length === 0) return;
   throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
 }

@@ -4,7 +4,7 @@ import { deletePlan } from './delete-options.ts';
 
 const registry = new Registry([], []);
 const plan = (options: object, body?: object) => deletePlan({ apiVersion: 'v1', options, body }, registry);
-const refusal = (options: object, body: object) => {
+const rejection = (options: object, body: object) => {
   try {
     plan(options, body);
   } catch (error) {
@@ -53,7 +53,7 @@ describe('the options of a delete', () => {
     expect(plan({}, { dryRun: ['All'] }).dryRun).toBe(true);
     expect(plan({ dryRun: ['All'] }, { dryRun: ['All'] }).dryRun).toBe(true);
     expect(plan({}, { dryRun: [] }).dryRun).toBe(false);
-    expect(refusal({ dryRun: ['Some'] }, { dryRun: ['All'] })?.code).toBe(422);
+    expect(rejection({ dryRun: ['Some'] }, { dryRun: ['All'] })?.code).toBe(422);
   });
 
   it.each([
@@ -62,14 +62,14 @@ describe('the options of a delete', () => {
     [{ propagationPolicy: 'Orphan' }, { orphanDependents: true }],
     [{ propagationPolicy: 'Orphan', orphanDependents: true }, {}],
   ])('are invalid with both forms of the propagation policy: %j in the query, %j in the body', (query, body) => {
-    expect(refusal(query, body)).toMatchObject({
+    expect(rejection(query, body)).toMatchObject({
       code: 422,
       message: expect.stringContaining('orphanDependents and deletionPropagation cannot be both set'),
     });
   });
 
   it('are invalid in the query as in the body', () => {
-    expect(refusal({ gracePeriodSeconds: -1 }, {})?.code).toBe(422);
-    expect(refusal({ propagationPolicy: 'Never' }, {})?.code).toBe(422);
+    expect(rejection({ gracePeriodSeconds: -1 }, {})?.code).toBe(422);
+    expect(rejection({ propagationPolicy: 'Never' }, {})?.code).toBe(422);
   });
 });

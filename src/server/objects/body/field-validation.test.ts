@@ -94,8 +94,8 @@ describe('a patch', () => {
   });
 
   it.each(['merge', 'strategic', 'json'] as const)('is rejected with Strict for type %s', async (patchType) => {
-    const refused = api.patch('pods', 'p', patches[patchType], { patchType, options: STRICT });
-    await expect(refused).rejects.toMatchObject({
+    const rejected = api.patch('pods', 'p', patches[patchType], { patchType, options: STRICT });
+    await expect(rejected).rejects.toMatchObject({
       code: 422,
       reason: 'Invalid',
       message: expect.stringMatching(/^ "" is invalid: patch: Invalid value: ".*": strict decoding error: unknown /),

@@ -39,7 +39,7 @@ export function reportBodyFaults(sent: SentBody, unknown: readonly string[], exp
   if (mayPass(sent, faults)) return;
   const { kind, apiVersion } = expected;
   const [, version] = splitApiVersion(apiVersion);
-  throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${refusal(faults)}`);
+  throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${rejection(faults)}`);
 }
 
 /** Warns about faults of a patch, or rejects it. Only fields that the patch introduced count. */
@@ -52,7 +52,7 @@ export function reportPatchFaults(sent: SentBody, unknown: readonly string[], pa
   if (mayPass(sent, faults)) return;
   const value = call.patchType === 'strategic' ? call.body : tree;
   const shown = kind.confidential ? REDACTED : JSON.stringify(value);
-  throw invalidObject({ group: '', kind: '' }, '', [invalid('patch', shown, refusal(faults))]);
+  throw invalidObject({ group: '', kind: '' }, '', [invalid('patch', shown, rejection(faults))]);
 }
 
 /**
@@ -108,7 +108,7 @@ function quoted(what: 'unknown' | 'duplicate', path: string): string {
   return `${what} field ${JSON.stringify(path)}`;
 }
 
-function refusal(faults: readonly string[]): string {
+function rejection(faults: readonly string[]): string {
   return `strict decoding error: ${faults.join(', ')}`;
 }
 

@@ -27,12 +27,12 @@ beforeEach(async () => {
   api = await testServer(allKinds, { admission: [prolonging] });
 });
 
-async function refusal(request: Promise<unknown>): Promise<string[]> {
+async function rejection(request: Promise<unknown>): Promise<string[]> {
   const error = await request.then(
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof ApiError)) throw error ?? new Error('nothing was refused');
+  if (!(error instanceof ApiError)) throw error ?? new Error('nothing was rejected');
   expect(error.code).toBe(422);
   expect(error.reason).toBe('Invalid');
   return (error.details?.causes ?? []).map(({ field, reason, message }) => `${field} ${reason} ${message}`);
@@ -54,7 +54,7 @@ describe('a list or map beyond its maximum is rejected', () => {
   it('in a quota, whose resources are compared with every object of a namespace', async () => {
     const hard = Object.fromEntries(many((i) => [`count/things-${i}`, '1'] as const, 2_001));
     const create = api.create('resourcequotas', { metadata: meta, spec: { hard } });
-    expect(await refusal(create)).toEqual(tooMany('spec.hard', 2_000));
+    expect(await rejection(create)).toEqual(tooMany('spec.hard', 2_000));
   });
 
   it.each<[string, object, string]>([
@@ -64,13 +64,13 @@ describe('a list or map beyond its maximum is rejected', () => {
     ['owners', { ownerReferences: many(() => ({})) }, 'metadata.ownerReferences'],
     ['field managers', { managedFields: many(() => ({})) }, 'metadata.managedFields'],
   ])('in metadata: %s', async (_, more, field) => {
-    expect(await refusal(api.create('configmaps', { metadata: { ...meta, ...more } }))).toEqual(tooMany(field));
+    expect(await rejection(api.create('configmaps', { metadata: { ...meta, ...more } }))).toEqual(tooMany(field));
   });
 
   it('in a list of a list', async () => {
     const containers = [container, { ...container, name: 'd', env: many((i) => ({ name: `e${i}` })) }];
     const create = api.create('pods', { metadata: meta, spec: { containers } });
-    expect(await refusal(create)).toEqual(tooMany('spec.containers[1].env'));
+    expect(await rejection(create)).toEqual(tooMany('spec.containers[1].env'));
   });
 
   it('in an update, a patch of each type and a write of the status', async () => {
@@ -79,25 +79,25 @@ describe('a list or map beyond its maximum is rejected', () => {
     const long = { ...pod, spec: { ...pod.spec, schedulingGates: gates } };
     const status = { conditions: many((i) => ({ type: `t${i}`, status: 'True' })) };
     const inSpec = tooMany('spec.schedulingGates');
-    expect(await refusal(api.update('pods', long))).toEqual(inSpec);
-    expect(await refusal(api.patch('pods', 'a', { spec: long.spec }))).toEqual(inSpec);
-    expect(await refusal(api.patch('pods', 'a', { spec: long.spec }, { patchType: 'strategic' }))).toEqual(inSpec);
+    expect(await rejection(api.update('pods', long))).toEqual(inSpec);
+    expect(await rejection(api.patch('pods', 'a', { spec: long.spec }))).toEqual(inSpec);
+    expect(await rejection(api.patch('pods', 'a', { spec: long.spec }, { patchType: 'strategic' }))).toEqual(inSpec);
     const operations = [{ op: 'add', path: '/spec/schedulingGates', value: gates }];
-    expect(await refusal(api.patch('pods', 'a', operations, { patchType: 'json' }))).toEqual(inSpec);
+    expect(await rejection(api.patch('pods', 'a', operations, { patchType: 'json' }))).toEqual(inSpec);
     const inStatus = tooMany('status.conditions');
-    expect(await refusal(api.update('pods', { ...pod, status }, { subresource: 'status' }))).toEqual(inStatus);
-    expect(await refusal(api.patch('pods', 'a', { status }, { subresource: 'status' }))).toEqual(inStatus);
+    expect(await rejection(api.update('pods', { ...pod, status }, { subresource: 'status' }))).toEqual(inStatus);
+    expect(await rejection(api.patch('pods', 'a', { status }, { subresource: 'status' }))).toEqual(inStatus);
   });
 
   it('when a patch adds to a list', async () => {
     const finalizers = many((i) => `example.com/f${i}`, 10_000);
     await api.create('configmaps', { metadata: { ...meta, finalizers } });
     const operations = [{ op: 'add', path: '/metadata/finalizers/-', value: 'example.com/one-more' }];
-    expect(await refusal(api.patch('configmaps', 'a', operations, { patchType: 'json' }))).toEqual(
+    expect(await rejection(api.patch('configmaps', 'a', operations, { patchType: 'json' }))).toEqual(
       tooMany('metadata.finalizers'),
     );
     const more = { metadata: { finalizers: ['example.com/one-more'] } };
-    expect(await refusal(api.patch('configmaps', 'a', more, { patchType: 'strategic' }))).toEqual(
+    expect(await rejection(api.patch('configmaps', 'a', more, { patchType: 'strategic' }))).toEqual(
       tooMany('metadata.finalizers'),
     );
   });
@@ -107,15 +107,17 @@ describe('a list or map beyond its maximum is rejected', () => {
     const attributes = { nonResourceAttributes: { path: '/', verb: 'get' } };
     const review = (more: object) =>
       api.create('subjectaccessreviews', { spec: { ...attributes, user: 'u', ...more } }, asked);
-    expect(await refusal(review({ groups: many((i) => `g${i}`) }))).toEqual(tooMany('spec.groups'));
-    expect(await refusal(review({ extra: { k: many((i) => `v${i}`) } }))).toEqual(tooMany('spec.extra[k]'));
-    expect(await refusal(review({ extra: Object.fromEntries(many((i) => [`k${i}`, ['v']] as const)) }))).toEqual(
+    expect(await rejection(review({ groups: many((i) => `g${i}`) }))).toEqual(tooMany('spec.groups'));
+    expect(await rejection(review({ extra: { k: many((i) => `v${i}`) } }))).toEqual(tooMany('spec.extra[k]'));
+    expect(await rejection(review({ extra: Object.fromEntries(many((i) => [`k${i}`, ['v']] as const)) }))).toEqual(
       tooMany('spec.extra'),
     );
     const audiences = many((i) => `a${i}`);
     const tokenReview = { spec: { token: 't', audiences } };
     expect(
-      await refusal(api.create('tokenreviews', tokenReview, { apiVersion: 'authentication.k8s.io/v1', namespace: '' })),
+      await rejection(
+        api.create('tokenreviews', tokenReview, { apiVersion: 'authentication.k8s.io/v1', namespace: '' }),
+      ),
     ).toEqual(tooMany('spec.audiences'));
   });
 
@@ -123,29 +125,29 @@ describe('a list or map beyond its maximum is rejected', () => {
     await api.create('pods', pod);
     const deleteOptions = { dryRun: many(() => 'All') };
     const eviction = api.create('pods', { metadata: meta, deleteOptions }, { name: 'a', subresource: 'eviction' });
-    expect(await refusal(eviction)).toEqual(tooMany('deleteOptions.dryRun'));
+    expect(await rejection(eviction)).toEqual(tooMany('deleteOptions.dryRun'));
     const binding = { metadata: { ...meta, labels: entries() }, target: { kind: 'Node', name: 'n' } };
     const bind = api.create('pods', binding, { name: 'a', subresource: 'binding' });
-    expect(await refusal(bind)).toEqual(tooMany('metadata.labels'));
+    expect(await rejection(bind)).toEqual(tooMany('metadata.labels'));
   });
 
   it('in the options of a delete', async () => {
     await api.create('configmaps', { metadata: meta });
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', dryRun: many(() => 'All') };
-    expect(await refusal(api.delete('configmaps', 'a', { body }))).toEqual(tooMany('dryRun'));
-    expect(await refusal(api.deleteCollection('configmaps', { body }))).toEqual(tooMany('dryRun'));
+    expect(await rejection(api.delete('configmaps', 'a', { body }))).toEqual(tooMany('dryRun'));
+    expect(await rejection(api.deleteCollection('configmaps', { body }))).toEqual(tooMany('dryRun'));
     await expect(api.delete('configmaps', 'a', { body })).rejects.toThrow('DeleteOptions.meta.k8s.io "" is invalid');
   });
 
   it('when admission made it too long', async () => {
-    expect(await refusal(api.create('secrets', { metadata: meta }))).toEqual(tooMany('metadata.finalizers'));
+    expect(await rejection(api.create('secrets', { metadata: meta }))).toEqual(tooMany('metadata.finalizers'));
   });
 
   it("at Kubernetes' own maximum, where it has one", async () => {
     const endpoints = many((i) => ({ addresses: [`10.0.${i >> 8}.${i & 255}`] }), 1001);
     const slice = { metadata: meta, addressType: 'IPv4', endpoints };
     const asked = { apiVersion: 'discovery.k8s.io/v1' };
-    expect(await refusal(api.create('endpointslices', slice, asked))).toEqual(tooMany('endpoints', 1000));
+    expect(await rejection(api.create('endpointslices', slice, asked))).toEqual(tooMany('endpoints', 1000));
   });
 });
 
@@ -169,12 +171,12 @@ describe('a stored object beyond a maximum', () => {
     expect((await api.patch('configmaps', 'a', { metadata: { labels: { a: 'b' } } })).metadata.labels).toEqual({
       a: 'b',
     });
-    expect(await refusal(api.update('configmaps', finalizers(TOO_MANY + 1)))).toEqual(
+    expect(await rejection(api.update('configmaps', finalizers(TOO_MANY + 1)))).toEqual(
       tooMany('metadata.finalizers', 10_000, TOO_MANY + 1),
     );
-    expect(await refusal(api.patch('configmaps', 'a', finalizers(TOO_MANY + 1)))).toHaveLength(1);
+    expect(await rejection(api.patch('configmaps', 'a', finalizers(TOO_MANY + 1)))).toHaveLength(1);
     expect((await api.update('configmaps', finalizers(1))).metadata.finalizers).toHaveLength(1);
-    expect(await refusal(api.update('configmaps', finalizers(TOO_MANY)))).toEqual(tooMany('metadata.finalizers'));
+    expect(await rejection(api.update('configmaps', finalizers(TOO_MANY)))).toEqual(tooMany('metadata.finalizers'));
   });
 
   it('can be deleted', async () => {

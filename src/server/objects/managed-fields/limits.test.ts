@@ -60,8 +60,8 @@ describe('objects with very many fields', () => {
   it('have conflicts of which the first thousand are named', async () => {
     await server.patch('configmaps', 'disputed', config('disputed', dataOf(2_000)), applyBy('one'));
     const other = config('disputed', dataOf(2_000, 'x'));
-    const refused = server.patch('configmaps', 'disputed', other, applyBy('two'));
-    await expect(refused).rejects.toMatchObject({
+    const rejected = server.patch('configmaps', 'disputed', other, applyBy('two'));
+    await expect(rejected).rejects.toMatchObject({
       message: expect.stringMatching(/^Apply failed with 2000 conflicts: /),
       details: { causes: { length: 1_000 } },
     });

@@ -208,9 +208,9 @@ it('agrees with a simple model after any sequence of writes', async () => {
           const config = configuration(step.metadata, step.spec);
           const id = `${step.by} Apply `;
           const options = { fieldManager: step.by, force: step.force };
-          const isRefused = !step.force && model.conflicts(id, pathsOf(config, { isConfig: true }), before);
+          const isRejected = !step.force && model.conflicts(id, pathsOf(config, { isConfig: true }), before);
           const applying = api.patch('deployments', 'd', config, { ...at, patchType: 'apply', options });
-          if (isRefused) {
+          if (isRejected) {
             await expect(applying).rejects.toMatchObject({ reason: 'Conflict' });
             continue;
           }

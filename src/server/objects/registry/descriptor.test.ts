@@ -262,8 +262,8 @@ describe('a subresource that connects', () => {
 describe('permissions', () => {
   it('are checked for a verb on the resource and the subresource', async () => {
     expect((await ask('POST', `${ROBOTS}/marvin/job`, {})).code).toBe(200);
-    const refused = await ask('PUT', `${ROBOTS}/marvin/tunnel`, {});
-    expect(refused.json().message).toContain(
+    const rejected = await ask('PUT', `${ROBOTS}/marvin/tunnel`, {});
+    expect(rejected.json().message).toContain(
       'User "alice" cannot update resource "robots/tunnel" in API group "robots.example.com"',
     );
     expect((await ask('GET', `${ROBOTS}/marvin/tune`)).code).toBe(403);

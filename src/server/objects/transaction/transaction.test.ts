@@ -145,13 +145,13 @@ describe.each(ways)('$what', ({ asked, perform }) => {
     const done = await world(asked, stage, () => {});
     await perform(done.api);
     expect(done.counts).toEqual({ ran: 1, settled: 1 });
-    const refused = await world(asked, stage, () => {
+    const rejected = await world(asked, stage, () => {
       throw new ApiError('Forbidden', 'no');
     });
-    const before = await refused.api.store.revision();
-    await expect(perform(refused.api)).rejects.toThrow('no');
-    expect(refused.counts).toEqual({ ran: 1, settled: 1 });
-    expect(await refused.api.store.revision()).toBe(before);
+    const before = await rejected.api.store.revision();
+    await expect(perform(rejected.api)).rejects.toThrow('no');
+    expect(rejected.counts).toEqual({ ran: 1, settled: 1 });
+    expect(await rejected.api.store.revision()).toBe(before);
   });
 
   it('is admitted again when a row of its conditions has changed', async () => {
@@ -241,9 +241,9 @@ describe('a create with a resourceVersion', () => {
   it('is rejected', async () => {
     const { api, counts } = await world('CREATE configmaps', 'validate', () => {});
     const before = await api.store.revision();
-    const refusal = { reason: 'BadRequest', message: 'resourceVersion should not be set on objects to be created' };
-    await expect(api.create('configmaps', versioned)).rejects.toMatchObject(refusal);
-    await expect(dryRunning(api).create('configmaps', versioned)).rejects.toMatchObject(refusal);
+    const rejection = { reason: 'BadRequest', message: 'resourceVersion should not be set on objects to be created' };
+    await expect(api.create('configmaps', versioned)).rejects.toMatchObject(rejection);
+    await expect(dryRunning(api).create('configmaps', versioned)).rejects.toMatchObject(rejection);
     expect(counts).toEqual({ ran: 2, settled: 2 });
     expect(await api.store.revision()).toBe(before);
   });

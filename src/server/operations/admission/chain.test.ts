@@ -124,7 +124,7 @@ describe('the chain', () => {
       validate(_, request) {
         request.warn('mind the gap');
         request.annotate('example.com/gap', 'wide');
-        if (request.name === 'refused') throw new ApiError('Forbidden', 'no');
+        if (request.name === 'rejected') throw new ApiError('Forbidden', 'no');
       },
     });
     const server = await testServer(kinds, { admission: [plugin] });
@@ -139,9 +139,9 @@ describe('the chain', () => {
       return { outcome: await asked.then(() => 'created', String), notes };
     };
     const created = await notesOf('x');
-    const refused = await notesOf('refused');
-    expect([created.outcome, refused.outcome]).toEqual(['created', 'ApiError: no']);
-    for (const { notes } of [created, refused]) {
+    const rejected = await notesOf('rejected');
+    expect([created.outcome, rejected.outcome]).toEqual(['created', 'ApiError: no']);
+    for (const { notes } of [created, rejected]) {
       expect(notes.warnings).toEqual(['mind the gap']);
       expect(notes.annotations).toEqual({ 'example.com/gap': 'wide' });
     }

@@ -36,8 +36,8 @@ describe('approval', () => {
       status: { conditions: [approved] },
     };
     expect((await api.update(plural, wanted, at)).status).toEqual({});
-    const refused = api.update(plural, { ...wanted, metadata: { name: 'a' } }, { ...at, subresource: 'status' });
-    await expect(refused).rejects.toMatchObject({
+    const rejected = api.update(plural, { ...wanted, metadata: { name: 'a' } }, { ...at, subresource: 'status' });
+    await expect(rejected).rejects.toMatchObject({
       message: expect.stringContaining('updates may not add a condition of type "Approved"'),
     });
     const decided = await api.update(plural, wanted, { ...at, subresource: 'approval' });

@@ -370,15 +370,15 @@ describe('subresources', () => {
 });
 
 describe('an apply is rejected', () => {
-  const refused = (config: any, asked: Applying & { plural?: string } = {}) =>
+  const rejected = (config: any, asked: Applying & { plural?: string } = {}) =>
     expect(apply(asked.plural ?? 'configmaps', config, asked)).rejects;
 
   it('without a manager, and with one that cannot be printed', async () => {
-    await refused(map({}), { by: '' }).toMatchObject({
+    await rejected(map({}), { by: '' }).toMatchObject({
       code: 422,
       message: 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
     });
-    await refused(map({}), { by: 'a\n' }).toMatchObject({
+    await rejected(map({}), { by: 'a\n' }).toMatchObject({
       message:
         'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Invalid value: "a\\n": invalid character U+000A (at position 1)',
     });
@@ -388,7 +388,7 @@ describe('an apply is rejected', () => {
   });
 
   it('with unknown fields, wrong types, and ambiguous list items', async () => {
-    await refused({ ...map({}), spec: 1 }).toMatchObject({
+    await rejected({ ...map({}), spec: 1 }).toMatchObject({
       code: 500,
       message:
         'failed to create typed patch object (default/m; v1, Kind=ConfigMap): .spec: field not declared in schema',
@@ -408,10 +408,10 @@ describe('an apply is rejected', () => {
       { name: 'c', image: 'two' },
     ];
     const twice = deployment({ template: { spec: { containers } } });
-    await refused(twice, { plural: 'deployments' }).toMatchObject({
+    await rejected(twice, { plural: 'deployments' }).toMatchObject({
       message: expect.stringContaining('.spec.template.spec.containers: duplicate entries for key [name="c"]'),
     });
-    await refused(deployment({ replicas: 'x' }), { plural: 'deployments' }).toMatchObject({
+    await rejected(deployment({ replicas: 'x' }), { plural: 'deployments' }).toMatchObject({
       message: expect.stringContaining('.spec.replicas: expected numeric (int or float), got string'),
     });
     const wrong = {
@@ -419,7 +419,7 @@ describe('an apply is rejected', () => {
       binaryData: 'none',
       immutable: 'yes',
     };
-    await refused({ ...map({}), ...wrong }).toMatchObject({
+    await rejected({ ...map({}), ...wrong }).toMatchObject({
       message: [
         'failed to create typed patch object (default/m; v1, Kind=ConfigMap): errors:',
         '  .data.a: expected string, got &value.valueUnstructured{Value:1}',
@@ -429,20 +429,20 @@ describe('an apply is rejected', () => {
       ].join('\n'),
     });
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, data: { a: { hidden: 'x' } } };
-    await refused(secret, { plural: 'secrets' }).toMatchObject({ message: expect.not.stringContaining('hidden') });
+    await rejected(secret, { plural: 'secrets' }).toMatchObject({ message: expect.not.stringContaining('hidden') });
   });
 
   it('for another type or version, with managers, and with a uid or version that does not match', async () => {
-    await refused({ ...map({}), kind: 'Secret' }).toMatchObject({ message: 'invalid object type: v1, Kind=Secret' });
+    await rejected({ ...map({}), kind: 'Secret' }).toMatchObject({ message: 'invalid object type: v1, Kind=Secret' });
     const other = { ...deployment({}), apiVersion: 'apps/v1beta1' };
-    await refused(other, { plural: 'deployments', apiVersion: 'apps/v1' }).toMatchObject({
+    await rejected(other, { plural: 'deployments', apiVersion: 'apps/v1' }).toMatchObject({
       message: 'Incorrect version specified in apply patch. Specified patch version: apps/v1beta1, expected: apps/v1',
     });
-    await refused(map({}, { managedFields: [] })).toMatchObject({ message: 'metadata.managedFields must be nil' });
-    await refused(map({}, { uid: 'x' })).toMatchObject({ code: 409 });
+    await rejected(map({}, { managedFields: [] })).toMatchObject({ message: 'metadata.managedFields must be nil' });
+    await rejected(map({}, { uid: 'x' })).toMatchObject({ code: 409 });
     await apply('configmaps', map({}));
-    await refused(map({}, { uid: 'x' })).toMatchObject({ code: 409 });
-    await refused(map({ a: '1' }, { resourceVersion: '1' })).toMatchObject({ code: 409 });
+    await rejected(map({}, { uid: 'x' })).toMatchObject({ code: 409 });
+    await rejected(map({ a: '1' }, { resourceVersion: '1' })).toMatchObject({ code: 409 });
     const { resourceVersion } = (await api.get('configmaps', 'm')).metadata;
     expect((await apply('configmaps', map({ a: '1' }, { resourceVersion }))).data).toEqual({ a: '1' });
   });

@@ -7,8 +7,8 @@ it('rejects a patch that does not apply, with the reason and with details, even 
   const api = await testServer([ConfigMap, Namespace]);
   await api.create('configmaps', { metadata: { name: 'a' } });
   const body = [{ op: 'test', path: '/metadata/name', value: 'b' }];
-  const refused = await api.patch('configmaps', 'a', body, { patchType: 'json' }).catch((error) => error);
-  expect(refused.toStatus()).toMatchObject({
+  const rejected = await api.patch('configmaps', 'a', body, { patchType: 'json' }).catch((error) => error);
+  expect(rejected.toStatus()).toMatchObject({
     code: 422,
     message: 'testing value /metadata/name failed: test failed',
     details: {},

@@ -130,10 +130,10 @@ describe('resource metrics', () => {
   });
 
   it('cannot be written or watched', async () => {
-    const refused = { code: 405 };
-    await expect(api.create('pods', {}, inDefault)).rejects.toMatchObject(refused);
-    await expect(api.delete('pods', 'web', inDefault)).rejects.toMatchObject(refused);
-    await expect(api.watch('pods', inDefault)).rejects.toMatchObject(refused);
+    const rejected = { code: 405 };
+    await expect(api.create('pods', {}, inDefault)).rejects.toMatchObject(rejected);
+    await expect(api.delete('pods', 'web', inDefault)).rejects.toMatchObject(rejected);
+    await expect(api.watch('pods', inDefault)).rejects.toMatchObject(rejected);
   });
 });
 

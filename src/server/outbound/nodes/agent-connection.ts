@@ -109,7 +109,7 @@ export function getFrom(connection: Duplex, path: string, signal: AbortSignal | 
     });
     request.on('response', (response) => {
       if (response.statusCode === 200) resolve(response);
-      else refusalOf(response).then(reject, reject);
+      else rejectionOf(response).then(reject, reject);
     });
     request.on('error', reject);
     refuseUpgrade(request);
@@ -131,9 +131,9 @@ export function connectThrough(connection: Duplex, authority: string, signal?: A
         resolve(socket);
         return;
       }
-      // The body of a refusal is not parsed here: it arrives on the socket.
+      // The body of a rejection is not parsed here: it arrives on the socket.
       if (head.length > 0) socket.unshift(head);
-      refusalOf(response, socket).then(reject, reject);
+      rejectionOf(response, socket).then(reject, reject);
     });
     request.on('error', reject);
     request.end();
@@ -141,7 +141,7 @@ export function connectThrough(connection: Duplex, authority: string, signal?: A
 }
 
 /** Returns the error of a response: agents respond with a code and a text. */
-async function refusalOf(response: IncomingMessage, body: AsyncIterable<Buffer> = response): Promise<Error> {
+async function rejectionOf(response: IncomingMessage, body: AsyncIterable<Buffer> = response): Promise<Error> {
   const { statusCode = 0 } = response;
   const parts: Buffer[] = [];
   let length = 0;

@@ -5,7 +5,7 @@ export function connectionByNode(to: (node: string) => NodeConnection): NodeConn
   return {
     logs: (request) => to(request.node).logs(request),
     usage: (node) => to(node).usage(node),
-    refusal: (node, action) => to(node).refusal(node, action),
+    rejection: (node, action) => to(node).rejection(node, action),
     exec: (request) => to(request.node).exec(request),
     attach: (request) => to(request.node).attach(request),
     portForward: (request) => to(request.node).portForward(request),

@@ -91,7 +91,7 @@ interface DialRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The streams that a node may refuse altogether. */
+/** The streams that a node may reject altogether. */
 export type StreamAction = 'exec' | 'attach' | 'portforward' | 'proxy';
 
 /**
@@ -107,7 +107,7 @@ export interface NodeConnection {
    */
   usage(node: string): Promise<NodeUsage | undefined>;
   /** Returns an error message if the node does not offer streams of this type; undefined if it does. */
-  refusal(node: string, action: StreamAction): string | undefined;
+  rejection(node: string, action: StreamAction): string | undefined;
   /** Starts a process in a container. It ends when its streams are closed. */
   exec(request: ExecRequest): Promise<ProcessStreams>;
   /** Connects to the process of a container. */
@@ -122,18 +122,18 @@ export interface NodeConnection {
 
 /** A connection to an agent that cannot be reached. Also a base for connections with fewer features. */
 export function unreachable(why: (node: string) => string): NodeConnection {
-  const refuse = async ({ node }: { readonly node: string }): Promise<never> => {
+  const reject = async ({ node }: { readonly node: string }): Promise<never> => {
     throw new ApiError('InternalError', why(node));
   };
   return {
-    logs: refuse,
+    logs: reject,
     usage: async () => undefined,
-    refusal: why,
-    exec: refuse,
-    attach: refuse,
-    portForward: refuse,
-    dial: refuse,
-    endpoint: (node) => refuse({ node }),
+    rejection: why,
+    exec: reject,
+    attach: reject,
+    portForward: reject,
+    dial: reject,
+    endpoint: (node) => reject({ node }),
   };
 }
 

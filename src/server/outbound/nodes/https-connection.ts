@@ -66,7 +66,7 @@ export function httpsConnection({ addressOf, identity, guard, clock }: HttpsConn
     }
   };
   return {
-    refusal: (node) => (addressOf(node) ? undefined : unknown(node)),
+    rejection: (node) => (addressOf(node) ? undefined : unknown(node)),
     async logs({ node, namespace, pod, container, signal, ...selection }) {
       const query = logQuery(selection);
       const path = `${pathOf('containerLogs', { namespace, pod, container })}${query && `?${query}`}`;

@@ -49,7 +49,7 @@ afterEach(() => {
 const dial = () => dialService(core, { namespace: 'default', name: 'hook', port });
 
 it.each(['localhost', 'inside.example', '127.0.0.1', '169.254.169.254', 'machine.example', '192.0.2.7'])(
-  'refuses an ExternalName Service that leads to %s',
+  'rejects an ExternalName Service that leads to %s',
   async (externalName) => {
     const spec = { type: 'ExternalName', externalName, ports: [{ port }] };
     await api.create('services', { metadata: { name: 'hook' }, spec });

@@ -54,7 +54,7 @@ async function dial(core: Ports, endpoint: ServiceEndpoint, signal: AbortSignal 
   const { node, address, port } = endpoint;
   if (!node) return core.dialGuard.connect({ host: address, port, signal });
   // The node connects only to its own pods, which may have its network.
-  const refusal = core.dialGuard.refusalOf(address, { own: true });
-  if (refusal) throw refusal;
+  const rejection = core.dialGuard.refusalOf(address, { own: true });
+  if (rejection) throw rejection;
   return core.nodes.dial({ ...endpoint, signal });
 }

@@ -13,7 +13,7 @@ it('identifies the user in the encoding of Kubernetes', () => {
 });
 
 it.each(['admin\r\nX-Remote-Group: system:masters', 'admin\n', ' admin', 'admin ', '\u0000', '\u00a0admin'])(
-  'refuses a name that would become another one on the way: %j',
+  'rejects a name that would become another one on the way: %j',
   (name) => {
     expect(() => userHeaders({ name, groups: [] })).toThrow('cannot be sent');
     expect(() => userHeaders({ name: 'a', groups: [name] })).toThrow('cannot be sent');

@@ -56,7 +56,7 @@ it.each([
   '{"metadata":{"labels":{"__proto__":"x"}}}',
   '[{"a":[{"\\u005f_proto__":1}]}]',
   '{"\\u005F\\u005fproto__":1}',
-])('refuses the key in %s', (text) => {
+])('rejects the key in %s', (text) => {
   expect(() => decode(text)).toThrow('the key "__proto__" is not allowed');
   expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
 });

@@ -24,7 +24,7 @@ export function decodeJson(bytes: Buffer, maxDepth: number): unknown {
   } catch (cause) {
     throw new DecodeError(`json parse error: ${syntaxProblem(cause as Error)}`, cause);
   }
-  if (mayHaveProtoKey(text)) refuseProtoKey(value);
+  if (mayHaveProtoKey(text)) rejectProtoKey(value);
   return value;
 }
 
@@ -62,16 +62,16 @@ function mayHaveProtoKey(text: string): boolean {
  * Rejects the key `__proto__`. For JSON.parse it is an ordinary key, but copying it by assignment would change the
  * prototype of the copy.
  */
-function refuseProtoKey(value: unknown): void {
+function rejectProtoKey(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {
-    for (const item of value) refuseProtoKey(item);
+    for (const item of value) rejectProtoKey(item);
     return;
   }
   // Object.entries would create a list of lists, which takes three times as long for a large object.
   for (const key in value) {
     if (key === '__proto__') throw new DecodeError('the key "__proto__" is not allowed');
-    refuseProtoKey((value as Record<string, unknown>)[key]);
+    rejectProtoKey((value as Record<string, unknown>)[key]);
   }
 }
 

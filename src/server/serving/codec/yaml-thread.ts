@@ -25,7 +25,7 @@ type FromThread =
       readonly duplicates: readonly string[] | undefined;
       readonly repeatedKeys: readonly string[] | undefined;
     }
-  | { readonly type: 'refused'; readonly message: string; readonly redacted: string };
+  | { readonly type: 'rejected'; readonly message: string; readonly redacted: string };
 
 /** Limit for lexemes: at the limit, the most expensive documents (empty lists in a list) take 125 MB. */
 const MAX_LEXEMES_IN_THREAD = 250_000;
@@ -68,7 +68,7 @@ async function answer({ text, reportsDuplicates, reportsRepeatedKeys, ...limits 
     return { type: 'decoded', json, duplicates, repeatedKeys };
   } catch (error) {
     const { message, redacted } = error as DecodeError;
-    return { type: 'refused', message, redacted };
+    return { type: 'rejected', message, redacted };
   }
 }
 
@@ -119,7 +119,7 @@ export class YamlThread {
       reportsDuplicates: onDuplicates !== undefined,
       reportsRepeatedKeys: onRepeatedKeys !== undefined,
     });
-    if (answer.type === 'refused') throw new DecodeError(answer.message, undefined, answer.redacted);
+    if (answer.type === 'rejected') throw new DecodeError(answer.message, undefined, answer.redacted);
     const { json, duplicates, repeatedKeys } = answer;
     const bytes = makeMovable(Buffer.from(json.buffer, json.byteOffset, json.byteLength));
     const value = decodeJson(bytes, maxDepth);

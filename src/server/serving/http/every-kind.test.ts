@@ -123,7 +123,7 @@ describe.each(resources)('%s', (_, { kind, version }) => {
   });
 
   when(has('create') && !has('patch'))(
-    'publishes the patch that it refuses, where clients look for parameters',
+    'publishes the patch that it rejects, where clients look for parameters',
     async () => {
       expect((await ask('PATCH', `${collection}/nobody`)).code).toBe(405);
       const { body } = await ask('GET', `/openapi/v3${prefix}`);

@@ -93,7 +93,7 @@ beforeEach(async () => {
   lines.length = 0;
 });
 
-interface Refusal {
+interface Rejection {
   readonly method: string;
   readonly path?: string;
   readonly type?: string;
@@ -102,7 +102,13 @@ interface Refusal {
 }
 
 /** Sends a request, and expects that it is rejected, or has warnings, without a trace of the marker. */
-async function expectNoTrace({ method, path = SECRETS, type = JSON_TYPE, headers = {}, body }: Refusal): Promise<void> {
+async function expectNoTrace({
+  method,
+  path = SECRETS,
+  type = JSON_TYPE,
+  headers = {},
+  body,
+}: Rejection): Promise<void> {
   const sent = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
   const response = await fetch(base + path, { method, headers: { 'content-type': type, ...headers }, body: sent });
   const text = await response.text();
@@ -117,7 +123,7 @@ const strict = (path: string) => `${path}?fieldValidation=Strict`;
 const named = (more: object) => ({ ...secret, metadata: { ...metadata, name: 'another' }, ...more });
 const withMetadata = (more: object) => named({ metadata: { ...metadata, name: 'another', ...more } });
 
-const bodies: [string, Pick<Refusal, 'type' | 'body'>][] = [
+const bodies: [string, Pick<Rejection, 'type' | 'body'>][] = [
   ['JSON that ends early', { body: JSON.stringify(secret).slice(0, -10) }],
   ['JSON with a bare word', { body: `{"data":{"password":${MARKER}}}` }],
   ['JSON with text behind it', { body: `${JSON.stringify(secret)} ${MARKER}` }],
@@ -171,15 +177,15 @@ describe('a secret is created or replaced with', () => {
     ['unknown fields', named({ unknown: MARKER, spec: { password: MARKER } })],
   ];
 
-  it.each([...bodies, ...objects.map(([name, body]) => [name, { body }] as const)])('%s', async (_, refusal) => {
-    await expectNoTrace({ method: 'POST', ...refusal });
-    await expectNoTrace({ method: 'POST', path: strict(SECRETS), ...refusal });
-    const { body } = refusal;
+  it.each([...bodies, ...objects.map(([name, body]) => [name, { body }] as const)])('%s', async (_, rejection) => {
+    await expectNoTrace({ method: 'POST', ...rejection });
+    await expectNoTrace({ method: 'POST', path: strict(SECRETS), ...rejection });
+    const { body } = rejection;
     const isObject = typeof body === 'object' && body !== null && 'metadata' in body;
     const { name = 'hidden' } = isObject ? (body.metadata as { name?: string }) : {};
     const same =
       isObject && name === 'another' ? { ...body, metadata: { ...(body.metadata as object), name: 'hidden' } } : body;
-    await expectNoTrace({ method: 'PUT', path: strict(object), ...refusal, body: same });
+    await expectNoTrace({ method: 'PUT', path: strict(object), ...rejection, body: same });
   });
 
   it('duplicate fields', async () => {
@@ -278,8 +284,8 @@ describe('a review of a token has', () => {
     ['a token that is no text', { body: review({ token: { a: MARKER } }) }],
     ['an audience that is no text', { body: review({ token: MARKER, audiences: [{ a: MARKER }] }) }],
     ['unknown fields', { body: review({ token: MARKER, other: MARKER }, { other: MARKER }) }],
-  ] as [string, Pick<Refusal, 'type' | 'body'>][])('%s', async (_, refusal) => {
-    await expectNoTrace({ method: 'POST', path: strict(REVIEWS), ...refusal });
+  ] as [string, Pick<Rejection, 'type' | 'body'>][])('%s', async (_, rejection) => {
+    await expectNoTrace({ method: 'POST', path: strict(REVIEWS), ...rejection });
   });
 });
 

@@ -158,7 +158,7 @@ class Paths {
     }
     if (this.#verbs.has('update')) operations.push(this.#written('update', 'replace'));
     if (this.#verbs.has('patch')) operations.push(this.#written('patch', 'patch'));
-    else if (this.#verbs.has('create')) operations.push(this.#refusedPatch());
+    else if (this.#verbs.has('create')) operations.push(this.#rejectedPatch());
     if (this.#verbs.has('delete')) {
       operations.push({
         ...this.#operation('delete', `delete${this.#infix}${this.#scoped()}`),
@@ -174,9 +174,9 @@ class Paths {
    * Returns the patch operation of a kind that can only be created, such as a review. kubectl reads the parameters of a
    * kind's writes from its patch; without one it treats the kind as a custom one and fails where none are served.
    */
-  #refusedPatch(): Operation {
+  #rejectedPatch(): Operation {
     const operation = this.#written('patch', 'patch');
-    const description = `always refused: objects of kind ${this.#resource.kind.kind} are not stored`;
+    const description = `always rejected: objects of kind ${this.#resource.kind.kind} are not stored`;
     return { ...operation, description, answer: METADATA(Status.name), code: 405 };
   }
 

@@ -131,25 +131,25 @@ it('costs the caller an error when the webhook fails or returns an invalid respo
   let answer: object | string = '';
   await define('fail', () => answer);
   await api.create('ships', { metadata: { name: 'a' }, spec: { tons: 1 } }, V2);
-  const refused = async (next: object | string) => {
+  const rejected = async (next: object | string) => {
     answer = next;
     const error: any = await api.get('ships', 'a', V1).catch((thrown) => thrown);
     expect(error.reason).toBe('InternalError');
     return error.message;
   };
   const head = `conversion webhook for ${GROUP}/v2, Kind=Ship`;
-  expect(await refused('no JSON')).toBe(`${head} failed: the response is not JSON`);
-  expect(await refused('['.repeat(3_000_000))).toBe(`${head} failed: json: exceeded max depth`);
-  expect(await refused(`{"kind":"ConversionReview","response":[${'0,'.repeat(600_000)}0]}`)).toBe(
+  expect(await rejected('no JSON')).toBe(`${head} failed: the response is not JSON`);
+  expect(await rejected('['.repeat(3_000_000))).toBe(`${head} failed: json: exceeded max depth`);
+  expect(await rejected(`{"kind":"ConversionReview","response":[${'0,'.repeat(600_000)}0]}`)).toBe(
     `${head} failed: json: more than 600000 fields and list items`,
   );
-  expect(await refused({ result: { status: 'Failure', message: 'x'.repeat(20_000) } })).toHaveLength(10_000);
-  expect(await refused({ result: { status: 'Failure', message: 'too heavy' } })).toBe(`${head} failed: too heavy`);
-  expect(await refused({ result: { status: 'Success' }, convertedObjects: [] })).toBe(
+  expect(await rejected({ result: { status: 'Failure', message: 'x'.repeat(20_000) } })).toHaveLength(10_000);
+  expect(await rejected({ result: { status: 'Failure', message: 'too heavy' } })).toBe(`${head} failed: too heavy`);
+  expect(await rejected({ result: { status: 'Success' }, convertedObjects: [] })).toBe(
     `${head} returned 0 objects, expected 1`,
   );
   const renamed = { ...V1, kind: 'Ship', metadata: { name: 'b' } };
-  expect(await refused({ result: { status: 'Success' }, convertedObjects: [renamed] })).toContain(
+  expect(await rejected({ result: { status: 'Success' }, convertedObjects: [renamed] })).toContain(
     'must have the same name: b != a',
   );
   expect((await api.get('ships', 'a', V2)).spec).toEqual({ tons: 1 });

@@ -163,14 +163,16 @@ it('runs the rules of the schema on every write', async () => {
   const ruled = { ...schema, 'x-kubernetes-validations': rules };
   await define({ versions: [{ ...version, schema: { openAPIV3Schema: ruled } }] });
   await api.create('crontabs', tab('a', { cronSpec: '1 1 1 1 1', replicas: 3 }), AT);
-  const refusal = async (body: object, subresource?: 'status' | 'scale') => {
+  const rejection = async (body: object, subresource?: 'status' | 'scale') => {
     const asked = subresource ? { ...AT, subresource } : AT;
     const error: any = await api.patch('crontabs', 'a', body, asked).catch((thrown) => thrown);
     return error.message;
   };
-  expect(await refusal({ spec: { replicas: 2 } })).toContain('<nil>: Invalid value: replicas cannot fall');
-  expect(await refusal({ spec: { replicas: 2 } }, 'scale')).toContain('replicas cannot fall');
-  expect(await refusal({ status: { replicas: 5 } }, 'status')).toContain('status.replicas: Invalid value: failed rule');
+  expect(await rejection({ spec: { replicas: 2 } })).toContain('<nil>: Invalid value: replicas cannot fall');
+  expect(await rejection({ spec: { replicas: 2 } }, 'scale')).toContain('replicas cannot fall');
+  expect(await rejection({ status: { replicas: 5 } }, 'status')).toContain(
+    'status.replicas: Invalid value: failed rule',
+  );
   await api.patch('crontabs', 'a', { spec: { replicas: 5 } }, AT);
   await api.patch('crontabs', 'a', { status: { replicas: 5 } }, { ...AT, subresource: 'status' });
 });
@@ -316,8 +318,8 @@ it('accepts no names of another definition in the group', async () => {
   const names = { plural: 'others', kind: 'CronTab', shortNames: ['ct'] };
   const second = { ...definition({ names }), metadata: { name: `others.${GROUP}` } };
   await api.create('customresourcedefinitions', second, CRD);
-  const refused = await condition(`others.${GROUP}`, 'NamesAccepted', 'False');
-  expect(refused.status.conditions).toMatchObject([
+  const rejected = await condition(`others.${GROUP}`, 'NamesAccepted', 'False');
+  expect(rejected.status.conditions).toMatchObject([
     { type: 'NamesAccepted', reason: 'ListKindConflict', message: '"CronTabList" is already in use' },
     { type: 'Established', status: 'False', reason: 'NotAccepted' },
   ]);

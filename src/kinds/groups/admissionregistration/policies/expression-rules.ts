@@ -1,4 +1,4 @@
-/** Expressions that do not compile are refused when a policy or webhook is written. */
+/** Expressions that do not compile are rejected when a policy or webhook is written. */
 import { deepEqual } from '../../../../base/json/tree.ts';
 import { type FieldError, invalid } from '../../../../schema/field-error.ts';
 import type { RuleContext } from '../../../../schema/schema.ts';

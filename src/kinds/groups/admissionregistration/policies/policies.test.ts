@@ -213,7 +213,7 @@ describe.each<[Plural, [object, string][]]>([
     expect(await faults(plural, {})).toEqual([]);
   });
 
-  it.each(cases)('refuses %j', async (fields, message) => {
+  it.each(cases)('rejects %j', async (fields, message) => {
     expect(await faults(plural, fields)).toContainEqual(expect.stringContaining(message));
   });
 });

@@ -14,7 +14,7 @@ const pods = fc.record({
   status: anyValueOf(podSchema.fields.status as Schema, 4),
 });
 
-test('every pod of the right types is stored or refused with reasons, whatever is written over it', () => {
+test('every pod of the right types is stored or rejected with reasons, whatever is written over it', () => {
   fc.assert(
     fc.property(
       pods,
@@ -41,7 +41,7 @@ test('defaults of any pod are the same when they run again', () => {
   );
 });
 
-test('a pod of the wrong types is refused when it is read', () => {
+test('a pod of the wrong types is rejected when it is read', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       try {

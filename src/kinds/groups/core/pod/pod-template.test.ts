@@ -19,7 +19,7 @@ test('any pod will do, also one that runs once', () => {
   expect(update(PodTemplate, object, template()).errors).toEqual([]);
 });
 
-test('a pod that could not run is refused', () => {
+test('a pod that could not run is rejected', () => {
   expect(create(PodTemplate, { metadata: { name: 't' } }).errors).toEqual(['template.spec.containers: Required value']);
   const { errors } = create(PodTemplate, template({ ephemeralContainers: [{ name: 'e', image: 'i' }] }));
   expect(errors).toEqual([

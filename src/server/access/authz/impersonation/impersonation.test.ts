@@ -247,15 +247,15 @@ describe('in a constrained mode', () => {
 
 it('rejects with the error of the mode tried first, which is the one that succeeded last', async () => {
   const { as, impersonation } = having('impersonate users joe');
-  const refusedAt = async (headers: Record<string, string>) => {
+  const rejectedAt = async (headers: Record<string, string>) => {
     const outcome = await as(headers).catch((error: Error) => error);
-    return outcome instanceof Error ? outcome.message : 'it was not refused';
+    return outcome instanceof Error ? outcome.message : 'it was not rejected';
   };
-  expect(await refusedAt({ 'impersonate-user': 'bob' })).toContain(
+  expect(await rejectedAt({ 'impersonate-user': 'bob' })).toContain(
     'cannot impersonate-on:user-info:list resource "pods"',
   );
   await as(joe);
-  expect(await refusedAt({ 'impersonate-user': 'bob' })).toBe(
+  expect(await rejectedAt({ 'impersonate-user': 'bob' })).toBe(
     'users "bob" is forbidden: User "ann" cannot impersonate resource "users" in API group "" at the cluster scope',
   );
   expect([...impersonation.lines()]).toEqual(

@@ -98,8 +98,8 @@ describe('rules of custom kinds', () => {
     const thing = { metadata: { name: 'a' }, spec: { list } };
     expect(await readsDuring(api, api.create('things', thing, THINGS))).toBeGreaterThan(MIN_TURNS);
     const wrong = { metadata: { name: 'b' }, spec: { list: [1, ...list.slice(1)] } };
-    const refused = expect(api.create('things', wrong, THINGS)).rejects.toThrow('spec: Invalid value: a');
-    expect(await readsDuring(api, refused)).toBeGreaterThan(2 * MIN_TURNS);
+    const rejected = expect(api.create('things', wrong, THINGS)).rejects.toThrow('spec: Invalid value: a');
+    expect(await readsDuring(api, rejected)).toBeGreaterThan(2 * MIN_TURNS);
   });
 
   it('are evaluated again when the object was changed in the meantime', async () => {
@@ -108,10 +108,10 @@ describe('rules of custom kinds', () => {
     const before = await api.get('things', 'a', THINGS);
     const slow = api.patch('things', 'a', { spec: { text: 'slow' } }, THINGS);
     const stale = api.update('things', { ...before, spec: { list, text: 'stale' } }, THINGS);
-    const refused = expect(stale).rejects.toMatchObject({ reason: 'Conflict' });
+    const rejected = expect(stale).rejects.toMatchObject({ reason: 'Conflict' });
     await nextTurn();
     await api.patch('things', 'a', { metadata: { labels: { changed: 'yes' } }, spec: { list: [] } }, THINGS);
-    await Promise.all([slow, refused]);
+    await Promise.all([slow, rejected]);
     expect(await api.get('things', 'a', THINGS)).toMatchObject({
       metadata: { labels: { changed: 'yes' } },
       spec: { list: [], text: 'slow' },

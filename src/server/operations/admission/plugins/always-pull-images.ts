@@ -1,7 +1,7 @@
 import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { visitContainers } from '../../../../kinds/shapes/container/container-rules.ts';
 import type { PodSpec } from '../../../../kinds/shapes/pod/pod-spec.ts';
-import { refused } from '../../../objects/admission/refusal.ts';
+import { rejected } from '../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
@@ -44,7 +44,7 @@ export const alwaysPullImages: AdmissionPlugin = {
     spec.volumes?.forEach(({ image }, index) => {
       if (image) judge(`volumes[${index}].image.pullPolicy`, image.pullPolicy);
     });
-    if (problems.length > 0) throw refused(request, problems.join(', '));
+    if (problems.length > 0) throw rejected(request, problems.join(', '));
   },
 };
 

@@ -1,6 +1,6 @@
 /** Plugins for storage, ingresses and nodes. */
 import { describe, expect, it } from 'vitest';
-import { admitting, putStatus, refusal } from '../../../../../test/support/admission.ts';
+import { admitting, putStatus, rejection } from '../../../../../test/support/admission.ts';
 import type { TestServer } from '../../../../../test/support/server.ts';
 import { defaultIngressClass } from './default-ingress-class.ts';
 import { defaultStorageClass } from './default-storage-class.ts';
@@ -76,7 +76,7 @@ describe('PersistentVolumeClaimResize', () => {
       await server.create('persistentvolumeclaims', claim(name, { storageClassName: name, volumeName: 'v' }));
       await putStatus(server, 'persistentvolumeclaims', name, { phase: 'Bound' });
     }
-    expect(await refusal(grow('fixed'))).toBe(
+    expect(await rejection(grow('fixed'))).toBe(
       'persistentvolumeclaims "fixed" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
     );
     expect((await grow('elastic')).spec.resources.requests.storage).toBe('2Gi');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { admitting, refusal } from '../../../../../test/support/admission.ts';
+import { admitting, rejection } from '../../../../../test/support/admission.ts';
 import { denyServiceExternalIps } from './deny-service-external-ips.ts';
 
 const service = (name: string, externalIPs?: string[]) => ({
@@ -9,12 +9,12 @@ const service = (name: string, externalIPs?: string[]) => ({
 
 it('allows external IPs to be removed, but not added', async () => {
   const server = await admitting([denyServiceExternalIps]);
-  expect(await refusal(server.create('services', service('a', ['192.0.2.1'])))).toBe(
+  expect(await rejection(server.create('services', service('a', ['192.0.2.1'])))).toBe(
     'services "a" is forbidden: Use of external IPs is denied by admission control',
   );
   await server.create('services', service('a'));
   const patched = (externalIPs: string[]) => server.patch('services', 'a', { spec: { externalIPs } });
-  expect(await refusal(patched(['192.0.2.1']))).toContain('Use of external IPs is denied');
+  expect(await rejection(patched(['192.0.2.1']))).toContain('Use of external IPs is denied');
 });
 
 it('leaves existing external IPs alone', async () => {
@@ -27,7 +27,7 @@ it('leaves existing external IPs alone', async () => {
   isOn = true;
   await server.patch('services', 'a', { metadata: { labels: { x: 'y' } } });
   await server.patch('services', 'a', { spec: { externalIPs: ['192.0.2.2'] } });
-  expect(await refusal(server.patch('services', 'a', { spec: { externalIPs: ['192.0.2.2', '192.0.2.3'] } }))).toContain(
-    'denied',
-  );
+  expect(
+    await rejection(server.patch('services', 'a', { spec: { externalIPs: ['192.0.2.2', '192.0.2.3'] } })),
+  ).toContain('denied');
 });

@@ -1,5 +1,5 @@
 import { Service } from '../../../../kinds/groups/core/service/service.ts';
-import { refused } from '../../../objects/admission/refusal.ts';
+import { rejected } from '../../../objects/admission/rejection.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
 /** Rejects new external IPs of services, which could be used to intercept the traffic of others. */
@@ -13,6 +13,6 @@ export const denyServiceExternalIps: AdmissionPlugin = {
     const { externalIPs = [] } = (request.object as Service).spec;
     const before = (request.old as Service | undefined)?.spec.externalIPs ?? [];
     if (externalIPs.every((address) => before.includes(address))) return;
-    throw refused(request, 'Use of external IPs is denied by admission control');
+    throw rejected(request, 'Use of external IPs is denied by admission control');
   },
 };

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../../kinds/shapes/meta/object-meta.ts';
 import type { ResourceAttributes } from '../../../access/authz/authorizer.ts';
 import type { Access } from '../../../access/ports.ts';
-import { refused } from '../../../objects/admission/refusal.ts';
+import { rejected } from '../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { Reader } from '../../../objects/ports.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
@@ -42,7 +42,7 @@ async function check(core: Ports, request: AdmissionRequest, owners: readonly Ow
       ...{ subresource: request.subresource ?? '', namespace: request.namespace, name: request.name },
     });
     if (reason !== undefined)
-      throw refused(request, `cannot set an ownerRef on a resource you can't delete: ${reason}`);
+      throw rejected(request, `cannot set an ownerRef on a resource you can't delete: ${reason}`);
   }
   const before = new Set(
     ownersOf(request.old)
@@ -54,7 +54,7 @@ async function check(core: Ports, request: AdmissionRequest, owners: readonly Ow
     const reason = await denialOf(core, finalizersOf(core, request, owner));
     if (reason === undefined) continue;
     const why = `cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: ${reason}`;
-    throw refused(request, why);
+    throw rejected(request, why);
   }
 }
 
@@ -64,7 +64,7 @@ function finalizersOf(core: Ports, request: AdmissionRequest, owner: Owner): Res
   if (!found) {
     const why = `no matches for kind ${JSON.stringify(name)} in version ${JSON.stringify(apiVersion)}`;
     const words = `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${name}`;
-    throw refused(request, `${words}: ${why}`);
+    throw rejected(request, `${words}: ${why}`);
   }
   const { kind, version } = found;
   return {

@@ -2,7 +2,7 @@ import { compareQuantities, parseQuantity } from '../../../../base/quantity.ts';
 import { PersistentVolumeClaim } from '../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { StorageClass } from '../../../../kinds/groups/storage/storage-class.ts';
 import { classNameOf } from '../../../../kinds/volumes/binding.ts';
-import { refused } from '../../../objects/admission/refusal.ts';
+import { rejected } from '../../../objects/admission/rejection.ts';
 import type { Reader } from '../../../objects/ports.ts';
 import { objectNamed } from '../../../objects/reads/lookup.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
@@ -19,9 +19,9 @@ export const persistentVolumeClaimResize: AdmissionPlugin = {
     const claim = request.object as PersistentVolumeClaim;
     const old = request.old as PersistentVolumeClaim;
     if (compareQuantities(sizeOf(claim), sizeOf(old)) <= 0) return;
-    if (old.status.phase !== 'Bound') throw refused(request, 'Only bound persistent volume claims can be expanded');
+    if (old.status.phase !== 'Bound') throw rejected(request, 'Only bound persistent volume claims can be expanded');
     if (mayGrow(core, claim, old)) return;
-    throw refused(
+    throw rejected(
       request,
       'only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
     );

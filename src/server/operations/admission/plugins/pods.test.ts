@@ -1,6 +1,6 @@
 /** Tests of plugins that make small additions to pods, or reject them. */
 import { describe, expect, it } from 'vitest';
-import { admitting, podNamed, refusal } from '../../../../../test/support/admission.ts';
+import { admitting, podNamed, rejection } from '../../../../../test/support/admission.ts';
 import { alwaysPullImages } from './always-pull-images.ts';
 import { defaultTolerationSeconds } from './default-toleration-seconds.ts';
 import { extendedResourceToleration } from './extended-resource-toleration.ts';
@@ -29,13 +29,13 @@ describe('Priority', () => {
 
   it('cannot be chosen by clients', async () => {
     const server = await admitting([priority]);
-    expect(await refusal(server.create('pods', podNamed('a', { priority: 7 })))).toBe(
+    expect(await rejection(server.create('pods', podNamed('a', { priority: 7 })))).toBe(
       'pods "a" is forbidden: the integer value of priority (7) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name',
     );
-    expect(await refusal(server.create('pods', podNamed('a', { preemptionPolicy: 'Never' })))).toBe(
+    expect(await rejection(server.create('pods', podNamed('a', { preemptionPolicy: 'Never' })))).toBe(
       'pods "a" is forbidden: the string value of PreemptionPolicy (Never) must not be provided in pod spec; priority admission controller computed PreemptLowerPriority from the given PriorityClass name',
     );
-    expect(await refusal(server.create('pods', podNamed('a', { priorityClassName: 'none' })))).toBe(
+    expect(await rejection(server.create('pods', podNamed('a', { priorityClassName: 'none' })))).toBe(
       'pods "a" is forbidden: no PriorityClass with name none was found',
     );
   });
@@ -43,7 +43,7 @@ describe('Priority', () => {
   it('allows only one default class', async () => {
     const server = await admitting([priority]);
     await server.create('priorityclasses', of('a', 1, { globalDefault: true }), classes);
-    expect(await refusal(server.create('priorityclasses', of('b', 2, { globalDefault: true }), classes))).toBe(
+    expect(await rejection(server.create('priorityclasses', of('b', 2, { globalDefault: true }), classes))).toBe(
       'priorityclasses.scheduling.k8s.io "b" is forbidden: PriorityClass a is already marked as default. Only one default can exist',
     );
     await server.patch('priorityclasses', 'a', { description: 'x' }, classes);
@@ -96,7 +96,7 @@ describe('RuntimeClass', () => {
   ])('rejects %j', async (spec, message) => {
     const server = await admitting([runtimeClass]);
     await server.create('runtimeclasses', sandboxed, classes);
-    expect(await refusal(server.create('pods', podNamed('a', spec)))).toBe(`pods "a" is forbidden: ${message}`);
+    expect(await rejection(server.create('pods', podNamed('a', spec)))).toBe(`pods "a" is forbidden: ${message}`);
   });
 });
 

@@ -1,6 +1,6 @@
 import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { PriorityClass } from '../../../../kinds/groups/scheduling/priority-class.ts';
-import { refused } from '../../../objects/admission/refusal.ts';
+import { rejected } from '../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { Reader } from '../../../objects/ports.ts';
 import { derivedFrom, objectNamed } from '../../../objects/reads/lookup.ts';
@@ -47,7 +47,7 @@ export const priority: AdmissionPlugin = {
     if (request.kind !== PriorityClass || !(request.object as PriorityClass).globalDefault) return;
     const existing = theDefault(core)?.metadata.name;
     if (existing === undefined || (request.old && existing === request.name)) return;
-    throw refused(request, `PriorityClass ${existing} is already marked as default. Only one default can exist`);
+    throw rejected(request, `PriorityClass ${existing} is already marked as default. Only one default can exist`);
   },
 };
 
@@ -66,13 +66,13 @@ function assign(core: Ports, request: AdmissionRequest, { spec }: Pod): void {
   if ('metadata' in chosen && chosen.metadata.name) spec.priorityClassName = chosen.metadata.name;
   const { value, preemptionPolicy } = chosen;
   if (spec.priority !== undefined && spec.priority !== value) {
-    throw refused(
+    throw rejected(
       request,
       `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
     );
   }
   if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== preemptionPolicy) {
-    throw refused(
+    throw rejected(
       request,
       `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
     );
@@ -84,6 +84,6 @@ function assign(core: Ports, request: AdmissionRequest, { spec }: Pod): void {
 function classOf(core: Ports, request: AdmissionRequest, name: string | undefined): PriorityClass | typeof NONE {
   if (!name) return theDefault(core) ?? NONE;
   const found = objectNamed(core, PriorityClass, '', name);
-  if (!found) throw refused(request, `no PriorityClass with name ${name} was found`);
+  if (!found) throw rejected(request, `no PriorityClass with name ${name} was found`);
   return found;
 }

@@ -3,7 +3,7 @@ import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { RuntimeClass } from '../../../../kinds/groups/node/runtime-class.ts';
 import type { ResourceList } from '../../../../kinds/shapes/container/resources.ts';
 import type { Toleration } from '../../../../kinds/shapes/pod/toleration.ts';
-import { refused } from '../../../objects/admission/refusal.ts';
+import { rejected } from '../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { Reader } from '../../../objects/ports.ts';
 import { freshObjectNamed, objectNamed } from '../../../objects/reads/lookup.ts';
@@ -35,16 +35,16 @@ export const runtimeClass: AdmissionPlugin = {
     const wanted = name === undefined ? undefined : objectNamed(core, RuntimeClass, '', name)?.overhead;
     if (wanted) {
       if (sameAmounts(wanted.podFixed, overhead)) return;
-      throw refused(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+      throw rejected(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
     }
     if (overhead === undefined) return;
-    throw refused(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
+    throw rejected(request, 'pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead');
   },
 };
 
 async function applyFresh(core: Ports, request: AdmissionRequest, name: string): Promise<void> {
   const found = await freshObjectNamed(core, RuntimeClass, '', name);
-  if (!found) throw refused(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
+  if (!found) throw rejected(request, `pod rejected: RuntimeClass ${JSON.stringify(name)} not found`);
   apply(request, found);
 }
 
@@ -52,7 +52,7 @@ function apply(request: AdmissionRequest, { overhead, scheduling }: RuntimeClass
   const { spec } = request.object as Pod;
   if (overhead) {
     if (Object.keys(spec.overhead ?? {}).length > 0 && !sameAmounts(overhead.podFixed, spec.overhead)) {
-      throw refused(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+      throw rejected(request, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
     }
     if (overhead.podFixed) spec.overhead = { ...overhead.podFixed };
     else delete spec.overhead;
@@ -62,7 +62,7 @@ function apply(request: AdmissionRequest, { overhead, scheduling }: RuntimeClass
   for (const [key, value] of Object.entries(nodeSelector)) {
     const own = spec.nodeSelector?.[key];
     if (own === undefined || own === value) continue;
-    throw refused(
+    throw rejected(
       request,
       `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`,
     );

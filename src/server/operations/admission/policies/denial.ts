@@ -1,6 +1,6 @@
 /** Errors for requests that a policy rejects. */
 import { ApiError, type Reason, type Status } from '../../../../api/errors.ts';
-import { nameOf, refused } from '../../../objects/admission/refusal.ts';
+import { nameOf, rejected } from '../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 
 /** A decision against a request. */
@@ -16,7 +16,7 @@ export interface Denial {
 export function validationDenied(request: AdmissionRequest, { policy, binding, message, reason }: Denial): ApiError {
   const by = binding === undefined ? '' : ` with binding '${binding}'`;
   const why = `ValidatingAdmissionPolicy '${policy}'${by} denied request: ${message}`;
-  const { message: text, details } = refused(request, why);
+  const { message: text, details } = rejected(request, why);
   return new ApiError(reason ?? 'Invalid', text, { details: { ...details, causes: [{ message: why }] } });
 }
 
@@ -29,7 +29,7 @@ export function mutationDenied(request: AdmissionRequest, denials: readonly Deni
         : `policy '${policy}' with binding '${binding}' denied request: ${message}`,
   }));
   return new MutationDenied(denials[0]!.reason ?? 'Forbidden', causes[0]!.message, {
-    details: { ...refused(request, nameOf(request)).details, causes },
+    details: { ...rejected(request, nameOf(request)).details, causes },
   });
 }
 

@@ -39,7 +39,7 @@ async function enforce(spec: object, binding: object = {}, name = 'p') {
 const created = (name: string, more: object = {}, asked: Asked = {}) =>
   api.create('configmaps', { metadata: { name }, ...more }, asked);
 
-const refusal = (name: string, more: object = {}, asked: Asked = {}) =>
+const rejection = (name: string, more: object = {}, asked: Asked = {}) =>
   created(name, more, asked).then(
     () => undefined,
     (error) => error,
@@ -51,7 +51,7 @@ describe('a validation', () => {
   it('rejects objects for which it is false, with the message of Kubernetes', async () => {
     await enforce({ validations: [{ expression: "object.metadata.name.startsWith('a')" }] });
     await created('ab');
-    const error = await refusal('b');
+    const error = await rejection('b');
     const why =
       "ValidatingAdmissionPolicy 'p' with binding 'p-binding' denied request: failed expression: object.metadata.name.startsWith('a')";
     expect(error.toStatus()).toMatchObject({
@@ -64,7 +64,7 @@ describe('a validation', () => {
 
   it('is active only while a binding names it', async () => {
     await enforce({ validations: [{ expression: 'false' }] });
-    expect(await refusal('a')).toBeDefined();
+    expect(await rejection('a')).toBeDefined();
     await api.delete('validatingadmissionpolicybindings', 'p-binding', REGISTRATION);
     await created('a');
   });
@@ -78,7 +78,7 @@ describe('a validation', () => {
     [{ message: 'm', reason: 'RequestEntityTooLarge' }, 'm', 413],
   ])('formats the message with %j: %s', async (fields, message, code) => {
     await enforce({ validations: [{ expression: 'false', ...fields }] });
-    const error = await refusal('x');
+    const error = await rejection('x');
     expect(error.message.split('denied request: ')[1]).toBe(message);
     expect(error.code).toBe(code);
   });
@@ -107,7 +107,7 @@ describe('the variables of expressions', () => {
     ];
     await enforce({ variables, validations: [{ expression }] });
     const user = { name: 'ann', groups: ['dev'] };
-    const error = await refusal('x', { data: { a: 'b' } }, { user });
+    const error = await rejection('x', { data: { a: 'b' } }, { user });
     expect(error?.message).toEqual(isTrue ? undefined : expect.stringContaining(`failed expression: ${expression}`));
   });
 
@@ -147,20 +147,20 @@ describe('an expression that fails', () => {
     await enforce({ validations, failurePolicy: 'Ignore' }, {}, 'ignored');
     await created('a');
     await enforce({ validations });
-    expect((await refusal('b')).message).toContain(`denied request: ${message}`);
+    expect((await rejection('b')).message).toContain(`denied request: ${message}`);
   });
 
   it('names the failing variable, which is evaluated once', async () => {
     const variables = [{ name: 'v', expression: 'object.data.missing' }];
     await enforce({ variables, validations: [{ expression: "variables.v == 'x' || variables.v == 'y'" }] });
-    expect((await refusal('b')).message).toContain(
+    expect((await rejection('b')).message).toContain(
       `resulted in error: composited variable "v" fails to evaluate: no such key: data`,
     );
   });
 
   it('is stopped when it costs too much', async () => {
     await enforce({ validations: [{ expression: `${COSTLY} && ${COSTLY}` }] });
-    expect((await refusal('b')).message).toContain(
+    expect((await rejection('b')).message).toContain(
       'resulted in error: operation cancelled: actual cost limit exceeded',
     );
   });
@@ -192,7 +192,7 @@ describe('a binding', () => {
     const matchResources = { objectSelector: { matchLabels: { checked: 'yes' } } };
     await enforce({ validations }, { matchResources });
     await created('a');
-    expect(await refusal('b', { metadata: { name: 'b', labels: { checked: 'yes' } } })).toBeDefined();
+    expect(await rejection('b', { metadata: { name: 'b', labels: { checked: 'yes' } } })).toBeDefined();
   });
 });
 
@@ -203,7 +203,7 @@ describe('match constraints', () => {
     const resourceRules = [{ ...CONFIG_MAPS, resourceNames: ['a', 'b'] }];
     const excludeResourceRules = [{ ...CONFIG_MAPS, resourceNames: ['b'] }];
     await enforce({ validations, matchConstraints: { resourceRules, excludeResourceRules } });
-    expect(await refusal('a')).toBeDefined();
+    expect(await rejection('a')).toBeDefined();
     await created('b');
     await created('c');
   });
@@ -211,13 +211,13 @@ describe('match constraints', () => {
   it('and conditions select requests', async () => {
     await enforce({ validations, matchConditions: [{ name: 'c', expression: "object.metadata.name != 'a'" }] });
     await created('a');
-    expect(await refusal('b')).toBeDefined();
+    expect(await rejection('b')).toBeDefined();
   });
 
   it('never match policies and bindings', async () => {
     const rule = { operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] };
     await enforce({ validations, matchConstraints: { resourceRules: [rule] } });
-    expect(await refusal('a')).toBeDefined();
+    expect(await rejection('a')).toBeDefined();
     await api.delete('validatingadmissionpolicybindings', 'p-binding', REGISTRATION);
     await created('a');
   });
@@ -238,9 +238,9 @@ describe('parameters', () => {
     await param('settings', { name: 'taken' });
     await enforce({ paramKind, validations }, { paramRef: { name: 'settings', parameterNotFoundAction: 'Deny' } });
     await created('free');
-    expect((await refusal('taken')).message).toContain('denied request: not taken');
+    expect((await rejection('taken')).message).toContain('denied request: not taken');
     await api.create('namespaces', { metadata: { name: 'other' } }, { namespace: '' });
-    expect((await refusal('free', {}, { namespace: 'other' })).message).toContain(
+    expect((await rejection('free', {}, { namespace: 'other' })).message).toContain(
       "ValidatingAdmissionPolicy 'p' with binding 'p-binding' denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction",
     );
   });
@@ -254,8 +254,8 @@ describe('parameters', () => {
       { paramKind, validations },
       { paramRef: { selector, namespace: 'default', parameterNotFoundAction: 'Allow' } },
     );
-    expect((await refusal('a')).message).toContain('not a');
-    expect((await refusal('b')).message).toContain('not b');
+    expect((await rejection('a')).message).toContain('not a');
+    expect((await rejection('b')).message).toContain('not b');
     await created('c');
   });
 
@@ -264,17 +264,17 @@ describe('parameters', () => {
       { paramKind, validations: [{ expression: 'false' }] },
       { paramRef: { name: 'none', parameterNotFoundAction: 'Allow' } },
     );
-    expect(await refusal('a')).toBeUndefined();
+    expect(await rejection('a')).toBeUndefined();
   });
 
   it('are null for a binding without paramRef', async () => {
     await enforce({ paramKind, validations });
-    expect(await refusal('a')).toBeUndefined();
+    expect(await rejection('a')).toBeUndefined();
   });
 
   it('make the policy unusable when their kind does not exist', async () => {
     await enforce({ paramKind: { apiVersion: 'example.com/v1', kind: 'Limit' }, validations });
-    expect((await refusal('a')).message).toContain(
+    expect((await rejection('a')).message).toContain(
       "ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v1, Kind=Limit'",
     );
   });
@@ -286,7 +286,7 @@ describe('parameters', () => {
     await enforce({ paramKind, validations: [{ expression: 'true' }] }, { paramRef });
     await created('y');
     await enforce({ paramKind, validations: [{ expression: COSTLY }] }, { paramRef }, 'q');
-    expect((await refusal('x')).message).toContain(
+    expect((await rejection('x')).message).toContain(
       'denied request: validation failed due to running out of cost budget, no further validation rules will be run',
     );
   });
@@ -308,6 +308,6 @@ describe('audit annotations', () => {
       { auditAnnotations: [{ key: 'k', valueExpression: 'string(object.data.missing)' }] },
       { validationActions: ['Audit'] },
     );
-    expect((await refusal('x')).message).toContain('no such key: data');
+    expect((await rejection('x')).message).toContain('no such key: data');
   });
 });

@@ -1,6 +1,6 @@
 import type { Version } from '../../../../kinds/kind.ts';
 import type { Access } from '../../../access/ports.ts';
-import { refused } from '../../../objects/admission/refusal.ts';
+import { rejected } from '../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
 import { Activation, RequestValues } from '../expressions/activation.ts';
@@ -29,7 +29,7 @@ export async function meetsConditions(
   } catch (error) {
     if (!(error instanceof ExpressionFailed)) throw error;
     const { name, failurePolicy } = registered.webhook;
-    if (failurePolicy !== 'Ignore') throw refused(request, error.message);
+    if (failurePolicy !== 'Ignore') throw rejected(request, error.message);
     core.log.warn('the match conditions of a webhook failed and it is ignored', { webhook: name, error });
     return false;
   }

@@ -41,7 +41,7 @@ it.each(['127.0.0.1', 'localhost'])('reaches a webhook whose URL names %s', asyn
 });
 
 it.each(['inside.example', 'machine.example', '169.254.169.254', '[fe80::1]', '0.0.0.0', '[::ffff:169.254.169.254]'])(
-  'refuses a webhook whose URL leads to this machine or its link by %s',
+  'rejects a webhook whose URL leads to this machine or its link by %s',
   async (host) => {
     const before = connections;
     await expect(post(host)).rejects.toThrow('address not allowed');

@@ -51,18 +51,18 @@ export async function bind(core: TransactionPorts, request: ApiRequest): Promise
 /** Returns the pod, assigned to the node of the binding. Throws a Conflict when it cannot be. */
 function assigned(pod: Pod, { metadata: sent, target }: Binding, now: string): Pod {
   const { name = '', deletionTimestamp, uid, resourceVersion } = pod.metadata;
-  const refusal = (why: string) => conflict({ group: '', plural: 'pods/binding' }, name, why);
+  const rejection = (why: string) => conflict({ group: '', plural: 'pods/binding' }, name, why);
   if (sent.uid && sent.uid !== uid) {
-    throw refusal(`Precondition failed: UID in precondition: ${sent.uid}, UID in object meta: ${uid}`);
+    throw rejection(`Precondition failed: UID in precondition: ${sent.uid}, UID in object meta: ${uid}`);
   }
   if (sent.resourceVersion && sent.resourceVersion !== resourceVersion) {
-    throw refusal(
+    throw rejection(
       `Precondition failed: ResourceVersion in precondition: ${sent.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`,
     );
   }
-  if (deletionTimestamp) throw refusal(`pod ${name} is being deleted, cannot be assigned to a host`);
-  if (pod.spec.nodeName) throw refusal(`pod ${name} is already assigned to node "${pod.spec.nodeName}"`);
-  if (pod.spec.schedulingGates?.length) throw refusal(`pod ${name} has non-empty .spec.schedulingGates`);
+  if (deletionTimestamp) throw rejection(`pod ${name} is being deleted, cannot be assigned to a host`);
+  if (pod.spec.nodeName) throw rejection(`pod ${name} is already assigned to node "${pod.spec.nodeName}"`);
+  if (pod.spec.schedulingGates?.length) throw rejection(`pod ${name} has non-empty .spec.schedulingGates`);
   // Everything else is shared with the current pod, so it is neither compared nor checked again.
   const metadata = { ...pod.metadata };
   if (Object.keys(sent.annotations ?? {}).length > 0) {

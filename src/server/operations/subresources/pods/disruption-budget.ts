@@ -71,14 +71,14 @@ export function checkBudget({ metadata, status }: PodDisruptionBudget): void {
     const why = 'DisruptedPods map too big - too many evictions not confirmed by PDB controller';
     throw forbidden(resource, name, why);
   }
-  if (status.disruptionsAllowed === 0) throw refused(whyNot(name, status));
+  if (status.disruptionsAllowed === 0) throw rejected(whyNot(name, status));
 }
 
 export function budgetNotProcessed(name: string): ApiError {
-  return refused(`The disruption budget ${name} is still being processed by the server.`, 10);
+  return rejected(`The disruption budget ${name} is still being processed by the server.`, 10);
 }
 
-function refused(message: string, retryAfterSeconds?: number): ApiError {
+function rejected(message: string, retryAfterSeconds?: number): ApiError {
   const causes = [{ reason: 'DisruptionBudget', message }];
   return new ApiError('TooManyRequests', REFUSED, {
     details: { causes, ...(retryAfterSeconds ? { retryAfterSeconds } : {}) },

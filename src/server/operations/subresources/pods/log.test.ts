@@ -41,7 +41,7 @@ it.each([
 });
 
 it.each([{ sinceSeconds: 0 }, { sinceSeconds: 5, sinceTime: '2040-01-01T00:00:00Z' }, { tailLines: -1 }])(
-  'refuses %j',
+  'rejects %j',
   async (parameters) => {
     await expect(read(parameters)).rejects.toMatchObject({ code: 422 });
     expect(requests).toEqual([]);

@@ -22,7 +22,7 @@ export async function podFor(core: Ports, { resource: { kind }, call }: ApiReque
 export function nodeFor(core: Ports, { metadata, spec }: Pod, action: StreamAction): string {
   const { nodeName } = spec;
   if (!nodeName) throw badRequest(`pod ${metadata.name} does not have a host assigned`);
-  const why = core.nodes.refusal(nodeName, action);
+  const why = core.nodes.rejection(nodeName, action);
   if (why !== undefined) throw badRequest(why);
   return nodeName;
 }

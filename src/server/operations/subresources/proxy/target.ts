@@ -85,7 +85,7 @@ function serviceTarget(core: Ports, service: Service, { scheme, name, port }: Pr
     const connect = (signal: AbortSignal) => core.dialGuard.connect({ host, port: number, signal }, { own: true });
     return { scheme, host: hostOf(choice), connect };
   }
-  const why = core.nodes.refusal(choice.node, 'proxy');
+  const why = core.nodes.rejection(choice.node, 'proxy');
   if (why !== undefined) throw badRequest(why);
   return dialled(core, scheme, choice);
 }
@@ -126,7 +126,7 @@ const KUBELET_PORT = 10_250;
 /** Returns the agent's own endpoint, or another port of its machine. */
 function nodeTarget(core: Ports, { metadata, status }: Node, { scheme, port }: ProxyName): ProxyTarget {
   const node = metadata.name ?? '';
-  const why = core.nodes.refusal(node, 'proxy');
+  const why = core.nodes.rejection(node, 'proxy');
   if (why !== undefined) throw badRequest(why);
   const number = portOf(port);
   const address = status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? node;

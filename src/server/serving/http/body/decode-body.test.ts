@@ -46,7 +46,7 @@ describe('an object', () => {
   it.each([
     ['{"data":{"password":"c3dvcmRmaXNo"', 'json', 'c3dvcmRmaXNo'],
     ['password: swordfish: oops', 'yaml', Buffer.from('swordfish').toString('hex')],
-  ] as const)('%s is refused without a word of it, where it is a secret', (text, format, secret) => {
+  ] as const)('%s is rejected without a word of it, where it is a secret', (text, format, secret) => {
     const failure = (async () =>
       decodeObject(Buffer.from(text), format, { ...purpose, kind: 'Secret', confidential: true }))();
     return failure.then(

@@ -45,7 +45,7 @@ export function patchTypeOf(contentType: string | undefined): PatchType {
 }
 
 /** Rejects compressed bodies. */
-export function refuseEncoding(contentEncoding: string | undefined): void {
+export function rejectEncoding(contentEncoding: string | undefined): void {
   if (contentEncoding !== undefined && contentEncoding !== 'identity') throw unsupportedMediaType(BODY_TYPES);
 }
 
@@ -71,7 +71,7 @@ export interface DecodeContext {
 
 /** Decodes the object of a create or an update; synchronously if it is JSON, as nearly all are. */
 export function decodeObject(bytes: Buffer, format: Format, context: DecodeContext): object | Promise<object> {
-  const refuse = (error: unknown): never => {
+  const reject = (error: unknown): never => {
     if (!(error instanceof DecodeError)) throw error;
     const start = `the object provided is unrecognized (must be of type ${context.kind})`;
     const end = context.confidential ? `${error.redacted} (${REDACTED})` : `${error.message} (${summary(bytes)})`;
@@ -79,9 +79,9 @@ export function decodeObject(bytes: Buffer, format: Format, context: DecodeConte
   };
   try {
     const decoded = decode(bytes, format, context);
-    return decoded instanceof Promise ? decoded.catch(refuse) : decoded;
+    return decoded instanceof Promise ? decoded.catch(reject) : decoded;
   } catch (error) {
-    return refuse(error);
+    return reject(error);
   }
 }
 

@@ -24,7 +24,7 @@ import {
   decodePatch,
   formatOf,
   patchTypeOf,
-  refuseEncoding,
+  rejectEncoding,
 } from './decode-body.ts';
 
 /** The properties of a request that determine how its body is read. */
@@ -88,7 +88,7 @@ export class RequestBodies {
     const { headers } = exchange;
     const { kind, apiVersion } = route.subresource?.body ?? kindOf(route);
     const format = formatOf(headers['content-type']);
-    refuseEncoding(headers['content-encoding']);
+    rejectEncoding(headers['content-encoding']);
     const bytes = await batched(exchange.body());
     begin();
     try {
@@ -135,7 +135,7 @@ export class RequestBodies {
   async #readPatch(exchange: Exchange, { options, begin }: BodyContext): Promise<RequestContent> {
     const { headers } = exchange;
     const patchType = patchTypeOf(headers['content-type']);
-    refuseEncoding(headers['content-encoding']);
+    rejectEncoding(headers['content-encoding']);
     const bytes = await batched(exchange.body());
     begin();
     try {
@@ -159,7 +159,7 @@ export class RequestBodies {
   }
 
   async #readDeleteOptions(exchange: Exchange, { begin }: BodyContext): Promise<RequestContent> {
-    refuseEncoding(exchange.headers['content-encoding']);
+    rejectEncoding(exchange.headers['content-encoding']);
     const bytes = await batched(exchange.body());
     begin();
     if (bytes.length === 0) return NO_CONTENT;

@@ -47,21 +47,21 @@ export class Documents {
     const plain = parts.length === 2 && parts[1] === '' ? '' : parts.join('/');
     const { discovery, metrics, version } = this.#options;
     if (plain === '/metrics' || plain === '/metrics/slis') {
-      refuseWrites(exchange);
+      rejectWrites(exchange);
       const text = plain === '/metrics' ? metrics.text(version) : await this.#health.metrics();
       exchange.reply(200, METRICS_TYPE, Buffer.from(text));
       return true;
     }
     const document = discovery.document(plain);
     if (document) {
-      refuseWrites(exchange);
+      rejectWrites(exchange);
       await this.#sendDiscovery(exchange, { path: plain, document, pretty });
       return true;
     }
     if (await this.#schemas.serve(exchange, plain)) return true;
     const other = this.#options.documents.find((each) => each.path === plain);
     if (other) {
-      refuseWrites(exchange);
+      rejectWrites(exchange);
       exchange.reply(200, other.type, Buffer.from(JSON.stringify(other.content)));
       return true;
     }
@@ -109,6 +109,6 @@ interface Found {
   readonly pretty: boolean;
 }
 
-function refuseWrites({ method }: Exchange): void {
+function rejectWrites({ method }: Exchange): void {
   if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed();
 }

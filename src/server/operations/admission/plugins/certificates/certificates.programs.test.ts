@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { admitting, refusal } from '../../../../../../test/support/admission.ts';
+import { admitting, rejection } from '../../../../../../test/support/admission.ts';
 import type { TestServer } from '../../../../../../test/support/server.ts';
 import { ownerReferencesPermissionEnforcement } from '../owner-references-permission-enforcement.ts';
 import { certificateApproval, certificateSigning, certificateSubjectRestriction } from './certificates.ts';
@@ -58,7 +58,7 @@ describe('requests for certificates', () => {
   it('are approved by users with that permission for the signer, or for all of its domain', async () => {
     await approve('example.com-web');
     await approve('example.com-other');
-    expect(await refusal(approve('example.org-web'))).toBe(
+    expect(await rejection(approve('example.org-web'))).toBe(
       'certificatesigningrequests.certificates.k8s.io "example.org-web" is forbidden: user not permitted to approve requests with signerName "example.org/web"',
     );
   });
@@ -74,7 +74,7 @@ describe('requests for certificates', () => {
       return server.update('certificatesigningrequests', body, { ...v1, subresource: 'status', user: ANN });
     };
     await fail('example.com-web');
-    expect(await refusal(fail('example.com-other'))).toContain(
+    expect(await rejection(fail('example.com-other'))).toContain(
       'user not permitted to sign requests with signerName "example.com/other"',
     );
   });
@@ -82,7 +82,7 @@ describe('requests for certificates', () => {
   it('must not be for the group system:masters', async () => {
     const signer = 'kubernetes.io/kube-apiserver-client';
     const master = csr('m', signer, requestFor('/O=system:masters/CN=ann'));
-    expect(await refusal(server.create('certificatesigningrequests', master, v1))).toBe(
+    expect(await rejection(server.create('certificatesigningrequests', master, v1))).toBe(
       'certificatesigningrequests.certificates.k8s.io "m" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
     );
     await server.create('certificatesigningrequests', csr('n', signer, plain), v1);
@@ -98,11 +98,11 @@ describe('OwnerReferencesPermissionEnforcement', () => {
     for (const plural of ['secrets', 'configmaps']) await server.create(plural, { metadata: { name: 'a' } }, { user });
     const owned = { metadata: { ownerReferences: [owner] } };
     await server.patch('secrets', 'a', owned, { user });
-    expect(await refusal(server.patch('configmaps', 'a', owned, { user }))).toMatch(
+    expect(await rejection(server.patch('configmaps', 'a', owned, { user }))).toMatch(
       /^configmaps "a" is forbidden: cannot set an ownerRef on a resource you can't delete: /,
     );
     const blocking = { metadata: { name: 'b', ownerReferences: [{ ...owner, blockOwnerDeletion: true }] } };
-    expect(await refusal(server.create('secrets', blocking, { user }))).toContain(
+    expect(await rejection(server.create('secrets', blocking, { user }))).toContain(
       "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on",
     );
   });

@@ -10,7 +10,7 @@ import { DerError } from '../../../../../protocols/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../../../protocols/x509/request.ts';
 import type { Decision } from '../../../../access/authz/authorizer.ts';
 import type { Access } from '../../../../access/ports.ts';
-import { refused } from '../../../../objects/admission/refusal.ts';
+import { rejected } from '../../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 
@@ -58,7 +58,7 @@ export const certificateSubjectRestriction: AdmissionPlugin = {
     const { spec } = request.object as Request;
     if (spec.signerName !== CLIENT_SIGNER) return;
     if (!parsed(request, spec.request).organizations.includes(MASTERS)) return;
-    throw refused(request, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
+    throw rejected(request, `use of ${CLIENT_SIGNER} signer with ${MASTERS} group is not allowed`);
   },
 };
 
@@ -95,10 +95,10 @@ function requireFor(core: Ports, request: AdmissionRequest, { verb, signerName, 
   const allowed = mayActForSigner(core, request.user, verb, signerName);
   if (allowed instanceof Promise) {
     return allowed.then((is) => {
-      if (!is) throw refused(request, text);
+      if (!is) throw rejected(request, text);
     });
   }
-  if (!allowed) throw refused(request, text);
+  if (!allowed) throw rejected(request, text);
   return undefined;
 }
 
@@ -106,7 +106,7 @@ function parsed(request: AdmissionRequest, base64: string): ParsedRequest {
   try {
     return parseRequest(Buffer.from(base64, 'base64').toString('latin1'));
   } catch (error) {
-    if (error instanceof DerError) throw refused(request, `failed to parse CSR: ${error.message}`);
+    if (error instanceof DerError) throw rejected(request, `failed to parse CSR: ${error.message}`);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { admitting, podNamed, refusal } from '../../../../../../test/support/admission.ts';
+import { admitting, podNamed, rejection } from '../../../../../../test/support/admission.ts';
 import type { TestServer } from '../../../../../../test/support/server.ts';
 import { limitRanger } from './limit-ranger.ts';
 
@@ -87,7 +87,7 @@ describe('limits', () => {
     ],
   ])('reject a pod that is %s', async (_, range, spec, message) => {
     await limit(range);
-    expect(await refusal(server.create('pods', podNamed('a', spec as never)))).toBe(
+    expect(await rejection(server.create('pods', podNamed('a', spec as never)))).toBe(
       `pods "a" is forbidden: ${message}`,
     );
   });
@@ -95,7 +95,7 @@ describe('limits', () => {
   it('report all faults at once', async () => {
     await limit({ type: 'Pod', max: { cpu: '1', memory: '1Gi' } });
     const spec = containers({ limits: { cpu: '2', memory: '2Gi' } });
-    expect(await refusal(server.create('pods', podNamed('a', spec)))).toBe(
+    expect(await rejection(server.create('pods', podNamed('a', spec)))).toBe(
       'pods "a" is forbidden: [maximum cpu usage per Pod is 1, but limit is 2, maximum memory usage per Pod is 1Gi, but limit is 2Gi]',
     );
   });
@@ -106,10 +106,10 @@ describe('limits', () => {
       metadata: { name: 'c' },
       spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage } } },
     });
-    expect(await refusal(server.create('persistentvolumeclaims', claim('10Gi')))).toContain(
+    expect(await rejection(server.create('persistentvolumeclaims', claim('10Gi')))).toContain(
       'maximum storage usage per PersistentVolumeClaim is 5Gi, but request is 10Gi',
     );
-    expect(await refusal(server.create('persistentvolumeclaims', claim('10Mi')))).toContain(
+    expect(await rejection(server.create('persistentvolumeclaims', claim('10Mi')))).toContain(
       'minimum storage usage per PersistentVolumeClaim is 1Gi, but request is 10Mi',
     );
     await server.create('persistentvolumeclaims', claim('2Gi'));
@@ -118,7 +118,7 @@ describe('limits', () => {
   it('apply in their own namespace only', async () => {
     await server.create('namespaces', { metadata: { name: 'other' } }, { namespace: '' });
     await limit({ type: 'Pod', max: { cpu: '1' } });
-    expect(await refusal(server.create('pods', podNamed('a')))).toContain('maximum cpu usage per Pod is 1');
+    expect(await rejection(server.create('pods', podNamed('a')))).toContain('maximum cpu usage per Pod is 1');
     const pod = await server.create('pods', podNamed('a'), { namespace: 'other' });
     expect(pod.metadata.namespace).toBe('other');
   });

@@ -4,7 +4,7 @@ import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { fillPodDefaults } from '../../../../../kinds/groups/core/pod/pod-defaults.ts';
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import type { ResourceList } from '../../../../../kinds/shapes/container/resources.ts';
-import { refused } from '../../../../objects/admission/refusal.ts';
+import { rejected } from '../../../../objects/admission/rejection.ts';
 import { objectsIn } from '../../../../objects/reads/lookup.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 import { limitProblems } from './limits.ts';
@@ -42,7 +42,7 @@ export const limitRanger: AdmissionPlugin = {
     for (const { spec } of objectsIn(core, LimitRange, request.namespace)) {
       const problems = limitProblems(spec.limits ?? [], request.kind, request.object as Pod | PersistentVolumeClaim);
       if (problems.length === 0) continue;
-      throw refused(request, problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`);
+      throw rejected(request, problems.length === 1 ? problems[0]! : `[${problems.join(', ')}]`);
     }
   },
 };

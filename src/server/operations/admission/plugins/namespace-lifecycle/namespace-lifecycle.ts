@@ -1,7 +1,7 @@
 import { ApiError, forbidden, notFound } from '../../../../../api/errors.ts';
 import { LocalSubjectAccessReview } from '../../../../../kinds/groups/authorization/local-subject-access-review.ts';
 import { Namespace } from '../../../../../kinds/groups/core/namespace.ts';
-import { nameOf, refused } from '../../../../objects/admission/refusal.ts';
+import { nameOf, rejected } from '../../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { Entry } from '../../../../objects/cache/entry.ts';
 import type { Reader } from '../../../../objects/ports.ts';
@@ -30,7 +30,7 @@ export const namespaceLifecycle: AdmissionPlugin = {
 };
 
 function checkDeletable(request: AdmissionRequest): void {
-  if (PROTECTED_NAMESPACES.includes(request.name)) throw refused(request, 'this namespace may not be deleted');
+  if (PROTECTED_NAMESPACES.includes(request.name)) throw rejected(request, 'this namespace may not be deleted');
 }
 
 function find(core: Ports, name: string): Entry | undefined {
@@ -57,10 +57,10 @@ function checkActive(request: AdmissionRequest, entry: Entry): void {
   }
   const { name: namespace = '' } = metadata;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-  const refusal = forbidden(request.kind, nameOf(request), why);
-  throw new ApiError('Forbidden', refusal.message, {
+  const rejection = forbidden(request.kind, nameOf(request), why);
+  throw new ApiError('Forbidden', rejection.message, {
     details: {
-      ...refusal.details,
+      ...rejection.details,
       causes: [
         {
           reason: 'NamespaceTerminating',

@@ -131,15 +131,15 @@ describe('a volume that is a directory of the node', () => {
   });
   const change = (body: object, at: object = {}) => api.patch('persistentvolumes', 'v', body, { ...cluster, ...at });
   const released = { metadata: { finalizers: null } };
-  const refused = forbidden('can only remove the finalizer');
+  const rejected = forbidden('can only remove the finalizer');
 
   it('can be released by the node when it is deleted, and not be changed otherwise', async () => {
     await api.create('persistentvolumes', volume('n1'), master);
-    await expect(change(released)).rejects.toMatchObject(refused);
+    await expect(change(released)).rejects.toMatchObject(rejected);
     await api.delete('persistentvolumes', 'v', master);
-    await expect(change({ spec: { persistentVolumeReclaimPolicy: 'Retain' } })).rejects.toMatchObject(refused);
-    await expect(change({ metadata: { ...released.metadata, labels: { a: 'b' } } })).rejects.toMatchObject(refused);
-    await expect(change({ status: { phase: 'Bound' } }, { subresource: 'status' })).rejects.toMatchObject(refused);
+    await expect(change({ spec: { persistentVolumeReclaimPolicy: 'Retain' } })).rejects.toMatchObject(rejected);
+    await expect(change({ metadata: { ...released.metadata, labels: { a: 'b' } } })).rejects.toMatchObject(rejected);
+    await expect(change({ status: { phase: 'Bound' } }, { subresource: 'status' })).rejects.toMatchObject(rejected);
     await change({ status: { phase: 'Failed', message: 'busy' } }, { subresource: 'status' });
     await change(released);
     await expect(api.get('persistentvolumes', 'v', master)).rejects.toMatchObject({ code: 404 });

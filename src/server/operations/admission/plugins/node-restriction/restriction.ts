@@ -19,7 +19,7 @@ import { nodeOf } from '../../../../access/authz/node/identity.ts';
 import { MIRROR_ANNOTATION } from '../../../../access/authz/node/node-pods.ts';
 import { referencesOf } from '../../../../access/authz/node/references.ts';
 import type { Access } from '../../../../access/ports.ts';
-import { refused } from '../../../../objects/admission/refusal.ts';
+import { rejected } from '../../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { Reader } from '../../../../objects/ports.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
@@ -61,7 +61,7 @@ export const nodeRestriction: AdmissionPlugin = {
   admit(core, request) {
     const node = nodeOf(request.user);
     if (node === undefined) return undefined;
-    if (node === '') throw refused(request, `could not determine node from user ${JSON.stringify(request.user.name)}`);
+    if (node === '') throw rejected(request, `could not determine node from user ${JSON.stringify(request.user.name)}`);
     return checkOf(request.kind)?.(core, request, node);
   },
 };
@@ -76,9 +76,9 @@ function checkPod(core: Ports, request: AdmissionRequest, node: string): void {
       return;
     case 'eviction':
       if (podNamed(core, request.namespace, request.name).spec.nodeName === node) return;
-      throw refused(request, `node ${node} can only evict pods with spec.nodeName set to itself`);
+      throw rejected(request, `node ${node} can only evict pods with spec.nodeName set to itself`);
     default:
-      throw refused(
+      throw rejected(
         request,
         `unexpected pod subresource "${request.subresource}", only 'status' and 'eviction' are allowed`,
       );
@@ -94,10 +94,10 @@ function checkWholePod(core: Ports, request: AdmissionRequest, node: string): vo
     case 'DELETE': {
       const pod = (old as Pod | undefined) ?? podNamed(core, namespace, name);
       if (pod.spec.nodeName === node) return;
-      throw refused(request, `node "${node}" can only delete pods with spec.nodeName set to itself`);
+      throw rejected(request, `node "${node}" can only delete pods with spec.nodeName set to itself`);
     }
     default:
-      throw refused(
+      throw rejected(
         request,
         `unexpected operation "${operation}", node "${node}" can only create and delete mirror pods`,
       );
@@ -110,53 +110,53 @@ function checkWholePod(core: Ports, request: AdmissionRequest, node: string): vo
  */
 function checkMirrorPod(core: Ports, request: AdmissionRequest, node: string): void {
   const pod = request.object as Pod;
-  const refuse = (why: string) => refused(request, why);
+  const reject = (why: string) => rejected(request, why);
   const { annotations, ownerReferences = [] } = pod.metadata;
   if (annotations?.[MIRROR_ANNOTATION] === undefined) {
-    throw refuse(`pod does not have "${MIRROR_ANNOTATION}" annotation, node "${node}" can only create mirror pods`);
+    throw reject(`pod does not have "${MIRROR_ANNOTATION}" annotation, node "${node}" can only create mirror pods`);
   }
-  if (pod.spec.nodeName !== node) throw refuse(`node "${node}" can only create pods with spec.nodeName set to itself`);
+  if (pod.spec.nodeName !== node) throw reject(`node "${node}" can only create pods with spec.nodeName set to itself`);
   const [owner, second] = ownerReferences;
-  if (second) throw refuse(`node "${node}" can only create pods with a single owner reference set to itself`);
+  if (second) throw reject(`node "${node}" can only create pods with a single owner reference set to itself`);
   if (owner?.apiVersion !== 'v1' || owner.kind !== 'Node' || owner.name !== node) {
-    throw refuse(`node "${node}" can only create pods with an owner reference set to itself`);
+    throw reject(`node "${node}" can only create pods with an owner reference set to itself`);
   }
   if (!owner.controller) {
-    throw refuse(`node "${node}" can only create pods with a controller owner reference set to itself`);
+    throw reject(`node "${node}" can only create pods with a controller owner reference set to itself`);
   }
-  if (owner.blockOwnerDeletion) throw refuse(`node "${node}" must not set blockOwnerDeletion on an owner reference`);
+  if (owner.blockOwnerDeletion) throw reject(`node "${node}" must not set blockOwnerDeletion on an owner reference`);
   const entry = core.cache.table(Node).get('', node);
   if (!entry) throw notFound(Node, node);
   const { uid } = entry.hub(Node).metadata;
-  if (owner.uid !== uid) throw refuse(`node ${node} UID mismatch: expected ${owner.uid} got ${uid}`);
+  if (owner.uid !== uid) throw reject(`node ${node} UID mismatch: expected ${owner.uid} got ${uid}`);
   const [reference] = referencesOf(pod);
-  if (reference) throw refuse(`node "${node}" can not create pods that reference ${reference.kind}`);
+  if (reference) throw reject(`node "${node}" can not create pods that reference ${reference.kind}`);
 }
 
 function checkPodStatus(core: Ports, request: AdmissionRequest, node: string): void {
   const object = request.object as Pod;
   const old = request.old as Pod;
-  if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
+  if (request.operation !== 'UPDATE') throw rejected(request, `unexpected operation "${request.operation}"`);
   if (old.spec.nodeName !== node) {
-    throw refused(request, `node "${node}" can only update pod status for pods with spec.nodeName set to itself`);
+    throw rejected(request, `node "${node}" can only update pod status for pods with spec.nodeName set to itself`);
   }
   if (!deepEqual(object.metadata.labels ?? {}, old.metadata.labels ?? {})) {
-    throw refused(request, `node "${node}" cannot update labels through pod status`);
+    throw rejected(request, `node "${node}" cannot update labels through pod status`);
   }
   if (!deepEqual(object.status?.resourceClaimStatuses, old.status?.resourceClaimStatuses)) {
-    throw refused(request, `node "${node}" cannot update resource claim statues`);
+    throw rejected(request, `node "${node}" cannot update resource claim statues`);
   }
   if (!deepEqual(object.status?.extendedResourceClaimStatus, old.status?.extendedResourceClaimStatus)) {
-    throw refused(request, `node "${node}" cannot update extended resource claim status`);
+    throw rejected(request, `node "${node}" cannot update extended resource claim status`);
   }
   const problem = podAddressProblem(core, object, old, node);
-  if (problem !== undefined) throw refused(request, `node "${node}" cannot report the pod IP ${problem}`);
+  if (problem !== undefined) throw rejected(request, `node "${node}" cannot report the pod IP ${problem}`);
 }
 
 function checkNode(_core: Ports, request: AdmissionRequest, node: string): void {
   const { operation, name } = request;
   const target = name || (request.object?.metadata.name ?? '');
-  if (target !== node) throw refused(request, `node "${node}" is not allowed to modify node "${target}"`);
+  if (target !== node) throw rejected(request, `node "${node}" is not allowed to modify node "${target}"`);
   if (operation === 'DELETE') return;
   const object = request.object as Node;
   const old = request.old as Node | undefined;
@@ -164,15 +164,15 @@ function checkNode(_core: Ports, request: AdmissionRequest, node: string): void 
     const why = old
       ? 'is not allowed to update configSource to a new non-nil configSource'
       : 'is not allowed to create pods with a non-nil configSource';
-    throw refused(request, `node "${node}" ${why}`);
+    throw rejected(request, `node "${node}" ${why}`);
   }
   checkLabels(request, node);
   if (!old) return;
   if (!deepEqual(object.spec?.taints ?? [], old.spec?.taints ?? [])) {
-    throw refused(request, `node "${node}" is not allowed to modify taints`);
+    throw rejected(request, `node "${node}" is not allowed to modify taints`);
   }
   if (!deepEqual(object.metadata.ownerReferences ?? [], old.metadata.ownerReferences ?? [])) {
-    throw refused(request, `node "${node}" is not allowed to modify ownerReferences`);
+    throw rejected(request, `node "${node}" is not allowed to modify ownerReferences`);
   }
 }
 
@@ -180,15 +180,15 @@ const RESIZE_STATUS_FIELDS = ['capacity', 'conditions', 'allocatedResources', 'a
 
 /** Allows a node only to report the progress of resizing a volume. */
 function checkClaim(_core: Ports, request: AdmissionRequest, node: string): void {
-  if (request.subresource !== 'status') throw refused(request, 'may only update PVC status');
-  if (request.operation !== 'UPDATE') throw refused(request, `unexpected operation "${request.operation}"`);
+  if (request.subresource !== 'status') throw rejected(request, 'may only update PVC status');
+  if (request.operation !== 'UPDATE') throw rejected(request, `unexpected operation "${request.operation}"`);
   const rest = (claim: PersistentVolumeClaim) => {
     const { resourceVersion: _, selfLink: __, managedFields: ___, ...metadata } = claim.metadata;
     const status = Object.entries(claim.status ?? {}).filter(([field]) => !RESIZE_STATUS_FIELDS.includes(field));
     return { ...claim, metadata, status };
   };
   if (deepEqual(rest(request.object as PersistentVolumeClaim), rest(request.old as PersistentVolumeClaim))) return;
-  throw refused(
+  throw rejected(
     request,
     `node "${node}" is not allowed to update fields other than status.quantity and status.conditions`,
   );
@@ -216,7 +216,7 @@ function checkDirectory(_core: Ports, request: AdmissionRequest, node: string): 
   };
   const isAllowed = isStatus ? object.status?.phase === 'Failed' : !hasRemovalFinalizer(object);
   if (isToRemove(old) && isAllowed && deepEqual(rest(object), rest(old))) return;
-  throw refused(
+  throw rejected(
     request,
     `node "${node}" can only remove the finalizer of a volume whose data is gone, or say that it failed`,
   );
@@ -230,32 +230,32 @@ async function checkToken(core: Ports, request: AdmissionRequest, node: string):
   const { spec } = request.object as TokenRequest;
   const bound = spec.boundObjectRef;
   if (bound?.apiVersion !== 'v1' || bound.kind !== 'Pod' || !bound.name) {
-    throw refused(request, 'node requested token not bound to a pod');
+    throw rejected(request, 'node requested token not bound to a pod');
   }
-  if (!bound.uid) throw refused(request, 'node requested token with a pod binding without a uid');
+  if (!bound.uid) throw rejected(request, 'node requested token with a pod binding without a uid');
   const pod = podNamed(core, request.namespace, bound.name);
   if (bound.uid !== pod.metadata.uid) {
-    throw refused(
+    throw rejected(
       request,
       `the UID in the bound object reference (${bound.uid}) does not match the UID in record. The object might have been deleted and then recreated`,
     );
   }
   if (pod.spec.nodeName !== node) {
-    throw refused(request, 'node requested token bound to a pod scheduled on a different node');
+    throw rejected(request, 'node requested token bound to a pod scheduled on a different node');
   }
   await checkAudience(core, request, pod);
 }
 
 function checkLease(_core: Ports, request: AdmissionRequest, node: string): void {
   if (request.namespace !== NODE_LEASE_NAMESPACE) {
-    throw refused(request, `can only access leases in the "${NODE_LEASE_NAMESPACE}" system namespace`);
+    throw rejected(request, `can only access leases in the "${NODE_LEASE_NAMESPACE}" system namespace`);
   }
   checkOwnName(request, node, 'can only access node lease with the same name as the requesting node');
 }
 
 function checkOwnName(request: AdmissionRequest, node: string, why: string): void {
   const { name, object } = request;
-  if ((name || object?.metadata.name) !== node) throw refused(request, why);
+  if ((name || object?.metadata.name) !== node) throw rejected(request, why);
 }
 
 function checkSlice(_core: Ports, request: AdmissionRequest, node: string): void {
@@ -263,7 +263,7 @@ function checkSlice(_core: Ports, request: AdmissionRequest, node: string): void
   if (operation !== 'CREATE' && operation !== 'DELETE') return;
   const slice = (operation === 'CREATE' ? request.object : request.old) as ResourceSlice | undefined;
   if (slice?.spec.nodeName === node) return;
-  throw refused(
+  throw rejected(
     request,
     `can only ${operation.toLowerCase()} ResourceSlice with the same NodeName as the requesting node`,
   );
@@ -275,7 +275,7 @@ function checkCertificateRequest(_core: Ports, request: AdmissionRequest, node: 
   if (spec.signerName !== SERVING_SIGNER && spec.signerName !== CLIENT_SIGNER) return;
   const commonName = commonNameOf(request, spec.request ?? '');
   if (commonName !== `system:node:${node}`) {
-    throw refused(request, `can only create a node CSR with CN=system:node:${node}`);
+    throw rejected(request, `can only create a node CSR with CN=system:node:${node}`);
   }
 }
 
@@ -283,7 +283,7 @@ function commonNameOf(request: AdmissionRequest, encoded: string): string {
   try {
     return parseRequest(Buffer.from(encoded, 'base64').toString('latin1')).commonName;
   } catch (error) {
-    throw refused(request, `unable to parse csr: ${(error as Error).message}`);
+    throw rejected(request, `unable to parse csr: ${(error as Error).message}`);
   }
 }
 
@@ -297,10 +297,10 @@ function checkLabels(request: AdmissionRequest, node: string): void {
   const after = request.object?.metadata.labels ?? {};
   const before = request.old?.metadata.labels ?? {};
   const changed = [...new Set([...Object.keys(after), ...Object.keys(before)])];
-  const refusedKeys = changed.filter((key) => after[key] !== before[key] && !isNodeOwnLabel(key)).sort();
-  if (refusedKeys.length === 0) return;
-  const keys = refusedKeys.join(', ');
-  throw refused(
+  const rejectedKeys = changed.filter((key) => after[key] !== before[key] && !isNodeOwnLabel(key)).sort();
+  if (rejectedKeys.length === 0) return;
+  const keys = rejectedKeys.join(', ');
+  throw rejected(
     request,
     request.old
       ? `is not allowed to modify labels: ${keys}`

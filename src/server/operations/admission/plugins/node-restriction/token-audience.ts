@@ -6,7 +6,7 @@ import type { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { CSIDriver } from '../../../../../kinds/groups/storage/csi-driver.ts';
 import type { Kind, KubeObject } from '../../../../../kinds/kind.ts';
 import type { Access } from '../../../../access/ports.ts';
-import { refused } from '../../../../objects/admission/refusal.ts';
+import { rejected } from '../../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { Reader } from '../../../../objects/ports.ts';
 
@@ -18,7 +18,7 @@ export async function checkAudience(core: Ports, request: AdmissionRequest, pod:
   const own = core.tokenIssuer?.audiences ?? [];
   // The server's own audiences have been filled in if the node requested none.
   const isDefault = requested.length === own.length && requested.every((audience) => own.includes(audience));
-  if (requested.length > 1 && !isDefault) throw refused(request, 'node may only request 0 or 1 audiences');
+  if (requested.length > 1 && !isDefault) throw rejected(request, 'node may only request 0 or 1 audiences');
   const [named = ''] = requested;
   if (audiencesOf(core, pod).some((audience) => audience === named || (isDefault && audience === ''))) return;
   const audience = isDefault ? '' : named;
@@ -27,7 +27,7 @@ export async function checkAudience(core: Ports, request: AdmissionRequest, pod:
     ...{ subresource: '', namespace, name },
   });
   if (decision.verdict === 'allow') return;
-  throw refused(
+  throw rejected(
     request,
     `audience ${JSON.stringify(audience)} not found in pod spec volume, ${user.name} is not authorized to request tokens for this audience`,
   );

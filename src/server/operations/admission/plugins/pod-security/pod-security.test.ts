@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { admitting, podNamed, refusal } from '../../../../../../test/support/admission.ts';
+import { admitting, podNamed, rejection } from '../../../../../../test/support/admission.ts';
 import type { TestServer } from '../../../../../../test/support/server.ts';
 import type { Call } from '../../../../../api/call.ts';
 import { podSecurity } from './pod-security.ts';
@@ -32,14 +32,14 @@ const WORDS =
 describe('pods', () => {
   it('are rejected when the namespace does not allow them', async () => {
     await namespace('n', { enforce: 'restricted' });
-    expect(await refusal(server.create('pods', podNamed('p'), { namespace: 'n' }))).toBe(
+    expect(await rejection(server.create('pods', podNamed('p'), { namespace: 'n' }))).toBe(
       `pods "p" is forbidden: violates PodSecurity "restricted:latest": ${WORDS}`,
     );
   });
 
   it('are checked against the release that the namespace pins', async () => {
     await namespace('n', { enforce: 'restricted', 'enforce-version': 'v1.7' });
-    expect(await refusal(server.create('pods', podNamed('p'), { namespace: 'n' }))).toBe(
+    expect(await rejection(server.create('pods', podNamed('p'), { namespace: 'n' }))).toBe(
       'pods "p" is forbidden: violates PodSecurity "restricted:v1.7": runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
     );
   });
@@ -69,7 +69,7 @@ describe('pods', () => {
     await server.patch('pods', 'p', { metadata: { labels: { a: 'b' } } }, { namespace: 'n' });
     const image = { spec: { containers: [{ name: 'c', image: 'other' }] } };
     const asked = server.patch('pods', 'p', image, { namespace: 'n', patchType: 'strategic' });
-    expect(await refusal(asked)).toContain('violates PodSecurity "restricted:latest"');
+    expect(await rejection(asked)).toContain('violates PodSecurity "restricted:latest"');
   });
 
   it.each(['baseline', 'restricted'])(
@@ -77,7 +77,7 @@ describe('pods', () => {
     async (enforce) => {
       await namespace('n', { enforce });
       const containers = [{ name: 'c', image: 'host:any' }];
-      expect(await refusal(server.create('pods', podNamed('p', { containers }), { namespace: 'n' }))).toContain(
+      expect(await rejection(server.create('pods', podNamed('p', { containers }), { namespace: 'n' }))).toContain(
         `violates PodSecurity "${enforce}:latest": host image (container "c" must not use the image "host"`,
       );
     },
@@ -88,7 +88,7 @@ describe('pods', () => {
     await server.create('pods', podNamed('p'), { namespace: 'n' });
     const image = { spec: { containers: [{ name: 'c', image: 'quarterdeck.local/host' }] } };
     const patched = server.patch('pods', 'p', image, { namespace: 'n', patchType: 'strategic' });
-    expect(await refusal(patched)).toContain('host image (container "c"');
+    expect(await rejection(patched)).toContain('host image (container "c"');
     const ephemeralContainers = [{ name: 'e', image: 'host', terminationMessagePolicy: 'File' }];
     const debugged = server.patch(
       'pods',
@@ -98,7 +98,7 @@ describe('pods', () => {
         ...{ namespace: 'n', patchType: 'strategic', subresource: 'ephemeralcontainers' },
       },
     );
-    expect(await refusal(debugged)).toContain('host image (container "e"');
+    expect(await rejection(debugged)).toContain('host image (container "e"');
   });
 
   it('are not checked in a namespace without labels', async () => {
@@ -140,7 +140,7 @@ describe('templates', () => {
 
 describe('namespaces', () => {
   it('need valid levels and releases in their labels', async () => {
-    expect(await refusal(namespace('n', { enforce: 'strict', 'warn-version': '1.30' }))).toBe(
+    expect(await rejection(namespace('n', { enforce: 'strict', 'warn-version': '1.30' }))).toBe(
       'Namespace "n" is invalid: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted, ' +
         'metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: "1.30": must be "latest" or "v1.x"]',
     );

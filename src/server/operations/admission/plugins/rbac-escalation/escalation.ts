@@ -17,7 +17,7 @@ import { describeRules, quoted, uncovered } from '../../../../access/authz/rbac/
 import { joinErrors } from '../../../../access/authz/rbac/user-permissions.ts';
 import { isMaster } from '../../../../access/authz/union.ts';
 import type { Access } from '../../../../access/ports.ts';
-import { refused } from '../../../../objects/admission/refusal.ts';
+import { rejected } from '../../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 
@@ -69,11 +69,11 @@ async function checkRole(core: Ports, request: AdmissionRequest): Promise<void> 
   if (decision.verdict === 'allow') return;
   const role = request.object as AnyRole;
   const missing = missingPermissions(core, request, role.rules ?? []);
-  if (missing) throw refused(request, missing);
+  if (missing) throw rejected(request, missing);
   // An aggregated role can gather any rules, and undoes attempts of others to restrict them.
   if (!isAggregated(role) && !(request.old && isAggregated(request.old))) return;
   if (missingPermissions(core, request, EVERYTHING)) {
-    throw refused(request, 'must have cluster-admin privileges to use the aggregationRule');
+    throw rejected(request, 'must have cluster-admin privileges to use the aggregationRule');
   }
 }
 
@@ -83,7 +83,7 @@ async function checkBinding(core: Ports, request: AdmissionRequest): Promise<voi
   if (await mayBind(core, user, { roleRef, namespace })) return;
   const rules = core.rbac.rulesOfRole(roleRef, namespace);
   const missing = missingPermissions(core, request, rules);
-  if (missing) throw refused(request, missing);
+  if (missing) throw rejected(request, missing);
 }
 
 async function mayBind(

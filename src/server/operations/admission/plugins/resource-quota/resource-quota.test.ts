@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { admitting, podNamed, putStatus, refusal } from '../../../../../../test/support/admission.ts';
+import { admitting, podNamed, putStatus, rejection } from '../../../../../../test/support/admission.ts';
 import type { TestServer } from '../../../../../../test/support/server.ts';
 import { ControlledClock } from '../../../../../base/time/clock.ts';
 import { openEmbeddedStore } from '../../../../../store/embedded/open.ts';
@@ -29,11 +29,11 @@ describe('a quota', () => {
     await server.create('pods', podNamed('a'));
     await server.create('pods', podNamed('b'));
     expect(await usedOf(server, 'q')).toEqual({ pods: '2' });
-    expect(await refusal(server.create('pods', podNamed('c')))).toBe(
+    expect(await rejection(server.create('pods', podNamed('c')))).toBe(
       'pods "c" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2',
     );
     const generated = { metadata: { generateName: 'web-' }, spec: podNamed('').spec };
-    expect(await refusal(server.create('pods', generated))).toMatch(
+    expect(await rejection(server.create('pods', generated))).toMatch(
       /^pods "web-[a-z0-9]{5}" is forbidden: exceeded quota: q,/,
     );
     expect((await server.list('pods')).items).toHaveLength(2);
@@ -49,7 +49,7 @@ describe('a quota', () => {
       { 'requests.cpu': '800m' },
     );
     const pod = withResources('a', { cpu: '500m', memory: '1Gi' }, { memory: '2Gi' });
-    expect(await refusal(server.create('pods', pod))).toBe(
+    expect(await rejection(server.create('pods', pod))).toBe(
       'pods "a" is forbidden: exceeded quota: q, requested: limits.memory=2Gi,requests.cpu=500m, ' +
         'used: limits.memory=0,requests.cpu=800m, limited: limits.memory=1Gi,requests.cpu=1',
     );
@@ -64,7 +64,7 @@ describe('a quota', () => {
         { name: 'c', image: 'x' },
       ],
     });
-    expect(await refusal(server.create('pods', pod))).toBe(
+    expect(await rejection(server.create('pods', pod))).toBe(
       'pods "a" is forbidden: failed quota: q: must specify limits.memory for: c,d; requests.cpu for: c',
     );
   });
@@ -74,7 +74,7 @@ describe('a quota', () => {
     await server.create('resourcequotas', { metadata: { name: 'q' }, spec: { hard: { pods: '1' } } });
     await server.create('pods', podNamed('early'));
     await putStatus(server, 'resourcequotas', 'q', { hard: { pods: '1' } });
-    expect(await refusal(server.create('pods', podNamed('a')))).toBe(
+    expect(await rejection(server.create('pods', podNamed('a')))).toBe(
       'pods "a" is forbidden: status unknown for quota: q, resources: pods',
     );
   });
@@ -88,12 +88,12 @@ describe('a quota', () => {
     };
     const deployment = (name: string) => ({ metadata: { name }, spec });
     await server.create('deployments', deployment('a'), { apiVersion: 'apps/v1' });
-    expect(await refusal(server.create('deployments', deployment('b'), { apiVersion: 'apps/v1' }))).toBe(
+    expect(await rejection(server.create('deployments', deployment('b'), { apiVersion: 'apps/v1' }))).toBe(
       'deployments.apps "b" is forbidden: exceeded quota: q, requested: count/deployments.apps=1, ' +
         'used: count/deployments.apps=1, limited: count/deployments.apps=1',
     );
     await server.create('configmaps', { metadata: { name: 'a' } });
-    expect(await refusal(server.create('configmaps', { metadata: { name: 'b' } }))).toContain(
+    expect(await rejection(server.create('configmaps', { metadata: { name: 'b' } }))).toContain(
       'requested: configmaps=1',
     );
     expect(await usedOf(server, 'q')).toEqual({
@@ -109,7 +109,7 @@ describe('a quota', () => {
     const ports = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `p${i}`, port: 80 + i }));
     const service = (name: string, spec: object) => ({ metadata: { name }, spec: { selector: { a: 'b' }, ...spec } });
     await server.create('services', service('a', { ports: ports(2) }));
-    expect(await refusal(server.patch('services', 'a', { spec: { type: 'NodePort' } }))).toContain(
+    expect(await rejection(server.patch('services', 'a', { spec: { type: 'NodePort' } }))).toContain(
       'requested: services.nodeports=2, used: services.nodeports=0, limited: services.nodeports=1',
     );
     const balancer = { type: 'LoadBalancer', allocateLoadBalancerNodePorts: false, ports: ports(2) };
@@ -135,7 +135,7 @@ describe('a quota', () => {
     });
     await server.create('persistentvolumeclaims', claim('a', 'gold', '4Gi'));
     await server.create('persistentvolumeclaims', claim('b', 'other', '4Gi'));
-    expect(await refusal(server.create('persistentvolumeclaims', claim('c', 'gold', '2Gi')))).toContain(
+    expect(await rejection(server.create('persistentvolumeclaims', claim('c', 'gold', '2Gi')))).toContain(
       `requested: ${gold}/requests.storage=2Gi, used: ${gold}/requests.storage=4Gi, limited: ${gold}/requests.storage=5Gi`,
     );
     expect(await usedOf(server, 'q')).toEqual({
@@ -155,7 +155,7 @@ describe('a quota', () => {
     expect(await usedOf(server, 'best')).toEqual({ pods: '1' });
     expect(await usedOf(server, 'ending')).toEqual({ pods: '1' });
     // Objects that enter a scope later are counted then.
-    expect(await refusal(server.patch('pods', 'c', { spec: { activeDeadlineSeconds: 5 } }))).toContain(
+    expect(await rejection(server.patch('pods', 'c', { spec: { activeDeadlineSeconds: 5 } }))).toContain(
       'exceeded quota: ending',
     );
   });
@@ -168,7 +168,7 @@ describe('a quota', () => {
     await quota(server, 'q', { pods: '1' }, { scopeSelector: { matchExpressions: [expression] } });
     await server.create('pods', podNamed('low'));
     await server.create('pods', podNamed('a', { priorityClassName: 'high' }));
-    expect(await refusal(server.create('pods', podNamed('b', { priorityClassName: 'high' })))).toContain(
+    expect(await rejection(server.create('pods', podNamed('b', { priorityClassName: 'high' })))).toContain(
       'exceeded quota',
     );
   });
@@ -211,7 +211,7 @@ describe('a quota under 50 writers', () => {
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(20);
     expect((await server.list('pods')).items).toHaveLength(20);
     expect(await usedOf(server, 'q')).toEqual({ pods: '20', 'requests.cpu': '10' });
-    const refused = outcomes.filter((each) => each.status === 'rejected').map(({ reason }) => reason.message);
-    expect(refused.every((message) => message.includes('exceeded quota: q'))).toBe(true);
+    const rejected = outcomes.filter((each) => each.status === 'rejected').map(({ reason }) => reason.message);
+    expect(rejected.every((message) => message.includes('exceeded quota: q'))).toBe(true);
   });
 });

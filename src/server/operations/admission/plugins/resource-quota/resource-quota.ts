@@ -8,7 +8,7 @@ import { classesOf } from '../../../../../kinds/quota/claims.ts';
 import type { QuotaEvaluator } from '../../../../../kinds/quota/evaluator.ts';
 import { covers, evaluatorOf } from '../../../../../kinds/quota/objects.ts';
 import type { Amounts } from '../../../../../kinds/shapes/pod/pod-resources.ts';
-import { refused } from '../../../../objects/admission/refusal.ts';
+import { rejected } from '../../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { Entry } from '../../../../objects/cache/entry.ts';
 import type { Reader, Tools } from '../../../../objects/ports.ts';
@@ -101,9 +101,9 @@ function charge(core: Ports, request: AdmissionRequest, { evaluator, entry }: Ch
   const used = amountsOf(quota.status.used);
   const limited = [...hard.keys()].filter(evaluator.counts);
   const missing = evaluator.missing?.(request.object, limited);
-  if (missing) throw refused(request, `failed quota: ${name}: ${missing}`);
+  if (missing) throw rejected(request, `failed quota: ${name}: ${missing}`);
   if (!limited.every((resource) => used.has(resource))) {
-    throw refused(request, `status unknown for quota: ${name}, resources: ${limited.sort().join(',')}`);
+    throw rejected(request, `status unknown for quota: ${name}, resources: ${limited.sort().join(',')}`);
   }
   const asked = only(additionalUsage(core, request, { quota, evaluator }), (resource) => hard.has(resource));
   if (asked.size === 0) return;
@@ -113,7 +113,7 @@ function charge(core: Ports, request: AdmissionRequest, { evaluator, entry }: Ch
   if (exceeded.length > 0 && request.subresource !== 'status') {
     const shown = (amounts: Amounts) => amountsText(only(amounts, (each) => exceeded.includes(each)));
     const words = `requested: ${shown(asked)}, used: ${shown(used)}, limited: ${shown(hard)}`;
-    throw refused(request, `exceeded quota: ${name}, ${words}`);
+    throw rejected(request, `exceeded quota: ${name}, ${words}`);
   }
   const object = { ...quota, status: { ...quota.status, used: listOf(after) } };
   request.also.push({ kind: ResourceQuota, current: entry, part: 'status', object });
@@ -130,7 +130,7 @@ function additionalUsage(
   const usage = evaluator.usage(object, now);
   const negative = [...usage.keys()].filter((each) => compareQuantities(usage.get(each)!, NOTHING) < 0);
   if (negative.length > 0) {
-    throw refused(request, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
+    throw rejected(request, `quota usage is negative for resource(s): ${negative.sort().join(',')}`);
   }
   return growth(usage, old && covers(quota, evaluator, old) ? evaluator.usage(old, now) : new Map());
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { admitting, podNamed, refusal } from '../../../../../../test/support/admission.ts';
+import { admitting, podNamed, rejection } from '../../../../../../test/support/admission.ts';
 import type { TestServer } from '../../../../../../test/support/server.ts';
 import { serviceAccount } from './service-account.ts';
 
@@ -75,7 +75,7 @@ describe('a pod', () => {
   });
 
   it('is rejected with an account that does not exist', async () => {
-    expect(await refusal(server.create('pods', podNamed('a', { serviceAccountName: 'none' })))).toBe(
+    expect(await rejection(server.create('pods', podNamed('a', { serviceAccountName: 'none' })))).toBe(
       'pods "a" is forbidden: error looking up service account default/none: serviceaccount "none" not found',
     );
   });
@@ -88,7 +88,7 @@ describe('a pod', () => {
   });
 
   it('does not wait forever', async () => {
-    const waiting = refusal(server.create('pods', podNamed('a')));
+    const waiting = rejection(server.create('pods', podNamed('a')));
     await server.clock.advance(5000);
     expect(await waiting).toContain('serviceaccount "default" not found');
   });
@@ -131,7 +131,7 @@ describe('an account that allows only its own secrets', () => {
       `imagePullSecrets[1].name="other" is not allowed ${why} imagePullSecret`,
     ],
   ])('rejects others in %s', async (_, spec, message) => {
-    expect(await refusal(strict(spec))).toBe(`pods "a" is forbidden: ${message}`);
+    expect(await rejection(strict(spec))).toBe(`pods "a" is forbidden: ${message}`);
   });
 
   it('allows its own', async () => {
@@ -157,6 +157,6 @@ describe('a mirror pod', () => {
     [{ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, 'a mirror pod may not reference secrets'],
     [{ imagePullSecrets: [{ name: 's' }] }, 'a mirror pod may not reference secrets'],
   ])('with %j is rejected', async (spec, message) => {
-    expect(await refusal(mirror(spec))).toBe(`pods "m" is forbidden: ${message}`);
+    expect(await rejection(mirror(spec))).toBe(`pods "m" is forbidden: ${message}`);
   });
 });

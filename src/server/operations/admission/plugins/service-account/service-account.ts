@@ -4,7 +4,7 @@ import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { ServiceAccount } from '../../../../../kinds/groups/core/service-account.ts';
 import { MIRROR } from '../../../../../kinds/shapes/pod/pod-annotations.ts';
 import type { PodSpec } from '../../../../../kinds/shapes/pod/pod-spec.ts';
-import { refused } from '../../../../objects/admission/refusal.ts';
+import { rejected } from '../../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
 import type { Reader, Tools } from '../../../../objects/ports.ts';
 import { freshObjectNamed, objectNamed } from '../../../../objects/reads/lookup.ts';
@@ -75,7 +75,7 @@ export const serviceAccount: AdmissionPlugin = {
     if (!isTrue(account.metadata.annotations?.[ENFORCE_MOUNTABLE])) return;
     const lists = request.operation === 'CREATE' ? (['init', 'main', 'pod'] as const) : (['ephemeral'] as const);
     const problem = mountableSecretsProblem(spec, account, lists);
-    if (problem) throw refused(request, problem);
+    if (problem) throw rejected(request, problem);
   },
 };
 
@@ -85,12 +85,12 @@ function isMirror({ object }: AdmissionRequest): boolean {
 
 /** Checks mirror pods, which a node runs by itself: they must not depend on objects of the cluster. */
 function checkMirror(request: AdmissionRequest, spec: PodSpec): void {
-  if (spec.serviceAccountName) throw refused(request, 'a mirror pod may not reference service accounts');
-  if (referencesSecrets(spec)) throw refused(request, 'a mirror pod may not reference secrets');
+  if (spec.serviceAccountName) throw rejected(request, 'a mirror pod may not reference service accounts');
+  if (referencesSecrets(spec)) throw rejected(request, 'a mirror pod may not reference secrets');
   const isProjected = spec.volumes?.some(({ projected }) =>
     projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken),
   );
-  if (isProjected) throw refused(request, 'a mirror pod may not use ServiceAccountToken volume projections');
+  if (isProjected) throw rejected(request, 'a mirror pod may not use ServiceAccountToken volume projections');
 }
 
 async function waitFor(core: Ports, request: AdmissionRequest, spec: PodSpec): Promise<void> {
@@ -121,7 +121,7 @@ function appearing(core: Ports, namespace: string): Promise<ServiceAccount | und
 
 function noAccount(request: AdmissionRequest, name: string): Error {
   const why = `serviceaccount ${JSON.stringify(name)} not found`;
-  return refused(request, `error looking up service account ${request.namespace}/${name}: ${why}`);
+  return rejected(request, `error looking up service account ${request.namespace}/${name}: ${why}`);
 }
 
 function equip(core: Ports, spec: PodSpec, account: ServiceAccount): void {

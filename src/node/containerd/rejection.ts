@@ -3,7 +3,7 @@ import { wrongHostAddress } from '../pod/host-addresses.ts';
 import type { Features } from './features.ts';
 
 /** Why a runtime with these features cannot run a pod; undefined if it can. */
-export function refusalOf(pod: SeenPod, features: Features): string | undefined {
+export function rejectionOf(pod: SeenPod, features: Features): string | undefined {
   const { spec } = pod;
   const wrong = wrongHostAddress(pod);
   if (wrong) return `hostIP ${JSON.stringify(wrong.hostIP)} of container ${wrong.container} is not an IP address`;

@@ -11,7 +11,7 @@ import { whyHostUsers } from './user-namespace-of.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 
 /** A sentence for an event; undefined if it can. */
-export function refusal(pod: SeenPod, facts: KeeperFacts, allowsHostImage: boolean): string | undefined {
+export function rejection(pod: SeenPod, facts: KeeperFacts, allowsHostImage: boolean): string | undefined {
   const rules = [
     ...(allowsHostImage ? [] : WITHOUT_HOST_IMAGE),
     ...ALWAYS,

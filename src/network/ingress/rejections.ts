@@ -3,27 +3,27 @@
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
-import { externalNameRefusal } from './external-names.ts';
+import { externalNameRejection } from './external-names.ts';
 import type { IngressProblem } from './problem.ts';
 import type { IngressBackend, RulesByName } from './rules.ts';
 
-export type Refusal = Pick<IngressProblem, 'reason' | 'message'>;
+export type Rejection = Pick<IngressProblem, 'reason' | 'message'>;
 
-/** Refusals by the keys of backends, for each Service as `namespace/name`; those without refusals are left out. */
-export type Refusals = ReadonlyMap<string, ReadonlyMap<string, Refusal>>;
+/** Rejections by the keys of backends, for each Service as `namespace/name`; those without rejections are left out. */
+export type Rejections = ReadonlyMap<string, ReadonlyMap<string, Rejection>>;
 
 type WantedService = NonNullable<IngressBackend>['service'];
 type WantedPort = NonNullable<WantedService>['port'];
 
 /** Why requests cannot be sent to the port of a Service; undefined if they can. */
-export function refusalOf(
+export function rejectionOf(
   wanted: NonNullable<WantedService>,
   service: DeepReadonly<Service> | undefined,
   allowsExternalNames: boolean,
-): Refusal | undefined {
+): Rejection | undefined {
   const name = JSON.stringify(wanted.name);
   if (!service) return { reason: 'ServiceNotFound', message: `Service ${name} does not exist: its paths answer 503` };
-  const external = externalNameRefusal(service, allowsExternalNames);
+  const external = externalNameRejection(service, allowsExternalNames);
   if (external !== undefined) return { reason: 'ExternalNameNotAllowed', message: external };
   if (service.spec.type === 'ExternalName' || portOf(service, wanted.port)) return undefined;
   const port = wanted.port?.name ? JSON.stringify(wanted.port.name) : wanted.port?.number;
@@ -42,21 +42,21 @@ const MAX_PROBLEMS = 5;
 
 export function* backendProblems(
   rules: RulesByName,
-  refusals: Refusals,
+  rejections: Rejections,
   pace: Pace,
 ): DividedWork<readonly IngressProblem[]> {
   const problems: IngressProblem[] = [];
-  if (refusals.size === 0) return problems;
+  if (rejections.size === 0) return problems;
   for (const { ingress, backends } of rules.values()) {
     const messages = new Set<string>();
     for (const [key, backend] of backends) {
       if (pace.isSpent()) yield;
       const service = `${ingress.metadata.namespace ?? ''}/${backend?.service?.name ?? ''}`;
-      const refusal = refusals.get(service)?.get(key);
-      if (!refusal || messages.has(refusal.message)) continue;
+      const rejection = rejections.get(service)?.get(key);
+      if (!rejection || messages.has(rejection.message)) continue;
       if (messages.size === MAX_PROBLEMS) break;
-      messages.add(refusal.message);
-      problems.push({ ingress, ...refusal });
+      messages.add(rejection.message);
+      problems.push({ ingress, ...rejection });
     }
   }
   return problems;

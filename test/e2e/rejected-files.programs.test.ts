@@ -102,7 +102,7 @@ function run(program: string, args: readonly string[]): Promise<{ code: unknown;
 
 describe('a path that cannot be used is explained', () => {
   it.each(CASES)('%s', { timeout: TIMEOUT_MS * 4 }, async (command, { program = 'qd', paths }) => {
-    const refuse = async (used: string) => {
+    const reject = async (used: string) => {
       const places: Record<string, string> = {
         PATH: used,
         EXISTING: DIRECTORY,
@@ -118,7 +118,7 @@ describe('a path that cannot be used is explained', () => {
       expect(line, said).toContain(used);
       expect(line, said).not.toMatch(RAW_CODE);
     };
-    await Promise.all(paths.map(refuse));
+    await Promise.all(paths.map(reject));
     expect(readdirSync(scratch).sort()).toEqual(['directory', 'empty', 'garbage', 'home']);
   });
 });

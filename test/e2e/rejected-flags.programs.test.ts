@@ -118,7 +118,7 @@ const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--audit-webhook-truncate-max-event-size': ['0'],
 };
 
-/** Combinations that a start must refuse, and files and addresses that only it can know. */
+/** Combinations that a start must reject, and files and addresses that only it can know. */
 const MORE: readonly (readonly string[])[] = [
   ['--enable-admission-plugins', 'PodSecurity', '--disable-admission-plugins', 'PodSecurity'],
   ['--authorization-mode', 'Webhook'],
@@ -146,7 +146,7 @@ contexts: [{name: c, context: {cluster: c}}]
 clusters: [{name: c, cluster: {server: 'https://127.0.0.1:1'}}]
 `;
 
-/** A start that is not refused would run forever. */
+/** A start that is not rejected would run forever. */
 const MAX_RUN_MS = 15_000;
 
 let listener: Server;
@@ -163,7 +163,7 @@ test('every flag that takes a value is tested', () => {
   expect(Object.keys(UNUSABLE).sort()).toEqual(takeValues.sort());
 });
 
-describe.concurrent('of a start that is refused, nothing remains', () => {
+describe.concurrent('of a start that is rejected, nothing remains', () => {
   const cases = [...Object.entries(UNUSABLE).map(([flag, values]) => [flag, ...values]), ...MORE];
 
   test.for(cases)('%j', async (args, { expect }) => {
@@ -210,7 +210,7 @@ describe.concurrent('of a start that is refused, nothing remains', () => {
     }
   });
 
-  test('not even in a directory of something else, which is refused', async ({ expect }) => {
+  test('not even in a directory of something else, which is rejected', async ({ expect }) => {
     const home = await newDirectory();
     try {
       await writeFile(join(home, 'notes.txt'), 'mine');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SeenPod } from '../pod/container-run.ts';
-import { ignoredRequests, refusal } from './refusal.ts';
+import { ignoredRequests, rejection } from './rejection.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 
 const ROOT: KeeperFacts = {
@@ -138,7 +138,7 @@ it.each<[string, SeenPod, (RegExp | undefined)[]]>([
   ['the same host port', pod({ ports: [{ hostPort: 8080, containerPort: 8080 }] }), [undefined, undefined, undefined]],
 ])('%s', (_, subject, expected) => {
   for (const [i, facts] of [ROOT, PLAIN, USER].entries()) {
-    const message = refusal(subject, facts, true);
+    const message = rejection(subject, facts, true);
     if (expected[i] === undefined) expect(message).toBeUndefined();
     else expect(message).toMatch(expected[i]);
   }
@@ -146,49 +146,49 @@ it.each<[string, SeenPod, (RegExp | undefined)[]]>([
 
 it('ignores SELinux labels as other runtimes do, unless the kernel has SELinux', () => {
   const labelled = pod({ securityContext: { seLinuxOptions: { level: 's0' } } });
-  expect(refusal(labelled, ROOT, true)).toBeUndefined();
-  expect(refusal(labelled, { ...ROOT, hasSelinux: true }, true)).toMatch(/SELinux labels/);
+  expect(rejection(labelled, ROOT, true)).toBeUndefined();
+  expect(rejection(labelled, { ...ROOT, hasSelinux: true }, true)).toMatch(/SELinux labels/);
 });
 
-it('refuses user namespaces where there are none', () => {
+it('rejects user namespaces where there are none', () => {
   const facts = { ...ROOT, hasUserNamespaces: false, whyNotIsolated: 'user namespaces: forbidden' };
-  expect(refusal(pod({}, { hostUsers: false }), facts, true)).toMatch(/hostUsers: false.*forbidden/);
+  expect(rejection(pod({}, { hostUsers: false }), facts, true)).toMatch(/hostUsers: false.*forbidden/);
 });
 
-it('refuses host ports without nft', () => {
+it('rejects host ports without nft', () => {
   const subject = pod({ ports: [{ hostPort: 80, containerPort: 80 }] });
-  expect(refusal(subject, { ...ROOT, hasHostPorts: false }, true)).toMatch(/nft/);
+  expect(rejection(subject, { ...ROOT, hasHostPorts: false }, true)).toMatch(/nft/);
   const onNode = pod({ ports: [{ hostPort: 80 }] }, { hostNetwork: true });
-  expect(refusal(onNode, { ...ROOT, hasHostPorts: false }, true)).toBe(undefined);
+  expect(rejection(onNode, { ...ROOT, hasHostPorts: false }, true)).toBe(undefined);
 });
 
 it.each([
   ['containers', { containers: [{ name: 'c', image: 'host:1' }] }],
   ['initContainers', { initContainers: [{ name: 'c', image: 'host' }], containers: [] }],
   ['ephemeralContainers', { ephemeralContainers: [{ name: 'c', image: 'quarterdeck.local/host' }], containers: [] }],
-])('refuses the image "host" in %s where it is not allowed, and names the flag', (_, spec) => {
+])('rejects the image "host" in %s where it is not allowed, and names the flag', (_, spec) => {
   for (const facts of [ROOT, PLAIN, USER]) {
-    expect(refusal({ spec } as unknown as SeenPod, facts, false)).toBe(
+    expect(rejection({ spec } as unknown as SeenPod, facts, false)).toBe(
       'The process runtime cannot run this pod: container c: the image "host", which is the file system of the node, is not allowed on this node (--allow-host-image).',
     );
   }
-  expect(refusal(pod({ image: 'busybox' }), ROOT, false)).toBeUndefined();
+  expect(rejection(pod({ image: 'busybox' }), ROOT, false)).toBeUndefined();
 });
 
 it('rejects what setpriv is needed for where it is not installed', () => {
   const facts = { ...USER, plain: { ...USER.plain!, hasNoNewPrivileges: false } };
-  expect(refusal(pod({ securityContext: { allowPrivilegeEscalation: false } }), facts, true)).toMatch(/setpriv/);
-  expect(refusal(pod({ securityContext: { capabilities: { drop: ['ALL'] } } }), facts, true)).toMatch(/capabilities/);
+  expect(rejection(pod({ securityContext: { allowPrivilegeEscalation: false } }), facts, true)).toMatch(/setpriv/);
+  expect(rejection(pod({ securityContext: { capabilities: { drop: ['ALL'] } } }), facts, true)).toMatch(/capabilities/);
 });
 
 it('rejects dropped capabilities where the user has some', () => {
   const facts = { ...USER, plain: { ...USER.plain!, hasNoCapabilities: false } };
-  expect(refusal(pod({ securityContext: { capabilities: { drop: ['ALL'] } } }), facts, true)).toMatch(/capabilities/);
+  expect(rejection(pod({ securityContext: { capabilities: { drop: ['ALL'] } } }), facts, true)).toMatch(/capabilities/);
 });
 
 it('rejects limits of containers that cannot be enforced', () => {
   const limited = pod({ resources: { limits: { memory: '1Gi' } } });
-  expect(refusal(limited, { ...ROOT, limits: ['cpu'] }, true)).toMatch(
+  expect(rejection(limited, { ...ROOT, limits: ['cpu'] }, true)).toMatch(
     /the limits of memory of container c cannot be enforced: cgroups cannot be written/,
   );
   expect(ignoredRequests(limited, { ...ROOT, limits: [] })).toEqual([]);
