@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** 16 bytes in base64. */
+const KEY = /^[+/0-9A-Za-z]{22}==$/;
 const MAGIC = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 /** The subprotocols that a client offers, in its order of preference. */
@@ -15,7 +17,7 @@ export function offeredProtocols(headers: IncomingHttpHeaders): string[] {
 /** The headers of a 101 response; undefined when the request is not a valid WebSocket handshake. */
 export function handshakeHeaders(headers: IncomingHttpHeaders, protocol: string | undefined): string[] | undefined {
   const key = headers['sec-websocket-key'];
-  if (!key || headers['sec-websocket-version'] !== '13') return undefined;
+  if (!key || !KEY.test(key) || headers['sec-websocket-version'] !== '13') return undefined;
   const accept = createHash('sha1')
     .update(key + MAGIC)
     .digest('base64');
