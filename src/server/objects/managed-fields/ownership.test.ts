@@ -80,10 +80,16 @@ class Model {
   /** Returns the changes of a write, and removes them from the other managers. */
   #write(before: Paths, after: Paths, except?: string): string[] {
     const changed = [...after.keys()].filter((path) => !before.has(path) || before.get(path) !== after.get(path));
+    // As in Kubernetes: an apply leaves a map or list that somebody else owns, which is not stored when it is empty.
+    const gone = [...before.keys()].filter((path) => !after.has(path));
+    const isLeftEmpty = (path: string) =>
+      except !== undefined &&
+      gone.some((each) => each.startsWith(`${path}/`)) &&
+      !gone.some((each) => path.startsWith(`${each}/`));
     for (const [id, { paths }] of this.owners) {
       if (id === except) continue;
       for (const path of changed) paths.delete(path);
-      for (const path of before.keys()) if (!after.has(path)) paths.delete(path);
+      for (const path of gone) if (!isLeftEmpty(path)) paths.delete(path);
       if (paths.size === 0) this.owners.delete(id);
     }
     return changed;
