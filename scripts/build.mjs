@@ -115,7 +115,8 @@ const PROGRAMS = {
   setup({ onLoad }) {
     const files = readdirSync(join(root, 'src'), { recursive: true }).filter((file) => /\.(sh|pl)$/.test(file));
     const folders = [...new Set(files.map((file) => dirname(join(root, 'src', file))))];
-    onLoad({ filter: new RegExp(`^(${folders.join('|')})/[^/]+\\.ts$`) }, ({ path }) => ({
+    const paths = folders.map((folder) => folder.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|');
+    onLoad({ filter: new RegExp(`^(${paths})/[^/]+\\.ts$`) }, ({ path }) => ({
       contents: readFileSync(path, 'utf8').replaceAll(READING, (_, file) =>
         JSON.stringify(readFileSync(join(dirname(path), file), 'utf8')),
       ),
