@@ -16,7 +16,7 @@ describe.skipIf(missing)('an agent with containerd', () => {
 
   beforeAll(async () => {
     cluster = await AttackedCluster.start({
-      ...{ runtime: 'containerd', image: 'attacker:1', clusterCidr: '10.237.0.0/16', serviceCidr: '10.137.0.0/16' },
+      ...{ runtime: 'containerd', image: 'attacker:1', clusterCidr: '10.222.0.0/16', serviceCidr: '10.122.0.0/16' },
       async prepare(directory) {
         const archive = join(directory, 'attacker.tar');
         await writeImage(archive, { name: 'docker.io/library/attacker:1', applets: ['ln'] });

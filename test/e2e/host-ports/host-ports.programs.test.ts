@@ -34,8 +34,8 @@ const NAMESPACE = '/api/v1/namespaces/default';
 const NODE = 'quarterdeck-node-1';
 const TIMEOUT_MS = 90_000;
 const RANGES: Readonly<Record<Runtime, readonly string[]>> = {
-  process: ['--cluster-cidr', '10.243.64.0/20', '--service-cluster-ip-range', '10.97.64.0/24'],
-  containerd: ['--cluster-cidr', '10.243.80.0/20', '--service-cluster-ip-range', '10.97.80.0/24'],
+  process: ['--cluster-cidr', '10.243.64.0/20', '--service-cluster-ip-range', '10.125.64.0/24'],
+  containerd: ['--cluster-cidr', '10.243.80.0/20', '--service-cluster-ip-range', '10.125.80.0/24'],
 };
 const RUNTIMES = ['process', 'containerd'] as const;
 

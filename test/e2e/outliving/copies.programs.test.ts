@@ -12,7 +12,7 @@ const TIMEOUT_MS = 120_000;
 const PODS = '/api/v1/namespaces/default/pods';
 const flags = [
   ...['--nodes', '1', '--runtime', 'process', '--name', 'original', '--ingress=false'],
-  ...['--cluster-cidr', '10.149.0.0/17', '--service-cluster-ip-range', '10.149.128.0/17'],
+  ...['--cluster-cidr', '10.124.0.0/17', '--service-cluster-ip-range', '10.124.128.0/17'],
 ];
 
 let directory: string;

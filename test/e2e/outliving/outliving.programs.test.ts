@@ -36,7 +36,7 @@ server.listen(8080);
 
 const flagsOf = (range: number) => [
   ...['--nodes', '1', '--runtime', 'process'],
-  ...['--cluster-cidr', `10.${range}.0.0/16`, '--service-cluster-ip-range', `10.158.${range}.0/24`],
+  ...['--cluster-cidr', `10.${range}.0.0/16`, '--service-cluster-ip-range', `10.123.${range}.0/24`],
 ];
 const daemonsIn = async (data: string) =>
   (await readdir(join(data, 'network')).catch((): string[] => [])).filter((name) => name.endsWith('.pid'));

@@ -22,7 +22,7 @@ describe.runIf(isRoot)('the files of a pod', () => {
 
   beforeAll(async () => {
     directory = await newDirectory();
-    const ranges = ['--cluster-cidr', '10.236.0.0/16', '--service-cluster-ip-range', '10.136.0.0/16'];
+    const ranges = ['--cluster-cidr', '10.220.0.0/16', '--service-cluster-ip-range', '10.120.0.0/16'];
     qd = await startQd({ directory, flags: ['--nodes', '1', '--runtime', 'process', ...ranges] });
   }, 60_000);
   afterAll(async () => {

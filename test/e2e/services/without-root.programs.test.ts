@@ -23,7 +23,7 @@ beforeAll(async () => {
   await chmod(directory, 0o777);
   ports = { web: await freePort(), ingress: await freePort(), node: 31_697 };
   const flags = ['--nodes', '1', '--runtime', 'process', '--ingress-http-port', String(ports.ingress)];
-  qd = await startQd({ directory, flags: [...flags, '--cluster-cidr', '10.236.0.0/16'], ...user });
+  qd = await startQd({ directory, flags: [...flags, '--cluster-cidr', '10.221.0.0/16'], ...user });
 }, TIMEOUT_MS);
 afterAll(async () => {
   await qd.stop();
