@@ -60,8 +60,8 @@ export async function startDns(options: DnsOptions): Promise<ClusterDns> {
   const address = advertisedAddress(bindAddress, serviceClusterIpRange);
   const client = createClient(directTransport(server.direct(CLUSTER_DNS)));
   const dns = await network.daemon;
-  const port = await listenNear(dns, { kinds: ['dns-udp', 'dns-tcp'], address, port: DNS_PORT });
-  const metricsPort = await listenNear(dns, { kinds: ['dns-metrics'], address, port: METRICS_PORT });
+  const { port } = await listenNear(dns, { kinds: ['dns-udp', 'dns-tcp'], address, port: DNS_PORT });
+  const { port: metricsPort } = await listenNear(dns, { kinds: ['dns-metrics'], address, port: METRICS_PORT });
   openPorts.push({ address, port, what: 'DNS, for pods' });
   openPorts.push({ address, port: metricsPort, what: 'metrics of DNS' });
   const publish = async () => {

@@ -3,12 +3,13 @@ import { createClient } from '../../client/client.ts';
 import { INGRESS_CONTROLLER } from '../../client/component-users.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
 import type { AttachedDaemon } from '../../network/daemon/attached-daemon.ts';
-import type { MovedPort } from '../../network/ingress/controller.ts';
+import type { Claim } from '../../network/daemon/doors.ts';
+import type { MovedPort } from '../../network/ingress/moved-port.ts';
 import type { Server } from '../../server/index.ts';
 import { reachableAddress } from '../addresses.ts';
 import { AssemblyError } from '../assembly-error.ts';
 import type { ApiAddress, Environment } from '../context.ts';
-import type { OpeningNetwork } from './network.ts';
+import { listenNear, type Near, type OpeningNetwork } from './network.ts';
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
@@ -36,22 +37,24 @@ async function listen(
   const movedPorts: MovedPort[] = [];
   for (const protocol of ['http', 'https'] as const) {
     const given = ports[protocol];
-    const claim = { kinds: [protocol], address, port: given ?? DEFAULT_PORTS[protocol] };
-    let isForbidden = false;
-    const port = await daemon.listen(claim).catch((error: NodeJS.ErrnoException) => {
-      if (given !== undefined) {
-        throw new AssemblyError(`--ingress-${protocol}-port: ${address}:${given} cannot be used: ${error.message}`);
-      }
-      isForbidden = error.code === 'EACCES';
-      return daemon.listen({ ...claim, port: 0 });
-    });
-    if (given === undefined && port !== DEFAULT_PORTS[protocol]) {
-      movedPorts.push({ usual: DEFAULT_PORTS[protocol], used: port, isForbidden });
-    }
+    const usual = DEFAULT_PORTS[protocol];
+    const claim = { kinds: [protocol], address, port: given ?? usual };
+    const { port, moved } = given === undefined ? await listenNear(daemon, claim) : await listenOn(daemon, claim);
+    if (moved) movedPorts.push({ usual, used: port, why: moved });
     urls.push(`${protocol}://${address}:${port}`);
     openPorts.push({ address, port, what: `Ingress, ${protocol.toUpperCase()}` });
   }
   return { urls, movedPorts };
+}
+
+async function listenOn(daemon: AttachedDaemon, claim: Claim): Promise<Near> {
+  const { kinds, address, port } = claim;
+  try {
+    return { port: await daemon.listen(claim), moved: undefined };
+  } catch (error) {
+    const { message } = error as Error;
+    throw new AssemblyError(`--ingress-${kinds[0]}-port: ${address}:${port} cannot be used: ${message}`);
+  }
 }
 
 /** Resolves when it listens, with the URLs. Rules of Ingresses are followed a moment later. */

@@ -5,6 +5,7 @@ import { directTransport } from '../../client/transport/direct-transport.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { AttachedDaemon } from '../../network/daemon/attached-daemon.ts';
 import type { Claim } from '../../network/daemon/doors.ts';
+import type { PortMove } from '../../network/ingress/moved-port.ts';
 import type { Server } from '../../server/index.ts';
 import { machineAddresses, serviceAddress } from '../addresses.ts';
 import { AssemblyError } from '../assembly-error.ts';
@@ -89,13 +90,28 @@ async function attach(options: NetworkOptions, dnsAddress: string | undefined): 
   });
 }
 
-/** Listens on the preferred port, or on one that is free where that is taken or not allowed. */
-export async function listenNear(daemon: AttachedDaemon, claim: Claim): Promise<number> {
+export interface Near {
+  readonly port: number;
+  /** Why it is not the preferred one; undefined: it is. */
+  readonly moved: PortMove | undefined;
+}
+
+/**
+ * Listens on the preferred port, or on one that is free where that is taken or not allowed. A port that clients of an
+ * earlier program use is kept, even when the preferred one is free by now.
+ */
+export async function listenNear(daemon: AttachedDaemon, claim: Claim): Promise<Near> {
+  const held = await daemon.held(claim);
+  const [kept] = held;
+  if (kept !== undefined && !held.includes(claim.port)) {
+    return { port: await daemon.listen({ ...claim, port: kept }), moved: 'kept' };
+  }
   try {
-    return await daemon.listen(claim);
+    return { port: await daemon.listen(claim), moved: undefined };
   } catch (error) {
-    if (!['EADDRINUSE', 'EACCES'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-    return daemon.listen({ ...claim, port: 0 });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'EADDRINUSE' && code !== 'EACCES') throw error;
+    return { port: await daemon.listen({ ...claim, port: 0 }), moved: code === 'EACCES' ? 'forbidden' : 'in use' };
   }
 }
 

@@ -56,6 +56,11 @@ export class AttachedDaemon {
     return port;
   }
 
+  /** Resolves with the ports of an address that it listens on for an earlier program. */
+  held({ kinds, address }: Omit<Claim, 'port'>): Promise<readonly number[]> {
+    return this.#caller.call('held', { kinds, address });
+  }
+
   zone(changes: readonly ZoneChange[], isComplete: boolean): void {
     this.#send('zone', { changes: changes.map(sentChange), isComplete });
   }

@@ -78,6 +78,8 @@ export interface DaemonCalls {
    * rejects when it cannot be used.
    */
   listen(params: { kinds: readonly DoorKind[]; address: string; port: number }): Promise<number>;
+  /** Resolves with the ports of an address that it has for all these kinds. */
+  held(params: { kinds: readonly DoorKind[]; address: string }): Promise<readonly number[]>;
   /** The zone counts when it is complete. */
   zone(params: { changes: readonly SentChange[]; isComplete: boolean }): Promise<void>;
   allow(params: { clients: readonly string[] }): Promise<void>;

@@ -103,6 +103,16 @@ it('a daemon continues without a program, and answers as before until the next o
   expect([await resolve(ports.dns), await statusOf(ports.http)]).toEqual([['10.96.0.2'], 503]);
 });
 
+it('tells the next program which ports it has', async () => {
+  const { program, ports } = await serve('10.96.0.1');
+  program.leave();
+  const next = await attach();
+  expect([await next.held(DNS), await next.held(HTTP)]).toEqual([[ports.dns], [ports.http]]);
+  expect(await next.held({ ...HTTP, kinds: ['https'] })).toEqual([]);
+  await next.listen(HTTP);
+  expect(await next.held(HTTP)).toEqual([]);
+});
+
 it('a daemon takes nothing from a program that left before it was complete', async () => {
   const { program, ports } = await serve('10.96.0.1');
   program.leave();

@@ -138,6 +138,7 @@ class NetworkDaemon {
         if (before && before.socket !== socket) before.socket.destroy();
       },
       listen: async (claim) => session().listen(claim),
+      held: async (claim) => session().held(claim),
       zone: async ({ changes, isComplete }) => session().zone(changes, isComplete),
       allow: async ({ clients }) => session().allow(clients),
       forward: async ({ upstreams }) => session().forward(upstreams),

@@ -40,8 +40,8 @@ export class Doors {
 
   /** Uses doors that are there, except for those in `taken`, or opens new ones. Says which are new. */
   async claim(claim: Claim, taken: ReadonlySet<string>): Promise<{ readonly port: number; readonly isNew: boolean }> {
-    const found = this.#find(claim, taken);
-    if (found !== undefined) return { port: found, isNew: false };
+    const found = this.held(claim, taken).filter((port) => claim.port === 0 || port === claim.port);
+    if (found[0] !== undefined) return { port: found[0], isNew: false };
     for (let attempt = 1; ; attempt++) {
       try {
         return { port: await this.#openAll(claim), isNew: true };
@@ -67,19 +67,16 @@ export class Doors {
     return removed.map(([, { listening }]) => listening);
   }
 
-  static keysOf({ kinds, address }: Claim, port: number): readonly string[] {
-    return kinds.map((kind) => keyOf({ kind, address, port }));
-  }
-
-  #find(claim: Claim, taken: ReadonlySet<string>): number | undefined {
-    const { kinds, address, port } = claim;
+  /** Returns the ports of doors for all the kinds, except for those in `taken`. */
+  held({ kinds, address }: Omit<Claim, 'port'>, taken: ReadonlySet<string>): readonly number[] {
     const all = [...this.all, ...this.#others.values()];
     const ports = all.filter((door) => door.kind === kinds[0] && door.address === address).map((door) => door.port);
-    return ports.find(
-      (each) =>
-        (port === 0 || each === port) &&
-        Doors.keysOf(claim, each).every((key) => (this.#open.has(key) || this.#others.has(key)) && !taken.has(key)),
-    );
+    const isHeld = (key: string) => (this.#open.has(key) || this.#others.has(key)) && !taken.has(key);
+    return ports.filter((port) => Doors.keysOf({ kinds, address }, port).every(isHeld));
+  }
+
+  static keysOf({ kinds, address }: Omit<Claim, 'port'>, port: number): readonly string[] {
+    return kinds.map((kind) => keyOf({ kind, address, port }));
   }
 
   async #openAll(claim: Claim): Promise<number> {

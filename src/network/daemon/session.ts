@@ -63,6 +63,11 @@ export class Session {
     return port;
   }
 
+  /** Returns ports that sessions have, except for those that this one uses already. */
+  held(claim: Omit<Claim, 'port'>): readonly number[] {
+    return this.#tools.doors.held(claim, this.#claimed);
+  }
+
   /** Closes a claim. Sockets of an earlier session stay open until this one is complete. */
   #unlisten(claim: Claim): void {
     const { doors, release } = this.#tools;

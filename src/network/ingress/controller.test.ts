@@ -8,7 +8,8 @@ import { INGRESS_CONTROLLER } from '../../client/component-users.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { IngressConfig } from './config.ts';
-import { IngressController, type MovedPort } from './controller.ts';
+import { IngressController } from './controller.ts';
+import type { MovedPort } from './moved-port.ts';
 
 let api: TestServer;
 let controller: IngressController;
@@ -17,7 +18,7 @@ let configs: IngressConfig[];
 beforeEach(async () => {
   configs = [];
   api = await testServer(allKinds, { authorization: ['RBAC'], defaultRoles: true });
-  controller = controllerWith({ usual: 80, used: 34_567, isForbidden: false });
+  controller = controllerWith({ usual: 80, used: 34_567, why: 'in use' });
   await controller.start();
 });
 afterEach(() => controller.stop());
@@ -51,13 +52,16 @@ it('the controller reports its ports when other programs have the usual ones', a
     ]);
 });
 
-it('the controller says that only root may listen on the usual port', async () => {
+it.each([
+  ['forbidden', 'PortForbidden'],
+  ['kept', 'PortKept'],
+] as const)('the controller says why it does not listen on the usual port: %s', async (why, reason) => {
   await controller.stop();
-  controller = controllerWith({ usual: 443, used: 34_568, isForbidden: true });
+  controller = controllerWith({ usual: 443, used: 34_568, why });
   await controller.start();
   await expect
     .poll(async () => (await api.list('events')).items.map((item) => JSON.parse(String(item.json())).reason))
-    .toContain('PortForbidden');
+    .toContain(reason);
 });
 
 it('the controller follows Services and their EndpointSlices, also one that goes to another Service', async () => {

@@ -18,6 +18,7 @@ import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import { IngressClass } from '../../kinds/groups/networking/ingress-class.ts';
 import type { IngressConfig } from './config.ts';
+import { type MovedPort, moveMessage, moveReason } from './moved-port.ts';
 import { type IngressPlan, type IngressPolicy, planIngress } from './plan.ts';
 import type { IngressProblem } from './problem.ts';
 import type { SeenIngress } from './rules.ts';
@@ -40,17 +41,6 @@ export interface IngressControllerOptions {
   readonly use: (config: IngressConfig) => Promise<void>;
 }
 
-/** A port that cannot be used, and the one that is used in its place. */
-export interface MovedPort {
-  readonly usual: number;
-  readonly used: number;
-  /** True when the program may not listen on it; false when something else does. */
-  readonly isForbidden: boolean;
-}
-
-const PORT_IN_USE = 'PortInUse';
-const PORT_FORBIDDEN = 'PortForbidden';
-const reasonOf = ({ isForbidden }: MovedPort) => (isForbidden ? PORT_FORBIDDEN : PORT_IN_USE);
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 const DEFAULT_ANNOTATION = 'ingressclass.kubernetes.io/is-default-class';
 const SERVICE_NAME = 'kubernetes.io/service-name';
@@ -155,14 +145,7 @@ export class IngressController {
     const { movedPorts } = this.#options;
     const found = this.#informers.of(IngressClass).lister.get(CLASS_NAME);
     if (movedPorts.length === 0 || !found) return;
-    for (const moved of movedPorts) {
-      const { usual, used, isForbidden } = moved;
-      const why = isForbidden
-        ? `This user may not listen on port ${usual} (net.ipv4.ip_unprivileged_port_start)`
-        : `Something else listens on port ${usual}`;
-      const message = `${why}: Ingresses are served on port ${used} instead`;
-      this.#events.event(found, 'Warning', reasonOf(moved), message);
-    }
+    for (const moved of movedPorts) this.#events.event(found, 'Warning', moveReason(moved), moveMessage(moved));
   }
 
   /** Records an event about each problem that is new. */
@@ -228,7 +211,7 @@ export class IngressController {
     const { client, address, movedPorts, log } = this.#options;
     const current = status?.loadBalancer?.ingress ?? [];
     const ports = movedPorts.flatMap((moved) => [
-      { port: moved.usual, protocol: 'TCP', error: reasonOf(moved) },
+      { port: moved.usual, protocol: 'TCP', error: moveReason(moved) },
       { port: moved.used, protocol: 'TCP' },
     ]);
     const numbers = (each: readonly { readonly port?: number }[] = []) => each.map(({ port }) => port).join();

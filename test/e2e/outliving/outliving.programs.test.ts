@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
-import { connect as connectTo, createServer } from 'node:net';
+import { connect as connectTo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
@@ -33,6 +33,15 @@ server.on('upgrade', (_, socket) => {
 });
 server.listen(8080);
 `;
+
+const INGRESS_PORT = 80;
+
+/** Undefined when another program of this machine has it. */
+async function takePort(port: number): Promise<Server | undefined> {
+  const server = createServer().listen(port, '127.0.0.1');
+  const isTaken = once(server, 'listening').then(() => true);
+  return (await isTaken.catch(() => false)) ? server : undefined;
+}
 
 const flagsOf = (range: number) => [
   ...['--nodes', '1', '--runtime', 'process'],
@@ -101,8 +110,11 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
   beforeAll(async () => {
     directory = await newDirectory();
     await chmod(directory, 0o777);
+    const usual = await takePort(INGRESS_PORT);
     qd = await start();
     await deploy();
+    // From now on, a start could have it.
+    usual?.close();
   }, TIMEOUT_MS);
 
   afterAll(async () => {
