@@ -4,7 +4,7 @@ import { addressForPods, advertisedAddress, reachableAddress, serviceAddress, se
 
 const RANGE = '10.96.0.0/16';
 const settings = (bindAddress: string, clusterDomain = 'cluster.local') => ({
-  ...{ bindAddress, serviceClusterIpRange: RANGE, clusterDomain },
+  ...{ bindAddress, serviceClusterIpRange: RANGE, clusterDomain, tlsSan: [], forPods: false },
 });
 
 test('the service kubernetes has the first address of the range', () => {
@@ -26,6 +26,12 @@ test('the certificate names the bound address, the loopback ones and the service
   expect(names).toEqual(
     expect.arrayContaining(['192.0.2.7', 'localhost', '127.0.0.1', '::1', '10.96.0.1', 'kubernetes.default.svc']),
   );
+  expect(new Set(names).size).toBe(names.length);
+});
+
+test('the certificate has the names that were asked for', () => {
+  const names = servingNames({ ...settings('192.0.2.7'), tlsSan: ['api.example.org', '192.0.2.9', 'localhost'] });
+  expect(names).toEqual(expect.arrayContaining(['api.example.org', '192.0.2.9']));
   expect(new Set(names).size).toBe(names.length);
 });
 

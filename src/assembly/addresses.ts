@@ -21,22 +21,15 @@ export function serviceAddress(range: string, index = 1): string | undefined {
   return index < 2 ** (32 - Number(bits)) - 1 ? `${a}.${b}.${c}.${d + index}` : undefined;
 }
 
-interface NameSettings {
-  readonly bindAddress: string;
-  readonly serviceClusterIpRange: string;
-  readonly clusterDomain: string;
-}
-
-/** The names and addresses in the serving certificate. `forPods`: pods with a network of their own reach the server. */
-export function servingNames(
-  { bindAddress, serviceClusterIpRange, clusterDomain }: NameSettings,
-  forPods = false,
-): string[] {
+/** The names and addresses in the serving certificate. */
+export function servingNames(api: Omit<ApiAddress, 'port'>): string[] {
+  const { bindAddress, serviceClusterIpRange, clusterDomain, tlsSan, forPods } = api;
   const names = [
     ...['localhost', '127.0.0.1', '::1', hostname(), serviceAddress(serviceClusterIpRange)],
     ...['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', `kubernetes.default.svc.${clusterDomain}`],
     ...(UNSPECIFIED.includes(bindAddress) ? externalAddresses() : [bindAddress]),
     ...(forPods ? [addressForPods(bindAddress) ?? ''] : []),
+    ...tlsSan,
   ];
   return [...new Set(names)].filter((name) => name !== '');
 }

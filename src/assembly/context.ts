@@ -40,6 +40,8 @@ export interface ApiAddress {
   readonly port: number;
   readonly serviceClusterIpRange: string;
   readonly clusterDomain: string;
+  /** Names and addresses that clients use besides those of this machine, such as that of a load balancer. */
+  readonly tlsSan: readonly string[];
   /** True when pods with a network of their own reach the server, at an address besides `bindAddress` if need be. */
   readonly forPods: boolean;
 }

@@ -20,6 +20,8 @@ export interface IngressOptions extends Environment {
   /** Ports that were asked for; undefined: the usual one, or one that is free. */
   readonly ports: Readonly<Record<'http' | 'https', number | undefined>>;
   readonly sharesHosts: boolean;
+  /** True when other servers on the same store serve Ingresses, too. */
+  readonly isShared: boolean;
   readonly allowsExternalNames: boolean;
 }
 
@@ -59,7 +61,7 @@ async function listenOn(daemon: AttachedDaemon, claim: Claim): Promise<Near> {
 
 /** Resolves when it listens, with the URLs. Rules of Ingresses are followed a moment later. */
 export async function startIngress(options: IngressOptions): Promise<readonly string[]> {
-  const { api, network, server, sharesHosts, allowsExternalNames, cleanup, clock, random, log } = options;
+  const { api, network, server, sharesHosts, isShared, allowsExternalNames, cleanup, clock, random, log } = options;
   const { IngressController } = await import('../../network/ingress/controller.ts');
   const daemon = await network.daemon;
   const { urls, movedPorts } = await listen(daemon, options);
@@ -72,6 +74,7 @@ export async function startIngress(options: IngressOptions): Promise<readonly st
     log,
     address,
     movedPorts,
+    isShared,
     policy: { sharesHosts, allowsExternalNames },
     use: (config) => daemon.use(config),
   });

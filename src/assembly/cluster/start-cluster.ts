@@ -217,7 +217,7 @@ async function startNodesAndNetwork(
     }),
   );
   if (network && ingress) {
-    await startPart('ingress', () => startIngress({ ...options, ...ingress, api, network, server }));
+    await startPart('ingress', () => startIngress({ ...options, ...ingress, api, network, server, isShared }));
   }
   return started;
 }

@@ -115,5 +115,5 @@ export function controllerKeys(
 
 /** Derives cluster facts from the address of the API. */
 export function factsOf(api: ApiAddress): Pick<ClusterFacts, 'reservedNames' | 'serverPort' | 'server'> {
-  return { reservedNames: servingNames(api, api.forPods), serverPort: api.port, server: urlOf(api) };
+  return { reservedNames: servingNames(api), serverPort: api.port, server: urlOf(api) };
 }

@@ -24,5 +24,5 @@ export async function openCertificates(options: CertificateOptions): Promise<Pki
   const { store, isShared, api, machineClock: clock, random } = options;
   const directory = join(options.directory, 'pki');
   if (isShared) await shareKeys({ ...options, store, directory });
-  return openPki({ directory, names: servingNames(api, api.forPods), clock, random });
+  return openPki({ directory, names: servingNames(api), clock, random });
 }

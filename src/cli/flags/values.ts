@@ -8,6 +8,8 @@ import { isHttpUrl } from '../../base/http-url.ts';
 const MAX_PORT = 65_535;
 /** The names of services in it must be at most 253 characters long. */
 const MAX_DOMAIN_CHARACTERS = 120;
+const MAX_HOST_CHARACTERS = 253;
+const LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** 0 means any free port. */
 export function port(text: string): number {
@@ -107,11 +109,26 @@ export function clusterName(text: string): string {
   return text;
 }
 
+/** Names and addresses of servers, separated by commas; none for an empty text. */
+export function serverNames(text: string): readonly string[] {
+  const names = text === '' ? [] : list(text.toLowerCase());
+  const wrong = names.find((name) => isIP(name) === 0 && !isHostName(name));
+  if (wrong !== undefined) throw new FlagError(`It must be host names and IP addresses; "${wrong}" is neither.`);
+  return names;
+}
+
+/** Text that looks like an IPv4 address is none. */
+function isHostName(name: string): boolean {
+  const labels = name.split('.');
+  return (
+    name.length <= MAX_HOST_CHARACTERS && labels.every((each) => LABEL.test(each)) && !/^\d+$/.test(labels.at(-1)!)
+  );
+}
+
 /** A domain of DNS, such as `cluster.local`. */
 export function domain(text: string): string {
   const name = text.replace(/\.$/, '').toLowerCase();
-  const label = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-  if (name.length > MAX_DOMAIN_CHARACTERS || !name.split('.').every((each) => label.test(each))) {
+  if (name.length > MAX_DOMAIN_CHARACTERS || !name.split('.').every((each) => LABEL.test(each))) {
     throw new FlagError('It must be a domain of lower-case letters, digits, hyphens and dots, such as cluster.local.');
   }
   return name;

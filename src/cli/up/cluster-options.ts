@@ -67,8 +67,8 @@ export function clusterOptions(context: StartContext, open: ClusterOptions['http
 
 /** Where the flags of a start serve the API. */
 export function apiAddress({ settings, inputs }: Pick<StartContext, 'settings' | 'inputs'>): ApiAddress {
-  const { bindAddress, port, serviceClusterIpRange, clusterDomain } = settings;
-  return { bindAddress, port, serviceClusterIpRange, clusterDomain, forPods: hasRealPods(inputs.nodes) };
+  const { bindAddress, port, serviceClusterIpRange, clusterDomain, tlsSan = [] } = settings;
+  return { bindAddress, port, serviceClusterIpRange, clusterDomain, tlsSan, forPods: hasRealPods(inputs.nodes) };
 }
 
 /** Secrets are encrypted in every store that outlives the process. */

@@ -8,7 +8,7 @@ import { INGRESS_CONTROLLER } from '../../client/component-users.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
 import { allKinds } from '../../kinds/all.ts';
 import type { IngressConfig } from './config.ts';
-import { IngressController } from './controller.ts';
+import { IngressController, type IngressControllerOptions } from './controller.ts';
 import type { MovedPort } from './moved-port.ts';
 
 let api: TestServer;
@@ -23,13 +23,15 @@ beforeEach(async () => {
 });
 afterEach(() => controller.stop());
 
-const controllerWith = (...movedPorts: readonly MovedPort[]) =>
+const controllerWith = (...movedPorts: readonly MovedPort[]) => controllerAt('192.0.2.1', { movedPorts });
+
+const controllerAt = (address: string, options: Partial<IngressControllerOptions> = {}) =>
   new IngressController({
     client: createClient(directTransport(api.server.direct(INGRESS_CONTROLLER))),
-    ...{ clock: systemClock, random: systemRandom, log: silent, address: '192.0.2.1' },
+    ...{ clock: systemClock, random: systemRandom, log: silent, address },
     policy: { sharesHosts: false, allowsExternalNames: false },
     use: async (config) => void configs.push(config),
-    movedPorts,
+    ...{ movedPorts: [], isShared: false, ...options },
   });
 
 it('the controller reports its ports when other programs have the usual ones', async () => {
@@ -62,6 +64,43 @@ it.each([
   await expect
     .poll(async () => (await api.list('events')).items.map((item) => JSON.parse(String(item.json())).reason))
     .toContain(reason);
+});
+
+it('the controllers of several servers agree on a status, which has the addresses of those that live', async () => {
+  const servers = async (...addresses: readonly string[]) => {
+    const labels = { 'kubernetes.io/service-name': 'kubernetes' };
+    const endpoints = addresses.map((address) => ({ addresses: [address] }));
+    const slice = { metadata: { name: 'kubernetes', labels }, addressType: 'IPv4', endpoints, ports: [] };
+    const discovery = { apiVersion: 'discovery.k8s.io/v1' };
+    const isThere = await api.get('endpointslices', 'kubernetes', discovery).catch(() => undefined);
+    await (isThere ? api.update('endpointslices', slice, discovery) : api.create('endpointslices', slice, discovery));
+  };
+  const networking = { apiVersion: 'networking.k8s.io/v1' };
+  const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3'];
+  await servers(...addresses);
+  await controller.stop();
+  const others = addresses.map((address) => controllerAt(address, { isShared: true }));
+  for (const each of others) await each.start();
+  const backend = { service: { name: 'web', port: { number: 80 } } };
+  const spec = { ingressClassName: 'quarterdeck', defaultBackend: backend };
+  await api.create('ingresses', { metadata: { name: 'web' }, spec }, networking);
+  const found = async () => {
+    const { metadata, status } = await api.get('ingresses', 'web', networking);
+    const ips = status?.loadBalancer?.ingress?.map(({ ip }: { ip: string }) => ip) ?? [];
+    return { ips: ips.sort(), version: Number(metadata.resourceVersion) };
+  };
+  await expect.poll(async () => (await found()).ips).toEqual(addresses);
+  await others[0]!.stop();
+  await servers(...addresses.slice(1));
+  await expect.poll(async () => (await found()).ips).toEqual(addresses.slice(1));
+  const { version } = await found();
+  // What a fight would change.
+  await api.create('ingresses', { metadata: { name: 'next' }, spec }, networking);
+  await expect
+    .poll(async () => (await api.get('ingresses', 'next', networking)).status?.loadBalancer?.ingress?.length)
+    .toBe(2);
+  expect((await found()).version).toBe(version);
+  for (const each of others) await each.stop();
 });
 
 it('the controller follows Services and their EndpointSlices, also one that goes to another Service', async () => {

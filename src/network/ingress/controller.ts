@@ -1,4 +1,4 @@
-/** Follows the API, keeps the proxy up to date, and writes where Ingresses are reached into their status. */
+/** Follows the API, keeps the proxy up to date, and has the status of Ingresses say where they are reached. */
 
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
@@ -22,6 +22,7 @@ import { type MovedPort, moveMessage, moveReason } from './moved-port.ts';
 import { type IngressPlan, type IngressPolicy, planIngress } from './plan.ts';
 import type { IngressProblem } from './problem.ts';
 import type { SeenIngress } from './rules.ts';
+import { StatusWriter } from './status-writer.ts';
 
 /** Name of our class, and the value of its objects' `spec.controller`. */
 const CLASS_NAME = 'quarterdeck';
@@ -37,6 +38,8 @@ export interface IngressControllerOptions {
   /** Where it listens instead of the usual ports; empty when it has them. */
   readonly movedPorts: readonly MovedPort[];
   readonly policy: IngressPolicy;
+  /** True when other servers on the same store serve Ingresses, too. */
+  readonly isShared: boolean;
   /** Resolves when requests follow the rules. */
   readonly use: (config: IngressConfig) => Promise<void>;
 }
@@ -48,6 +51,8 @@ const TLS_SECRETS = { fieldSelector: 'type=kubernetes.io/tls' };
 
 const serviceOf = ({ metadata }: DeepReadonly<EndpointSlice>) =>
   `${metadata.namespace}/${metadata.labels?.[SERVICE_NAME] ?? ''}`;
+/** The Service of the servers. */
+const SERVERS = 'default/kubernetes';
 const byService = (slice: DeepReadonly<EndpointSlice>) => [serviceOf(slice)];
 
 const RETRY = { base: 1_000, max: 60_000 };
@@ -67,12 +72,12 @@ export class IngressController {
   #isSynced = false;
   /** Runs one plan at a time: changes meanwhile go into the next one. */
   readonly #loop: ReconcileLoop;
-  #running: Promise<void> | undefined;
+  #running: Promise<unknown> | undefined;
   #changes: Changes | undefined;
   /** Ingresses of our class. */
   #ingresses: readonly SeenIngress[] = [];
   #plan: IngressPlan | undefined;
-  readonly #writing = new Set<string>();
+  readonly #status: StatusWriter;
   readonly #events: EventRecorder;
   /** Keys of events that were recorded; kept as long as their reason persists. */
   #reported = new Set<string>();
@@ -84,6 +89,8 @@ export class IngressController {
     this.#turns = new TurnBudget(options.clock);
     this.#informers = new InformerFactory({ ...options, signal: this.#stop.signal });
     const { clock, random, log } = options;
+    const informer = this.#informers.of(Ingress);
+    this.#status = new StatusWriter({ ...options, informer, servers: () => this.#servers() });
     this.#loop = new ReconcileLoop({
       ...{ clock, random, log, turns: eachTurn, backoff: RETRY },
       failure: 'the rules of Ingresses could not be applied',
@@ -101,6 +108,12 @@ export class IngressController {
     for (const informer of [ingresses, classes]) informer.onChange(() => this.#note((to) => (to.ingresses = true)));
     secrets.onChange(() => this.#note((to) => (to.secrets = true)));
     services.onChange(({ object }) => this.#note((to) => to.services.add(keyOf(object))));
+    // Entries of servers that have gone are removed.
+    if (this.#options.isShared) {
+      slices.onChange(({ object }) => {
+        if (serviceOf(object) === SERVERS) this.#note((to) => (to.ingresses = true));
+      });
+    }
     slices.onChange((change) =>
       this.#note((to) => {
         to.services.add(serviceOf(change.object));
@@ -111,7 +124,8 @@ export class IngressController {
     this.#isSynced = true;
     this.#reportMovedPorts();
     this.#note((to) => (to.ingresses = true));
-    this.#running = this.#loop.run(this.#stop.signal);
+    const { signal } = this.#stop;
+    this.#running = Promise.all([this.#loop.run(signal), this.#status.run(signal)]);
     await this.#loop.idle();
   }
 
@@ -188,8 +202,15 @@ export class IngressController {
     if (!changes.ingresses) return;
     for (const ingress of this.#ingresses) {
       if (this.#turns.isSpent()) await this.#turns.nextTurn();
-      if (!this.#stop.signal.aborted) this.#writeStatus(ingress);
+      this.#status.add(ingress);
     }
+  }
+
+  /** Returns the addresses of the servers of the cluster, which their leases decide. */
+  #servers(): readonly string[] {
+    if (!this.#options.isShared) return [];
+    const slices = this.#informers.of(EndpointSlice).lister.by(byService, SERVERS);
+    return slices.flatMap(({ endpoints = [] }) => endpoints.flatMap(({ addresses }) => addresses));
   }
 
   async #ownIngresses(): Promise<readonly SeenIngress[]> {
@@ -205,29 +226,5 @@ export class IngressController {
     const name = spec?.ingressClassName;
     if (name === undefined) return metadata.annotations?.[CLASS_ANNOTATION] === CLASS_NAME;
     return this.#informers.of(IngressClass).lister.get(name)?.spec?.controller === CONTROLLER_NAME;
-  }
-
-  #writeStatus({ metadata: { namespace, name = '', uid = '' }, status }: SeenIngress): void {
-    const { client, address, movedPorts, log } = this.#options;
-    const current = status?.loadBalancer?.ingress ?? [];
-    const ports = movedPorts.flatMap((moved) => [
-      { port: moved.usual, protocol: 'TCP', error: moveReason(moved) },
-      { port: moved.used, protocol: 'TCP' },
-    ]);
-    const numbers = (each: readonly { readonly port?: number }[] = []) => each.map(({ port }) => port).join();
-    const isCurrent =
-      current.length === 1 && current[0]?.ip === address && numbers(current[0].ports) === numbers(ports);
-    if (isCurrent || this.#writing.has(uid)) return;
-    const ingress = [{ ip: address, ...(ports.length > 0 ? { ports } : {}) }];
-    this.#writing.add(uid);
-    client
-      .of(Ingress)
-      .in(namespace)
-      .patchStatus(name, { type: 'merge', changes: { status: { loadBalancer: { ingress } } } })
-      .catch((error: unknown) => {
-        if (!isApiError(error, 'NotFound'))
-          log.warn('the status of an Ingress was not written', { name, namespace, error });
-      })
-      .finally(() => this.#writing.delete(uid));
   }
 }

@@ -30,6 +30,9 @@ export class EtcdRejection extends Error {
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 2000;
 
+/** Timeout of an attempt to connect: without one, the kernel repeats a lost packet after a minute and more. */
+const CONNECT_TIMEOUT_MS = 3000;
+
 /** Limit of etcd's own client: a page of large objects has no other limit. */
 const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
 
@@ -120,19 +123,13 @@ export class Connection {
 
   /** Retries until it succeeds, and then cancels the other attempts; rejects when cancelled itself. */
   async #connectTo(url: URL, attempts: AbortController): Promise<GrpcClient> {
-    const { tls, clock } = this.#options;
+    const { clock } = this.#options;
     const { signal } = attempts;
     let pause = MIN_RETRY_MS;
     if (url === this.#last) await sleep(clock, pause, signal);
     for (;;) {
       try {
-        const client = await GrpcClient.connect({
-          url,
-          clock,
-          signal,
-          maxMessageBytes: MAX_MESSAGE_BYTES,
-          tls,
-        });
+        const client = await this.#attempt(url, signal);
         if (signal.aborted) client.close();
         signal.throwIfAborted();
         attempts.abort();
@@ -144,6 +141,21 @@ export class Connection {
         await sleep(clock, pause, signal);
         pause = Math.min(pause * 2, MAX_RETRY_MS);
       }
+    }
+  }
+
+  /** Connects once. */
+  async #attempt(url: URL, signal: AbortSignal): Promise<GrpcClient> {
+    const { tls, clock } = this.#options;
+    const late = new AbortController();
+    const timer = clock.timer(CONNECT_TIMEOUT_MS, () =>
+      late.abort(new Error(`${url.host} did not answer within ${CONNECT_TIMEOUT_MS} ms`)),
+    );
+    try {
+      const either = AbortSignal.any([signal, late.signal]);
+      return await GrpcClient.connect({ url, clock, signal: either, maxMessageBytes: MAX_MESSAGE_BYTES, tls });
+    } finally {
+      timer.cancel();
     }
   }
 

@@ -14,6 +14,12 @@ export const listenerFlags = [
     defaultText: '6443, and the next free port for further clusters',
     remembered: true,
   }),
+  flag('--tls-san <names>', {
+    help: 'more names and addresses for the serving certificate, such as those of a load balancer, separated by commas; "" for none',
+    parse: value.serverNames,
+    defaultText: 'none',
+    remembered: true,
+  }),
   flag('--insecure-port <port>', {
     help: 'also serve plain HTTP without authentication on this port of 127.0.0.1; 0: do not',
     parse: value.port,

@@ -1,0 +1,85 @@
+/** Writes where Ingresses are reached into their status, beside what other servers of the cluster write there. */
+import { isApiError, isLostRace } from '../../api/errors.ts';
+import { eachTurn } from '../../base/event-loop/turn-budget.ts';
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Client } from '../../client/client.ts';
+import type { Informer } from '../../client/informer/informer.ts';
+import { keyOf } from '../../client/informer/object-cache.ts';
+import { Ingress } from '../../kinds/groups/networking/ingress.ts';
+import { type MovedPort, moveReason } from './moved-port.ts';
+import type { SeenIngress } from './rules.ts';
+import { type StatusEntry, statusEntries } from './status-entries.ts';
+
+export interface StatusWriterOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly address: string;
+  readonly movedPorts: readonly MovedPort[];
+  readonly informer: Informer<Ingress>;
+  /** Returns the addresses of the servers of the cluster; none when there is only this one. */
+  readonly servers: () => readonly string[];
+}
+
+const WORKERS = 4;
+
+export class StatusWriter {
+  readonly #options: StatusWriterOptions;
+  readonly #loop: ReconcileLoop;
+  readonly #own: StatusEntry & { readonly ip: string };
+  /** Ingresses without entries of an earlier start of this server. */
+  readonly #cleared = new Set<string>();
+
+  constructor(options: StatusWriterOptions) {
+    this.#options = options;
+    this.#own = entryOf(options);
+    this.#loop = new ReconcileLoop({
+      ...options,
+      turns: eachTurn,
+      workers: WORKERS,
+      failure: 'the status of an Ingress was not written',
+      // It changed or was deleted meanwhile.
+      isExpected: (error) => isLostRace(error) || isApiError(error, 'NotFound'),
+      reconcile: (key) => this.#reconcile(key),
+    });
+  }
+
+  add(ingress: SeenIngress): void {
+    this.#loop.add(keyOf(ingress));
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#loop.run(signal);
+  }
+
+  async #reconcile(key: string): Promise<void> {
+    const { client, informer, servers } = this.#options;
+    const [namespace = '', name = ''] = key.split('/');
+    const found = informer.lister.get(name, namespace);
+    if (!found) return;
+    const { uid = '', resourceVersion } = found.metadata;
+    const others = servers();
+    const ingress = statusEntries(found.status?.loadBalancer?.ingress ?? [], this.#own, {
+      isAlive: (ip) => others.includes(ip),
+      sharesAddress: others.length > 0 && this.#cleared.has(uid),
+    });
+    this.#cleared.add(uid);
+    if (!ingress) return;
+    const changes = { metadata: { resourceVersion }, status: { loadBalancer: { ingress } } };
+    const written = await client.of(Ingress).in(namespace).patchStatus(name, { type: 'merge', changes });
+    this.#loop.wrote(key, { cache: informer, version: Number(written.metadata.resourceVersion) });
+  }
+}
+
+function entryOf({ address, movedPorts }: Pick<StatusWriterOptions, 'address' | 'movedPorts'>) {
+  if (movedPorts.length === 0) return { ip: address };
+  const ports = movedPorts.flatMap((moved) => [
+    { port: moved.usual, protocol: 'TCP', error: moveReason(moved) },
+    { port: moved.used, protocol: 'TCP' },
+  ]);
+  return { ip: address, ports };
+}
