@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { FailureList } from './test/support/failure-list.ts';
 import { IN_A_TEST, runDirectory } from './test/support/leftovers.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 
@@ -29,19 +30,27 @@ const WORKERS_WITH_PROGRAMS = 2 * CORES;
 const SHARED_PROCESSES = { isolate: false } as const;
 const COMMON = {
   pool: 'forks',
-  testTimeout: 20_000,
-  hookTimeout: 60_000,
+  testTimeout: 60_000,
+  hookTimeout: 90_000,
+  // Time limits end what hangs. A slow machine must not reach them.
+  expect: { poll: { timeout: 10_000 } },
   // kubectl ends soon: with this, its garbage is seldom collected, which is a fifth of its work.
   env: { TMPDIR: runDirectory, [IN_A_TEST]: 'true', GOGC: '400' },
 } as const;
 
 /** More of them run at a time than there are cores: each may take longer. */
-const WITH_PROGRAMS = { ...COMMON, testTimeout: 2 * COMMON.testTimeout, hookTimeout: 2 * COMMON.hookTimeout };
+const WITH_PROGRAMS = {
+  ...COMMON,
+  testTimeout: 2 * COMMON.testTimeout,
+  hookTimeout: 2 * COMMON.hookTimeout,
+  expect: { poll: { timeout: 30_000 } },
+};
 
 export default defineConfig({
   test: {
     globalSetup: 'test/support/leftovers.ts',
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', ...(process.env.GITHUB_ACTIONS === 'true' ? ['github-actions'] : []), new FailureList()],
     projects: [
       {
         test: {

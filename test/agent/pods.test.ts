@@ -64,12 +64,12 @@ test('a container starts when network policies hold for its pod, and is stopped 
     },
   });
   await run('web');
-  await vi.waitFor(() => expect(runtime.calls).toEqual(['run web/0', 'create web/c/0']));
+  await vi.waitFor(() => expect(runtime.calls).toEqual(['run web/0', 'create web/c/0']), 10_000);
   expect(asked).toEqual([['isolated', 'web', ['10.0.0.1']]]);
   isolated.resolve();
   await until('web', isReady);
   await cluster.delete('web');
-  await vi.waitFor(() => expect(asked).toContainEqual(['drained', ['10.0.0.1']]));
+  await vi.waitFor(() => expect(asked).toContainEqual(['drained', ['10.0.0.1']]), 10_000);
   expect(runtime.calls).not.toContain('stop web/c/0 30');
   drained.resolve();
   await until('web', (gone) => gone === undefined);

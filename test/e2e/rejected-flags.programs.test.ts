@@ -20,6 +20,7 @@ const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--data-dir': [FILE],
   '--log-level': ['loud'],
   '--bind-address': ['192.0.2.1'],
+  '--tls-san': ['*.example.org'],
   '--port': [TAKEN],
   '--insecure-port': [TAKEN],
   '--max-connections': ['0'],

@@ -197,7 +197,7 @@ it('applies policies although the status of a pod has text in the place of its a
   await storeAddress('bad', '9.9.9.9', '9.9.9.9 }; add table inet x');
   await policy();
   await other.admit(await pod('db'), ['10.0.0.5']);
-  await expect.poll(() => text, { timeout: 3_000 }).toContain('10.0.0.5 : jump policy-ingress-');
+  await expect.poll(() => text, { timeout: 10_000 }).toContain('10.0.0.5 : jump policy-ingress-');
   expect(text).not.toContain('9.9.9.9');
   const reasons = async () =>
     (await api.list('events')).items.map((item) => JSON.parse(String(item.json())).reason as string);

@@ -88,7 +88,7 @@ describe.skipIf(missing)('on a real etcd', () => {
       const first = await put(store, '/aged', '1');
       await put(store, '/aged', '2');
       await expect
-        .poll(() => store.list('/aged', { revision: first }).catch((error) => error), { timeout: 5000 })
+        .poll(() => store.list('/aged', { revision: first }).catch((error) => error), { timeout: 30_000 })
         .toBeInstanceOf(StoreCompacted);
       expect(Object.keys(await contents(store, ''))).not.toContain('quarterdeck/compaction');
       expect(watch.changes.map((change) => change.key)).toEqual(['/aged', '/aged']);

@@ -186,7 +186,7 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
       taken.close();
       expect(failed.stderr).toContain('--ingress-http-port');
       await allAnswered();
-      await vi.waitFor(async () => expect(await daemons()).toEqual([daemon]), 5_000);
+      await vi.waitFor(async () => expect(await daemons()).toEqual([daemon]), 30_000);
       qd = await start(other);
       await allAnswered();
       // The old one goes on with the connections that are open.

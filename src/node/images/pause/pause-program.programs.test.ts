@@ -31,7 +31,7 @@ const childrenOf = (pid: number) =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
 /** Waits until the program runs and sleeps: then it waits for signals. */
 const isWaiting = (pid: number) =>
-  vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/^\d+ \(pause\) S /), 5000);
+  vi.waitFor(() => expect(readFileSync(`/proc/${pid}/stat`, 'utf8')).toMatch(/^\d+ \(pause\) S /), 30_000);
 
 test.each(['SIGTERM', 'SIGINT'] as const)('ends with %s', async (signal) => {
   const child = start(program);
@@ -54,7 +54,7 @@ test.skipIf(process.getuid?.() !== 0)('the program as PID 1 ends with SIGTERM, a
     const [child] = childrenOf(unshare.pid!);
     expect(child).toBeDefined();
     return child!;
-  }, 5000);
+  }, 30_000);
   await isWaiting(pid);
   // The shell ends at once, and leaves a process that ends only when it is killed: Node closes the pipes of a process that exits.
   const shell = start('nsenter', ['--target', String(pid), '--pid', 'sh', '-c', '(sleep infinity &)']);
@@ -62,7 +62,7 @@ test.skipIf(process.getuid?.() !== 0)('the program as PID 1 ends with SIGTERM, a
   const [orphan] = childrenOf(pid);
   expect(orphan).toBeDefined();
   process.kill(orphan!, 'SIGKILL');
-  await vi.waitFor(() => expect(childrenOf(pid)).toEqual([]), 5000);
+  await vi.waitFor(() => expect(childrenOf(pid)).toEqual([]), 30_000);
   process.kill(pid, 'SIGTERM');
   expect(await once(unshare, 'exit')).toEqual([0, null]);
 });

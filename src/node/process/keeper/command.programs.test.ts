@@ -19,7 +19,7 @@ test.skipIf(process.platform !== 'linux')('a command has its streams, and says h
 
 test.skipIf(process.platform !== 'linux')(
   'a command that is killed takes what it has started with it',
-  { timeout: 5_000 },
+  { timeout: 30_000 },
   async () => {
     const command = ['/bin/sh', '-c', 'sleep 60 & echo begun; wait'];
     const { stdout, exitCode, kill } = await startPlainCommand(command, HERE, {

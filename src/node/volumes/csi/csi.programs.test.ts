@@ -239,14 +239,14 @@ describe('a persistent volume', () => {
     await using driver = await withDriver(w, true);
     const preparing = w.volumes.prepare(podWith(volumes));
     const inUse = [`kubernetes.io/csi/${DRIVER}^disk-7`];
-    await vi.waitFor(() => expect(w.reports.at(-1)).toEqual({ inUse }));
+    await vi.waitFor(() => expect(w.reports.at(-1)).toEqual({ inUse }), 30_000);
     await w.clock.advance(500);
     expect(driver.nodeCalls).toEqual([]);
     w.attachments.set(attachment, { metadata: {}, status: { attached: true, attachmentMetadata: { lun: '3' } } });
     await vi.waitFor(async () => {
       await w.clock.advance(500);
       expect(driver.nodeCalls).toHaveLength(2);
-    });
+    }, 30_000);
     await preparing;
     expect(driver.nodeCalls.map(({ request }) => request.publishContext)).toEqual([{ lun: '3' }, { lun: '3' }]);
     await w.restarted().release('u-1');
@@ -384,21 +384,23 @@ describe('drivers', () => {
     const following = w.volumes.followDrivers(stop.signal);
     {
       await using driver = await withDriver(w, false);
-      await vi.waitFor(() =>
-        expect(w.reports).toEqual([
-          {
-            added: {
-              name: DRIVER,
-              nodeId: `${DRIVER} on this node`,
-              maxVolumes: 7,
-              topology: { 'disk.example.com/rack': 'r1' },
+      await vi.waitFor(
+        () =>
+          expect(w.reports).toEqual([
+            {
+              added: {
+                name: DRIVER,
+                nodeId: `${DRIVER} on this node`,
+                maxVolumes: 7,
+                topology: { 'disk.example.com/rack': 'r1' },
+              },
             },
-          },
-        ]),
+          ]),
+        30_000,
       );
-      await vi.waitFor(() => expect(driver.calls.at(-1)?.request).toMatchObject({ pluginRegistered: true }));
+      await vi.waitFor(() => expect(driver.calls.at(-1)?.request).toMatchObject({ pluginRegistered: true }), 30_000);
     }
-    await vi.waitFor(() => expect(w.reports.at(-1)).toEqual({ removed: DRIVER }));
+    await vi.waitFor(() => expect(w.reports.at(-1)).toEqual({ removed: DRIVER }), 30_000);
     stop.abort();
     await following;
   });
@@ -412,7 +414,7 @@ describe('drivers', () => {
     const stop = new AbortController();
     const following = w.volumes.followDrivers(stop.signal);
     try {
-      await vi.waitFor(() => expect(driver.calls.at(-1)?.request).toMatchObject({ pluginRegistered: true }));
+      await vi.waitFor(() => expect(driver.calls.at(-1)?.request).toMatchObject({ pluginRegistered: true }), 30_000);
       const inline = { driver: DRIVER, volumeAttributes: {} };
       w.csiDrivers.set(DRIVER, { spec: { volumeLifecycleModes: ['Ephemeral'] } });
       await w.volumes.prepare(podWith([{ name: 'v', csi: inline }]));
@@ -427,7 +429,7 @@ describe('drivers', () => {
       await vi.waitFor(async () => {
         await w.clock.advance(10_000);
         expect(isOver).toBe(true);
-      });
+      }, 30_000);
       silentSocket.close();
     }
   });
@@ -438,13 +440,16 @@ describe('drivers', () => {
     await using driver = await withDriver(w, false);
     driver.failures.set('NodeGetInfo', { code: 14, message: 'starting' });
     const following = w.volumes.followDrivers(stop.signal);
-    await vi.waitFor(() => expect(driver.calls.at(-1)?.request).toEqual({ error: 'RegisterPlugin error -- starting' }));
+    await vi.waitFor(
+      () => expect(driver.calls.at(-1)?.request).toEqual({ error: 'RegisterPlugin error -- starting' }),
+      30_000,
+    );
     expect(w.reports).toEqual([]);
     driver.failures.clear();
     await vi.waitFor(async () => {
       await w.clock.advance(2_000);
       expect(driver.calls.at(-1)?.request).toEqual({ pluginRegistered: true });
-    });
+    }, 30_000);
     stop.abort();
     await following;
   });
