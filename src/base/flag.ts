@@ -24,6 +24,8 @@ export interface FlagOptions<Value> {
   readonly defaultText?: string;
   /** True when the value is saved in the cluster's data directory, so that the next start needs no flag. */
   readonly remembered?: boolean;
+  /** True when all servers on one store must have the same value. */
+  readonly isAgreed?: boolean;
   /**
    * Message for a user who tries to change a value that is fixed once the cluster has it. `from` is the value of the
    * cluster.

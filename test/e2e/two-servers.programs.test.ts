@@ -167,6 +167,24 @@ describe.skipIf(missing)('two servers on one etcd', () => {
     expect(await readdir(directory)).toEqual([]);
   });
 
+  test('a server with other ranges is rejected, and one with another name adopts those of the cluster', async () => {
+    const directory = await newDirectory();
+    const where = ['--data-dir', join(directory, 'data'), '--port', '0', '--kubeconfig', join(directory, 'kubeconfig')];
+    const differing = ['--service-cluster-ip-range', '10.99.0.0/16', '--cluster-domain', 'other.example'];
+    const { code, stderr } = await runQd(['up', ...where, ...flags, ...key, ...differing]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('--service-cluster-ip-range is 10.96.0.0/16 in the cluster, and 10.99.0.0/16 here');
+    expect(stderr).toContain('--cluster-domain is cluster.local in the cluster, and other.example here');
+    expect(await readdir(directory)).toEqual([]);
+    const other = await startQd({ flags: [...flags, ...key, '--name', 'other'] });
+    try {
+      const remembered = JSON.parse(await readFile(join(other.directory, 'data', 'cluster.json'), 'utf8'));
+      expect(remembered).toMatchObject({ serviceClusterIpRange: '10.96.0.0/16' });
+    } finally {
+      await other.stop();
+    }
+  });
+
   test('one that stops cleanly is gone from the endpoints at once', async () => {
     expect(await b.stop()).toBe(0);
     expect(await ports(a)).toEqual(portsOf(a));

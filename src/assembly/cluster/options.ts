@@ -49,6 +49,8 @@ export interface ClusterOptions extends Environment {
   /** Addresses that objects may lead to, whatever they are. */
   readonly allowedDialRanges: readonly string[];
   readonly store: Pick<StoreOptions, 'driver' | 'settings' | 'keyFile' | 'historyMilliseconds' | 'historyBytes'>;
+  /** Settles with the other servers of a shared store what all of them must agree on; rejects when they do not. */
+  agree(store: Store): Promise<void>;
   /** Fills the store with objects to start with, and resolves with their number. */
   readonly restore: ((store: Store) => Promise<number>) | undefined;
   readonly api: Omit<ControlPlaneOptions['api'], FromStart>;

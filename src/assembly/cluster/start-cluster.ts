@@ -45,6 +45,7 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   });
   const { store } = opened;
   const isShared = options.store.driver.shared;
+  if (isShared) await options.agree(store);
   const keyOptions = { ...options, store, isShared, api: address };
   const pki = await startPart('certificates', () => openCertificates(keyOptions));
   const { restore } = options;

@@ -17,6 +17,7 @@ import type { Settings } from './flags.ts';
 import { frontProxyOf, proxiedUsers, tlsOf } from './identity/proxies.ts';
 import { auditOptions } from './observability/audit.ts';
 import { startPart } from './progress.ts';
+import { agreeOn } from './settings/agreed-settings.ts';
 import { restoreInto } from './testing/restore.ts';
 
 /** `open` opens the listeners of the API; undefined: in this thread. */
@@ -33,6 +34,7 @@ export function clusterOptions(context: StartContext, open: ClusterOptions['http
     startPart: startPart(context),
     address: apiAddress(context),
     store: storeOptions(context),
+    agree: (store) => agreeOn(store, settings),
     restore: restore && ((store) => restoreInto(store, restore)),
     api: {
       kinds: allKinds,

@@ -3,7 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { machineAddresses } from '../../assembly/addresses.ts';
 import { hasRealPods } from '../../assembly/cluster-nodes/node-plan.ts';
+import { silent } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import { storeDriver } from '../../store/drivers.ts';
 import { findElsewhere } from '../clusters/elsewhere.ts';
 import { clustersHome, DEFAULT_NAME, directoryNamed } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
@@ -13,6 +16,7 @@ import type { Environment, StartContext } from './context.ts';
 import { type Directory, openDirectory, otherClusters } from './directory/directory.ts';
 import type { Settings } from './flags.ts';
 import { type Inputs, readInputs } from './inputs.ts';
+import { type AgreedSettings, readAgreed } from './settings/agreed-settings.ts';
 import { clashOf } from './settings/free.ts';
 import { freeFromRules, hasLeftRules } from './settings/left-rules.ts';
 import { type Reservation, type Reserved, reserve } from './settings/reservations.ts';
@@ -75,8 +79,18 @@ async function settleAll(
     serviceRanges: async () =>
       (await import('../../assembly/node/network/services.ts')).serviceRangesInUse(process.env.PATH ?? ''),
     addresses: machineAddresses,
+    agreed: (known) => readAgreedIn(known, path),
   });
   return settings.port === 0 ? { ...settings, port: await freePort(settings.bindAddress, random) } : settings;
+}
+
+async function readAgreedIn(settings: Settings, directory: string): Promise<AgreedSettings> {
+  const store = await storeDriver(settings.store).open(settings, { directory, clock: systemClock, log: silent });
+  try {
+    return await readAgreed(store);
+  } finally {
+    await store.close();
+  }
 }
 
 /** The clusters of this user in other directories. */

@@ -37,6 +37,7 @@ export const apiFlags = [
     parse: value.serviceRange,
     defaultText: '10.96.0.0/16, and the next free range for further clusters',
     remembered: true,
+    isAgreed: true,
     fixed: (from) => `services of this cluster have addresses in ${from}: --service-cluster-ip-range cannot change`,
   }),
   flag('--service-node-port-range <range>', {
@@ -45,6 +46,7 @@ export const apiFlags = [
     default: { first: 30_000, last: 32_767 },
     defaultText: '30000-32767',
     remembered: true,
+    isAgreed: true,
   }),
 ] as const;
 

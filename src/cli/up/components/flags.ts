@@ -33,12 +33,14 @@ export const componentFlags = [
     parse: value.serviceRange,
     defaultText: '10.244.0.0/16, or 10.128.0.0/9 for more than 256 nodes',
     remembered: true,
+    isAgreed: true,
   }),
   flag('--cluster-domain <domain>', {
     help: 'domain of the names of services and pods',
     parse: value.domain,
     default: 'cluster.local',
     remembered: true,
+    isAgreed: true,
   }),
   flag('--ingress [bool]', {
     help: 'run the built-in Ingress controller beside real pods',

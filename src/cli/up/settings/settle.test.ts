@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { expect, test } from 'vitest';
-import { type Remembered, rememberedOf, type Surroundings, settle } from './settle.ts';
+import { describe, expect, test } from 'vitest';
+import type { AgreedSettings } from './agreed-settings.ts';
+import { type GivenFlags, type Remembered, rememberedOf, type Surroundings, settle } from './settle.ts';
 
 const none: Surroundings = {
-  ...{ otherClusters: async () => [], serviceRanges: async () => [], addresses: () => [] },
+  ...{ otherClusters: async () => [], serviceRanges: async () => [], addresses: () => [], agreed: async () => ({}) },
 };
 
 test('the default cluster has the well-known port and range', async () => {
@@ -113,4 +114,42 @@ test('a store that does not outlive the process can be changed', async () => {
 test('a value that only another release knows is rejected', async () => {
   const remembered = { store: 'cloud' } as unknown as Remembered;
   await expect(settle({}, remembered, none)).rejects.toThrow('cluster.json says --store cloud, which this qd does not');
+});
+
+describe('on a store that other servers use', () => {
+  const shared: Remembered = { store: 'etcd', etcdServers: ['http://127.0.0.1:2379'] };
+  const agreed: AgreedSettings = {
+    serviceClusterIpRange: '10.50.0.0/16',
+    serviceNodePortRange: { first: 31_000, last: 31_999 },
+    clusterCidr: '10.60.0.0/16',
+    clusterDomain: 'lab.example',
+  };
+  const cluster: Surroundings = { ...none, agreed: async () => agreed };
+
+  test('a new server adopts the settings of the cluster, under any name', async () => {
+    expect(await settle({ ...shared, name: 'two' }, {}, cluster)).toMatchObject(agreed);
+  });
+
+  test('a server that is told otherwise is rejected with all differences', async () => {
+    const given: GivenFlags = {
+      ...shared,
+      serviceClusterIpRange: '10.51.0.0/16',
+      serviceNodePortRange: { first: 30_000, last: 32_767 },
+    };
+    await expect(settle(given, {}, cluster)).rejects.toThrow(
+      'this server does not agree with the cluster in its store: ' +
+        '--service-cluster-ip-range is 10.50.0.0/16 in the cluster, and 10.51.0.0/16 here; ' +
+        '--service-node-port-range is 31000-31999 in the cluster, and 30000-32767 here',
+    );
+  });
+
+  test('a server that remembers another value is rejected, unless the command line has that of the cluster', async () => {
+    const remembered: Remembered = { ...shared, clusterDomain: 'other.example' };
+    await expect(settle({}, remembered, cluster)).rejects.toThrow('--cluster-domain is lab.example in the cluster');
+    expect(await settle({ clusterDomain: 'lab.example' }, remembered, cluster)).toMatchObject(agreed);
+  });
+
+  test('no other store is asked', async () => {
+    expect(await settle({}, {}, cluster)).toMatchObject({ clusterDomain: 'cluster.local' });
+  });
 });

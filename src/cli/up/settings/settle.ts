@@ -4,6 +4,7 @@ import { defaultStore, storeDriver, storeDrivers } from '../../../store/drivers.
 import { DEFAULT_NAME } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { type Settings, upFlags } from '../flags.ts';
+import { type AgreedSettings, checkAgreed } from './agreed-settings.ts';
 import { hasRules, nextPodRange, nextPort, nextServiceRange, type Taken, WELL_KNOWN } from './free.ts';
 
 /** Values from the command line. */
@@ -19,6 +20,8 @@ export interface Surroundings {
   serviceRanges(): Promise<readonly string[]>;
   /** The addresses of its network interfaces. */
   addresses(): readonly string[];
+  /** What the servers of a shared store have agreed on. */
+  agreed(settings: Settings): Promise<AgreedSettings>;
 }
 
 /**
@@ -29,7 +32,10 @@ export interface Surroundings {
 export async function settle(given: GivenFlags, remembered: Remembered, surroundings: Surroundings): Promise<Settings> {
   checkRemembered(remembered);
   checkUnchanged(given, remembered);
-  const settings = forStore(given, knownSettings(given, remembered));
+  const known = forStore(given, knownSettings(given, remembered));
+  const agreed = storeDriver(known.store).shared ? await surroundings.agreed(known) : {};
+  checkAgreed({ ...remembered, ...present(given) }, agreed);
+  const settings = { ...known, ...agreed };
   const { bindAddress, port, serviceClusterIpRange } = settings;
   const needsPodRange = lacksPodRange(settings);
   const isKnown = !needsChoice(settings);

@@ -1,0 +1,39 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../../base/time/clock.ts';
+import { MemoryStore } from '../../../store/memory/memory-store.ts';
+import type { Settings } from '../flags.ts';
+import { agreeOn, readAgreed } from './agreed-settings.ts';
+
+const openStore = () => new MemoryStore({ clock: systemClock });
+
+const first = { serviceClusterIpRange: '10.50.0.0/16', clusterDomain: 'lab.example', name: 'one' } as Settings;
+
+test('the first server records its settings, others add what is missing', async () => {
+  const store = openStore();
+  expect(await readAgreed(store)).toEqual({});
+  await agreeOn(store, first);
+  expect(await readAgreed(store)).toEqual({ serviceClusterIpRange: '10.50.0.0/16', clusterDomain: 'lab.example' });
+  await agreeOn(store, { ...first, clusterCidr: '10.60.0.0/16', name: 'two' });
+  expect(await readAgreed(store)).toMatchObject({ clusterCidr: '10.60.0.0/16' });
+});
+
+test('of two first servers that differ, one is rejected', async () => {
+  const store = openStore();
+  const starts = [first, { ...first, clusterDomain: 'other.example' }].map((settings) => agreeOn(store, settings));
+  const results = await Promise.allSettled(starts);
+  expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+});
+
+test('agreement changes nothing when there is nothing to add', async () => {
+  const store = openStore();
+  await agreeOn(store, first);
+  const before = await store.revision();
+  await agreeOn(store, first);
+  expect(await store.revision()).toBe(before);
+});
+
+test('settings of a later release are rejected', async () => {
+  const store = openStore();
+  await store.commit([{ key: '/quarterdeck/settings', value: Buffer.from('{"format":2}') }]);
+  await expect(readAgreed(store)).rejects.toThrow('have format 2, which this qd does not know');
+});

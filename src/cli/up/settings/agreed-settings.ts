@@ -1,0 +1,72 @@
+/**
+ * The settings that all servers on one store must agree on, such as the range of services. The store keeps those of the first
+ * server; others adopt them, and one that was told otherwise is rejected.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { type Flag, longName, propertyOf } from '../../../base/flag.ts';
+import { type Store, StoreConflict } from '../../../store/index.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { type Settings, upFlags } from '../flags.ts';
+
+/** Where the store keeps them: outside of /registry/, so that they are never served. */
+const KEY = '/quarterdeck/settings';
+const FORMAT = 1;
+
+const agreedFlags = upFlags.filter(({ isAgreed }) => isAgreed);
+const nameOf = (flag: Flag) => propertyOf(flag) as keyof Settings;
+const agreedNames = agreedFlags.map(nameOf);
+
+/** Settings of the cluster; a flag that no server has had a value for is absent. */
+export type AgreedSettings = Partial<Settings>;
+
+/** Resolves with what the servers of the store have agreed on; nothing when this is the first one. */
+export async function readAgreed(store: Store): Promise<AgreedSettings> {
+  return (await readRow(store)).agreed;
+}
+
+/** Throws when a setting of this server, from its command line or its data directory, differs from that of the cluster. */
+export function checkAgreed(values: Partial<Settings>, agreed: AgreedSettings): void {
+  const differences = agreedFlags.flatMap((flag) => {
+    const name = nameOf(flag);
+    const [own, theirs] = [values[name], agreed[name]];
+    if (own === undefined || theirs === undefined || isDeepStrictEqual(own, theirs)) return [];
+    return [`${longName(flag)} is ${textOf(theirs)} in the cluster, and ${textOf(own)} here`];
+  });
+  if (differences.length === 0) return;
+  throw new CliError(
+    `this server does not agree with the cluster in its store: ${differences.join('; ')}; ` +
+      'start it with the settings of the cluster, in a new --data-dir if this one has others',
+  );
+}
+
+/** Records the settings of this server where the cluster has none yet. Throws where another server was first. */
+export async function agreeOn(store: Store, settings: Settings): Promise<void> {
+  for (;;) {
+    const { agreed, revision } = await readRow(store);
+    checkAgreed(settings, agreed);
+    const added = agreedNames.filter((name) => agreed[name] === undefined && settings[name] !== undefined);
+    if (added.length === 0) return;
+    const merged = { ...agreed, ...Object.fromEntries(added.map((name) => [name, settings[name]])) };
+    const value = Buffer.from(JSON.stringify({ format: FORMAT, settings: merged }));
+    try {
+      await store.commit([{ key: KEY, value, expect: revision }]);
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+    }
+  }
+}
+
+async function readRow(store: Store): Promise<{ agreed: AgreedSettings; revision: number }> {
+  const row = await store.get(KEY);
+  if (!row) return { agreed: {}, revision: 0 };
+  const { format, settings } = JSON.parse(row.value.toString()) as { format: number; settings: AgreedSettings };
+  if (format !== FORMAT) {
+    throw new CliError(`the settings of the cluster in this store have format ${format}, which this qd does not know`);
+  }
+  return { agreed: settings, revision: row.revision };
+}
+
+function textOf(value: unknown): string {
+  return value !== null && typeof value === 'object' ? Object.values(value).join('-') : String(value);
+}
