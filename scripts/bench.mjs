@@ -29,7 +29,7 @@ run(process.execPath, [join(root, '.cache', 'bench', 'main.mjs'), ...process.arg
 async function bundleUntracked() {
   const front = readdirSync(join(root, 'dist')).find((file) => /^qd\.front-.*\.js$/.test(file));
   const nothing = 'export const trackCreate = () => undefined; export const trackUpdate = () => undefined;';
-  await bundle(['src/cli/qd.ts'], {
+  await bundle(['src/cli/entries/qd.ts'], {
     outdir: undefined,
     outfile: '.cache/bench/untracked.cjs',
     define: { FRONT_NAME: JSON.stringify(join('..', '..', 'dist', front)) },

@@ -40,10 +40,10 @@ export async function build() {
   if (isUpToDate()) return;
   mkdirSync(dist, { recursive: true });
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
-  const front = await hashed({ 'qd.front': 'src/cli/front.ts' });
-  const keeper = await hashed({ 'qd.keeper': 'src/cli/keeper.ts' });
-  const daemon = await hashed({ 'qd.network': 'src/cli/network-daemon.ts' });
-  const yaml = await hashed({ 'qd.yaml': 'src/cli/yaml.ts' });
+  const front = await hashed({ 'qd.front': 'src/cli/entries/front.ts' });
+  const keeper = await hashed({ 'qd.keeper': 'src/cli/entries/keeper.ts' });
+  const daemon = await hashed({ 'qd.network': 'src/cli/entries/network-daemon.ts' });
+  const yaml = await hashed({ 'qd.yaml': 'src/cli/entries/yaml.ts' });
   const constants = {
     BUILD: JSON.stringify(provenance()),
     FRONT_NAME: JSON.stringify(front),
@@ -51,15 +51,15 @@ export async function build() {
     DAEMON_NAME: JSON.stringify(daemon),
     YAML_NAME: JSON.stringify(yaml),
   };
-  const main = await hashed({ 'qd.main': 'src/cli/qd.ts' }, { define: constants, ...FUNCTION });
-  const agent = await hashed({ 'qd.agent': 'src/cli/qd-agent.ts' }, { define: constants, ...FUNCTION });
+  const main = await hashed({ 'qd.main': 'src/cli/entries/qd.ts' }, { define: constants, ...FUNCTION });
+  const agent = await hashed({ 'qd.agent': 'src/cli/entries/qd-agent.ts' }, { define: constants, ...FUNCTION });
   // With line breaks and the names of source files: its traces, and the line that Node prints of an uncaught error, are for
   // people who test their own programs, and most of them run Node without source maps.
   const readable = { minifyWhitespace: false };
   const testing = await hashed({ 'qd.testing': 'src/testing/index.ts' }, { ...FUNCTION, ...readable });
   const programs = {
-    'qd.next': 'src/cli/launch.ts',
-    'qdfed.next': 'src/cli/qdfed.ts',
+    'qd.next': 'src/cli/entries/launch.ts',
+    'qdfed.next': 'src/cli/entries/qdfed.ts',
     'testing.next': 'src/testing/package-entry.ts',
   };
   const define = {

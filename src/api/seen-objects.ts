@@ -2,10 +2,10 @@
 import type { CronJob } from '../kinds/groups/batch/cron-job.ts';
 import type { Job } from '../kinds/groups/batch/job.ts';
 import type { Lease } from '../kinds/groups/coordination/lease.ts';
-import type { Endpoints } from '../kinds/groups/core/endpoints.ts';
 import type { Node } from '../kinds/groups/core/node/node.ts';
 import type { PersistentVolumeClaim } from '../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Pod } from '../kinds/groups/core/pod/pod.ts';
+import type { Endpoints } from '../kinds/groups/core/service/endpoints.ts';
 import type { Service } from '../kinds/groups/core/service/service.ts';
 import type { DeepReadonly } from './object-types.ts';
 

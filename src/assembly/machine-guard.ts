@@ -1,7 +1,7 @@
 /** The guard of what this process dials on somebody's behalf. */
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { DialGuard } from '../base/dial/dial-guard.ts';
+import { DialGuard } from '../base/sockets/dial/dial-guard.ts';
 
 interface MachineGuardOptions {
   /** The value of `--allowed-dial-ranges`. */

@@ -1,5 +1,5 @@
 /** `text.find(expression)` and `text.findAll(expression)`, with the syntax of RE2. */
-import { matcherOf, RegularExpressionError, regularExpression } from '../base/regular-expression.ts';
+import { matcherOf, RegularExpressionError, regularExpression } from '../base/text/regular-expression.ts';
 import { member } from '../cel/libraries/declare.ts';
 import type { Library } from '../cel/library.ts';
 import { INT, listType, STRING } from '../cel/types/type.ts';

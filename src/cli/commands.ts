@@ -1,19 +1,19 @@
 /** All commands of `qd`, in the order of the help. The work of a command is loaded when the command runs. */
 import type { Command } from 'commander';
 import { agentCommand } from './agent/command.ts';
-import { certsCommand } from './certs/command.ts';
-import { clockCommand } from './clock/command.ts';
 import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
+import { certsCommand } from './credentials/certs/command.ts';
+import { tokenCommand } from './credentials/token/command.ts';
 import { encryptionCommand } from './encryption/command.ts';
 import { explainPodCommand } from './explain-pod/command.ts';
-import { faultCommand } from './fault/command.ts';
 import { federationServerCommand } from './federation/apiserver/command.ts';
 import { federationManagerCommand } from './federation/controller-manager/command.ts';
 import { diffCommand, getCommand, undoCommand } from './history/commands.ts';
 import { imageCommand } from './image/command.ts';
 import { proxyCommand } from './proxy/command.ts';
 import { snapshotCommand } from './snapshot/command.ts';
-import { tokenCommand } from './token/command.ts';
+import { clockCommand } from './testing/clock/command.ts';
+import { faultCommand } from './testing/fault/command.ts';
 import { upCommand } from './up/command.ts';
 
 export const commands = (): readonly Command[] => [

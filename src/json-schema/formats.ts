@@ -1,6 +1,6 @@
 /** The formats of strings that custom kinds can demand. Others are ignored. */
 import { isIP, isIPv4 } from 'node:net';
-import { matchesAnywhere, regularExpression } from '../base/regular-expression.ts';
+import { matchesAnywhere, regularExpression } from '../base/text/regular-expression.ts';
 
 type Format = (text: string) => boolean;
 

@@ -1,12 +1,12 @@
 import type { Pace } from '../base/event-loop/in-turns.ts';
-import type { LongMatch } from '../base/long-match.ts';
+import type { LongMatch } from '../base/text/long-match.ts';
 import {
   longMatch,
   matchesAnywhere,
   matchingSteps,
   RegularExpressionError,
   regularExpression,
-} from '../base/regular-expression.ts';
+} from '../base/text/regular-expression.ts';
 import { ValueFacts } from './value-facts.ts';
 
 /** Ends a run of a validation that has used up its turn. */

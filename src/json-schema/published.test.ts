@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { encodeDocument } from '../server/serving/openapi/proto.ts';
+import { encodeDocument } from '../server/serving/openapi/dialects/proto.ts';
 import type { JsonSchema } from './json-schema.ts';
 import { publishedSchema } from './published.ts';
 

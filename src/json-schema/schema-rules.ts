@@ -2,7 +2,7 @@
 import { addAll } from '../base/collections/add-all.ts';
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';
-import { decodeUnlimited } from '../schema/decode.ts';
+import { decodeUnlimited } from '../schema/decode/decode.ts';
 import { type FieldError, forbidden, invalid, notSupported, required, under } from '../schema/field-error.ts';
 import type { ObjectSchema } from '../schema/schema.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';

@@ -6,7 +6,7 @@
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import { deepEqual } from '../base/json/tree.ts';
-import { RegularExpressionError, regularExpression } from '../base/regular-expression.ts';
+import { RegularExpressionError, regularExpression } from '../base/text/regular-expression.ts';
 import { type FieldError, forbidden, invalid, joinPath, required } from '../schema/field-error.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { s } from './builders.ts';
 import { Code, quote } from './code.ts';
-import { decode } from './decode.ts';
+import { decode } from './decode/decode.ts';
 import { invalid } from './field-error.ts';
 import type { ObjectSchema } from './schema.ts';
 import { validate } from './validate.ts';

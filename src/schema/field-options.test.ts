@@ -1,7 +1,7 @@
 /** The options that custom kinds need: explicit nulls, empty values and unknown fields that are kept. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { s } from './builders.ts';
-import { decode } from './decode.ts';
+import { decode } from './decode/decode.ts';
 import { invalid } from './field-error.ts';
 import { applyJsonPatch } from './patch/json-patch.ts';
 import { applyMergePatch } from './patch/merge-patch.ts';

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type TestServer, testServer } from '../../test/support/server.ts';
-import { ConfigMap } from '../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../kinds/groups/core/configuration/config-map.ts';
+import { Secret } from '../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../kinds/groups/core/namespace.ts';
-import { Secret } from '../kinds/groups/core/secret.ts';
 import { Service } from '../kinds/groups/core/service/service.ts';
 
 const kinds = [ConfigMap, Namespace, Secret, Service];

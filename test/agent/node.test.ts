@@ -1,7 +1,7 @@
 /** Tests the Node object, its lease and conditions, and the rights of the agent. */
 import { afterEach, expect, test } from 'vitest';
 import { Lease } from '../../src/kinds/groups/coordination/lease.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import type { Pressure } from '../../src/node/agent/node/machine.ts';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
@@ -118,8 +118,8 @@ test('the status is written when it changes, and every five minutes', async () =
 test('it does only what a node may do', async () => {
   cluster = await agentCluster();
   const { run, until, calls, complaints, client } = cluster;
-  const { ConfigMap } = await import('../../src/kinds/groups/core/config-map.ts');
-  const { Secret } = await import('../../src/kinds/groups/core/secret.ts');
+  const { ConfigMap } = await import('../../src/kinds/groups/core/configuration/config-map.ts');
+  const { Secret } = await import('../../src/kinds/groups/core/configuration/secret.ts');
   await client
     .of(ConfigMap)
     .in('default')

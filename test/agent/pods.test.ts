@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/configuration/config-map.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
 

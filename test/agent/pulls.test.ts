@@ -1,6 +1,6 @@
 /** Tests pulls of the agent, and how one affects other pods. */
 import { afterEach, expect, test } from 'vitest';
-import { Secret } from '../../src/kinds/groups/core/secret.ts';
+import { Secret } from '../../src/kinds/groups/core/configuration/secret.ts';
 import { PullRecords } from '../../src/node/agent/images/pull-records.ts';
 import { volumesApi } from '../../src/node/agent/volumes-api.ts';
 import type { SeenPod } from '../../src/node/pod/container-run.ts';

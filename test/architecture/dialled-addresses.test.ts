@@ -1,5 +1,5 @@
 /**
- * Requires code that connects to an address on behalf of others to have it checked by the guard of `src/base/dial/`.
+ * Requires code that connects to an address on behalf of others to have it checked by the guard of `src/base/sockets/dial/`.
  * Other files that open connections are listed with the source of the address.
  */
 import { readFileSync } from 'node:fs';
@@ -15,15 +15,15 @@ const VALIDATED = 'endpoints of EndpointSlices: their validation rejects loopbac
 
 /** Files that open connections without the guard. */
 const OTHERS: Readonly<Record<string, string>> = {
-  'src/base/dial/dial-guard.ts': 'the guard itself',
+  'src/base/sockets/dial/dial-guard.ts': 'the guard itself',
   'src/protocols/grpc/client.ts': OWN_SOCKET,
-  'src/base/keyed-socket/keyed-socket.ts': OWN_SOCKET,
+  'src/base/sockets/keyed-socket/keyed-socket.ts': OWN_SOCKET,
   'src/api/remote-command/client.ts': CONNECTION_OPENED,
   'src/assembly/node/connection.ts': OWN_ADDRESSES,
   'src/cli/proxy/forward.ts': OPERATOR,
   'src/assembly/control-plane/fetch-json.ts': OPERATOR,
-  'src/client/transport/https-transport.ts': OPERATOR,
-  'src/client/transport/pinned-authority.ts': OPERATOR,
+  'src/client/transport/http/https-transport.ts': OPERATOR,
+  'src/client/transport/http/pinned-authority.ts': OPERATOR,
   'src/federation/dns/providers/http.ts': OPERATOR,
   'src/federation/dns/providers/rfc2136/connection.ts': OPERATOR,
   'src/network/dns/upstream/exchange.ts': OPERATOR,
@@ -31,8 +31,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/network/userspace/tcp-front.ts': VALIDATED,
   'src/network/userspace/udp-front.ts': VALIDATED,
   'src/node/endpoint/routes/connect.ts': OWN_ADDRESSES,
-  'src/node/process/keeper/dial.ts': OWN_SOCKET,
-  'src/server/serving/aggregation/transport.ts': CONNECTION_OPENED,
+  'src/node/process/keeper/streams/dial.ts': OWN_SOCKET,
+  'src/server/serving/aggregation/forwarding/transport.ts': CONNECTION_OPENED,
   'src/server/outbound/services/send.ts': CONNECTION_OPENED,
   'src/server/outbound/services/tls-agent.ts': CONNECTION_OPENED,
   'src/server/operations/subresources/proxy/forward.ts': CONNECTION_OPENED,
@@ -45,7 +45,7 @@ const LOADED_LATER = /\bimport\(\s*'(?:node:)?(?:net|tls|https?|http2|dgram)'/;
 const OPENS = /\b(?:connect|request|get|createConnection|createSocket|WebSocket)\b/;
 const CONSTRUCTED = /\bnew Socket\(\s*(?:\)|\{(?!\s*fd\b))/;
 const FETCHED = /(?<![.#\w])(?<!async )fetch\(|\bglobalThis\.fetch\b/;
-const GUARD = /from '[./]*base\/dial\/dial-guard\.ts'/;
+const GUARD = /from '[./]*base\/sockets\/dial\/dial-guard\.ts'/;
 /** Having it is not enough: it is asked, or given to the agent that asks it for every connection. */
 const ASKED = /\.(?:checkHost|lookup|connect|rejectionOf)\(|\bnew BackendAgent\(guard\b/;
 
@@ -93,8 +93,8 @@ test.each([
 });
 
 test.each([
-  ["import { DialGuard } from '../base/dial/dial-guard.ts'; request(url);", false],
-  ["import { type DialGuard } from '../base/dial/dial-guard.ts'; request({ lookup: guard.lookup() });", true],
+  ["import { DialGuard } from '../base/sockets/dial/dial-guard.ts'; request(url);", false],
+  ["import { type DialGuard } from '../base/sockets/dial/dial-guard.ts'; request({ lookup: guard.lookup() });", true],
 ])('%s has addresses checked: %s', (text, expected) => {
   expect(isGuarded(text)).toBe(expected);
 });

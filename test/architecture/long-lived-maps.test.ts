@@ -25,8 +25,8 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/protocols/grpc/session.ts': { '#streams': 'in progress', '#queue': 'in progress' },
   'src/base/collections/short-lived-map.ts': { '#young': 'in progress', '#old': 'in progress' },
   'src/protocols/spdy/session.ts': { '#streams': 'in progress', '#pings': 'in progress' },
-  'src/base/files-inside/tree-bytes.ts': { '#linked': 'bytes' },
-  'src/base/keyed-socket/calls.ts': { '#waiting': 'in progress' },
+  'src/base/files/inside/tree-bytes.ts': { '#linked': 'bytes' },
+  'src/base/sockets/keyed-socket/calls.ts': { '#waiting': 'in progress' },
   'src/base/reconcile/own-writes.ts': { '#pending': 'stored objects' },
   'src/base/reconcile/reconcile-loop.ts': { '#errors': 'stored objects' },
   'src/base/reconcile/work-queue.ts': {
@@ -37,12 +37,12 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#failures': 'stored objects',
   },
   'src/kinds/custom/custom-kind.ts': { '#schemas': 'served kinds' },
-  'src/kinds/groups/admissionregistration/expressions/environments.ts': { known: 'served kinds' },
-  'src/kinds/groups/admissionregistration/expressions/policy-compiler.ts': {
+  'src/kinds/groups/extension/admissionregistration/expressions/environments.ts': { known: 'served kinds' },
+  'src/kinds/groups/extension/admissionregistration/expressions/policy-compiler.ts': {
     '#types': 'stored objects',
     '#environments': 'stored objects',
   },
-  'src/kinds/groups/apiextensions/json-schema-props.ts': { unions: 'served kinds' },
+  'src/kinds/groups/extension/apiextensions/json-schema-props.ts': { unions: 'served kinds' },
   'src/kinds/placement/host-ports.ts': { '#byNumber': 'one call', '#byAddress': 'one call' },
   'src/kinds/quota/pods.ts': { NO_STATUSES: 'one call' },
   'src/kinds/shapes/pod/resource-claims.ts': { NO_CLAIMS: 'one call' },
@@ -75,8 +75,8 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#turnListeners': 'in progress',
     '#written': 'in progress',
   },
-  'src/server/objects/cache/definition-marks.ts': { '#marks': 'served kinds' },
-  'src/server/objects/cache/fingerprint.ts': { '#recursive': 'one call' },
+  'src/server/objects/cache/definitions/definition-marks.ts': { '#marks': 'served kinds' },
+  'src/server/objects/cache/definitions/fingerprint.ts': { '#recursive': 'one call' },
   'src/server/objects/cache/table.ts': {
     byName: 'stored objects',
     '#namespaces': 'stored objects',

@@ -1,6 +1,6 @@
 /**
  * Forbids paths under the control of a pod, an image or a volume with the rights of the node. Rooms of a node that
- * handle such paths reach files through `base/files-inside/`, and other files through `base/own-files/`: an import says
+ * handle such paths reach files through `base/files/inside/`, and other files through `base/files/own/`: an import says
  * which.
  */
 import { expect, test } from 'vitest';
@@ -25,7 +25,6 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
     'choose-executor.ts': 'the directory with which it tries an executor',
     'command.ts': KEPT,
     'engine.ts': KEPT,
-    'fifo.ts': KEPT,
     'files.ts': KEPT,
     'keeper.ts': KEPT,
     'kept-container.ts': KEPT,
@@ -38,12 +37,13 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
     'oci/pinned-namespaces.ts': 'files that stand for namespaces, which no container sees',
     'oci/own-devices.ts': 'the devices that every container gets a copy of',
     'oci/volume-sources.ts': 'whether a path is there, and what it is mounted on: nothing is opened',
-    'output.ts': 'logs, in the directory of the agent',
-    'pid-file.ts': KEPT,
     'plain/plain-executor.ts': 'the script that starts processes',
-    'spare-fifos.ts': KEPT,
-    'supervisor.ts': KEPT,
-    'terminal.ts': KEPT,
+    'streams/fifo.ts': KEPT,
+    'streams/output.ts': 'logs, in the directory of the agent',
+    'streams/spare-fifos.ts': KEPT,
+    'streams/terminal.ts': KEPT,
+    'supervisor/pid-file.ts': KEPT,
+    'supervisor/supervisor.ts': KEPT,
   }),
   'src/node/process/network/': 'settings of the kernel',
 };
@@ -69,8 +69,8 @@ test('files of pods, images and volumes are reached through descriptors only', (
 test('imports tell which files of a room are controlled by pods', () => {
   const sources = sourcesBelow('src/node').filter(({ path }) => !isTest(path));
   const using = (room: string) => sources.filter(({ imports }) => imports.some((name) => name.includes(room)));
-  expect(using('base/files-inside/').length).toBeGreaterThan(8);
-  expect(using('base/own-files/').length).toBeGreaterThan(8);
+  expect(using('base/files/inside/').length).toBeGreaterThan(8);
+  expect(using('base/files/own/').length).toBeGreaterThan(8);
 });
 
 test.each([
@@ -81,8 +81,8 @@ test.each([
   ['src/node/logs/x.ts', "export { rm } from 'node:fs/promises';", 1],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code under test
   ['src/node/volumes/x.ts', 'const path = `/proc/${process.pid}/fd/3`;', 1],
-  ['src/node/volumes/x.ts', "import { readInside } from '../../base/files-inside/read-inside.ts';", 0],
-  ['src/node/volumes/x.ts', "import { readFile } from '../../base/own-files/own-files.ts';", 0],
+  ['src/node/volumes/x.ts', "import { readInside } from '../../base/files/inside/read-inside.ts';", 0],
+  ['src/node/volumes/x.ts', "import { readFile } from '../../base/files/own/own-files.ts';", 0],
   ['src/node/cgroups/x.ts', "import { readFileSync } from 'node:fs';", 0],
 ])('%s: %s', (path, text, findings) => {
   expect(violations({ path, ...analyse(text) })).toHaveLength(findings);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Connection } from '../../src/client/kubeconfig/kubeconfig.ts';
-import { httpsTransport } from '../../src/client/transport/https-transport.ts';
+import { httpsTransport } from '../../src/client/transport/http/https-transport.ts';
 import type { Request } from '../../src/client/transport/transport.ts';
 import { type TestAuthority, testAuthority } from '../support/tls.ts';
 

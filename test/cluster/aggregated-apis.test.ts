@@ -2,10 +2,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isApiError } from '../../src/api/errors.ts';
-import { APIService } from '../../src/kinds/groups/apiregistration/api-service.ts';
-import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
+import { APIService } from '../../src/kinds/groups/extension/apiregistration/api-service.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { AggregatedObjects } from '../support/aggregated-objects.ts';
 import { type AggregatedServer, startAggregated } from '../support/aggregated-server.ts';

@@ -6,7 +6,7 @@ import { systemRandom } from '../../src/base/random.ts';
 import { nodeUser, SIMULATED_NODES } from '../../src/client/component-users.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
 import { HorizontalPodAutoscaler } from '../../src/kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { readRules } from '../../src/node/simulated/rules/read-rules.ts';
 import { type SimulatedNodes, startSimulatedNodes } from '../../src/node/simulated/simulated.ts';

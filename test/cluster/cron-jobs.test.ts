@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CronJob } from '../../src/kinds/groups/batch/cron-job.ts';
 import { Job } from '../../src/kinds/groups/batch/job.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControllerRevision } from '../../src/kinds/groups/apps/controller-revision.ts';
 import { DaemonSet } from '../../src/kinds/groups/apps/daemon-set.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type LivingCluster, startLivingCluster } from '../support/cluster/living-cluster.ts';

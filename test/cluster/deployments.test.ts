@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import { ResourceQuota } from '../../src/kinds/groups/core/resource-quota.ts';
+import { ResourceQuota } from '../../src/kinds/groups/core/quota/resource-quota.ts';
 import { type LivingCluster, startLivingCluster } from '../support/cluster/living-cluster.ts';
 import { makeReady } from '../support/pod-life.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
-import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/configuration/config-map.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';

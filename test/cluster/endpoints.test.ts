@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Endpoints } from '../../src/kinds/groups/core/endpoints.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
+import { Endpoints } from '../../src/kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../src/kinds/groups/discovery/endpoint-slice.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ClusterRole } from '../../src/kinds/groups/access/rbac/cluster-role.ts';
 import { Deployment } from '../../src/kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
-import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/configuration/config-map.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import { ClusterRole } from '../../src/kinds/groups/rbac/cluster-role.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { s } from '../../src/schema/builders.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';

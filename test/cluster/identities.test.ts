@@ -10,13 +10,13 @@ import {
   SIMULATED_NODES,
 } from '../../src/client/component-users.ts';
 import { allControllers } from '../../src/controllers/all.ts';
+import { CertificateSigningRequest } from '../../src/kinds/groups/access/certificates/certificate-signing-request.ts';
+import { ClusterRoleBinding } from '../../src/kinds/groups/access/rbac/cluster-role-binding.ts';
 import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
-import { CertificateSigningRequest } from '../../src/kinds/groups/certificates/certificate-signing-request.ts';
+import { Secret } from '../../src/kinds/groups/core/configuration/secret.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import { Secret } from '../../src/kinds/groups/core/secret.ts';
-import { ClusterRoleBinding } from '../../src/kinds/groups/rbac/cluster-role-binding.ts';
 import { newRequest } from '../../src/protocols/x509/new-request.ts';
 import { defaultPolicy } from '../../src/server/access/authz/rbac/policy/policy.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Job } from '../../src/kinds/groups/batch/job.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import { ResourceQuota } from '../../src/kinds/groups/core/resource-quota.ts';
+import { ResourceQuota } from '../../src/kinds/groups/core/quota/resource-quota.ts';
 import { admissionPlugins } from '../../src/server/operations/admission/all.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 import { makeReady } from '../support/pod-life.ts';

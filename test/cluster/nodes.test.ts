@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
 import { Lease } from '../../src/kinds/groups/coordination/lease.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';

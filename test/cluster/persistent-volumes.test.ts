@@ -1,7 +1,7 @@
 /** Claims, volumes, and the pods and nodes that use them, with a controlled clock. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import { ResourceQuota } from '../../src/kinds/groups/core/resource-quota.ts';
+import { ResourceQuota } from '../../src/kinds/groups/core/quota/resource-quota.ts';
 import { admissionPlugins } from '../../src/server/operations/admission/all.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 

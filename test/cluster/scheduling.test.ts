@@ -10,7 +10,7 @@ import { createEventRecorder } from '../../src/client/events/event-recorder.ts';
 import { InformerFactory } from '../../src/client/informer/informer-factory.ts';
 import { directTransport } from '../../src/client/transport/direct-transport.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/configuration/config-map.ts';
+import { Secret } from '../../src/kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
-import { Secret } from '../../src/kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../src/kinds/groups/core/service-account.ts';
 import { AUTHORITY, type Cluster, startCluster } from '../support/cluster/cluster.ts';
 

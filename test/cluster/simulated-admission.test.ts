@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { type SimulatedCluster, simulatedCluster } from '../support/simulated.ts';
 

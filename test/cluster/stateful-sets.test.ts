@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControllerRevision } from '../../src/kinds/groups/apps/controller-revision.ts';
 import { StatefulSet } from '../../src/kinds/groups/apps/stateful-set.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type LivingCluster, startLivingCluster } from '../support/cluster/living-cluster.ts';

@@ -1,8 +1,8 @@
 /** Limits the memory for a member in the federation; a member that exceeds it is not ready. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
-import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
-import { Secret } from '../../src/kinds/groups/core/secret.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/configuration/config-map.ts';
+import { Secret } from '../../src/kinds/groups/core/configuration/secret.ts';
 import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
 import { startFederation, type TestFederation } from '../support/federation/federation.ts';
 

@@ -1,10 +1,10 @@
 /** Names of federated services, from member clusters to a DNS provider. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { DnsError, type DnsZone, type RecordChanges, type RecordSet } from '../../src/federation/dns/provider.ts';
-import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
-import { Endpoints } from '../../src/kinds/groups/core/endpoints.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/configuration/config-map.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
+import { Endpoints } from '../../src/kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
 import { startFederation, type TestFederation } from '../support/federation/federation.ts';

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { clone, deepFreeze } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Version } from '../../src/kinds/kind.ts';
-import { DecodeError, decode } from '../../src/schema/decode.ts';
+import { DecodeError, decode } from '../../src/schema/decode/decode.ts';
 import { applyJsonPatch } from '../../src/schema/patch/json-patch.ts';
 import { applyMergePatch } from '../../src/schema/patch/merge-patch.ts';
 import { PatchError } from '../../src/schema/patch/patch-error.ts';

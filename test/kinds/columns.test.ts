@@ -8,7 +8,7 @@ import { deepFreeze } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { defaultColumns } from '../../src/kinds/columns/column.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
-import { decode } from '../../src/schema/decode.ts';
+import { decode } from '../../src/schema/decode/decode.ts';
 import { arbitrary, full } from './arbitrary.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'examples', 'kinds');

@@ -5,7 +5,7 @@ import { clone, deepFreeze } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { Cluster } from '../../src/kinds/groups/federation/cluster.ts';
 import type { HookContext, Kind, Version } from '../../src/kinds/kind.ts';
-import { decode } from '../../src/schema/decode.ts';
+import { decode } from '../../src/schema/decode/decode.ts';
 import { joinPath } from '../../src/schema/field-error.ts';
 import type { Schema } from '../../src/schema/schema.ts';
 import { validate } from '../../src/schema/validate.ts';

@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { isApiError } from '../../src/api/errors.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { Kind, KubeObject } from '../../src/kinds/kind.ts';
-import { decode } from '../../src/schema/decode.ts';
+import { decode } from '../../src/schema/decode/decode.ts';
 import type { FieldError } from '../../src/schema/field-error.ts';
 import type { ObjectSchema } from '../../src/schema/schema.ts';
 import { validate } from '../../src/schema/validate.ts';

@@ -6,8 +6,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import { DeleteOptions } from '../../src/kinds/shapes/meta/delete-options.ts';
-import { decode, LimitError } from '../../src/schema/decode.ts';
-import { MAX_LIST_ITEMS, MAX_MAP_ENTRIES, maxItemsOf } from '../../src/schema/limits.ts';
+import { decode, LimitError } from '../../src/schema/decode/decode.ts';
+import { MAX_LIST_ITEMS, MAX_MAP_ENTRIES, maxItemsOf } from '../../src/schema/decode/limits.ts';
 import type { ObjectSchema } from '../../src/schema/schema.ts';
 import { type Collection, collectionsIn, treeAt } from './lists-in.ts';
 

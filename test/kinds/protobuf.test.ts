@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { federationKinds } from '../../src/federation/kinds.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import { CustomResourceDefinition } from '../../src/kinds/groups/apiextensions/custom-resource-definition.ts';
+import { CustomResourceDefinition } from '../../src/kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 import { fieldNumbers } from '../../src/kinds/protobuf/all.ts';
 import { parseFields } from '../../src/kinds/protobuf/field-numbers.ts';
 import { plainItem } from '../../src/server/objects/body/unstored.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
-import { ConfigMap } from '../../src/kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../src/kinds/groups/core/configuration/config-map.ts';
 import { Service } from '../../src/kinds/groups/core/service/service.ts';
 import { defineKind, type Kind } from '../../src/kinds/kind.ts';
 import { s } from '../../src/schema/builders.ts';

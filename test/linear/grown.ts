@@ -1,5 +1,5 @@
 /** Lengthens the lists and maps of an object. */
-import { maxItemsOf } from '../../src/schema/limits.ts';
+import { maxItemsOf } from '../../src/schema/decode/limits.ts';
 import type { Collection } from '../kinds/lists-in.ts';
 import { itemsOf } from './items.ts';
 

@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { allKinds } from '../../src/kinds/all.ts';
 import type { HookContext, Kind } from '../../src/kinds/kind.ts';
-import { DecodeError, decode } from '../../src/schema/decode.ts';
+import { DecodeError, decode } from '../../src/schema/decode/decode.ts';
 import type { Schema } from '../../src/schema/schema.ts';
 import { type Part, partsIn } from '../kinds/lists-in.ts';
 import { exampleOf } from '../support/kinds/examples.ts';

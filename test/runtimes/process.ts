@@ -4,9 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { STRICT_GUARD } from '../../src/base/dial/dial-guard.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { STRICT_GUARD } from '../../src/base/sockets/dial/dial-guard.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
 import { platformOf } from '../../src/node/images/content/platform.ts';
 import { Registry } from '../../src/node/images/registry/registry.ts';
@@ -18,7 +18,7 @@ const KEEPER = [
   process.execPath,
   '--import',
   import.meta.resolve('tsx'),
-  fileURLToPath(new URL('../../src/cli/keeper.ts', import.meta.url)),
+  fileURLToPath(new URL('../../src/cli/entries/keeper.ts', import.meta.url)),
 ];
 
 let count = 0;

@@ -8,7 +8,7 @@ import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STRICT_GUARD } from '../../src/base/dial/dial-guard.ts';
+import { STRICT_GUARD } from '../../src/base/sockets/dial/dial-guard.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
 import { httpsConnection } from '../../src/server/outbound/nodes/https-connection.ts';
 import { hostNode } from './host-node.ts';

@@ -2,7 +2,7 @@
 import { isApiError } from '../../src/api/errors.ts';
 import { clone, deepEqual } from '../../src/base/json/tree.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import { decode } from '../../src/schema/decode.ts';
+import { decode } from '../../src/schema/decode/decode.ts';
 import type { AdmissionRequest } from '../../src/server/objects/admission/request.ts';
 import type { AdmissionPlugin } from '../../src/server/operations/admission/plugin.ts';
 import { namespaceLifecycle } from '../../src/server/operations/admission/plugins/namespace-lifecycle/namespace-lifecycle.ts';

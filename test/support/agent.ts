@@ -2,15 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import { ApiError } from '../../src/api/errors.ts';
 import type { User } from '../../src/api/user.ts';
-import { STRICT_GUARD } from '../../src/base/dial/dial-guard.ts';
 import { type LogFields, silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
+import { STRICT_GUARD } from '../../src/base/sockets/dial/dial-guard.ts';
 import { ControlledClock } from '../../src/base/time/clock.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { nodeUser } from '../../src/client/component-users.ts';
 import { directTransport } from '../../src/client/transport/direct-transport.ts';
 import { allKinds } from '../../src/kinds/all.ts';
-import { Event } from '../../src/kinds/groups/core/event.ts';
+import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
 import { type Agent, type AgentOptions, startAgent } from '../../src/node/agent/agent.ts';
 import { PullRecords } from '../../src/node/agent/images/pull-records.ts';

@@ -1,7 +1,7 @@
 /** How the server reaches the agents of other processes. */
 
-import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import type { Random } from '../../base/random.ts';
+import type { DialGuard } from '../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { AddressOf } from '../../server/index.ts';
 import type { NodeConnection } from '../../server/outbound/nodes/connection.ts';

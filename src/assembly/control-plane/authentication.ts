@@ -9,11 +9,11 @@ import {
   type PasswordSource,
   type TokenSource,
 } from '../../server/access/authn/authenticator.ts';
-import { bootstrapTokens } from '../../server/access/authn/bootstrap-token.ts';
-import type { Find } from '../../server/access/authn/bound-objects.ts';
-import type { OidcOptions } from '../../server/access/authn/oidc.ts';
 import type { RequestHeaderUser } from '../../server/access/authn/request-headers.ts';
-import { ServiceAccountTokens } from '../../server/access/authn/service-account-tokens.ts';
+import { bootstrapTokens } from '../../server/access/authn/tokens/bootstrap-token.ts';
+import type { Find } from '../../server/access/authn/tokens/bound-objects.ts';
+import type { OidcOptions } from '../../server/access/authn/tokens/oidc.ts';
+import { ServiceAccountTokens } from '../../server/access/authn/tokens/service-account-tokens.ts';
 
 export interface AuthenticationOptions {
   readonly clock: Clock;
@@ -84,7 +84,7 @@ async function oidcTokens({ oidc, clock, log }: AuthenticationOptions): Promise<
   if (!oidc) return undefined;
   const { ca, ...settings } = oidc;
   const [{ OidcTokens }, { fetchJson }] = await Promise.all([
-    import('../../server/access/authn/oidc.ts'),
+    import('../../server/access/authn/tokens/oidc.ts'),
     import('./fetch-json.ts'),
   ]);
   return new OidcTokens({ ...settings, fetchJson: (url) => fetchJson(url, { ca }), clock, log });

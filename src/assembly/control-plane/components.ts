@@ -5,7 +5,7 @@ import { signingAuthority } from '../../controllers/identity/certificates/author
 import type { Controller } from '../../controllers/loop/define.ts';
 import { QueueMetrics } from '../../controllers/loop/queue-metrics.ts';
 import { SchedulerMetrics } from '../../scheduler/metrics.ts';
-import { legacyTokenSigner } from '../../server/access/authn/legacy-token-signer.ts';
+import { legacyTokenSigner } from '../../server/access/authn/tokens/legacy-token-signer.ts';
 import type { Server } from '../../server/index.ts';
 import type { Metrics } from '../../server/serving/metrics/metrics.ts';
 import { servingNames, urlOf } from '../addresses.ts';

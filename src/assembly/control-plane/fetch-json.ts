@@ -1,6 +1,6 @@
 import { get } from 'node:https';
+import { refuseUpgrade } from '../../base/http/refuse-upgrade.ts';
 import { isShallow } from '../../base/json/size.ts';
-import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BODY_BYTES = 1024 * 1024;

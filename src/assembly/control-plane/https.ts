@@ -1,7 +1,7 @@
 /** The ports that the API is served on. */
 import type { JsonDocument } from '../../api/json-document.ts';
 import { HISTORY_PATH } from '../../client/history-path.ts';
-import { issuerDocuments, KEYS_PATH } from '../../server/access/authn/issuer-documents.ts';
+import { issuerDocuments, KEYS_PATH } from '../../server/access/authn/tokens/issuer-documents.ts';
 import type { Server } from '../../server/index.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../server/serving/http/server.ts';
 import { INSECURE_HOST, serverUrl } from '../addresses.ts';

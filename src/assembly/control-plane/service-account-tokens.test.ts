@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { systemRandom } from '../../base/random.ts';
 import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import { legacyTokenSigner } from '../../server/access/authn/legacy-token-signer.ts';
-import { ServiceAccountTokens } from '../../server/access/authn/service-account-tokens.ts';
+import { legacyTokenSigner } from '../../server/access/authn/tokens/legacy-token-signer.ts';
+import { ServiceAccountTokens } from '../../server/access/authn/tokens/service-account-tokens.ts';
 import { tokenSettings } from './service-account-tokens.ts';
 
 const newKey = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey;

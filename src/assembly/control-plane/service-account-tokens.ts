@@ -1,7 +1,7 @@
 /** How service account tokens are signed, and what is needed to verify them. */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import type { Random } from '../../base/random.ts';
-import { createTokenIssuer, type TokenIssuer } from '../../server/access/authn/token-issuer.ts';
+import { createTokenIssuer, type TokenIssuer } from '../../server/access/authn/tokens/token-issuer.ts';
 import type { Pki } from '../keys/pki.ts';
 
 export const DEFAULT_ISSUER = 'https://kubernetes.default.svc.cluster.local';

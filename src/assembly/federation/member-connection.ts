@@ -2,7 +2,7 @@
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
 import { type Connection, connectionOf, parseKubeconfig } from '../../client/kubeconfig/kubeconfig.ts';
-import { Secret } from '../../kinds/groups/core/secret.ts';
+import { Secret } from '../../kinds/groups/core/configuration/secret.ts';
 import type { Cluster } from '../../kinds/groups/federation/cluster.ts';
 
 /** How the federation reaches a member: the kubeconfig in its Secret. */

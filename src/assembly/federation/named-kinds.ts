@@ -2,16 +2,16 @@
 
 import { isLostRace } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
+import { rejectsOn } from '../../base/event-loop/rejects-on.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
-import { rejectsOn } from '../../base/rejects-on.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
 import { createClient } from '../../client/client.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
-import { namedKind } from '../../federation/plan/named-kind.ts';
+import { namedKind } from '../../federation/plan/kinds/named-kind.ts';
 import { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { Server } from '../../server/index.ts';

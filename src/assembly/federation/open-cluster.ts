@@ -1,8 +1,12 @@
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import { foreignTransport } from '../../client/transport/foreign-transport.ts';
-import { FOREIGN_LIMITS, type HttpsTransportOptions, httpsTransport } from '../../client/transport/https-transport.ts';
+import {
+  FOREIGN_LIMITS,
+  type HttpsTransportOptions,
+  httpsTransport,
+} from '../../client/transport/http/https-transport.ts';
+import { UnparsedBytes } from '../../client/transport/http/unparsed-bytes.ts';
 import type { Transport } from '../../client/transport/transport.ts';
-import { UnparsedBytes } from '../../client/transport/unparsed-bytes.ts';
 
 /** Connects to a cluster that has to do with a federation. Whoever runs it may answer anything: it is checked, and has limits. */
 export function openCluster(

@@ -8,8 +8,8 @@
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
-import { readIfThere, writeWhole } from '../../base/own-files/files.ts';
-import { makeDirectories } from '../../base/own-files/make-directories.ts';
+import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
+import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Identity, Subject } from '../../protocols/x509/certificate.ts';

@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere, writeWhole } from '../../base/own-files/files.ts';
+import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { AssemblyError } from '../assembly-error.ts';

@@ -9,9 +9,9 @@
 
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
+import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import type { Logger } from '../../base/log.ts';
-import { readIfThere, writeWhole } from '../../base/own-files/files.ts';
-import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { type Row, type Store, StoreConflict } from '../../store/index.ts';

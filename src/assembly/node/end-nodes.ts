@@ -1,10 +1,10 @@
 /** Ends what the nodes of a data directory run, and removes what they have made on this machine outside of it. */
 import { basename, join } from 'node:path';
-import { STRICT_GUARD } from '../../base/dial/dial-guard.ts';
+import { readIfThere } from '../../base/files/own/files.ts';
 import type { Logger } from '../../base/log.ts';
-import { readIfThere } from '../../base/own-files/files.ts';
 import { processIdentity } from '../../base/programs/process-identity.ts';
 import type { Random } from '../../base/random.ts';
+import { STRICT_GUARD } from '../../base/sockets/dial/dial-guard.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import { exists } from '../../node/containerd/own/machine.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';

@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isCopy } from '../../base/own-files/is-copy.ts';
-import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
-import { makeDirectory } from '../../base/own-files/own-files.ts';
+import { isCopy } from '../../base/files/own/is-copy.ts';
+import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/files/own/modes.ts';
+import { makeDirectory } from '../../base/files/own/own-files.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import type { RealRuntime } from './open-runtime.ts';
 

@@ -1,14 +1,14 @@
 /** Parts that run pods on a node: its runtime, the agent that drives it, housekeeping, and the rules of Services. */
 import { join } from 'node:path';
-import type { DialGuard } from '../../base/dial/dial-guard.ts';
-import { PRIVATE_DIRECTORY } from '../../base/own-files/modes.ts';
-import { makeDirectory } from '../../base/own-files/own-files.ts';
-import { rejectsOn } from '../../base/rejects-on.ts';
+import { rejectsOn } from '../../base/event-loop/rejects-on.ts';
+import { PRIVATE_DIRECTORY } from '../../base/files/own/modes.ts';
+import { makeDirectory } from '../../base/files/own/own-files.ts';
+import type { DialGuard } from '../../base/sockets/dial/dial-guard.ts';
 import { type Agent, startAgent } from '../../node/agent/agent.ts';
 import { PullRecords } from '../../node/agent/images/pull-records.ts';
 import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { volumesApi } from '../../node/agent/volumes-api.ts';
-import { parseResolvConf } from '../../node/container/dns.ts';
+import { parseResolvConf } from '../../node/container/names/dns.ts';
 import { podLogDirectory } from '../../node/container/sandbox.ts';
 import { logBytes } from '../../node/logs/log-bytes.ts';
 import { rotateLogs } from '../../node/logs/rotate.ts';

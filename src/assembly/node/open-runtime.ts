@@ -1,8 +1,8 @@
 /** Opens the runtime of a node. */
 import { join } from 'node:path';
-import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { DialGuard } from '../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import type { DirectoryImageStore } from '../../node/images/store/directory-store.ts';

@@ -1,7 +1,7 @@
 /** Starts one node with real pods: registers it, opens its runtime, and starts the agent. */
 import type { Duplex } from 'node:stream';
 import type { DeepReadonly } from '../../api/object-types.ts';
-import { rejectsOn } from '../../base/rejects-on.ts';
+import { rejectsOn } from '../../base/event-loop/rejects-on.ts';
 import { sleep } from '../../base/time/clock.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { isAddressOf } from '../../node/endpoint/node-addresses.ts';

@@ -2,10 +2,10 @@
 
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileProblem } from '../../base/file-problem.ts';
+import { fileProblem } from '../../base/files/file-problem.ts';
+import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
+import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import type { Logger } from '../../base/log.ts';
-import { readIfThere, writeWhole } from '../../base/own-files/files.ts';
-import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import type { Random } from '../../base/random.ts';
 import { EncryptedStore } from '../../store/encryption/encrypted-store.ts';
 import { isSealed, keyIdOf } from '../../store/encryption/envelope.ts';

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { makeDirectoriesSync } from '../own-files/make-directories.ts';
+import { makeDirectoriesSync } from '../files/own/make-directories.ts';
 
 /**
  * Retention of compiled code. Older files are removed when a new one is written; a release in use writes its code

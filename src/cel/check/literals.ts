@@ -1,5 +1,5 @@
 /** Literal arguments that can only fail: durations, timestamps and regular expressions. Kubernetes rejects them before they run. */
-import { RegularExpressionError, regularExpression } from '../../base/regular-expression.ts';
+import { RegularExpressionError, regularExpression } from '../../base/text/regular-expression.ts';
 import type { Call, Expression } from '../syntax/expression.ts';
 import type { Issue } from '../syntax/issues.ts';
 import { parseDuration, parseTimestamp } from '../values/time.ts';

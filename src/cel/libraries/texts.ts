@@ -1,5 +1,5 @@
 /** Functions of strings in the language itself, and `size`. */
-import { matchesAnywhere, RegularExpressionError, regularExpression } from '../../base/regular-expression.ts';
+import { matchesAnywhere, RegularExpressionError, regularExpression } from '../../base/text/regular-expression.ts';
 import { bulkCost, REGEX_LENGTH_FACTOR, STRING_TRAVERSAL_FACTOR, traversalCost } from '../cost/constants.ts';
 import { matchingCost, readsArgument, searchesTarget } from '../cost/estimates.ts';
 import type { CallNode, FunctionDeclaration, Overload } from '../library.ts';

@@ -1,8 +1,8 @@
 /** `DIR/agent.json`: what an agent says about itself to commands that list and remove data directories. */
 import { readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere } from '../../base/own-files/files.ts';
-import { PRIVATE_FILE } from '../../base/own-files/modes.ts';
+import { readIfThere } from '../../base/files/own/files.ts';
+import { PRIVATE_FILE } from '../../base/files/own/modes.ts';
 
 const AGENT_FILE = 'agent.json';
 

@@ -3,7 +3,7 @@
 import { nodesIn } from '../../assembly/node/node-file.ts';
 import type { RealRuntime } from '../../assembly/node/open-runtime.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import type { Detected } from '../../node/containerd/detect.ts';
+import type { Detected } from '../../node/containerd/features/detect.ts';
 import { CliError } from '../output/cli-error.ts';
 
 export interface ChosenRuntime<Runtime extends string = RealRuntime> {
@@ -31,7 +31,7 @@ export async function chooseRuntime(options: AutoOptions): Promise<ChosenRuntime
   const isRoot = process.getuid?.() === 0;
   const detect = async () => {
     // Loaded here: a start with simulated nodes does without the messages of CRI.
-    const { detectContainerd } = await import('../../node/containerd/detect.ts');
+    const { detectContainerd } = await import('../../node/containerd/features/detect.ts');
     return detectContainerd({ socket, isRoot, path, clock });
   };
   // Nodes that ran with `process` keep it: an installed containerd need not be looked for.

@@ -2,8 +2,8 @@
 import { homedir, hostname } from 'node:os';
 import { join } from 'node:path';
 import { flag, type ValuesOf } from '../../base/flag.ts';
+import { token } from '../credentials/token/flags.ts';
 import * as value from '../flags/values.ts';
-import { token } from '../token/flags.ts';
 import { nodeFlags } from './node-flags.ts';
 
 export const agentFlags = [

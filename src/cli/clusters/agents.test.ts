@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { makeDirectories } from '../../base/own-files/make-directories.ts';
+import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import { writeAgentFile } from '../agent/agent-file.ts';
 import { takeLock } from '../up/directory/lock.ts';
 import { describe as called, findCluster, findClusters } from './find.ts';

@@ -3,7 +3,7 @@
  * --context or --kubeconfig a context. Without any, the environment names one, or else the default of the command holds.
  */
 
-import { readIfThere } from '../../base/own-files/files.ts';
+import { readIfThere } from '../../base/files/own/files.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import {
   type ClusterFlags,

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readlink, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { makeDirectories } from '../../base/own-files/make-directories.ts';
+import { makeDirectories } from '../../base/files/own/make-directories.ts';
 
 const folderIn = (home: string) => join(home, '.elsewhere');
 const linkOf = (home: string, directory: string) =>

@@ -1,8 +1,8 @@
 /** `DIR/last-start.json`: what the last start of a cluster says about itself to commands that manage it. */
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere } from '../../base/own-files/files.ts';
-import { isCopy } from '../../base/own-files/is-copy.ts';
+import { readIfThere } from '../../base/files/own/files.ts';
+import { isCopy } from '../../base/files/own/is-copy.ts';
 
 const LAST_START_FILE = 'last-start.json';
 

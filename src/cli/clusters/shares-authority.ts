@@ -1,7 +1,7 @@
 /** Tells whether a client trusts the cluster of a data directory. */
 import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
-import { readIfThere } from '../../base/own-files/files.ts';
+import { readIfThere } from '../../base/files/own/files.ts';
 import { pemBlocks } from '../../protocols/x509/pem.ts';
 
 /** Reports whether the authorities that a client trusts (PEM) include one of the directory. */

@@ -1,7 +1,7 @@
 /** `qd encryption show` and `rotate`: work on the key file, and signal the process that runs the cluster. */
 
 import { keyFileIn, readKeys } from '../../assembly/store/encryption.ts';
-import { writeWhole } from '../../base/own-files/files.ts';
+import { writeWhole } from '../../base/files/own/files.ts';
 import { systemRandom } from '../../base/random.ts';
 import { formatKeyring, newKey } from '../../store/encryption/keyring.ts';
 import { directoryOf } from '../clusters/choice.ts';

@@ -1,8 +1,8 @@
 /** `qd encryption forget`: removes keys from the key file that nothing in the store is encrypted with any more. */
 
 import { readKeys } from '../../assembly/store/encryption.ts';
+import { writeWhole } from '../../base/files/own/files.ts';
 import { silent } from '../../base/log.ts';
-import { writeWhole } from '../../base/own-files/files.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { defaultStore, type StoreSettings, storeDriver } from '../../store/drivers.ts';
 import { type KeyUse, KeyUses } from '../../store/encryption/key-use.ts';

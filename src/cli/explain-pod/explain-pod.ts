@@ -1,6 +1,6 @@
 /** `qd explain-pod`: asks the server for the scheduling result of a pod, and prints it as a table. */
 import { createClient } from '../../client/client.ts';
-import { httpsTransport } from '../../client/transport/https-transport.ts';
+import { httpsTransport } from '../../client/transport/http/https-transport.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Explanation, NodeVerdict } from '../../scheduler/explain.ts';
 import { connectionFor } from '../clusters/choice.ts';

@@ -1,6 +1,6 @@
 /** Reads the files that flags name. */
 import { readFile } from 'node:fs/promises';
-import { fileProblem } from '../../base/file-problem.ts';
+import { fileProblem } from '../../base/files/file-problem.ts';
 import { CliError } from '../output/cli-error.ts';
 
 /** Rejects with an error that names the flag and the file. `parse` throws when the content cannot be used. */

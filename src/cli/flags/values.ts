@@ -3,7 +3,7 @@
 import { isIP, isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { FlagError } from '../../base/flag.ts';
-import { isHttpUrl } from '../../base/http-url.ts';
+import { isHttpUrl } from '../../base/http/http-url.ts';
 
 const MAX_PORT = 65_535;
 /** The names of services in it must be at most 253 characters long. */

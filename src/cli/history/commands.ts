@@ -33,7 +33,7 @@ export function undoCommand(): Command {
     .argument(...TYPE)
     .argument('[name]', 'name of the object')
     .action(async (type: string, name: string | undefined, flags: UndoFlags) =>
-      (await import('./undo.ts')).undo({ type, name }, flags),
+      (await import('./undo/undo.ts')).undo({ type, name }, flags),
     );
   return addFlags(command, undoFlags);
 }

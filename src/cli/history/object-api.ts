@@ -2,8 +2,8 @@
 
 import type { CallOptions } from '../../api/call.ts';
 import { type ApiError, isApiError } from '../../api/errors.ts';
-import { type HttpsTransport, httpsTransport } from '../../client/transport/https-transport.ts';
-import { pathOf } from '../../client/transport/request-path.ts';
+import { type HttpsTransport, httpsTransport } from '../../client/transport/http/https-transport.ts';
+import { pathOf } from '../../client/transport/http/request-path.ts';
 import type { Request } from '../../client/transport/transport.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { connectionFor } from '../clusters/choice.ts';

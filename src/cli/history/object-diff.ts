@@ -1,6 +1,6 @@
 /** Compares two states of an object, field by field. */
 import type { KubeObject } from '../../kinds/kind.ts';
-import { withoutMark } from './undo-mark.ts';
+import { withoutMark } from './undo/undo-mark.ts';
 
 /** Fields that change with every write, and say nothing about it. */
 const BOOKKEEPING = ['resourceVersion', 'managedFields', 'selfLink', 'generation'];

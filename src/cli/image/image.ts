@@ -1,6 +1,6 @@
 /** `qd image load`, `ls` and `rm`. */
 import { stat } from 'node:fs/promises';
-import { fileProblem } from '../../base/file-problem.ts';
+import { fileProblem } from '../../base/files/file-problem.ts';
 import { RuntimeError } from '../../node/runtime/errors.ts';
 import type { Images } from '../../node/runtime/runtime.ts';
 import type { ClusterFlags } from '../flags/cluster.ts';

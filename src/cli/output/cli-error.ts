@@ -1,5 +1,5 @@
 import { AssemblyError } from '../../assembly/assembly-error.ts';
-import { fileProblem } from '../../base/file-problem.ts';
+import { fileProblem } from '../../base/files/file-problem.ts';
 import { oneLine } from './one-line.ts';
 
 /** A failure that one line explains to the user; the program prints it and exits with code 1. */

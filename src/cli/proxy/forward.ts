@@ -2,8 +2,8 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { Duplex } from 'node:stream';
-import { bodyFraming } from '../../base/body-framing.ts';
-import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
+import { bodyFraming } from '../../base/http/body-framing.ts';
+import { refuseUpgrade } from '../../base/http/refuse-upgrade.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 
 export interface Forwarder {

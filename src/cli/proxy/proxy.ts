@@ -1,7 +1,7 @@
 /** `qd proxy`: a local reverse proxy that authenticates for plain HTTP clients. */
 import { rm, stat } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { fileProblem } from '../../base/file-problem.ts';
+import { fileProblem } from '../../base/files/file-problem.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { connectionFor } from '../clusters/choice.ts';
 import { CliError } from '../output/cli-error.ts';

@@ -10,7 +10,7 @@ import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import type { Steps } from '../output/steps.ts';
 import { deploy } from './deploy.ts';
-import { find } from './ensure.ts';
+import { find } from './steps/ensure.ts';
 
 const PLANE: ControlPlane = {
   ...{ name: 'fed', namespace: 'federation-system', image: 'qd', program: ['qd'], etcdImage: undefined },

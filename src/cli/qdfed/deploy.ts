@@ -30,8 +30,8 @@ import { Service } from '../../kinds/groups/core/service/service.ts';
 import { StorageClass } from '../../kinds/groups/storage/storage-class.ts';
 import { CliError } from '../output/cli-error.ts';
 import type { Steps } from '../output/steps.ts';
-import { ensure, find } from './ensure.ts';
-import { Missing, until } from './wait.ts';
+import { ensure, find } from './steps/ensure.ts';
+import { Missing, until } from './steps/wait.ts';
 
 export interface DeployOptions {
   readonly plane: ControlPlane;

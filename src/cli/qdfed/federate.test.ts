@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import { ApiError } from '../../api/errors.ts';
 import { createClient } from '../../client/client.ts';
 import type { Transport } from '../../client/transport/transport.ts';
-import type { ClusterAccess } from './contexts.ts';
 import { grantRights } from './federate.ts';
-import { repeatableSteps } from './repeatable-steps.ts';
+import type { ClusterAccess } from './members/contexts.ts';
+import { repeatableSteps } from './steps/repeatable-steps.ts';
 
 it('a member that does not answer keeps no other from its rights, and is named', async () => {
   const created: string[] = [];

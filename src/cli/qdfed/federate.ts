@@ -1,21 +1,21 @@
 /** `qdfed federate TYPE`: federates a kind, and gives the federation the rights that it needs for it in the members. */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
-import type { FederatedKind } from '../../federation/plan/federated-kind.ts';
-import { namedKind } from '../../federation/plan/named-kind.ts';
+import type { FederatedKind } from '../../federation/plan/kinds/federated-kind.ts';
+import { namedKind } from '../../federation/plan/kinds/named-kind.ts';
 import { objectOf } from '../../federation/tool/control-plane.ts';
 import { accountObjects } from '../../federation/tool/member-objects.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
 import { CliError } from '../output/cli-error.ts';
 import type { Steps } from '../output/steps.ts';
-import { type ClusterAccess, loadContexts } from './contexts.ts';
-import { ensure } from './ensure.ts';
-import { openFederation } from './federation.ts';
 import type { FederateFlags } from './flags.ts';
-import { openMemberContext } from './member-context.ts';
-import { printObjects } from './print.ts';
-import { repeatableSteps } from './repeatable-steps.ts';
+import { type ClusterAccess, loadContexts } from './members/contexts.ts';
+import { openFederation } from './members/federation.ts';
+import { openMemberContext } from './members/member-context.ts';
+import { ensure } from './steps/ensure.ts';
+import { printObjects } from './steps/print.ts';
+import { repeatableSteps } from './steps/repeatable-steps.ts';
 
 export async function federate(name: string, flags: FederateFlags): Promise<void> {
   const { apiVersion: version, kind, scope, replicasPath, dryRun } = flags;

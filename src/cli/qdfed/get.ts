@@ -1,10 +1,10 @@
 /** `qdfed get clusters`: the members of a federation, and how they are. */
 import { elapsed } from '../../kinds/columns/elapsed.ts';
 import { table } from '../output/table.ts';
-import { loadContexts, releaseOf } from './contexts.ts';
-import { openFederation } from './federation.ts';
 import type { FederationFlags } from './flags.ts';
-import { type MemberAccess, readiness, withMembers } from './members.ts';
+import { loadContexts, releaseOf } from './members/contexts.ts';
+import { openFederation } from './members/federation.ts';
+import { type MemberAccess, readiness, withMembers } from './members/members.ts';
 
 const NONE = '-';
 

@@ -15,12 +15,12 @@ import { openDnsProvider, readDnsConfig } from '../federation/dns-provider.ts';
 import { NODE_PATH, PROGRAM_PATH } from '../image/own-files.ts';
 import { CliError } from '../output/cli-error.ts';
 import { version } from '../version.ts';
-import { loadContexts, releaseOf } from './contexts.ts';
 import { deploy, describeAll } from './deploy.ts';
-import { find } from './ensure.ts';
 import type { InitFlags } from './flags.ts';
-import { printObjects } from './print.ts';
-import { repeatableSteps } from './repeatable-steps.ts';
+import { loadContexts, releaseOf } from './members/contexts.ts';
+import { find } from './steps/ensure.ts';
+import { printObjects } from './steps/print.ts';
+import { repeatableSteps } from './steps/repeatable-steps.ts';
 
 const LIMIT_MS = 180_000;
 const BASIC_AUTH_USER = 'admin';

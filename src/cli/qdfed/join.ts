@@ -12,21 +12,21 @@ import {
   tokenSecretName,
 } from '../../federation/tool/member-objects.ts';
 import { Deployment } from '../../kinds/groups/apps/deployment.ts';
-import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
-import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
-import { Secret } from '../../kinds/groups/core/secret.ts';
+import { ConfigMap } from '../../kinds/groups/core/configuration/config-map.ts';
+import { Secret } from '../../kinds/groups/core/configuration/secret.ts';
+import { Endpoints } from '../../kinds/groups/core/service/endpoints.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { dns1035Label, dnsSubdomain } from '../../schema/names.ts';
 import { CliError } from '../output/cli-error.ts';
 import { apiVersion } from '../version.ts';
-import { type ClusterAccess, loadContexts, releaseOf } from './contexts.ts';
-import { ensure, find } from './ensure.ts';
 import { federatedTypes } from './federate.ts';
-import { openFederation } from './federation.ts';
 import type { JoinFlags } from './flags.ts';
-import { printObjects } from './print.ts';
-import { repeatableSteps } from './repeatable-steps.ts';
-import { Missing, until } from './wait.ts';
+import { type ClusterAccess, loadContexts, releaseOf } from './members/contexts.ts';
+import { openFederation } from './members/federation.ts';
+import { ensure, find } from './steps/ensure.ts';
+import { printObjects } from './steps/print.ts';
+import { repeatableSteps } from './steps/repeatable-steps.ts';
+import { Missing, until } from './steps/wait.ts';
 
 const TOKEN_LIMIT_MS = 30_000;
 

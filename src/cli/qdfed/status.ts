@@ -3,20 +3,20 @@ import { isApiError } from '../../api/errors.ts';
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
 import { type Explanation, explain } from '../../federation/plan/explain.ts';
-import type { FederatedKind } from '../../federation/plan/federated-kind.ts';
-import { federatedKinds } from '../../federation/plan/federated-kinds.ts';
+import type { FederatedKind } from '../../federation/plan/kinds/federated-kind.ts';
+import { federatedKinds } from '../../federation/plan/kinds/federated-kinds.ts';
 import type { MemberState } from '../../federation/plan/plan-object.ts';
 import { elapsed } from '../../kinds/columns/elapsed.ts';
 import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
-import { Event } from '../../kinds/groups/core/event.ts';
+import { Event } from '../../kinds/groups/core/event/event.ts';
 import { CliError } from '../output/cli-error.ts';
 import { table } from '../output/table.ts';
-import { loadContexts } from './contexts.ts';
-import { find } from './ensure.ts';
 import { federatedTypes } from './federate.ts';
-import { openFederation } from './federation.ts';
 import type { StatusFlags } from './flags.ts';
-import { type MemberAccess, readiness, withMembers } from './members.ts';
+import { loadContexts } from './members/contexts.ts';
+import { openFederation } from './members/federation.ts';
+import { type MemberAccess, readiness, withMembers } from './members/members.ts';
+import { find } from './steps/ensure.ts';
 
 const NONE = '-';
 

@@ -1,17 +1,17 @@
 /** `qdfed unjoin`: removes a cluster from a federation. What the federation propagated to it stays. */
 import { DNS_CONFIG, managesDns, withoutFederation } from '../../federation/tool/dns-config.ts';
 import { accountObjects, type Membership } from '../../federation/tool/member-objects.ts';
-import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
-import { Secret } from '../../kinds/groups/core/secret.ts';
+import { ConfigMap } from '../../kinds/groups/core/configuration/config-map.ts';
+import { Secret } from '../../kinds/groups/core/configuration/secret.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { apiVersion } from '../version.ts';
-import { type ClusterAccess, loadContexts, releaseOf } from './contexts.ts';
-import { find, remove } from './ensure.ts';
-import { openFederation } from './federation.ts';
 import type { UnjoinFlags } from './flags.ts';
-import { openMemberContext } from './member-context.ts';
-import { repeatableSteps } from './repeatable-steps.ts';
+import { type ClusterAccess, loadContexts, releaseOf } from './members/contexts.ts';
+import { openFederation } from './members/federation.ts';
+import { openMemberContext } from './members/member-context.ts';
+import { find, remove } from './steps/ensure.ts';
+import { repeatableSteps } from './steps/repeatable-steps.ts';
 
 export async function unjoin(name: string, flags: UnjoinFlags): Promise<void> {
   const contexts = await loadContexts(flags.kubeconfig);

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm, stat } from 'node:fs/promises';
-import { fileProblem } from '../../base/file-problem.ts';
+import { fileProblem } from '../../base/files/file-problem.ts';
 import { CliError } from '../output/cli-error.ts';
 
 export interface SnapshotInfo {

@@ -7,7 +7,7 @@ import type { Random } from '../../base/random.ts';
 import { Backoff } from '../../base/time/backoff.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
-import { Event } from '../../kinds/groups/core/event.ts';
+import { Event } from '../../kinds/groups/core/event/event.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { Client } from '../client.ts';
 import { EventCorrelation, type EventRecord, type EventType } from './event-correlation.ts';

@@ -6,8 +6,8 @@
 import { open, readFile, realpath, rename, rm, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
-import { fileProblem } from '../../base/file-problem.ts';
-import { makeDirectories } from '../../base/own-files/make-directories.ts';
+import { fileProblem } from '../../base/files/file-problem.ts';
+import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import { KubeconfigError } from './kubeconfig.ts';
 

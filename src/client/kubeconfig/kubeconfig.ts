@@ -2,8 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
-import { fileProblem } from '../../base/file-problem.ts';
-import { isHttpUrl } from '../../base/http-url.ts';
+import { fileProblem } from '../../base/files/file-problem.ts';
+import { isHttpUrl } from '../../base/http/http-url.ts';
 
 /** The address of a cluster and the client's credentials, as the HTTPS transport needs them. */
 export interface Connection {

@@ -3,7 +3,7 @@ import { ApiError } from '../../api/errors.ts';
 import { silent } from '../../base/log.ts';
 import { SeededRandom } from '../../base/random.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
-import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../kinds/groups/core/configuration/config-map.ts';
 import { createClient } from '../client.ts';
 import { InformerFactory } from '../informer/informer-factory.ts';
 import { errorOfStatus } from '../status-error.ts';

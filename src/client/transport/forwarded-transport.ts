@@ -5,9 +5,9 @@
 import { ApiError } from '../../api/errors.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { foreignTransport } from './foreign-transport.ts';
-import { type Body, failureOf, type HttpResponse, statusIn } from './http-answer.ts';
-import { type HttpRequest, httpRequestOf } from './http-request.ts';
-import { httpTransport } from './http-transport.ts';
+import { type Body, failureOf, type HttpResponse, statusIn } from './http/http-answer.ts';
+import { type HttpRequest, httpRequestOf } from './http/http-request.ts';
+import { httpTransport } from './http/http-transport.ts';
 import type { Transport } from './transport.ts';
 
 /** The server's function that forwards requests: see `server.forward`. */

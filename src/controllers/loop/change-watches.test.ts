@@ -3,7 +3,7 @@ import { ScriptedApi } from '../../../test/support/scripted-api.ts';
 import { silent } from '../../base/log.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { createClient } from '../../client/client.ts';
-import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../kinds/groups/core/configuration/config-map.ts';
 import { ChangeWatches } from './change-watches.ts';
 import { requeueOnChange } from './plan.ts';
 

@@ -3,7 +3,7 @@ import type { DeepReadonly } from '../../api/object-types.ts';
 import {
   CustomResourceDefinition,
   type CustomResourceDefinition as Definition,
-} from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
+} from '../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 import { type Action, patchStatus } from '../loop/plan.ts';
 
 type Conditions = NonNullable<Definition['status']['conditions']>;

@@ -2,8 +2,8 @@
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
-import { CustomResourceDefinition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
-import type { StorageVersionMigration } from '../../kinds/groups/storagemigration/storage-version-migration.ts';
+import { CustomResourceDefinition } from '../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
+import type { StorageVersionMigration } from '../../kinds/groups/storage/migration/storage-version-migration.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import type { Named } from '../loop/plan.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError, conflict } from '../../api/errors.ts';
-import { ConfigMap } from '../../kinds/groups/core/config-map.ts';
-import type { StorageVersionMigration } from '../../kinds/groups/storagemigration/storage-version-migration.ts';
+import { ConfigMap } from '../../kinds/groups/core/configuration/config-map.ts';
+import type { StorageVersionMigration } from '../../kinds/groups/storage/migration/storage-version-migration.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { Plan } from '../loop/plan.ts';
 import { type MigratedResource, NO_RESOURCE } from './outdated-objects.ts';

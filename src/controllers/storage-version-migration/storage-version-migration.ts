@@ -1,8 +1,8 @@
 /** Carries out StorageVersionMigrations. */
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
-import type { CustomResourceDefinition as Definition } from '../../kinds/groups/apiextensions/custom-resource-definition.ts';
-import { StorageVersionMigration } from '../../kinds/groups/storagemigration/storage-version-migration.ts';
+import type { CustomResourceDefinition as Definition } from '../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
+import { StorageVersionMigration } from '../../kinds/groups/storage/migration/storage-version-migration.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../loop/define.ts';
 import { type Action, type Plan, patch, requeueAfter, updateStatus } from '../loop/plan.ts';

@@ -5,11 +5,11 @@
 
 import { isApiError } from '../../api/errors.ts';
 import type { AnyObject, DeepReadonly, KindRef } from '../../api/object-types.ts';
+import { whenAborted } from '../../base/event-loop/when-aborted.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import { whenAborted } from '../../base/when-aborted.ts';
 import type { Client } from '../../client/client.ts';
 import { CacheLimit } from '../../client/informer/cache-limit.ts';
 import type { Informer } from '../../client/informer/informer.ts';

@@ -12,7 +12,7 @@ import type { Informer } from '../../client/informer/informer.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { keyOf } from '../../client/informer/object-cache.ts';
 import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
-import type { FederatedKind } from '../plan/federated-kind.ts';
+import type { FederatedKind } from '../plan/kinds/federated-kind.ts';
 import { type MemberAction, type MemberState, type ObjectPlan, planObject } from '../plan/plan-object.ts';
 import { capacityOf } from './capacity.ts';
 import type { Member, Members } from './members.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AnyObject } from '../../api/object-types.ts';
 import { explain } from './explain.ts';
-import { federatedKinds } from './federated-kinds.ts';
+import { federatedKinds } from './kinds/federated-kinds.ts';
 import { CLUSTER_SELECTOR, DELETE_FROM_MEMBERS, DEPLOYMENT_PREFERENCES, ORPHAN, OVERRIDES } from './names.ts';
 import { type MemberState, planObject } from './plan-object.ts';
 

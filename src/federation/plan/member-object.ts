@@ -2,7 +2,7 @@
 
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { clone, deepEqual } from '../../base/json/tree.ts';
-import type { FederatedKind } from './federated-kind.ts';
+import type { FederatedKind } from './kinds/federated-kind.ts';
 import { isFederationAnnotation } from './names.ts';
 
 /** Marks objects in members that the federation put there: only these are removed when they no longer belong there. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyObject } from '../../api/object-types.ts';
 import { clone } from '../../base/json/tree.ts';
-import { federatedKinds } from './federated-kinds.ts';
+import { federatedKinds } from './kinds/federated-kinds.ts';
 import {
   CLUSTER_SELECTOR,
   DELETE_FROM_MEMBERS,

@@ -4,7 +4,7 @@ import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import { deepEqual } from '../../base/json/tree.ts';
 import { parseClusterSelector } from './cluster-selector.ts';
 import { distribute } from './distribute.ts';
-import type { FederatedKind } from './federated-kind.ts';
+import type { FederatedKind } from './kinds/federated-kind.ts';
 import { isAsDesired, memberObject, PROPAGATED } from './member-object.ts';
 import { CLUSTER_SELECTOR, DELETE_FROM_MEMBERS, FOREGROUND, ORPHAN, OVERRIDES } from './names.ts';
 import { parseOverrides } from './overrides.ts';

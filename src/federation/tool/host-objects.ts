@@ -1,12 +1,13 @@
 /** The objects of a control plane on its host cluster. */
+
+import { Role } from '../../kinds/groups/access/rbac/role.ts';
+import { RoleBinding } from '../../kinds/groups/access/rbac/role-binding.ts';
 import { Deployment } from '../../kinds/groups/apps/deployment.ts';
+import { Secret } from '../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
-import { Secret } from '../../kinds/groups/core/secret.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
-import { Role } from '../../kinds/groups/rbac/role.ts';
-import { RoleBinding } from '../../kinds/groups/rbac/role-binding.ts';
 import { argumentsWith } from './argument-overrides.ts';
 import {
   type ControlPlane,

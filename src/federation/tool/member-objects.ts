@@ -2,14 +2,15 @@
  * Objects that a join creates: an account for the federation in the member, its credentials on the host, and the
  * Cluster.
  */
+
+import { ClusterRole } from '../../kinds/groups/access/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../kinds/groups/access/rbac/cluster-role-binding.ts';
+import { Secret } from '../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
-import { Secret } from '../../kinds/groups/core/secret.ts';
 import { ServiceAccount } from '../../kinds/groups/core/service-account.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
-import { ClusterRole } from '../../kinds/groups/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../kinds/groups/rbac/cluster-role-binding.ts';
-import type { FederatedKind } from '../plan/federated-kind.ts';
-import { federatedKinds } from '../plan/federated-kinds.ts';
+import type { FederatedKind } from '../plan/kinds/federated-kind.ts';
+import { federatedKinds } from '../plan/kinds/federated-kinds.ts';
 import { FEDERATION_NAME, type ObjectToCreate, objectOf } from './control-plane.ts';
 
 export interface Membership {

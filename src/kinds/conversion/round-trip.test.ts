@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { received, shown } from '../../../test/support/kinds/test-object.ts';
 import { clone } from '../../base/json/tree.ts';
-import { decode } from '../../schema/decode.ts';
+import { decode } from '../../schema/decode/decode.ts';
 import { DaemonSet } from '../groups/apps/daemon-set.ts';
 import { Deployment } from '../groups/apps/deployment.ts';
 import { ReplicaSet } from '../groups/apps/replica-set.ts';

@@ -2,7 +2,7 @@
 import { shortJson } from '../../schema/short-json.ts';
 import { age, type Column, name } from '../columns/column.ts';
 import { elapsed } from '../columns/elapsed.ts';
-import type { CustomResourceVersion } from '../groups/apiextensions/definition-fields.ts';
+import type { CustomResourceVersion } from '../groups/extension/apiextensions/definition-fields.ts';
 import { type JsonPath, jsonPath } from './json-path.ts';
 
 type Definition = NonNullable<CustomResourceVersion['additionalPrinterColumns']>[number];

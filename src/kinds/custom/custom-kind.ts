@@ -3,10 +3,13 @@ import { deepEqual } from '../../base/json/tree.ts';
 import type { JsonSchema } from '../../json-schema/json-schema.ts';
 import { publishedSchema } from '../../json-schema/published.ts';
 import { fieldsOf } from '../../json-schema/to-schema.ts';
-import { DecodeError, decodeUnlimited } from '../../schema/decode.ts';
+import { DecodeError, decodeUnlimited } from '../../schema/decode/decode.ts';
 import type { ObjectSchema } from '../../schema/schema.ts';
 import type { Column } from '../columns/column.ts';
-import type { CustomResourceDefinition, CustomResourceVersion } from '../groups/apiextensions/definition-fields.ts';
+import type {
+  CustomResourceDefinition,
+  CustomResourceVersion,
+} from '../groups/extension/apiextensions/definition-fields.ts';
 import {
   type AsyncConversion,
   type DividedRuleContext,

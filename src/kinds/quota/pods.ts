@@ -3,10 +3,10 @@ import { addQuantities, compareQuantities, parseQuantity } from '../../base/quan
 import type { Pod } from '../groups/core/pod/pod.ts';
 import type { Container } from '../shapes/container/container.ts';
 import type { ResourceList } from '../shapes/container/resources.ts';
-import type { PodAffinityTerm } from '../shapes/pod/affinity.ts';
 import { type Amounts, containersTogether } from '../shapes/pod/pod-resources.ts';
 import { qosClass } from '../shapes/pod/qos-class.ts';
 import { isExtended, isHugePages, isNative, isPodLevel } from '../shapes/pod/resource-names.ts';
+import type { PodAffinityTerm } from '../shapes/pod/scheduling/affinity.ts';
 import { NOTHING, ONE } from './amounts.ts';
 import { type QuotaEvaluator, selects } from './evaluator.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addQuantities, compareQuantities, formatQuantity, parseQuantity } from '../../base/quantity.ts';
-import { decode } from '../../schema/decode.ts';
+import { decode } from '../../schema/decode/decode.ts';
 import { Pod } from '../groups/core/pod/pod.ts';
 import { ResourceClaim } from '../groups/resource/resource-claim.ts';
 import type { Kind } from '../kind.ts';

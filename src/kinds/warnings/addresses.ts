@@ -1,6 +1,6 @@
 /** Warnings about addresses and ranges in ambiguous notations, which older fields accept. */
-import { formatIp } from '../shapes/meta/canonical-ip.ts';
-import { isMapped, parseIp } from '../shapes/meta/ip-address.ts';
+import { formatIp } from '../shapes/meta/addresses/canonical-ip.ts';
+import { isMapped, parseIp } from '../shapes/meta/addresses/ip-address.ts';
 
 const ODD = /[^0-9.]|(?:^|\.)0\d/;
 

@@ -1,6 +1,6 @@
 import { labelValue } from '../../schema/names.ts';
 import type { LabelSelector } from '../shapes/meta/label-selector.ts';
-import type { NodeSelectorTerm } from '../shapes/pod/node-selector.ts';
+import type { NodeSelectorTerm } from '../shapes/pod/scheduling/node-selector.ts';
 
 /** Deprecated node labels, with the advice of Kubernetes. */
 const DEPRECATED: ReadonlyMap<string, string> = new Map([

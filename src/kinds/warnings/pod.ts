@@ -2,8 +2,8 @@
 import { addAll } from '../../base/collections/add-all.ts';
 import { dnsLabel } from '../../schema/names.ts';
 import type { KubeObject } from '../kind.ts';
-import type { PodAffinityTerm } from '../shapes/pod/affinity.ts';
 import type { PodSpec } from '../shapes/pod/pod-spec.ts';
+import type { PodAffinityTerm } from '../shapes/pod/scheduling/affinity.ts';
 import { ipWarnings } from './addresses.ts';
 import { containerWarnings } from './containers.ts';
 import { claimSpecWarnings, warnOfFraction } from './fractions.ts';

@@ -1,6 +1,7 @@
 /** The program's side of a session. A daemon that ends is replaced by one that gets everything again. */
-import type { Caller } from '../../base/keyed-socket/calls.ts';
+
 import type { Random } from '../../base/random.ts';
+import type { Caller } from '../../base/sockets/keyed-socket/calls.ts';
 import { Backoff } from '../../base/time/backoff.ts';
 import type { Upstreams } from '../dns/upstream/stub-domains.ts';
 import type { ZoneChange } from '../dns/zone/zone.ts';

@@ -1,5 +1,5 @@
 /** The calls that a network daemon answers, and the names of its files. All values are plain. */
-import type { KeyedSocketNames } from '../../base/keyed-socket/keyed-socket.ts';
+import type { KeyedSocketNames } from '../../base/sockets/keyed-socket/keyed-socket.ts';
 import type { DnsSettings } from '../dns/server/names.ts';
 import type { Upstreams } from '../dns/upstream/stub-domains.ts';
 import type { ZoneChange } from '../dns/zone/zone.ts';

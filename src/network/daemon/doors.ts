@@ -1,5 +1,5 @@
 /** The sockets that the daemon listens on, and those of the daemon that it will replace. */
-import type { Listening, ListenOn } from '../../base/listening.ts';
+import type { Listening, ListenOn } from '../../base/sockets/listening.ts';
 import type { Door, DoorKind } from './calls.ts';
 
 export type OpenDoor = (door: Door, on: ListenOn) => Promise<Listening>;

@@ -4,7 +4,7 @@
  * understand it.
  */
 import type { ChildProcess } from 'node:child_process';
-import type { ListeningHandle, SendDatagram } from '../../base/listening.ts';
+import type { ListeningHandle, SendDatagram } from '../../base/sockets/listening.ts';
 import type { Door } from './calls.ts';
 
 /** Message from the heir. */

@@ -1,6 +1,6 @@
 /** The side of a daemon that replaces another one: it takes over the sockets of that one. */
 import { Socket } from 'node:dgram';
-import type { ListeningHandle, ListenOn } from '../../base/listening.ts';
+import type { ListeningHandle, ListenOn } from '../../base/sockets/listening.ts';
 import { sendBy } from '../dns/server/udp.ts';
 import type { Door } from './calls.ts';
 import type { Doors } from './doors.ts';

@@ -1,7 +1,7 @@
 /** Opens doors: each kind of address is served by one part of the daemon. */
-import type { Listening, ListenOn } from '../../base/listening.ts';
+import type { Listening, ListenOn } from '../../base/sockets/listening.ts';
 import type { DnsServer } from '../dns/server/dns-server.ts';
-import type { IngressProxy } from '../ingress/proxy.ts';
+import type { IngressProxy } from '../ingress/proxy/proxy.ts';
 import type { FrontServer } from '../userspace/front-server.ts';
 import { keyOfFront } from '../userspace/fronts.ts';
 import type { Door } from './calls.ts';

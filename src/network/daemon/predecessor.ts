@@ -1,7 +1,7 @@
 /** Side of a daemon that is replaced: it starts the other one, hands its sockets over, and finishes its requests. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Listening } from '../../base/listening.ts';
+import type { Listening } from '../../base/sockets/listening.ts';
 import type { Door } from './calls.ts';
 import type { Doors } from './doors.ts';
 import { channelTo, sendByHeir, type ToHeir, type ToPredecessor } from './handover.ts';

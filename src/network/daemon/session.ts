@@ -1,12 +1,13 @@
 /** Session of one program with the daemon: once complete, its state replaces that of the program before. */
-import type { DialGuard } from '../../base/dial/dial-guard.ts';
-import type { Listening } from '../../base/listening.ts';
+
 import type { Logger } from '../../base/log.ts';
+import type { DialGuard } from '../../base/sockets/dial/dial-guard.ts';
+import type { Listening } from '../../base/sockets/listening.ts';
 import type { DnsServer } from '../dns/server/dns-server.ts';
 import { DnsNames, type NamesTools } from '../dns/server/names.ts';
 import type { Upstreams } from '../dns/upstream/stub-domains.ts';
 import { type ConfigChange, ConfigReplica } from '../ingress/changes.ts';
-import type { IngressProxy } from '../ingress/proxy.ts';
+import type { IngressProxy } from '../ingress/proxy/proxy.ts';
 import type { FrontServer } from '../userspace/front-server.ts';
 import { receivedChange, type SentChange, type SessionSettings } from './calls.ts';
 import { type Claim, Doors, type TakeDoor } from './doors.ts';

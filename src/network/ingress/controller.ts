@@ -12,16 +12,16 @@ import type { Client } from '../../client/client.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { keyOf } from '../../client/informer/object-cache.ts';
-import { Secret } from '../../kinds/groups/core/secret.ts';
+import { Secret } from '../../kinds/groups/core/configuration/secret.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import { IngressClass } from '../../kinds/groups/networking/ingress-class.ts';
 import type { IngressConfig } from './config.ts';
 import { type MovedPort, moveMessage, moveReason } from './moved-port.ts';
-import { type IngressPlan, type IngressPolicy, planIngress } from './plan.ts';
-import type { IngressProblem } from './problem.ts';
-import type { SeenIngress } from './rules.ts';
+import { type IngressPlan, type IngressPolicy, planIngress } from './plan/plan.ts';
+import type { IngressProblem } from './plan/problem.ts';
+import type { SeenIngress } from './plan/rules.ts';
 import { StatusWriter } from './status-writer.ts';
 
 /** Name of our class, and the value of its objects' `spec.controller`. */

@@ -10,7 +10,7 @@ import type { Informer } from '../../client/informer/informer.ts';
 import { keyOf } from '../../client/informer/object-cache.ts';
 import { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import { type MovedPort, moveReason } from './moved-port.ts';
-import type { SeenIngress } from './rules.ts';
+import type { SeenIngress } from './plan/rules.ts';
 import { type StatusEntry, statusEntries } from './status-entries.ts';
 
 export interface StatusWriterOptions {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { forgetInput } from './forget-connections.ts';
+import { forgetInput } from './conntrack/forget-connections.ts';
 import type { Command } from './kernel.ts';
-import { routingCommands } from './routing-commands.ts';
+import { routingCommands } from './routing/routing-commands.ts';
 import { transactionText } from './transaction-text.ts';
 import { address, macAddress, range } from './values.ts';
 

@@ -4,11 +4,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { BlockList, isIPv6, type Server } from 'node:net';
 import { availableParallelism, networkInterfaces } from 'node:os';
 import { runProgram } from '../../base/programs/run-program.ts';
-import { CONNTRACK_SETTINGS, conntrackValue } from './conntrack-settings.ts';
-import { FORGET_PROGRAM, forgetInput } from './forget-connections.ts';
+import { CONNTRACK_SETTINGS, conntrackValue } from './conntrack/conntrack-settings.ts';
+import { FORGET_PROGRAM, forgetInput } from './conntrack/forget-connections.ts';
 import type { Command, Kernel, NetworkSettings, StaleConnections } from './kernel.ts';
-import { listenInNamespace } from './listen-in-namespace.ts';
-import { type ListeningSocket, listeningSockets, SOCKET_FILES } from './listening-sockets.ts';
+import { listenInNamespace } from './ports/listen-in-namespace.ts';
+import { type ListeningSocket, listeningSockets, SOCKET_FILES } from './ports/listening-sockets.ts';
 import { removalText, transactionText } from './transaction-text.ts';
 
 export interface LocalKernelOptions {

@@ -3,7 +3,7 @@
  * destination is the only one: one that changes nothing, and comes before the rules of pods, keeps the destination.
  */
 import type { Command, Hook } from '../kernel/kernel.ts';
-import type { NetworkPort } from '../kernel/listening-sockets.ts';
+import type { NetworkPort } from '../kernel/ports/listening-sockets.ts';
 import { familyOf } from '../rules/addresses.ts';
 import { ip } from './layout.ts';
 

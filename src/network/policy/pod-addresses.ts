@@ -1,8 +1,8 @@
 /** The addresses of a pod, as its status shows them. */
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
-import { formatIp } from '../../kinds/shapes/meta/canonical-ip.ts';
-import { parseIp } from '../../kinds/shapes/meta/ip-address.ts';
+import { formatIp } from '../../kinds/shapes/meta/addresses/canonical-ip.ts';
+import { parseIp } from '../../kinds/shapes/meta/addresses/ip-address.ts';
 
 type Pod = DeepReadonly<PodObject>;
 

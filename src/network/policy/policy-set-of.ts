@@ -6,7 +6,7 @@ import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Namespace as NamespaceObject } from '../../kinds/groups/core/namespace.ts';
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
 import type { NetworkPolicy as NetworkPolicyObject } from '../../kinds/groups/networking/network-policy.ts';
-import { canonicalRange } from '../../kinds/shapes/meta/ip-range.ts';
+import { canonicalRange } from '../../kinds/shapes/meta/addresses/ip-range.ts';
 import type { LabelSelector } from '../../kinds/shapes/meta/label-selector.ts';
 import { fromLabelSelector } from '../../schema/selector/selector.ts';
 import { addressesOf, hasAddressOfNode } from './pod-addresses.ts';

@@ -3,7 +3,7 @@
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { groupBy } from '../../base/collections/group-by.ts';
 import type { Service } from '../../kinds/groups/core/service/service.ts';
-import type { NetworkPort } from '../kernel/listening-sockets.ts';
+import type { NetworkPort } from '../kernel/ports/listening-sockets.ts';
 import { familyOf } from '../rules/addresses.ts';
 import {
   type HostPort,

@@ -5,7 +5,7 @@ import type { Informer } from '../../client/informer/informer.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import type { Kernel } from '../kernel/kernel.ts';
-import type { Router } from '../kernel/router.ts';
+import type { Router } from '../kernel/routing/router.ts';
 import type { RouteMode } from '../routes/route-mode.ts';
 import { routeTable } from '../routes/route-table.ts';
 import { GATEWAY_ANNOTATION, type RoutingPlan, routingOf, tunnelNumber } from '../routes/routing-of.ts';

@@ -1,6 +1,6 @@
 /** The nftables rules that packets to the pods of other machines pass. */
 import type { Command, Hook } from '../kernel/kernel.ts';
-import type { Routing } from '../kernel/router.ts';
+import type { Routing } from '../kernel/routing/router.ts';
 import { range as checkedRange } from '../kernel/values.ts';
 
 const REMOTE_PODS = 'remote-pods';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Link } from '../kernel/router.ts';
+import type { Link } from '../kernel/routing/router.ts';
 import { GATEWAY_ANNOTATION, NO_ROUTES, type RoutingFacts, routingOf, tunnelNumber } from './routing-of.ts';
 
 const node = (name: string, address: string, podCIDR: string, annotations = {}) =>

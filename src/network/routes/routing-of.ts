@@ -1,7 +1,7 @@
 /** Computes the routes of a machine from the nodes of the cluster. */
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Node as NodeObject } from '../../kinds/groups/core/node/node.ts';
-import type { Link, Route, Routing, TunnelPeer } from '../kernel/router.ts';
+import type { Link, Route, Routing, TunnelPeer } from '../kernel/routing/router.ts';
 import { addressPart, type Ipv4Range, ipv4Range, isIpv4, overlaps } from './ipv4-range.ts';
 import type { RouteMode } from './route-mode.ts';
 

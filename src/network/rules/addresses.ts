@@ -1,7 +1,7 @@
 /** Addresses and ranges in their canonical form, by IP family. */
-import { formatIp } from '../../kinds/shapes/meta/canonical-ip.ts';
-import { parseIp } from '../../kinds/shapes/meta/ip-address.ts';
-import { canonicalRange } from '../../kinds/shapes/meta/ip-range.ts';
+import { formatIp } from '../../kinds/shapes/meta/addresses/canonical-ip.ts';
+import { parseIp } from '../../kinds/shapes/meta/addresses/ip-address.ts';
+import { canonicalRange } from '../../kinds/shapes/meta/addresses/ip-range.ts';
 
 export type IpFamily = 4 | 6;
 

@@ -1,6 +1,7 @@
 /** Serves the clients of fronts, by what the fronts are at the time. */
-import type { Listening, ListenOn } from '../../base/listening.ts';
+
 import type { Random } from '../../base/random.ts';
+import type { Listening, ListenOn } from '../../base/sockets/listening.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Protocol } from '../rules/rule-set.ts';
 import { FrontTable } from './front-table.ts';

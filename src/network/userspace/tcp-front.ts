@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream';
-import { type Listening, type ListenOn, stopAccepting } from '../../base/listening.ts';
+import { type Listening, type ListenOn, stopAccepting } from '../../base/sockets/listening.ts';
 import type { Destination } from '../rules/rule-set.ts';
 import { type Front, perFront } from './fronts.ts';
 import type { Picker } from './picker.ts';

@@ -1,7 +1,7 @@
 /** Carries UDP packets between clients and endpoints: one socket for each client. */
 import { createSocket, Socket } from 'node:dgram';
 import { once } from 'node:events';
-import type { Listening, ListenOn, SendDatagram } from '../../base/listening.ts';
+import type { Listening, ListenOn, SendDatagram } from '../../base/sockets/listening.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { Destination } from '../rules/rule-set.ts';
 import { perFront } from './fronts.ts';

@@ -1,7 +1,8 @@
 /** Applies rules with sockets of this process. */
-import type { Listening } from '../../base/listening.ts';
+
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Listening } from '../../base/sockets/listening.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { RuleApplier, RuleChange } from '../rules/applier.ts';
 import { FrontServer } from './front-server.ts';

@@ -1,8 +1,8 @@
 /** The agent of one node: registers it, runs the pods that are bound to it, and reports on both. */
 
-import type { DialGuard } from '../../base/dial/dial-guard.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { DialGuard } from '../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { sleep } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
@@ -18,9 +18,9 @@ import { isStatic } from '../admission/critical.ts';
 import { nodePortsOf, type PortInUse } from '../admission/ports.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Runtime } from '../runtime/runtime.ts';
+import { directorySelector, eraseNodeDirectories } from '../volumes/directories/node-directories.ts';
+import { ownDirectory } from '../volumes/directories/own-directory.ts';
 import { hostMounter } from '../volumes/host/mounter.ts';
-import { directorySelector, eraseNodeDirectories } from '../volumes/node-directories.ts';
-import { ownDirectory } from '../volumes/own-directory.ts';
 import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts, PodNetwork } from './actions/context.ts';
 import { ImagePulls, type PullEvent } from './images/pull.ts';

@@ -2,7 +2,7 @@
 
 import { accessSync, constants, existsSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectoriesSync } from '../../base/own-files/make-directories.ts';
+import { makeDirectoriesSync } from '../../base/files/own/make-directories.ts';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Throttling } from '../runtime/usage.ts';

@@ -3,7 +3,7 @@ import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { ContainerConfig, Device, EnvVariable, Mount } from '../runtime/container-config.ts';
 import { containerAnnotations, containerLabels } from './labels.ts';
 import { containerResources, type MachineResources } from './resources.ts';
-import { containerSecurity, type ImageUser } from './security.ts';
+import { containerSecurity, type ImageUser } from './security/security.ts';
 import { expand } from './variables/expansion.ts';
 
 export interface ContainerOptions {

@@ -5,13 +5,13 @@ import { qosClass } from '../../kinds/shapes/pod/qos-class.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { IdMapping } from '../runtime/container-config.ts';
 import type { PortMapping, SandboxConfig } from '../runtime/sandbox-config.ts';
-import { type DnsOptions, dnsOf } from './dns.ts';
 import type { ConfigEvent } from './environment.ts';
-import { kernelHostname } from './hostname.ts';
 import { sandboxAnnotations, sandboxLabels } from './labels.ts';
+import { type DnsOptions, dnsOf } from './names/dns.ts';
+import { kernelHostname } from './names/hostname.ts';
 import { overheadResources, podCgroupResources, sandboxResources } from './resources.ts';
-import { podPidNamespace, sandboxSecurity } from './security.ts';
-import { sysctlsOf } from './sysctls.ts';
+import { podPidNamespace, sandboxSecurity } from './security/security.ts';
+import { sysctlsOf } from './security/sysctls.ts';
 
 export interface SandboxOptions {
   readonly attempt: number;

@@ -7,7 +7,7 @@
 import type { Logger } from '../../base/log.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
 import type { RuntimeError } from '../runtime/errors.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './calls/connection.ts';
 import { followEvents } from './events.ts';
 
 /** States of running sandboxes and containers, by id. */

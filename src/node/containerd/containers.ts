@@ -15,16 +15,16 @@ import type {
   Sandbox,
 } from '../runtime/runtime.ts';
 import type { SandboxConfig } from '../runtime/sandbox-config.ts';
+import type { Connection } from './calls/connection.ts';
+import { startError } from './calls/errors.ts';
+import { cri } from './calls/methods.ts';
 import type { Snapshot } from './changes.ts';
-import type { Connection } from './connection.ts';
-import { containerMessage } from './container-message.ts';
-import { startError } from './errors.ts';
-import { CGROUP_ANNOTATION, OWNER_LABEL } from './labels.ts';
-import { cri } from './methods.ts';
+import { containerMessage } from './conversion/container-message.ts';
+import { CGROUP_ANNOTATION, OWNER_LABEL } from './conversion/labels.ts';
+import { resourcesMessage, sandboxMessage } from './conversion/sandbox-message.ts';
+import { seenContainer, seenSandbox, seenUsage } from './conversion/seen.ts';
 import type { PodInterfaces } from './network/pod-interfaces.ts';
 import type { PodCgroups } from './pod-cgroups.ts';
-import { resourcesMessage, sandboxMessage } from './sandbox-message.ts';
-import { seenContainer, seenSandbox, seenUsage } from './seen.ts';
 import { attachTo, execIn, forwardTo } from './streams.ts';
 
 interface ContainersOptions {

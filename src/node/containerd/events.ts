@@ -1,10 +1,10 @@
 import type { Method } from '../../protocols/grpc/call.ts';
 import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import type { Decoded } from '../../protocols/protobuf/message.ts';
-import type { Connection } from './connection.ts';
-import { runtimeError } from './errors.ts';
+import type { Connection } from './calls/connection.ts';
+import { runtimeError } from './calls/errors.ts';
+import { containerdApi, cri } from './calls/methods.ts';
 import { type EventEnvelope, TaskExit } from './messages/containerd.ts';
-import { containerdApi, cri } from './methods.ts';
 
 interface EventFollower {
   readonly signal: AbortSignal;

@@ -1,10 +1,10 @@
 /** Images over CRI. */
 import type { RuntimeError } from '../runtime/errors.ts';
 import type { Image, Images, RegistryCredentials } from '../runtime/runtime.ts';
-import type { Connection } from './connection.ts';
-import { pullError } from './errors.ts';
-import { cri } from './methods.ts';
-import { seenImage } from './seen.ts';
+import type { Connection } from './calls/connection.ts';
+import { pullError } from './calls/errors.ts';
+import { cri } from './calls/methods.ts';
+import { seenImage } from './conversion/seen.ts';
 
 interface ImagesOptions {
   readonly connection: Connection;

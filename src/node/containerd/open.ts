@@ -1,21 +1,22 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirectories } from '../../base/own-files/make-directories.ts';
+import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Decoded } from '../../protocols/protobuf/message.ts';
 import { openCgroups } from '../cgroups/cgroups.ts';
 import { PAUSE_IMAGE, writePauseImage } from '../images/pause/pause-image.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Images, Runtime, RuntimeHandler, RuntimeHealth } from '../runtime/runtime.ts';
+import { Connection } from './calls/connection.ts';
+import { cri } from './calls/methods.ts';
 import { Changes } from './changes.ts';
-import { Connection } from './connection.ts';
 import { CriContainers } from './containers.ts';
-import { answersCri, MACHINE_SOCKET } from './detect.ts';
-import { type Features, featuresOf, handlersOf, plainVersion } from './features.ts';
+import { answersCri, MACHINE_SOCKET } from './features/detect.ts';
+import { type Features, featuresOf, handlersOf, plainVersion } from './features/features.ts';
+import { rejectionOf } from './features/rejection.ts';
 import { CriImages } from './images.ts';
 import { loadArchive } from './load/load.ts';
 import type { StatusResponse } from './messages/status.ts';
-import { cri } from './methods.ts';
 import { PodInterfaces } from './network/pod-interfaces.ts';
 import { writeNetwork } from './network/write-network.ts';
 import type { ContainerdOptions, ContainerdRuntime } from './options.ts';
@@ -23,7 +24,6 @@ import { ensureDaemon, findDaemon } from './own/daemon.ts';
 import { exists, findProgram } from './own/machine.ts';
 import { ownPaths } from './own/paths.ts';
 import { PodCgroups } from './pod-cgroups.ts';
-import { rejectionOf } from './rejection.ts';
 
 /** Connects to a containerd, and starts one if need be. Rejects with RuntimeError. */
 export async function openContainerd(options: ContainerdOptions): Promise<ContainerdRuntime> {

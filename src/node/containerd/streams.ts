@@ -5,8 +5,8 @@ import { openPort } from '../../api/remote-command/port-client.ts';
 import type { ProcessStreams } from '../../base/programs/process-streams.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { AttachRequest, ExecRequest } from '../runtime/runtime.ts';
-import type { Connection } from './connection.ts';
-import { cri } from './methods.ts';
+import type { Connection } from './calls/connection.ts';
+import { cri } from './calls/methods.ts';
 
 export async function execIn(connection: Connection, id: string, request: ExecRequest): Promise<ProcessStreams> {
   const streams = streamsOf(request);

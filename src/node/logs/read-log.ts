@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
-import { openRegularFile } from '../../base/files-inside/regular-file.ts';
-import { type FileHandle, type FSWatcher, lstat, watch } from '../../base/own-files/own-files.ts';
+import { openRegularFile } from '../../base/files/inside/regular-file.ts';
+import { type FileHandle, type FSWatcher, lstat, watch } from '../../base/files/own/own-files.ts';
 import { type EntryFilter, EntryReader } from './entries.ts';
 import { sinceOffset, tailOffset } from './start-offset.ts';
 

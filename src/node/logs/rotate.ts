@@ -2,8 +2,8 @@
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
+import { createReadStream, createWriteStream, lstat, readdir, rename, rm } from '../../base/files/own/own-files.ts';
 import type { Logger } from '../../base/log.ts';
-import { createReadStream, createWriteStream, lstat, readdir, rename, rm } from '../../base/own-files/own-files.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
 interface RotationLimits {

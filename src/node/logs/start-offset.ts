@@ -1,5 +1,5 @@
 /** Where in a log file to begin, without reading all of it. */
-import type { FileHandle } from '../../base/own-files/own-files.ts';
+import type { FileHandle } from '../../base/files/own/own-files.ts';
 import { entryTime } from './entries.ts';
 
 const BLOCK_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 /** Builds the status of a container. */
 
 import { timestamp } from '../../base/time/timestamp.ts';
-import { shownRestarts } from '../../kinds/groups/core/pod/restart-counts.ts';
+import { shownRestarts } from '../../kinds/groups/core/pod/status/restart-counts.ts';
 import { type ContainerRun, isReady, type RunState, type SeenContainer, type Termination } from './container-run.ts';
 import { truncated } from './termination-message.ts';
 

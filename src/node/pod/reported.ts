@@ -1,5 +1,5 @@
 /** Container states from the status of a pod in the API. Clients can write it, so that anything may be missing. */
-import { trueRestarts } from '../../kinds/groups/core/pod/restart-counts.ts';
+import { trueRestarts } from '../../kinds/groups/core/pod/status/restart-counts.ts';
 import type { Role, SeenPod, Termination } from './container-run.ts';
 
 export type ReportedStatus = NonNullable<SeenPod['status']['containerStatuses']>[number];

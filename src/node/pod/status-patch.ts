@@ -1,6 +1,6 @@
 /** Builds the strategic merge patch that writes a pod's status. */
 import { deepEqual } from '../../base/json/tree.ts';
-import { restartAnnotations } from '../../kinds/groups/core/pod/restart-counts.ts';
+import { restartAnnotations } from '../../kinds/groups/core/pod/status/restart-counts.ts';
 import type { Condition } from './conditions.ts';
 import type { SeenPod } from './container-run.ts';
 import type { podStatus } from './pod-status.ts';

@@ -5,7 +5,7 @@ import { createServer as createHttps } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Server } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { testAuthority } from '../../../test/support/tls.ts';
-import { STRICT_GUARD } from '../../base/dial/dial-guard.ts';
+import { STRICT_GUARD } from '../../base/sockets/dial/dial-guard.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import { check } from './check.ts';

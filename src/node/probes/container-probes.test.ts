@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { STRICT_GUARD } from '../../base/dial/dial-guard.ts';
+import { STRICT_GUARD } from '../../base/sockets/dial/dial-guard.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { ContainerProbes, type ProbeResults } from './container-probes.ts';
 

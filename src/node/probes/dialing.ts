@@ -1,5 +1,5 @@
 /** Rules for what probes and hooks may connect to. */
-import type { DialAllowance, DialGuard } from '../../base/dial/dial-guard.ts';
+import type { DialAllowance, DialGuard } from '../../base/sockets/dial/dial-guard.ts';
 
 export interface ProbedPod {
   /** The address of the pod, as its runtime says. */

@@ -1,6 +1,6 @@
 /** Asks a server for its health by the protocol `grpc.health.v1.Health`. */
 
-import { joinHost } from '../../base/dial/dial-error.ts';
+import { joinHost } from '../../base/sockets/dial/dial-error.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Method } from '../../protocols/grpc/call.ts';
 import { GrpcClient } from '../../protocols/grpc/client.ts';

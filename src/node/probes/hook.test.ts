@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
-import { STRICT_GUARD } from '../../base/dial/dial-guard.ts';
+import { STRICT_GUARD } from '../../base/sockets/dial/dial-guard.ts';
 import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import { runHook } from './hook.ts';
 

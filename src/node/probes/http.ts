@@ -1,9 +1,9 @@
 /** Sends a request as the kubelet does: without verifying certificates, following redirects on the same host. */
 import * as http from 'node:http';
 import * as https from 'node:https';
-import { socketFailure } from '../../base/dial/dial-error.ts';
-import type { DialAllowance, DialGuard } from '../../base/dial/dial-guard.ts';
-import { refuseUpgrade } from '../../base/refuse-upgrade.ts';
+import { refuseUpgrade } from '../../base/http/refuse-upgrade.ts';
+import { socketFailure } from '../../base/sockets/dial/dial-error.ts';
+import type { DialAllowance, DialGuard } from '../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { failure, type ProbeOutcome, SUCCESS } from './outcome.ts';
 

@@ -1,5 +1,5 @@
 /** Connects to a TCP port. */
-import { joinHost, socketFailure } from '../../base/dial/dial-error.ts';
+import { joinHost, socketFailure } from '../../base/sockets/dial/dial-error.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Destination } from './dialing.ts';
 import { failure, type ProbeOutcome, SUCCESS } from './outcome.ts';

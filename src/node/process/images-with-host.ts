@@ -1,7 +1,7 @@
 /** The images of the process runtime: those of a store, and the image `host`. */
-import { PathInsideError } from '../../base/files-inside/errors.ts';
-import { pathInside } from '../../base/files-inside/open-inside.ts';
-import { readInside } from '../../base/files-inside/read-inside.ts';
+import { PathInsideError } from '../../base/files/inside/errors.ts';
+import { pathInside } from '../../base/files/inside/open-inside.ts';
+import { readInside } from '../../base/files/inside/read-inside.ts';
 import { HOST_IMAGE_ID, isHostImage } from '../../kinds/shapes/container/host-image.ts';
 import type { ImageStore } from '../images/image-store.ts';
 import type { ContainerConfig, IdMapping, Mount } from '../runtime/container-config.ts';

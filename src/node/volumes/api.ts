@@ -1,9 +1,9 @@
 /** Interface of volumes to the API and to the rest of the agent. The agent provides it; there is no client in here. */
 import type { DeepReadonly } from '../../api/object-types.ts';
-import type { ConfigMap } from '../../kinds/groups/core/config-map.ts';
+import type { ConfigMap } from '../../kinds/groups/core/configuration/config-map.ts';
+import type { Secret } from '../../kinds/groups/core/configuration/secret.ts';
 import type { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
-import type { Secret } from '../../kinds/groups/core/secret.ts';
 import type { CSIDriver } from '../../kinds/groups/storage/csi-driver.ts';
 import type { VolumeAttachment } from '../../kinds/groups/storage/volume-attachment.ts';
 import type { SeenPod } from '../pod/container-run.ts';

@@ -1,7 +1,7 @@
 /** Prepares the mounts of a container. */
 import { dirname, isAbsolute, join } from 'node:path';
-import { TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
-import { chmod, chown, makeDirectory, writeFile } from '../../base/own-files/own-files.ts';
+import { TRAVERSED_DIRECTORY } from '../../base/files/own/modes.ts';
+import { chmod, chown, makeDirectory, writeFile } from '../../base/files/own/own-files.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { Device, Mount, Propagation } from '../runtime/container-config.ts';
 import { type HostIds, rootOf } from './host/host-ids.ts';

@@ -1,6 +1,6 @@
 /** Opens the volumes of a node: everything that pods have below the agent's directory, and their mounts. */
-import { FileTooLargeError } from '../../base/files-inside/errors.ts';
-import { readInside } from '../../base/files-inside/read-inside.ts';
+import { FileTooLargeError } from '../../base/files/inside/errors.ts';
+import { readInside } from '../../base/files/inside/read-inside.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -14,6 +14,7 @@ import { CsiDrivers } from './csi/drivers.ts';
 import { csiDirectory, VolumesInUse } from './csi/in-use.ts';
 import { refreshCsi } from './csi/prepare-csi.ts';
 import { csiStats } from './csi/stats.ts';
+import { ownDirectory } from './directories/own-directory.ts';
 import { ServiceAccountTokens } from './files/service-account-tokens.ts';
 import { isFileVolume } from './files/sources.ts';
 import type { HostIds } from './host/host-ids.ts';
@@ -25,7 +26,6 @@ import { boundVolume } from './kinds/claim.ts';
 import { refreshFileVolume } from './kinds/file-volume.ts';
 import { prepareVolume, setUpFailure } from './kinds/prepare-volume.ts';
 import type { PodVolume, VolumeHost, VolumeSetup } from './kinds/setup.ts';
-import { ownDirectory } from './own-directory.ts';
 import { releasePod } from './release.ts';
 import { SerialByKey } from './serial-by-key.ts';
 import { podUsage } from './usage.ts';

@@ -1,7 +1,7 @@
 /** Removes a pod's data from the node, according to the disk and the mounts, without the pod's object. */
 import { dirname, join } from 'node:path';
-import { removeTree } from '../../base/files-inside/remove-tree.ts';
-import { stat } from '../../base/own-files/own-files.ts';
+import { removeTree } from '../../base/files/inside/remove-tree.ts';
+import { stat } from '../../base/files/own/own-files.ts';
 import { type CsiDrivers, DriverNotFoundError } from './csi/drivers.ts';
 import { csiDirectory, csiVolumes, type PublishedVolume, type VolumesInUse } from './csi/in-use.ts';
 import { csi as methods } from './csi/messages.ts';

@@ -1,8 +1,8 @@
 /** The part of a volume that a container mounts: a subPath that cannot be led out of the volume. */
 import { dirname } from 'node:path';
-import { descriptorPath } from '../../base/files-inside/descriptors.ts';
-import { openInside } from '../../base/files-inside/open-inside.ts';
-import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
+import { descriptorPath } from '../../base/files/inside/descriptors.ts';
+import { openInside } from '../../base/files/inside/open-inside.ts';
+import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/files/own/modes.ts';
 import {
   type FileHandle,
   lstat,
@@ -12,7 +12,7 @@ import {
   stat,
   unlink,
   writeFile,
-} from '../../base/own-files/own-files.ts';
+} from '../../base/files/own/own-files.ts';
 import { backsteps } from '../../kinds/shapes/meta/paths.ts';
 import { expand } from '../container/variables/expansion.ts';
 import type { EnvVariable } from '../runtime/container-config.ts';

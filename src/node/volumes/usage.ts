@@ -1,7 +1,7 @@
 /** Measures a pod's data on its node outside of its containers' layers. */
 import { join } from 'node:path';
-import { TreeTooDeepError } from '../../base/files-inside/errors.ts';
-import { treeBytes } from '../../base/files-inside/tree-bytes.ts';
+import { TreeTooDeepError } from '../../base/files/inside/errors.ts';
+import { treeBytes } from '../../base/files/inside/tree-bytes.ts';
 import type { Layout } from './host/layout.ts';
 import { namesIn } from './host/names-in.ts';
 import type { PodUsage } from './volumes.ts';

@@ -1,8 +1,8 @@
 /** Assigns ids for the user namespaces of pods: each has its own range, so that no pod's root is another's. */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/own-files/modes.ts';
-import { makeDirectory, readFile, writeFile } from '../../base/own-files/own-files.ts';
+import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/files/own/modes.ts';
+import { makeDirectory, readFile, writeFile } from '../../base/files/own/own-files.ts';
 import type { IdMapping } from '../runtime/container-config.ts';
 import type { Layout } from './host/layout.ts';
 import { namesIn } from './host/names-in.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { connectionProblem } from '../../base/connection-problem.ts';
+import { connectionProblem } from '../../base/sockets/connection-problem.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { Call, type CallHandler, type Method, prefixed } from './call.ts';
 import { Flag, FrameType, frame } from './frames.ts';

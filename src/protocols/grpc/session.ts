@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { ShortLivedMap } from '../../base/collections/short-lived-map.ts';
-import { connectionProblem } from '../../base/connection-problem.ts';
+import { connectionProblem } from '../../base/sockets/connection-problem.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
 import {
   DEFAULT_FRAME_SIZE,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { examples, kindOf, varied } from '../../../test/support/varied.ts';
-import { decode } from '../decode.ts';
+import { decode } from '../decode/decode.ts';
 import { ChangeSignatures } from './change-signature.ts';
 import { compareFields } from './compare.ts';
 import { sorted } from './field-set.ts';

@@ -1,6 +1,6 @@
 /** Classifies a value for the purposes of fields: a leaf, a map, or a list of items that can be told apart. */
 import { isTree, type Tree } from '../../base/json/tree.ts';
-import { zeroOf } from '../scalars.ts';
+import { zeroOf } from '../decode/scalars.ts';
 import type { Fields, ListSchema, Schema } from '../schema.ts';
 import { keyElement, valueElement } from './element.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { examples, kindOf, varied } from '../../../test/support/varied.ts';
 import { s } from '../builders.ts';
-import { decode } from '../decode.ts';
+import { decode } from '../decode/decode.ts';
 import type { ObjectSchema } from '../schema.ts';
 import { compareFields } from './compare.ts';
 import { sorted, union } from './field-set.ts';

@@ -4,7 +4,7 @@
  */
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import { isTree, type Tree } from '../../base/json/tree.ts';
-import { jsonWord } from '../decode-error.ts';
+import { jsonWord } from '../decode/decode-error.ts';
 import { Document, fails } from '../json-document.ts';
 import { checkDepth, PatchError, PatchTestError } from './patch-error.ts';
 import type { PatchWork } from './patch-work.ts';

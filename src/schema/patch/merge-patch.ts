@@ -1,5 +1,5 @@
 import { isTree, put, type Tree } from '../../base/json/tree.ts';
-import { jsonWord } from '../decode-error.ts';
+import { jsonWord } from '../decode/decode-error.ts';
 import { checkDepth, PatchError } from './patch-error.ts';
 
 /**

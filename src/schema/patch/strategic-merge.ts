@@ -4,7 +4,7 @@
  * `$setElementOrder/<list>` and `$deleteFromPrimitiveList/<list>`.
  */
 import { isTree, put, type Tree } from '../../base/json/tree.ts';
-import { jsonWord } from '../decode-error.ts';
+import { jsonWord } from '../decode/decode-error.ts';
 import { goText, goTypeOf } from '../go-text.ts';
 import type { ListSchema, ObjectSchema, Schema } from '../schema.ts';
 import {

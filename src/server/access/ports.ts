@@ -1,6 +1,6 @@
 /** Identities and permissions, for operations that use them. */
 import type { Identify } from './authn/authenticator.ts';
-import type { TokenIssuer } from './authn/token-issuer.ts';
+import type { TokenIssuer } from './authn/tokens/token-issuer.ts';
 import type { Authorizer } from './authz/authorizer.ts';
 import type { Rbac } from './authz/rbac/rbac.ts';
 

@@ -1,5 +1,5 @@
 /** Connections to other programs, for operations that use them. */
-import type { DialGuard } from '../../base/dial/dial-guard.ts';
+import type { DialGuard } from '../../base/sockets/dial/dial-guard.ts';
 import type { NodeConnection } from './nodes/connection.ts';
 
 export interface Outbound {

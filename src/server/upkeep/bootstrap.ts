@@ -1,6 +1,6 @@
 import type { Handle } from '../../api/call.ts';
-import { Endpoints } from '../../kinds/groups/core/endpoints.ts';
 import { Namespace } from '../../kinds/groups/core/namespace.ts';
+import { Endpoints } from '../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { ServiceCIDR } from '../../kinds/groups/networking/service-cidr.ts';

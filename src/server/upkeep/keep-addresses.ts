@@ -2,7 +2,7 @@
 import { Service } from '../../kinds/groups/core/service/service.ts';
 import { allocatedTo } from '../../kinds/groups/core/service/service-addresses.ts';
 import { IPAddress } from '../../kinds/groups/networking/ip-address.ts';
-import { canonicalIp } from '../../kinds/shapes/meta/canonical-ip.ts';
+import { canonicalIp } from '../../kinds/shapes/meta/addresses/canonical-ip.ts';
 import { newAddress } from '../objects/allocation/new-address.ts';
 import { type OwnWrite, writeOwn } from '../objects/transaction/own-writes.ts';
 import type { TransactionPorts } from '../objects/transaction/ports.ts';

@@ -2,7 +2,7 @@ import { isLostRace } from '../../api/errors.ts';
 import { eachTurn } from '../../base/event-loop/turn-budget.ts';
 import { ReconcileLoop, type ReconcileLoopOptions } from '../../base/reconcile/reconcile-loop.ts';
 import type { Kind } from '../../kinds/kind.ts';
-import type { ChangeRecord } from '../objects/cache/change-record.ts';
+import type { ChangeRecord } from '../objects/cache/history/change-record.ts';
 import type { Reader, Tools } from '../objects/ports.ts';
 
 export type UpkeepPorts = Pick<Reader, 'cache'> & Tools;

@@ -18,8 +18,9 @@ import {
   type Write,
 } from '../store.ts';
 import { type HistoryPage, Watchers } from '../watchers.ts';
+import { GroupCommit } from './commit/group-commit.ts';
+import type { Reserve } from './commit/reserve.ts';
 import type { Database, Snapshot } from './database.ts';
-import { GroupCommit } from './group-commit.ts';
 import {
   decodeRecord,
   type Entry,
@@ -30,7 +31,6 @@ import {
   type State,
   valueIn,
 } from './layout.ts';
-import type { Reserve } from './reserve.ts';
 
 export interface EmbeddedStoreParts {
   readonly database: Database;

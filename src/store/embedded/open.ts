@@ -1,10 +1,11 @@
 import { chmod, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import { silent } from '../../base/log.ts';
-import { makeDirectories } from '../../base/own-files/make-directories.ts';
 import { LockHeld, type ProcessLock, takeProcessLock } from '../../base/programs/process-lock.ts';
 import type { HistoryOptions } from '../history-options.ts';
 import { StoreFull } from '../store.ts';
+import { isFull, Reserve } from './commit/reserve.ts';
 import { checkDataFile } from './data-file/check.ts';
 import type { Contents, DamagedRecord } from './data-file/contents.ts';
 import { Database } from './database.ts';
@@ -12,7 +13,6 @@ import { EmbeddedStore } from './embedded-store.ts';
 import { StoreDenied, StoreFormat, StoreLocked, StoreTorn } from './errors.ts';
 import { FORMAT } from './layout.ts';
 import { readStore } from './read-only.ts';
-import { isFull, Reserve } from './reserve.ts';
 
 export interface EmbeddedStoreOptions extends HistoryOptions {
   /** The directory, created when missing. It contains `format`, `lock`, `data.mdb` and `data.mdb-lock`. */

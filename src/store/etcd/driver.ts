@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { fileProblem } from '../../base/file-problem.ts';
+import { fileProblem } from '../../base/files/file-problem.ts';
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
 import type { TlsOptions } from '../../protocols/grpc/client.ts';
 import { defineStore, type StoreContext, type StoredValue } from '../driver.ts';

@@ -14,8 +14,8 @@ import { signingAuthority } from '../../controllers/identity/certificates/author
 import { allKinds } from '../../kinds/all.ts';
 import { readRules } from '../../node/simulated/rules/read-rules.ts';
 import type { Rules } from '../../node/simulated/rules/rules.ts';
-import { legacyTokenSigner } from '../../server/access/authn/legacy-token-signer.ts';
-import { createTokenIssuer } from '../../server/access/authn/token-issuer.ts';
+import { legacyTokenSigner } from '../../server/access/authn/tokens/legacy-token-signer.ts';
+import { createTokenIssuer } from '../../server/access/authn/tokens/token-issuer.ts';
 import type { Server, ServerOptions } from '../../server/index.ts';
 import { admissionPlugins } from '../../server/operations/admission/all.ts';
 import { FaultInjector } from '../../server/serving/faults/fault-injector.ts';

@@ -1,7 +1,7 @@
 /** Reads the description of a fault, with the checks that the API has for the kind Fault. */
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/text/nearest.ts';
 import { FaultSpec } from '../../kinds/groups/testing/fault-spec.ts';
-import { decode } from '../../schema/decode.ts';
+import { decode } from '../../schema/decode/decode.ts';
 import { validate } from '../../schema/validate.ts';
 import type { FaultRule } from '../../server/serving/faults/fault.ts';
 import { ruleOfSpec } from '../../server/serving/faults/rule-of-spec.ts';

@@ -1,5 +1,5 @@
+import { parseStored } from '../../server/objects/cache/entry/stored-object.ts';
 import { keyOf } from '../../server/objects/cache/keys.ts';
-import { parseStored } from '../../server/objects/cache/stored-object.ts';
 import type { MemoryStore } from '../../store/memory/memory-store.ts';
 import type { HistoryEntry, KubeObject } from '../contract.ts';
 import type { Located } from './kinds.ts';

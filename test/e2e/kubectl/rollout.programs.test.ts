@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/time/clock.ts';
 import { createClient } from '../../../src/client/client.ts';
 import { connectionOf, loadKubeconfig } from '../../../src/client/kubeconfig/kubeconfig.ts';
-import { type HttpsTransport, httpsTransport } from '../../../src/client/transport/https-transport.ts';
+import { type HttpsTransport, httpsTransport } from '../../../src/client/transport/http/https-transport.ts';
 import { bringPodsToLife } from '../../support/pod-life.ts';
 import { deployment, withKubectl } from './driver.ts';
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { MASKED_PATHS } from '../../../src/node/container/proc-paths.ts';
+import { MASKED_PATHS } from '../../../src/node/container/security/proc-paths.ts';
 import { allFailed, attack, attempt, type Lab, privileged, promised, scratchOfNode, tryToRun, volume } from '../lab.ts';
 
 /** Opening them changes nothing. */

@@ -2,7 +2,7 @@
 import { clone, deepFreeze } from '../../../src/base/json/tree.ts';
 import type { HookContext, Kind, KubeObject, ObjectOf, Version } from '../../../src/kinds/kind.ts';
 import type { SubresourceName } from '../../../src/kinds/subresources.ts';
-import { decode, LimitError } from '../../../src/schema/decode.ts';
+import { decode, LimitError } from '../../../src/schema/decode/decode.ts';
 import type { FieldError } from '../../../src/schema/field-error.ts';
 import { validate } from '../../../src/schema/validate.ts';
 

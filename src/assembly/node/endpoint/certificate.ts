@@ -3,12 +3,12 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import type { Logger } from '../../../base/log.ts';
-import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import type { Random } from '../../../base/random.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
-import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
+import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { newKey } from '../../../protocols/x509/certificate.ts';
 import { newRequest } from '../../../protocols/x509/new-request.ts';
 import { AssemblyError } from '../../assembly-error.ts';

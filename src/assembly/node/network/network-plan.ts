@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isIPv4 } from 'node:net';
-import { canonicalRange } from '../../../kinds/shapes/meta/ip-range.ts';
+import { canonicalRange } from '../../../kinds/shapes/meta/addresses/ip-range.ts';
 import { formatAddress, parseAddress, subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 
 /** How to reach one further node. */

@@ -1,10 +1,10 @@
 /** Finds out which ports of a node are taken, by programs that listen and by rules of others, and who has them. */
 import { ANY_ADDRESS } from '../../../kinds/placement/host-ports.ts';
 import { runningDaemons } from '../../../network/daemon/running.ts';
-import type { ListeningSocket, NetworkPort } from '../../../network/kernel/listening-sockets.ts';
 import { readListeners } from '../../../network/kernel/local-kernel.ts';
-import { readPublishedPorts } from '../../../network/kernel/read-published-ports.ts';
-import { type SocketHolder, socketHolders, socketsOfProcesses } from '../../../network/kernel/socket-holders.ts';
+import type { ListeningSocket, NetworkPort } from '../../../network/kernel/ports/listening-sockets.ts';
+import { readPublishedPorts } from '../../../network/kernel/ports/read-published-ports.ts';
+import { type SocketHolder, socketHolders, socketsOfProcesses } from '../../../network/kernel/ports/socket-holders.ts';
 import { ofIp, SETS } from '../../../network/nftables/layout.ts';
 import type { PortInUse } from '../../../node/admission/ports.ts';
 import { bridgeOf } from '../../../node/containerd/network/cni.ts';

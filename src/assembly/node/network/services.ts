@@ -9,7 +9,7 @@ import { PORTS_IN_USE_ANNOTATION, portsInUseValue } from '../../../kinds/groups/
 import type { AttachedDaemon } from '../../../network/daemon/attached-daemon.ts';
 import { LocalForwarding } from '../../../network/kernel/forwarding.ts';
 import { type LedPort, LocalKernel, listening } from '../../../network/kernel/local-kernel.ts';
-import { LocalRouter } from '../../../network/kernel/local-router.ts';
+import { LocalRouter } from '../../../network/kernel/routing/local-router.ts';
 import { ofIp, SETS } from '../../../network/nftables/layout.ts';
 import { NftablesProxy } from '../../../network/nftables/nftables-proxy.ts';
 import { ownListenersTable } from '../../../network/nftables/own-listeners.ts';

@@ -5,9 +5,9 @@ import { runFederationControllers } from '../../../assembly/federation/start-con
 import { systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
-import { httpsTransport } from '../../../client/transport/https-transport.ts';
-import type { FederatedKind } from '../../../federation/plan/federated-kind.ts';
-import { federatedKinds } from '../../../federation/plan/federated-kinds.ts';
+import { httpsTransport } from '../../../client/transport/http/https-transport.ts';
+import type { FederatedKind } from '../../../federation/plan/kinds/federated-kind.ts';
+import { federatedKinds } from '../../../federation/plan/kinds/federated-kinds.ts';
 import { namedKubeconfig } from '../../flags/named-kubeconfig.ts';
 import { logLevelOf } from '../../flags/verbosity.ts';
 import { CliError } from '../../output/cli-error.ts';

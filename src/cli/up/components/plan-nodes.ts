@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises';
 import type { NodePlan } from '../../../assembly/cluster-nodes/node-plan.ts';
 import { checkNetworkPrograms } from '../../../assembly/node/network/network.ts';
 import { machineNetwork } from '../../../assembly/node/network/network-plan.ts';
-import { fileProblem } from '../../../base/file-problem.ts';
+import { fileProblem } from '../../../base/files/file-problem.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { subnetsOf } from '../../../node/simulated/agent/addresses.ts';
 import type { Rules } from '../../../node/simulated/rules/rules.ts';

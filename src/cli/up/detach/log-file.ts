@@ -2,8 +2,8 @@
 
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeEmptyDirectories } from '../../../base/own-files/files.ts';
-import { makeDirectories } from '../../../base/own-files/make-directories.ts';
+import { removeEmptyDirectories } from '../../../base/files/own/files.ts';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 
 /** A log that has grown beyond this is moved to qd.log.1 at the next start. */
 const MAX_KEPT_BYTES = 10 * 2 ** 20;

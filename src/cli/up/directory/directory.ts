@@ -5,8 +5,8 @@
 
 import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere, removeEmptyDirectories, writeWhole } from '../../../base/own-files/files.ts';
-import { makeDirectories } from '../../../base/own-files/make-directories.ts';
+import { readIfThere, removeEmptyDirectories, writeWhole } from '../../../base/files/own/files.ts';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { Settings } from '../flags.ts';
 import { type Remembered, rememberedOf } from '../settings/settle.ts';

@@ -4,8 +4,8 @@ import type { OidcSettings } from '../../../assembly/control-plane/authenticatio
 import { issuersOf } from '../../../assembly/control-plane/service-account-tokens.ts';
 import { longName, propertyOf } from '../../../base/flag.ts';
 import type { TokenSource } from '../../../server/access/authn/authenticator.ts';
-import { passwordFile } from '../../../server/access/authn/password-file.ts';
-import { tokenFile } from '../../../server/access/authn/token-file.ts';
+import { passwordFile } from '../../../server/access/authn/files/password-file.ts';
+import { tokenFile } from '../../../server/access/authn/files/token-file.ts';
 import { certificates, fromFile } from '../../flags/file-content.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { type IdentityFlags, identityFlags } from './flags.ts';

@@ -1,5 +1,5 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
-import { algorithmNames } from '../../../server/access/authn/jwt.ts';
+import { algorithmNames } from '../../../server/access/authn/tokens/jwt.ts';
 import { EXTRA_HEADER_PREFIX, GROUP_HEADER, USER_HEADER } from '../../../server/serving/aggregation/user-headers.ts';
 import * as value from '../../flags/values.ts';
 

@@ -1,7 +1,7 @@
 /** Checks that clients reach the API server where the kubeconfig and other machines look for it. */
 import { isApiError } from '../../../api/errors.ts';
 import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
-import { httpsTransport } from '../../../client/transport/https-transport.ts';
+import { httpsTransport } from '../../../client/transport/http/https-transport.ts';
 
 const TIMEOUT_MS = 10_000;
 

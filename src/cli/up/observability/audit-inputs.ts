@@ -1,6 +1,6 @@
 /** The policy and the webhook of the audit flags, read and checked before anything is created. */
 import { readFile } from 'node:fs/promises';
-import { fileProblem } from '../../../base/file-problem.ts';
+import { fileProblem } from '../../../base/files/file-problem.ts';
 import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
 import { defaultPolicy } from '../../../server/access/audit/default-policy.ts';
 import { type Policy, PolicyError, parsePolicy } from '../../../server/access/audit/policy.ts';

@@ -5,8 +5,8 @@
 
 import { readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { removeEmptyDirectories } from '../../../base/own-files/files.ts';
-import { makeDirectories } from '../../../base/own-files/make-directories.ts';
+import { removeEmptyDirectories } from '../../../base/files/own/files.ts';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import { type ProcessIdentity, processIdentity } from '../../../base/programs/process-identity.ts';
 import { LockHeld, type ProcessLock, takeProcessLock } from '../../../base/programs/process-lock.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';

@@ -1,5 +1,5 @@
 import { readKeys } from '../../../assembly/store/encryption.ts';
-import { readIfThere } from '../../../base/own-files/files.ts';
+import { readIfThere } from '../../../base/files/own/files.ts';
 import { checkWritableFile } from '../../process/writable.ts';
 
 /** Rejects when the file of `--encryption-key-file` could be neither used nor created. */

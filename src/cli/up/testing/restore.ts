@@ -1,5 +1,5 @@
 /** Fills an empty store with the objects of a saved test cluster. */
-import { fileProblem } from '../../../base/file-problem.ts';
+import { fileProblem } from '../../../base/files/file-problem.ts';
 import { readImage } from '../../../store/memory/image-file.ts';
 import type { StoreImage } from '../../../store/memory/memory-store.ts';
 import type { Row, Store } from '../../../store/store.ts';

@@ -4,7 +4,7 @@ import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { createClient } from '../../../client/client.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { AggregatedKinds } from '../../shared/aggregated-kinds.ts';
 import { followKinds } from './follow-kinds.ts';
 import { OwnerGraph } from './owner-graph.ts';

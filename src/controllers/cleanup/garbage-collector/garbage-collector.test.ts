@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import type { Plan } from '../../loop/plan.ts';
 import { relationsOf } from './garbage-collector.ts';
 import { FOREGROUND, type GraphNode, isWaiting, ORPHAN, OwnerGraph } from './owner-graph.ts';

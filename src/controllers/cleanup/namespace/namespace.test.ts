@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ApiError, conflict } from '../../../api/errors.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
+import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import type { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { Secret } from '../../../kinds/groups/core/secret.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { Action, Plan } from '../../loop/plan.ts';
 import type { Content, NamespaceContent } from './content.ts';

@@ -1,7 +1,7 @@
 /** Deletes expired bootstrap tokens. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
-import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { type Plan, remove, requeueAfter } from '../../loop/plan.ts';
 import { expiryOf, isBootstrapSecret, NAMESPACE } from './token-secret.ts';

@@ -5,9 +5,9 @@
 import { createHmac } from 'node:crypto';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
+import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
-import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { create, type Plan, update } from '../../loop/plan.ts';
 import { isBootstrapSecret, NAMESPACE, signingPart } from './token-secret.ts';

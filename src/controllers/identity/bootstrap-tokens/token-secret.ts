@@ -1,6 +1,6 @@
 /** Reads the Secrets of bootstrap tokens. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Secret } from '../../../kinds/groups/core/secret.ts';
+import type { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 
 export const NAMESPACE = 'kube-system';
 const TYPE = 'bootstrap.kubernetes.io/token';

@@ -6,8 +6,8 @@
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
-import { SubjectAccessReview } from '../../../kinds/groups/authorization/subject-access-review.ts';
-import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
+import { SubjectAccessReview } from '../../../kinds/groups/access/authorization/subject-access-review.ts';
+import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { DerError } from '../../../protocols/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';

@@ -1,6 +1,6 @@
 /** Deletes certificate requests that are no longer needed. */
 import { X509Certificate } from 'node:crypto';
-import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
+import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { type Controller, defineController } from '../../loop/define.ts';
 import { type Plan, remove, requeueAfter } from '../../loop/plan.ts';
 import { conditionOf, type Request } from './request-state.ts';

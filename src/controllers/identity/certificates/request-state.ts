@@ -1,6 +1,6 @@
 /** The state of a certificate request. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
+import type { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 
 export type Request = DeepReadonly<CertificateSigningRequest>;
 

@@ -1,6 +1,6 @@
 /** Signs approved certificate requests of the cluster's own signers. */
 import { timestamp } from '../../../base/time/timestamp.ts';
-import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
+import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { DerError } from '../../../protocols/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';

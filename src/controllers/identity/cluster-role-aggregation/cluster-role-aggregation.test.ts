@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
-import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
+import { ClusterRole } from '../../../kinds/groups/access/rbac/cluster-role.ts';
 import { planClusterRoleAggregation } from './cluster-role-aggregation.ts';
 
 const rule = (resource: string) => ({ verbs: ['get'], apiGroups: [''], resources: [resource] });

@@ -2,8 +2,8 @@
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import { gatheredRules, isAggregated } from '../../../kinds/groups/rbac/aggregation.ts';
-import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
+import { gatheredRules, isAggregated } from '../../../kinds/groups/access/rbac/aggregation.ts';
+import { ClusterRole } from '../../../kinds/groups/access/rbac/cluster-role.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { type Plan, update } from '../../loop/plan.ts';
 

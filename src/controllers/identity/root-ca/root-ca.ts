@@ -2,7 +2,7 @@
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { create, type Plan, remove, update } from '../../loop/plan.ts';

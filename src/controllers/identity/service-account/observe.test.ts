@@ -3,7 +3,7 @@ import { PlannerWorld } from '../../../../test/support/planner-world.ts';
 import { ScriptedApi } from '../../../../test/support/scripted-api.ts';
 import { ApiError } from '../../../api/errors.ts';
 import { createClient } from '../../../client/client.ts';
-import { Secret } from '../../../kinds/groups/core/secret.ts';
+import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 import { observeTokens, type TokenRequest } from './observe.ts';
 

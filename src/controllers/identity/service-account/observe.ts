@@ -1,7 +1,7 @@
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
-import { Secret } from '../../../kinds/groups/core/secret.ts';
+import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 import type { Listers } from '../../loop/define.ts';
 import { accountNameOf, belongsTo, hasToken, isTokenSecret } from './token-secret.ts';

@@ -1,6 +1,6 @@
 /** Recognizes and fills the token Secrets of service accounts. */
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
-import type { Secret } from '../../../kinds/groups/core/secret.ts';
+import type { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import type { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 
 const TYPE = 'kubernetes.io/service-account-token';

@@ -8,7 +8,7 @@ import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
-import { type IpFamily, ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
+import { type IpFamily, ipFamily } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import { type Plan, remove } from '../../loop/plan.ts';
 import { controllerReference } from '../../shared/ownership.ts';

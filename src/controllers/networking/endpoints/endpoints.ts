@@ -5,9 +5,9 @@ import type { SeenEndpoints, SeenPod, SeenService } from '../../../api/seen-obje
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
-import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
+import { ipFamily } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, create, type EventReport, eventContent, type Plan, remove, update } from '../../loop/plan.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';

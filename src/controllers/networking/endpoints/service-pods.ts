@@ -5,7 +5,7 @@ import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
-import { type IpFamily, ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
+import { type IpFamily, ipFamily } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 import { type Listers, type Related, related } from '../../loop/define.ts';
 import { compiledLabels } from '../../shared/ownership.ts';
 import { isReady, isTerminal } from '../../shared/pods/pod-life.ts';

@@ -2,7 +2,7 @@
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
-import type { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import type { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 
 export type Subset = DeepReadonly<NonNullable<Endpoints['subsets']>[number]>;
 export type Address = NonNullable<Subset['addresses']>[number];

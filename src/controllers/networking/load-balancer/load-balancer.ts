@@ -7,7 +7,7 @@ import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { portsInUse } from '../../../kinds/groups/core/node/ports-in-use.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
-import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
+import { ipFamily } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import { event, type Plan, patchStatus } from '../../loop/plan.ts';
 import { type Condition, withConditions, withoutCondition } from '../../shared/conditions.ts';

@@ -2,7 +2,7 @@
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { IP_ALLOCATOR, IP_MANAGER_LABEL, IPAddress } from '../../../kinds/groups/networking/ip-address.ts';
 import { ServiceCIDR } from '../../../kinds/groups/networking/service-cidr.ts';
-import { isInRange, isPartOfRange } from '../../../kinds/shapes/meta/ip-range.ts';
+import { isInRange, isPartOfRange } from '../../../kinds/shapes/meta/addresses/ip-range.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { type Plan, patch, patchStatus, requeueAfter, update } from '../../loop/plan.ts';
 import { type Condition, withConditions } from '../../shared/conditions.ts';

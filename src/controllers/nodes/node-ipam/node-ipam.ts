@@ -1,7 +1,7 @@
 /** Assigns every node a pod CIDR from the cluster's. IPv4 only. */
 import type { SeenNode } from '../../../api/seen-objects.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
-import { parseIp } from '../../../kinds/shapes/meta/ip-address.ts';
+import { parseIp } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 import { type Controller, defineController, type Listers } from '../../loop/define.ts';
 import { event, type Plan, patch, requeueAfter } from '../../loop/plan.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
+import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import type { ResourceQuota } from '../../../kinds/groups/core/resource-quota.ts';
-import { Secret } from '../../../kinds/groups/core/secret.ts';
+import type { ResourceQuota } from '../../../kinds/groups/core/quota/resource-quota.ts';
 import type { Plan } from '../../loop/plan.ts';
 import { planResourceQuota as dividedPlan, type KindObjects } from './resource-quota.ts';
 

@@ -5,7 +5,7 @@ import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Client } from '../../../client/client.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { ResourceQuota } from '../../../kinds/groups/core/resource-quota.ts';
+import { ResourceQuota } from '../../../kinds/groups/core/quota/resource-quota.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { addTo, amountsOf, listOf, NOTHING, only } from '../../../kinds/quota/amounts.ts';
 import { covers, evaluatorOf } from '../../../kinds/quota/objects.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { testServer } from '../../../../test/support/server.ts';
 import { allKinds } from '../../../kinds/all.ts';
-import { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
+import { ValidatingAdmissionPolicy } from '../../../kinds/groups/extension/admissionregistration/policies/validating-admission-policy.ts';
 import { planTypeChecking, typeCheckingController } from './type-checking.ts';
 
 const DEPLOYMENTS = {

@@ -6,8 +6,8 @@ import {
   checkTypes,
   type ExpressionWarning,
   type TypeSource,
-} from '../../../kinds/groups/admissionregistration/expressions/type-checking.ts';
-import { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
+} from '../../../kinds/groups/extension/admissionregistration/expressions/type-checking.ts';
+import { ValidatingAdmissionPolicy } from '../../../kinds/groups/extension/admissionregistration/policies/validating-admission-policy.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
 import { type Plan, updateStatus } from '../../loop/plan.ts';

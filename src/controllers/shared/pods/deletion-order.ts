@@ -1,6 +1,6 @@
 /** Deletion order of surplus pods: those whose loss costs least go first. */
 import type { SeenPod } from '../../../api/seen-objects.ts';
-import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
+import { trueRestarts } from '../../../kinds/groups/core/pod/status/restart-counts.ts';
 import { readySince } from './pod-life.ts';
 
 const COST = 'controller.kubernetes.io/pod-deletion-cost';

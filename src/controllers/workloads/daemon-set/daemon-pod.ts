@@ -8,7 +8,7 @@ import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { NAME } from '../../../kinds/placement/node-selector.ts';
 import { namedNode } from '../../../kinds/placement/required-nodes.ts';
-import type { Toleration } from '../../../kinds/shapes/pod/toleration.ts';
+import type { Toleration } from '../../../kinds/shapes/pod/scheduling/toleration.ts';
 import { REVISION_LABEL } from '../../shared/history/history.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';
 

@@ -3,7 +3,7 @@ import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { SeenJob } from '../../../api/seen-objects.ts';
 import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { trueRestarts } from '../../../kinds/groups/core/pod/restart-counts.ts';
+import { trueRestarts } from '../../../kinds/groups/core/pod/status/restart-counts.ts';
 import { decidedEnding, type Ending } from './conditions.ts';
 import { judge } from './failure-policy.ts';
 import { IndexSet } from './index-set.ts';

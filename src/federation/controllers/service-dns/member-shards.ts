@@ -2,7 +2,7 @@
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { isTree, type Tree } from '../../../base/json/tree.ts';
-import type { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import type { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import type { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { Cluster } from '../../../kinds/groups/federation/cluster.ts';
 import { canonicalAddress } from '../../dns/addresses.ts';

@@ -2,17 +2,17 @@
 
 import { isLostRace } from '../../../api/errors.ts';
 import type { AnyObject, DeepReadonly } from '../../../api/object-types.ts';
+import { whenAborted } from '../../../base/event-loop/when-aborted.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
 import type { Clock } from '../../../base/time/clock.ts';
-import { whenAborted } from '../../../base/when-aborted.ts';
 import type { Client } from '../../../client/client.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
 import type { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
-import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { DnsProvider } from '../../dns/provider.ts';
 import { type FederationDomain, serviceRecords } from '../../dns/service-records.ts';

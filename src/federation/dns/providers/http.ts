@@ -1,9 +1,9 @@
 /** HTTP calls of providers. */
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
+import { refuseUpgrade } from '../../../base/http/refuse-upgrade.ts';
 import { exceeded } from '../../../base/json/size.ts';
 import { isTree, type Tree } from '../../../base/json/tree.ts';
-import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
 import { DnsError } from '../provider.ts';
 
 export interface HttpCall {

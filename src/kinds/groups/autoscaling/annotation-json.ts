@@ -1,7 +1,7 @@
 /** JSON in annotations. Clients can write anything there, so text that does not fit its schema counts as absent. */
 import { isTree, type Tree } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
-import { DecodeError, decode } from '../../../schema/decode.ts';
+import { DecodeError, decode } from '../../../schema/decode/decode.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import { HorizontalPodAutoscalerBehavior } from './scaling-behavior.ts';
 

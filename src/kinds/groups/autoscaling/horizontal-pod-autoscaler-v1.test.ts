@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { create, received, shown } from '../../../../test/support/kinds/test-object.ts';
 import { clone } from '../../../base/json/tree.ts';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import type { Kind } from '../../kind.ts';
 import { HorizontalPodAutoscaler } from './horizontal-pod-autoscaler.ts';
 

@@ -3,7 +3,7 @@
  * version is kept in annotations, in the format of Kubernetes.
  */
 import { s } from '../../../schema/builders.ts';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import type { KubeObject, VersionDefinition } from '../../kind.ts';
 import type { ObjectMeta } from '../../shapes/meta/object-meta.ts';

@@ -4,7 +4,7 @@
  */
 import { getPath, isTree, setPath, type Tree } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
-import { decodeUnlimited } from '../../../schema/decode.ts';
+import { decodeUnlimited } from '../../../schema/decode/decode.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import { CrossVersionObjectReference } from './cross-version-reference.ts';
 import { MetricSelector, MetricSpec, MetricStatus } from './metric.ts';

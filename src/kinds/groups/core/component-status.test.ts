@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import { ComponentStatus } from './component-status.ts';
 
 test('it can only be read', () => {

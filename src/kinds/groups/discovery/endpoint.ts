@@ -5,8 +5,8 @@ import { type FieldError, invalid, required } from '../../../schema/field-error.
 import { dnsLabel, dnsSubdomain, labelValue } from '../../../schema/names.ts';
 import { matches, unique } from '../../../schema/rules.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
-import { canonicalIpProblems } from '../../shapes/meta/canonical-ip.ts';
-import { endpointIpProblems, ipFamily, ipProblems } from '../../shapes/meta/ip-address.ts';
+import { canonicalIpProblems } from '../../shapes/meta/addresses/canonical-ip.ts';
+import { endpointIpProblems, ipFamily, ipProblems } from '../../shapes/meta/addresses/ip-address.ts';
 import { ObjectReference } from '../../shapes/meta/references.ts';
 
 const MAX_ADDRESSES = 100;

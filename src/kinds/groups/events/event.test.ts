@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { create, received, shown, update } from '../../../../test/support/kinds/test-object.ts';
-import { decode } from '../../../schema/decode.ts';
-import { Event } from '../core/event.ts';
+import { decode } from '../../../schema/decode/decode.ts';
+import { Event } from '../core/event/event.ts';
 
 const apiVersion = 'events.k8s.io/v1';
 

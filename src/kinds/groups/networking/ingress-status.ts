@@ -3,7 +3,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
-import { ipFamily, ipProblems } from '../../shapes/meta/ip-address.ts';
+import { ipFamily, ipProblems } from '../../shapes/meta/addresses/ip-address.ts';
 
 const IngressPortStatus = s.object(
   'IngressPortStatus',

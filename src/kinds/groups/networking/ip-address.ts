@@ -4,7 +4,7 @@ import { matches } from '../../../schema/rules.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { NONE, name, type Sparse } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
-import { canonicalIpProblems } from '../../shapes/meta/canonical-ip.ts';
+import { canonicalIpProblems } from '../../shapes/meta/addresses/canonical-ip.ts';
 
 const ParentReference = s.object(
   'ParentReference',

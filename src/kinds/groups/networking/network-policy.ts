@@ -6,9 +6,9 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
 import { labelSelectorText } from '../../columns/selector.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
-import { cidrProblems, parseIp } from '../../shapes/meta/ip-address.ts';
+import { cidrProblems, parseIp } from '../../shapes/meta/addresses/ip-address.ts';
+import { portNumberOrName } from '../../shapes/meta/addresses/port.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
-import { portNumberOrName } from '../../shapes/meta/port.ts';
 import { cidrWarnings } from '../../warnings/addresses.ts';
 
 const policyTypes = ['Ingress', 'Egress'];

@@ -3,9 +3,9 @@ import { type FieldError, invalid, required } from '../../../schema/field-error.
 import type { ObjectType } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
-import { canonicalCidrProblems } from '../../shapes/meta/canonical-ip.ts';
+import { canonicalCidrProblems } from '../../shapes/meta/addresses/canonical-ip.ts';
+import { ipFamily } from '../../shapes/meta/addresses/ip-address.ts';
 import { Condition } from '../../shapes/meta/condition.ts';
-import { ipFamily } from '../../shapes/meta/ip-address.ts';
 
 const fields = {
   spec: s.object(

@@ -8,7 +8,7 @@ import { age, name } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { ContainerResources } from '../../shapes/container/resources.ts';
 import { labels } from '../../shapes/meta/label-selector.ts';
-import { Toleration } from '../../shapes/pod/toleration.ts';
+import { Toleration } from '../../shapes/pod/scheduling/toleration.ts';
 import { nodeLabelWarning } from '../../warnings/node-labels.ts';
 
 const overhead = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import { Eviction } from './eviction.ts';
 
 test('both versions have deleteOptions', () => {

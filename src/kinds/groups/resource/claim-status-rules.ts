@@ -11,14 +11,14 @@ import {
   tooMany,
   under,
 } from '../../../schema/field-error.ts';
-import { formatIp } from '../../shapes/meta/canonical-ip.ts';
+import { formatIp } from '../../shapes/meta/addresses/canonical-ip.ts';
+import { isMapped, parseIp } from '../../shapes/meta/addresses/ip-address.ts';
 import { completeConditions } from '../../shapes/meta/condition.ts';
-import { isMapped, parseIp } from '../../shapes/meta/ip-address.ts';
-import { bindingConditionRules } from './binding-conditions.ts';
 import type { AllocatedDeviceStatus, AllocationResult, ResourceClaimStatus } from './claim-status.ts';
 import { namedRequests, requestName } from './device-claim-rules.ts';
-import { configurationRules, driverData } from './device-configuration.ts';
-import { deviceKey, deviceRules } from './device-names.ts';
+import { bindingConditionRules } from './devices/binding-conditions.ts';
+import { configurationRules, driverData } from './devices/device-configuration.ts';
+import { deviceKey, deviceRules } from './devices/device-names.ts';
 import { eachDistinct, eachItem } from './list-rules.ts';
 
 const MAX_CONSUMERS = 256;

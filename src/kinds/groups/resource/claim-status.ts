@@ -2,10 +2,10 @@
 import { s } from '../../../schema/builders.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
 import { Condition } from '../../shapes/meta/condition.ts';
-import { NodeSelector } from '../../shapes/pod/node-selector.ts';
-import { bindingConditionFields } from './binding-conditions.ts';
-import { OpaqueDeviceConfiguration } from './device-configuration.ts';
-import { DeviceTolerations } from './device-taint.ts';
+import { NodeSelector } from '../../shapes/pod/scheduling/node-selector.ts';
+import { bindingConditionFields } from './devices/binding-conditions.ts';
+import { OpaqueDeviceConfiguration } from './devices/device-configuration.ts';
+import { DeviceTolerations } from './devices/device-taint.ts';
 
 const identity = {
   driver: s.string({ zero: true, description: 'Name of the driver that manages the device.' }),

@@ -3,10 +3,10 @@ import { addAll } from '../../../base/collections/add-all.ts';
 import { type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { DeviceClaim, DeviceRequest } from './device-claim.ts';
-import { configurationRules } from './device-configuration.ts';
-import { fullDeviceProperty, named, shortName } from './device-names.ts';
-import { selectorRules } from './device-selector.ts';
-import { tolerationRules } from './device-taint.ts';
+import { configurationRules } from './devices/device-configuration.ts';
+import { fullDeviceProperty, named, shortName } from './devices/device-names.ts';
+import { selectorRules } from './devices/device-selector.ts';
+import { tolerationRules } from './devices/device-taint.ts';
 import { eachDistinct, eachItem } from './list-rules.ts';
 
 const MAX_ENTRIES = 32;

@@ -1,9 +1,9 @@
 /** The devices that a ResourceClaim or ResourceClaimTemplate requests. */
 import { s } from '../../../schema/builders.ts';
 import type { TypeOf } from '../../../schema/schema.ts';
-import { OpaqueDeviceConfiguration } from './device-configuration.ts';
-import { DeviceSelectors } from './device-selector.ts';
-import { DeviceTolerations } from './device-taint.ts';
+import { OpaqueDeviceConfiguration } from './devices/device-configuration.ts';
+import { DeviceSelectors } from './devices/device-selector.ts';
+import { DeviceTolerations } from './devices/device-taint.ts';
 
 const requestFields = {
   deviceClassName: s.string({

@@ -5,8 +5,8 @@ import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
 import { defaultColumns } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 import { isExtended } from '../../shapes/pod/resource-names.ts';
-import { configurationRules, OpaqueDeviceConfiguration } from './device-configuration.ts';
-import { DeviceSelectors, selectorRules } from './device-selector.ts';
+import { configurationRules, OpaqueDeviceConfiguration } from './devices/device-configuration.ts';
+import { DeviceSelectors, selectorRules } from './devices/device-selector.ts';
 import { eachItem } from './list-rules.ts';
 
 const MAX_CONFIGURATIONS = 32;

@@ -7,7 +7,7 @@ import { ResourceClaimStatus } from './claim-status.ts';
 import { claimStatusRules } from './claim-status-rules.ts';
 import { ResourceClaimSpec } from './device-claim.ts';
 import { deviceClaimRules, requestNames } from './device-claim-rules.ts';
-import { deviceKey } from './device-names.ts';
+import { deviceKey } from './devices/device-names.ts';
 
 const fields = { spec: s.use(ResourceClaimSpec, { zero: true, immutable: true }), status: ResourceClaimStatus };
 

@@ -3,9 +3,9 @@ import { addAll } from '../../../base/collections/add-all.ts';
 import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
-import type { Device } from './device.ts';
-import { driverName, named, poolName } from './device-names.ts';
-import { counterRules, deviceRules, listedValues } from './device-rules.ts';
+import type { Device } from './devices/device.ts';
+import { driverName, named, poolName } from './devices/device-names.ts';
+import { counterRules, deviceRules, listedValues } from './devices/device-rules.ts';
 import { eachDistinct } from './list-rules.ts';
 import type { ResourceSliceSpec } from './resource-slice-spec.ts';
 

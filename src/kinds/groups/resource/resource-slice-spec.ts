@@ -1,8 +1,8 @@
 /** The fields of a ResourceSlice's spec. The rules across them are in resource-slice-rules.ts. */
 import { s } from '../../../schema/builders.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { NodeSelector } from '../../shapes/pod/node-selector.ts';
-import { Counters, Device } from './device.ts';
+import { NodeSelector } from '../../shapes/pod/scheduling/node-selector.ts';
+import { Counters, Device } from './devices/device.ts';
 
 export const resourceSliceSpec = {
   driver: s.string({

@@ -2,7 +2,7 @@ import { s } from '../../../schema/builders.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
 import { defineKind, type HookContext, type KubeObject } from '../../kind.ts';
-import type { Device } from './device.ts';
+import type { Device } from './devices/device.ts';
 import { sliceRules } from './resource-slice-rules.ts';
 import { resourceSliceSpec } from './resource-slice-spec.ts';
 

@@ -6,7 +6,7 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, forbidden, required } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { ObjectReference } from '../../shapes/meta/references.ts';
-import { NodeSelector } from '../../shapes/pod/node-selector.ts';
+import { NodeSelector } from '../../shapes/pod/scheduling/node-selector.ts';
 import { persistentVolumeSources } from '../../shapes/volume/persistent-volume-sources.ts';
 import { accessModes } from '../../shapes/volume/storage.ts';
 

@@ -2,7 +2,7 @@
 import { s } from '../../../schema/builders.ts';
 import { portName } from '../../../schema/names.ts';
 import { matches, unique } from '../../../schema/rules.ts';
-import { portRange } from '../meta/port.ts';
+import { portRange } from '../meta/addresses/port.ts';
 
 const port = {
   name: s.string({

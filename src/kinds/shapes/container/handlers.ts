@@ -3,7 +3,7 @@ import { s } from '../../../schema/builders.ts';
 import { forbidden, invalid, required } from '../../../schema/field-error.ts';
 import { httpHeaderName } from '../../../schema/names.ts';
 import type { Rule } from '../../../schema/schema.ts';
-import { portNumberOrName } from '../meta/port.ts';
+import { portNumberOrName } from '../meta/addresses/port.ts';
 
 const HTTPHeader = s.object(
   'HTTPHeader',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import { validate } from '../../../schema/validate.ts';
 import { DeleteOptions } from './delete-options.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import { validate } from '../../../schema/validate.ts';
 import { LabelSelector, selectorMatches } from './label-selector.ts';
 

@@ -2,7 +2,7 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
-import { ipProblems } from '../meta/ip-address.ts';
+import { ipProblems } from '../meta/addresses/ip-address.ts';
 
 /** Limits of the resolvers in common C libraries. */
 const MAX_NAMESERVERS = 3;

@@ -7,15 +7,15 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import { Container, EphemeralContainer } from '../container/container.ts';
 import { Overhead, PodResources } from '../container/resources.ts';
 import { PodSecurityContext } from '../container/security-context.ts';
-import { ipProblems } from '../meta/ip-address.ts';
+import { ipProblems } from '../meta/addresses/ip-address.ts';
 import { labels } from '../meta/label-selector.ts';
 import { LocalObjectReference } from '../meta/references.ts';
 import { Volumes } from '../volume/volume.ts';
-import { Affinity } from './affinity.ts';
 import { PodDNSConfig } from './dns-config.ts';
 import { PodResourceClaims } from './resource-claims.ts';
-import { Toleration } from './toleration.ts';
-import { TopologySpreadConstraints } from './topology-spread.ts';
+import { Affinity } from './scheduling/affinity.ts';
+import { Toleration } from './scheduling/toleration.ts';
+import { TopologySpreadConstraints } from './scheduling/topology-spread.ts';
 
 const flag = (description: string) => s.boolean({ omitZero: true, description });
 

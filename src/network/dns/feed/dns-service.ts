@@ -4,7 +4,7 @@ import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
 import type { Resource } from '../../../client/resource.ts';
-import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 

@@ -3,7 +3,7 @@
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { soon } from '../../../base/event-loop/soon.ts';
 import type { InformerFactory } from '../../../client/informer/informer-factory.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';

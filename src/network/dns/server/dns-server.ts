@@ -1,6 +1,7 @@
 /** The DNS server of a cluster: its listeners, and the names that it answers now, which can be replaced as a whole. */
-import type { Listening, ListenOn } from '../../../base/listening.ts';
+
 import type { Logger } from '../../../base/log.ts';
+import type { Listening, ListenOn } from '../../../base/sockets/listening.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { DnsCounters } from './counters.ts';
 import { listenMetrics } from './metrics.ts';

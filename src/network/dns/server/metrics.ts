@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Listening, type ListenOn, stopAccepting } from '../../../base/listening.ts';
 import { head } from '../../../base/metrics/text.ts';
+import { type Listening, type ListenOn, stopAccepting } from '../../../base/sockets/listening.ts';
 import { ResponseCode } from '../../../protocols/dns-message/codes.ts';
 import type { DnsCounters } from './counters.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
-import { type Listening, stopAccepting } from '../../../base/listening.ts';
+import { type Listening, stopAccepting } from '../../../base/sockets/listening.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import { HEADER_BYTES } from '../../../protocols/dns-message/codes.ts';
 import { framed, MessageFrames } from '../../../protocols/dns-message/frames.ts';

@@ -2,8 +2,8 @@
 import { createSocket, Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIPv6 } from 'node:net';
-import type { Listening, ListenOn, SendDatagram } from '../../../base/listening.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { Listening, ListenOn, SendDatagram } from '../../../base/sockets/listening.ts';
 import type { Resolver } from './resolver.ts';
 
 export interface ListenOptions {

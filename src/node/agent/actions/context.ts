@@ -1,8 +1,8 @@
 /** Dependencies of actions. */
-import type { DialGuard } from '../../../base/dial/dial-guard.ts';
+import type { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../../base/time/clock.ts';
-import type { DnsOptions } from '../../container/dns.ts';
 import type { ConfigMapData, Found, SecretData, ServiceAddress } from '../../container/inputs.ts';
+import type { DnsOptions } from '../../container/names/dns.ts';
 import type { MachineResources } from '../../container/resources.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { PlannedEvent } from '../../pod/plan/action.ts';

@@ -1,5 +1,5 @@
 /** Performs the actions of plans. */
-import { removeTree } from '../../../base/files-inside/remove-tree.ts';
+import { removeTree } from '../../../base/files/inside/remove-tree.ts';
 import { scaled } from '../../../base/quantity.ts';
 import { containerResources, effectiveResources } from '../../container/resources.ts';
 import { podLogDirectory } from '../../container/sandbox.ts';

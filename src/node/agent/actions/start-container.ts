@@ -1,8 +1,8 @@
 /** Creates and starts a container, and runs its postStart hook. */
 import { containerConfigOf } from '../../container/container.ts';
 import { environmentOf } from '../../container/environment.ts';
-import { hostsFileOf } from '../../container/hosts-file.ts';
 import { ContainerConfigError } from '../../container/inputs.ts';
+import { hostsFileOf } from '../../container/names/hosts-file.ts';
 import type { Action, ActionOutcome } from '../../pod/plan/action.ts';
 import { readySandbox } from '../../pod/plan/facts.ts';
 import { hookOf, runHook } from '../../probes/hook.ts';

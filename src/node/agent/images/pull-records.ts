@@ -5,8 +5,8 @@
 
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
-import { makeDirectories } from '../../../base/own-files/make-directories.ts';
-import { readFile, rename, writeFile } from '../../../base/own-files/own-files.ts';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
+import { readFile, rename, writeFile } from '../../../base/files/own/own-files.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 
 interface Records {

@@ -3,7 +3,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirectories } from '../../../base/own-files/make-directories.ts';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import type { SeenPod } from '../../pod/container-run.ts';

@@ -4,7 +4,7 @@ import { isTree } from '../../../base/json/tree.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { fillPodDefaults } from '../../../kinds/groups/core/pod/pod-defaults.ts';
 import { validateObjectMeta } from '../../../kinds/shapes/meta/object-meta-rules.ts';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import { under } from '../../../schema/field-error.ts';
 import { dnsSubdomain, nameRule } from '../../../schema/names.ts';
 import { validate } from '../../../schema/validate.ts';

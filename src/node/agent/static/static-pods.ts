@@ -4,7 +4,7 @@
  */
 import { timestamp } from '../../../base/time/timestamp.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
-import { graceSecondsOf } from '../../pod/plan/plan-container.ts';
+import { graceSecondsOf } from '../../pod/plan/steps/plan-container.ts';
 import { keyOf, type MirrorPods } from './mirror-pods.ts';
 
 export interface StaticPodsOptions {

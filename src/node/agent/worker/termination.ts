@@ -1,5 +1,5 @@
 /** The termination message of a container that has ended. */
-import { openRegularFile } from '../../../base/files-inside/regular-file.ts';
+import { openRegularFile } from '../../../base/files/inside/regular-file.ts';
 import type { SeenContainer } from '../../pod/container-run.ts';
 import { endOfLog, MAX_FALLBACK_LINES, truncated } from '../../pod/termination-message.ts';
 import type { Container } from '../../runtime/runtime.ts';

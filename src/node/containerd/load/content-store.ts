@@ -2,10 +2,10 @@ import type { GrpcError } from '../../../protocols/grpc/status.ts';
 import { GrpcStatus } from '../../../protocols/grpc/status.ts';
 import type { Decoded } from '../../../protocols/protobuf/message.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
-import type { Connection } from '../connection.ts';
-import { runtimeError } from '../errors.ts';
+import type { Connection } from '../calls/connection.ts';
+import { runtimeError } from '../calls/errors.ts';
+import { containerdApi, underLease } from '../calls/methods.ts';
 import type { WriteResponse } from '../messages/containerd.ts';
-import { containerdApi, underLease } from '../methods.ts';
 
 export interface Blob {
   readonly digest: string;

@@ -6,8 +6,8 @@ import { ControlledClock } from '../../../base/time/clock.ts';
 import { digestOf } from '../../images/content/digest.ts';
 import { OCI_CONFIG, OCI_INDEX, OCI_MANIFEST } from '../../images/content/media-types.ts';
 import { writeTar } from '../../images/tar/write-tar.ts';
-import type { Connection } from '../connection.ts';
-import { containerdApi, cri } from '../methods.ts';
+import type { Connection } from '../calls/connection.ts';
+import { containerdApi, cri } from '../calls/methods.ts';
 import { loadArchive } from './load.ts';
 
 let directory: string;

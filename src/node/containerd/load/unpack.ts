@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Descriptor } from '../../images/content/descriptor.ts';
 import type { RuntimeError } from '../../runtime/errors.ts';
-import type { Connection } from '../connection.ts';
-import { containerdApi, cri, underLease } from '../methods.ts';
+import type { Connection } from '../calls/connection.ts';
+import { containerdApi, cri, underLease } from '../calls/methods.ts';
 
 /** Parts of an image on one platform. */
 export interface ImageContent {

@@ -1,9 +1,9 @@
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDirectories } from '../../../base/own-files/make-directories.ts';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
-import type { Connection } from '../connection.ts';
-import { cri } from '../methods.ts';
+import type { Connection } from '../calls/connection.ts';
+import { cri } from '../calls/methods.ts';
 import { cniConfiguration, cniFile } from './cni.ts';
 
 interface NetworkOptions {

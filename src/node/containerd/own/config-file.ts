@@ -1,6 +1,6 @@
 /** The configuration of an own containerd, as TOML. */
-import { ownMountsHook } from '../../container/own-mounts-hook.ts';
-import { atLeast } from '../features.ts';
+import { ownMountsHook } from '../../container/hooks/own-mounts-hook.ts';
+import { atLeast } from '../features/features.ts';
 import type { Machine } from './machine.ts';
 import type { OwnPaths } from './paths.ts';
 

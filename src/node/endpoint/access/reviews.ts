@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
-import { TokenReview } from '../../../kinds/groups/authentication/token-review.ts';
-import { SubjectAccessReview } from '../../../kinds/groups/authorization/subject-access-review.ts';
+import { TokenReview } from '../../../kinds/groups/access/authentication/token-review.ts';
+import { SubjectAccessReview } from '../../../kinds/groups/access/authorization/subject-access-review.ts';
 
 export interface EndpointUser {
   readonly name: string;

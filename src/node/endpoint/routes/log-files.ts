@@ -2,10 +2,10 @@
 import type { ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../../../api/errors.ts';
-import { OpenDirectory } from '../../../base/files-inside/open-directory.ts';
-import { openInside } from '../../../base/files-inside/open-inside.ts';
-import { openReferredFile } from '../../../base/files-inside/regular-file.ts';
-import type { FileHandle } from '../../../base/own-files/own-files.ts';
+import { OpenDirectory } from '../../../base/files/inside/open-directory.ts';
+import { openInside } from '../../../base/files/inside/open-inside.ts';
+import { openReferredFile } from '../../../base/files/inside/regular-file.ts';
+import type { FileHandle } from '../../../base/files/own/own-files.ts';
 
 /** `path` is relative to the directory. Rejects with a NotFound. */
 export async function sendLogFile(response: ServerResponse, directory: string, path: string): Promise<void> {

@@ -1,5 +1,5 @@
 /** Keeps content that expands when it is decompressed from filling the disk. */
-import { statfs } from '../../../base/own-files/own-files.ts';
+import { statfs } from '../../../base/files/own/own-files.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
 /** Space left to the rest of the node: this share of the disk, and at most so many bytes. */

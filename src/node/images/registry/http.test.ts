@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { DialGuard } from '../../../base/dial/dial-guard.ts';
+import { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
 import { type ImageDialing, send } from './http.ts';
 
 const servers: Server[] = [];

@@ -1,8 +1,8 @@
 /** Sends an HTTP request to a registry and follows its redirects. */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { type DialAllowance, type DialGuard, namesLoopback } from '../../../base/dial/dial-guard.ts';
-import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
+import { refuseUpgrade } from '../../../base/http/refuse-upgrade.ts';
+import { type DialAllowance, type DialGuard, namesLoopback } from '../../../base/sockets/dial/dial-guard.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
 /** Allowed destinations of the requests for an image. */

@@ -1,5 +1,5 @@
 /** Pulls images from registries. */
-import type { DialGuard } from '../../../base/dial/dial-guard.ts';
+import type { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Descriptor, Platform } from '../content/descriptor.ts';

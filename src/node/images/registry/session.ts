@@ -1,6 +1,6 @@
 /** Requests for one repository at one host. */
 import type { IncomingMessage } from 'node:http';
-import type { DialGuard } from '../../../base/dial/dial-guard.ts';
+import type { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 import type { Descriptor } from '../content/descriptor.ts';

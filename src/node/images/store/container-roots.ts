@@ -1,9 +1,9 @@
 /** The roots of containers: an overlay mount over the files of the image or, where that cannot be, a copy of them. */
 import { join } from 'node:path';
-import { removeTree } from '../../../base/files-inside/remove-tree.ts';
+import { removeTree } from '../../../base/files/inside/remove-tree.ts';
+import { PRIVATE_DIRECTORY, TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
+import { makeDirectory, readlink, rename, rm, stat, symlink } from '../../../base/files/own/own-files.ts';
 import type { Logger } from '../../../base/log.ts';
-import { PRIVATE_DIRECTORY, TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
-import { makeDirectory, readlink, rename, rm, stat, symlink } from '../../../base/own-files/own-files.ts';
 import type { ContainerRoot } from '../image-store.ts';
 import type { UnpackOptions } from '../unpack/apply-layer.ts';
 import { copyTree } from '../unpack/copy-tree.ts';

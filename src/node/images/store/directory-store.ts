@@ -1,7 +1,6 @@
 /** The image store in a directory. */
 import { basename, join } from 'node:path';
-import type { Logger } from '../../../base/log.ts';
-import { PRIVATE_DIRECTORY, TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
+import { PRIVATE_DIRECTORY, TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
 import {
   createReadStream,
   makeDirectory,
@@ -10,7 +9,8 @@ import {
   rename,
   rm,
   stat,
-} from '../../../base/own-files/own-files.ts';
+} from '../../../base/files/own/own-files.ts';
+import type { Logger } from '../../../base/log.ts';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';

@@ -1,7 +1,7 @@
 /** Small helpers for files that appear whole or not at all. */
 import { dirname } from 'node:path';
-import { PRIVATE_FILE } from '../../../base/own-files/modes.ts';
-import { open, readdir, readFile, rename } from '../../../base/own-files/own-files.ts';
+import { PRIVATE_FILE } from '../../../base/files/own/modes.ts';
+import { open, readdir, readFile, rename } from '../../../base/files/own/own-files.ts';
 
 /** Replaces a file durably. `draft` is on the same file system. */
 export async function writeWhole(file: string, content: string, draft: string): Promise<void> {

@@ -1,8 +1,8 @@
 /** Directory for content that is being taken in. Content that is not committed is removed with it. */
 import { join } from 'node:path';
-import { removeTree } from '../../../base/files-inside/remove-tree.ts';
-import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';
-import { makeDirectory, mkdtemp, open, readFile, rename } from '../../../base/own-files/own-files.ts';
+import { removeTree } from '../../../base/files/inside/remove-tree.ts';
+import { PRIVATE_DIRECTORY } from '../../../base/files/own/modes.ts';
+import { makeDirectory, mkdtemp, open, readFile, rename } from '../../../base/files/own/own-files.ts';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { checkDigest, Digester, digitsOf } from '../content/digest.ts';

@@ -1,6 +1,6 @@
 /** The names of images: a file for each, so that several processes can add and remove them. */
 import { join } from 'node:path';
-import { rm } from '../../../base/own-files/own-files.ts';
+import { rm } from '../../../base/files/own/own-files.ts';
 import { listIfThere, readIfThere, writeWhole } from './files.ts';
 import type { StoreLayout } from './layout.ts';
 

@@ -4,9 +4,9 @@
  * range share it.
  */
 import { join } from 'node:path';
-import { removeTree } from '../../../base/files-inside/remove-tree.ts';
-import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';
-import { makeDirectory, rename } from '../../../base/own-files/own-files.ts';
+import { removeTree } from '../../../base/files/inside/remove-tree.ts';
+import { PRIVATE_DIRECTORY } from '../../../base/files/own/modes.ts';
+import { makeDirectory, rename } from '../../../base/files/own/own-files.ts';
 import { copyTree } from '../unpack/copy-tree.ts';
 import { canMountOverlay, mountOverlay, unmount } from '../unpack/overlay.ts';
 import { shiftOwners } from '../unpack/shift-owners.ts';

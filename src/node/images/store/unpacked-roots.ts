@@ -1,7 +1,7 @@
 /** The unpacked files of images. */
 import { join } from 'node:path';
-import { removeTree } from '../../../base/files-inside/remove-tree.ts';
-import { createReadStream, makeDirectory, rename } from '../../../base/own-files/own-files.ts';
+import { removeTree } from '../../../base/files/inside/remove-tree.ts';
+import { createReadStream, makeDirectory, rename } from '../../../base/files/own/own-files.ts';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
 import { decompressed } from '../content/decompress.ts';
 import { checkDigest, Digester } from '../content/digest.ts';

@@ -1,6 +1,6 @@
 /** Applies a layer to a directory. */
-import type { OpenDirectory } from '../../../base/files-inside/open-directory.ts';
-import { removeFrom } from '../../../base/files-inside/remove-tree.ts';
+import type { OpenDirectory } from '../../../base/files/inside/open-directory.ts';
+import { removeFrom } from '../../../base/files/inside/remove-tree.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { readTar, type TarEntry } from '../tar/read-tar.ts';
 import { type Place, RootDirectory } from './root-directory.ts';

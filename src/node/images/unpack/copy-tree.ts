@@ -1,7 +1,7 @@
 /** Copies a directory with everything in it: permissions, times, links as they are, and owners as root. */
-import { OpenDirectory } from '../../../base/files-inside/open-directory.ts';
-import { openReferredFile } from '../../../base/files-inside/regular-file.ts';
-import { type FileHandle, makeDirectory, type Stats } from '../../../base/own-files/own-files.ts';
+import { OpenDirectory } from '../../../base/files/inside/open-directory.ts';
+import { openReferredFile } from '../../../base/files/inside/regular-file.ts';
+import { type FileHandle, makeDirectory, type Stats } from '../../../base/files/own/own-files.ts';
 import type { UnpackOptions } from './apply-layer.ts';
 
 const PERMISSIONS = 0o7777;

@@ -1,7 +1,7 @@
 /** Overlay mounts: a container's writes go into a separate directory, above the shared files of its image. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { readFile } from '../../../base/own-files/own-files.ts';
+import { readFile } from '../../../base/files/own/own-files.ts';
 
 export interface Overlay {
   readonly lower: string;

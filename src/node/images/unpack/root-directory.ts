@@ -1,8 +1,8 @@
 /** Finds paths of an image below a directory, as a process would find them whose root it is. */
 import { posix } from 'node:path';
-import { PathInsideError } from '../../../base/files-inside/errors.ts';
-import { OpenDirectory } from '../../../base/files-inside/open-directory.ts';
-import { openInside } from '../../../base/files-inside/open-inside.ts';
+import { PathInsideError } from '../../../base/files/inside/errors.ts';
+import { OpenDirectory } from '../../../base/files/inside/open-directory.ts';
+import { openInside } from '../../../base/files/inside/open-inside.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
 const DIRECTORY_MODE = 0o755;

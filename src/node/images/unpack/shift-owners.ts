@@ -1,5 +1,5 @@
 /** Gives every file below a directory the owner that it has in a user namespace. */
-import { changeTree } from '../../../base/files-inside/change-tree.ts';
+import { changeTree } from '../../../base/files/inside/change-tree.ts';
 
 const PERMISSIONS = 0o7777;
 const SETUID_OR_SETGID = 0o6000;

@@ -1,6 +1,6 @@
 /** Deletions in a layer: `.wh.NAME` deletes NAME, `.wh..wh..opq` everything in its directory, of the layers below. */
 import { join, posix } from 'node:path';
-import { removeFrom } from '../../../base/files-inside/remove-tree.ts';
+import { removeFrom } from '../../../base/files/inside/remove-tree.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { RootDirectory } from './root-directory.ts';
 

@@ -3,8 +3,8 @@
 import type { SeenPod } from '../container-run.ts';
 import type { Phase } from '../phase.ts';
 import { exitCodeOf, hasRun, isRunning, isStarted } from './facts.ts';
-import { isToStart } from './plan-container.ts';
 import type { PodState } from './state.ts';
+import { isToStart } from './steps/plan-container.ts';
 
 /** Returns the phase that the containers result in, were nothing stopped from outside. */
 export function phaseOfState(pod: SeenPod, { containers }: PodState): Phase {

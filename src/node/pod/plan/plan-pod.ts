@@ -1,11 +1,11 @@
 /** Decides what a node does next for a pod. */
 import type { SeenPod } from '../container-run.ts';
 import type { Plan } from './action.ts';
-import { PlanDraft } from './draft.ts';
-import { planRun } from './plan-run.ts';
-import { planTermination } from './plan-termination.ts';
 import { admittedPod } from './resize.ts';
 import type { PodFailure, PodState } from './state.ts';
+import { PlanDraft } from './steps/draft.ts';
+import { planRun } from './steps/plan-run.ts';
+import { planTermination } from './steps/plan-termination.ts';
 
 const DEADLINE_MESSAGE = 'Pod was active on the node longer than the specified deadline';
 

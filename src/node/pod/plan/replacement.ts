@@ -1,5 +1,5 @@
-import { wasStoppedForChange } from './plan-container.ts';
 import type { ContainerState, PodState, StepState } from './state.ts';
+import { wasStoppedForChange } from './steps/plan-container.ts';
 
 /**
  * Reports whether a container that was stopped for its changed spec is being started again. kubelet stops and starts it

@@ -8,9 +8,9 @@ import type { Phase } from '../phase.ts';
 import type { Report } from '../pod-status.ts';
 import { exitOf, hasRun, isRunning, isStarted, previousExit, RESTARTING_ALL, readySandbox } from './facts.ts';
 import { phaseOfState } from './phase.ts';
-import { isToStart } from './plan-container.ts';
 import { admittedPod, isResized, resizeError, sizeOf } from './resize.ts';
 import type { ContainerState, PodState } from './state.ts';
+import { isToStart } from './steps/plan-container.ts';
 import { type Wait, waitOf } from './wait.ts';
 
 /** Depends on its arguments alone; all that is missing is the address of the node. */

@@ -1,7 +1,7 @@
 /** Chooses what executes pods on this machine: an OCI runtime that was seen to work, or plain processes. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
+import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
 import type { Cgroups } from '../../cgroups/cgroups.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { Executor } from './executor.ts';
@@ -10,7 +10,7 @@ import { Layers } from './oci/layers.ts';
 import { OciExecutor } from './oci/oci-executor.ts';
 import { openOwnDevices } from './oci/own-devices.ts';
 import { PlainExecutor } from './plain/plain-executor.ts';
-import type { SpareFifos } from './spare-fifos.ts';
+import type { SpareFifos } from './streams/spare-fifos.ts';
 
 export interface ChooseOptions {
   readonly directory: string;

@@ -9,8 +9,8 @@ import { RuntimeError } from '../../runtime/errors.ts';
 import type { Command, CommandRequest } from './executor.ts';
 import type { Programs } from './machine.ts';
 import { failureIn, type OciRuntime } from './oci/oci-runtime.ts';
-import { onPidFile } from './pid-file.ts';
-import { resizeTerminal, terminalArguments, terminalEnvironment } from './terminal.ts';
+import { resizeTerminal, terminalArguments, terminalEnvironment } from './streams/terminal.ts';
+import { onPidFile } from './supervisor/pid-file.ts';
 
 export interface OciCommandOptions extends CommandRequest {
   readonly programs: Programs;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
 import type { Container } from '../../runtime/runtime.ts';
 import type { ResolvedImage } from '../wire/calls.ts';
-import type { SupervisedState } from './supervisor.ts';
+import type { SupervisedState } from './supervisor/supervisor.ts';
 
 /** The file `container.json`. */
 export interface ContainerRecord {

@@ -6,7 +6,7 @@ import type { Cgroups } from '../../cgroups/cgroups.ts';
 import type { PodNetwork } from '../network/bridge.ts';
 import type { Executor } from './executor.ts';
 import type { Machine } from './machine.ts';
-import type { SpareFifos } from './spare-fifos.ts';
+import type { SpareFifos } from './streams/spare-fifos.ts';
 
 export interface KeeperContext {
   readonly directory: string;

@@ -3,9 +3,9 @@
 import { readdirSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { TreeTooDeepError } from '../../../base/files-inside/errors.ts';
-import { treeBytes } from '../../../base/files-inside/tree-bytes.ts';
-import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
+import { TreeTooDeepError } from '../../../base/files/inside/errors.ts';
+import { treeBytes } from '../../../base/files/inside/tree-bytes.ts';
+import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
 import { networkOf } from '../../cgroups/network-usage.ts';
 import { usageOfTrees } from '../../cgroups/processes.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';

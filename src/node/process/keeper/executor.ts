@@ -5,7 +5,7 @@ import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { ProcessIdentity } from '../oci/identity.ts';
 import type { SandboxFiles } from '../oci/input.ts';
 import type { ContainerRecord } from './container-record.ts';
-import type { Launch } from './supervisor.ts';
+import type { Launch } from './supervisor/supervisor.ts';
 
 export interface Executor {
   /** Prepares the namespaces of a sandbox; undefined: it has none of its own. */

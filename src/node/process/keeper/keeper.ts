@@ -6,10 +6,10 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { listenAt, makeKey, onOpening } from '../../../base/keyed-socket/keyed-socket.ts';
-import { onLines } from '../../../base/keyed-socket/lines.ts';
-import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
+import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
 import type { Random } from '../../../base/random.ts';
+import { listenAt, makeKey, onOpening } from '../../../base/sockets/keyed-socket/keyed-socket.ts';
+import { onLines } from '../../../base/sockets/keyed-socket/lines.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { type Cgroups, openCgroups, openDelegatedCgroups } from '../../cgroups/cgroups.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -32,9 +32,9 @@ import { endLeftCommands } from './left-commands.ts';
 import { inspectMachine, type Machine } from './machine.ts';
 import { canEnter } from './plain/enter-cgroup.ts';
 import { plainUser } from './plain/plain-executor.ts';
-import { Sessions } from './sessions.ts';
-import { SpareFifos } from './spare-fifos.ts';
-import { StreamHub } from './stream-hub.ts';
+import { Sessions } from './streams/sessions.ts';
+import { SpareFifos } from './streams/spare-fifos.ts';
+import { StreamHub } from './streams/stream-hub.ts';
 
 const LIMITS = ['cpu', 'memory', 'pids'] as const;
 

@@ -2,8 +2,8 @@
 
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { removeTree } from '../../../base/files-inside/remove-tree.ts';
-import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
+import { removeTree } from '../../../base/files/inside/remove-tree.ts';
+import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
 import type { Timer } from '../../../base/time/clock.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -12,7 +12,8 @@ import { ContainerCgroup } from './container-cgroup.ts';
 import { type ContainerEnd, type ContainerRecord, containerDirectory, containerOf, endOf } from './container-record.ts';
 import type { KeeperContext } from './context.ts';
 import { readJson, writeAtomically } from './files.ts';
-import { Output } from './output.ts';
+import { Output } from './streams/output.ts';
+import { resizeTerminal } from './streams/terminal.ts';
 import {
   type Launch,
   readState,
@@ -20,8 +21,7 @@ import {
   startFailure,
   startSupervisor,
   watchSupervisor,
-} from './supervisor.ts';
-import { resizeTerminal } from './terminal.ts';
+} from './supervisor/supervisor.ts';
 
 /** How long to wait before a record that could not be written is written again, for example on a full disk. */
 const SAVE_RETRY_MS = 1_000;

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, existsSync, readFileSync, rmSync, writeFileSync }
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { makeDirectoriesSync } from '../../../base/own-files/make-directories.ts';
+import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
 import { runProgram } from '../../../base/programs/run-program.ts';
 import type { ContainerResources } from '../../runtime/container-config.ts';
 import type { Sandbox } from '../../runtime/runtime.ts';
@@ -12,8 +12,8 @@ import type { DnsConfig, SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { SandboxFiles } from '../oci/input.ts';
 import type { KeeperContext } from './context.ts';
 import type { Holder, SandboxToHold } from './executor.ts';
-import { openReader } from './fifo.ts';
 import { readJson, writeAtomically } from './files.ts';
+import { openReader } from './streams/fifo.ts';
 
 /** The file `sandbox.json`. */
 export interface SandboxRecord {

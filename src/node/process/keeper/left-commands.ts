@@ -1,7 +1,7 @@
 /** Commands of `exec` that a keeper which was killed has left: nobody reads what they write any more. */
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readPid } from './pid-file.ts';
+import { readPid } from './supervisor/pid-file.ts';
 
 /** Ends those whose directories are in `streams`. `cgroup` is that of all pods: an id may be another process by now. */
 export function endLeftCommands(streams: string, cgroup: string): void {

@@ -1,6 +1,7 @@
 /** The calls that the keeper answers, and what the two sides send each other. */
-import type { KeyedSocketNames } from '../../../base/keyed-socket/keyed-socket.ts';
+
 import type { TerminalSize } from '../../../base/programs/process-streams.ts';
+import type { KeyedSocketNames } from '../../../base/sockets/keyed-socket/keyed-socket.ts';
 import type { ImageConfig } from '../../images/image-config.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
 import type { RuntimeErrorCode } from '../../runtime/errors.ts';

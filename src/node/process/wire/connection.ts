@@ -1,7 +1,7 @@
 /** The agent's side of the connection to a keeper. */
 import type { Socket } from 'node:net';
-import { connectWithKey } from '../../../base/keyed-socket/keyed-socket.ts';
-import { onLines } from '../../../base/keyed-socket/lines.ts';
+import { connectWithKey } from '../../../base/sockets/keyed-socket/keyed-socket.ts';
+import { onLines } from '../../../base/sockets/keyed-socket/lines.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { type KeeperCalls, keeperSocket, type Message, type Opening, type StreamName } from './calls.ts';
 

@@ -1,8 +1,8 @@
 /** Finds the CSI drivers of the node, registers them, and calls them. */
 import { join } from 'node:path';
+import { PRIVATE_DIRECTORY } from '../../../base/files/own/modes.ts';
+import { type FSWatcher, makeDirectory, readdir, stat, watch } from '../../../base/files/own/own-files.ts';
 import type { Logger } from '../../../base/log.ts';
-import { PRIVATE_DIRECTORY } from '../../../base/own-files/modes.ts';
-import { type FSWatcher, makeDirectory, readdir, stat, watch } from '../../../base/own-files/own-files.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Method } from '../../../protocols/grpc/call.ts';
 import { GrpcError } from '../../../protocols/grpc/status.ts';

@@ -1,8 +1,8 @@
 /** Attaches, stages and publishes a volume of a CSI driver. */
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
-import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
-import { makeDirectory } from '../../../base/own-files/own-files.ts';
+import { TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
+import { makeDirectory } from '../../../base/files/own/own-files.ts';
 import { attachmentName } from '../../../kinds/volumes/attachment.ts';
 import { applyFsGroup } from '../host/ownership.ts';
 import type { VolumeSetup } from '../kinds/setup.ts';

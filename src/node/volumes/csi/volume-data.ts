@@ -1,7 +1,7 @@
 /** Saves data beside a published volume, so that it can be unpublished without the pod's object. */
 import { join } from 'node:path';
-import { PRIVATE_FILE } from '../../../base/own-files/modes.ts';
-import { readFile, writeFile } from '../../../base/own-files/own-files.ts';
+import { PRIVATE_FILE } from '../../../base/files/own/modes.ts';
+import { readFile, writeFile } from '../../../base/files/own/own-files.ts';
 
 export interface CsiVolumeData {
   readonly driverName: string;

@@ -23,7 +23,7 @@ import {
   symlink,
   unlink,
   writeFile,
-} from '../../../base/own-files/own-files.ts';
+} from '../../../base/files/own/own-files.ts';
 import type { Random } from '../../../base/random.ts';
 import { type HostIds, hostUser, rootOf } from '../host/host-ids.ts';
 import { type Payload, PayloadError, type PayloadFile } from './payload.ts';

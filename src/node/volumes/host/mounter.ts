@@ -1,7 +1,7 @@
 /** Mounts and unmounts with the programs of the system. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { readFile } from '../../../base/own-files/own-files.ts';
+import { readFile } from '../../../base/files/own/own-files.ts';
 import { VolumeError } from '../volumes.ts';
 import { type MountEntry, parseMountInfo } from './mount-table.ts';
 

@@ -1,4 +1,4 @@
-import { readdir } from '../../../base/own-files/own-files.ts';
+import { readdir } from '../../../base/files/own/own-files.ts';
 
 /** Lists the names in a directory; empty for one that does not exist. */
 export async function namesIn(directory: string): Promise<string[]> {

@@ -1,7 +1,7 @@
 /** Gives the files of a volume to the pod's `fsGroup`. */
-import { changeTree } from '../../../base/files-inside/change-tree.ts';
-import { TreeTooDeepError } from '../../../base/files-inside/errors.ts';
-import { type Stats, stat } from '../../../base/own-files/own-files.ts';
+import { changeTree } from '../../../base/files/inside/change-tree.ts';
+import { TreeTooDeepError } from '../../../base/files/inside/errors.ts';
+import { type Stats, stat } from '../../../base/files/own/own-files.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { VolumeError } from '../volumes.ts';
 import { type HostIds, hostGroup } from './host-ids.ts';

@@ -1,7 +1,8 @@
 /** The file system for files that must never be on a disk: a tmpfs that all pods of the node share, and only the agent writes to. */
+
+import { TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
+import { makeDirectory } from '../../../base/files/own/own-files.ts';
 import type { Logger } from '../../../base/log.ts';
-import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
-import { makeDirectory } from '../../../base/own-files/own-files.ts';
 import type { Mounter } from './mounter.ts';
 import { namesIn } from './names-in.ts';
 

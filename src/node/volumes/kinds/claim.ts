@@ -1,8 +1,8 @@
 /** Persistent volumes, through a claim of the pod's namespace: its own, or one that was made for the pod alone. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
-import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
-import { chmod, makeDirectory, stat } from '../../../base/own-files/own-files.ts';
+import { TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
+import { chmod, makeDirectory, stat } from '../../../base/files/own/own-files.ts';
 import type { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import type { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { nodeDirectory } from '../../../kinds/volumes/node-directory.ts';

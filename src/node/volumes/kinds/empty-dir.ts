@@ -1,6 +1,6 @@
 /** A directory that lives as long as its pod: on disk, or in memory. */
-import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
-import { chmod, chown, makeDirectory } from '../../../base/own-files/own-files.ts';
+import { TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
+import { chmod, chown, makeDirectory } from '../../../base/files/own/own-files.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { rootOf } from '../host/host-ids.ts';
 import { bytesOf, tmpfsOptions } from '../host/memory.ts';

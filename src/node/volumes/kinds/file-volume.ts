@@ -1,8 +1,8 @@
 /** ConfigMap, Secret, downward API and projected volumes: directories with files that the agent writes. */
 import { join, normalize } from 'node:path';
-import { openInside } from '../../../base/files-inside/open-inside.ts';
-import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
-import { chmod, chown, lstat, makeDirectory } from '../../../base/own-files/own-files.ts';
+import { openInside } from '../../../base/files/inside/open-inside.ts';
+import { TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
+import { chmod, chown, lstat, makeDirectory } from '../../../base/files/own/own-files.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { readPayload, writeAtomically } from '../files/atomic-writer.ts';
 import { type CollectedFiles, collectFiles, hasChangingFiles, hasConfiguredFiles } from '../files/sources.ts';

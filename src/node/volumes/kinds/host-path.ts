@@ -1,6 +1,6 @@
 /** A file or directory of the node. */
-import { makeDirectories } from '../../../base/own-files/make-directories.ts';
-import { open, stat } from '../../../base/own-files/own-files.ts';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
+import { open, stat } from '../../../base/files/own/own-files.ts';
 import { backsteps } from '../../../kinds/shapes/meta/paths.ts';
 import { type PreparedVolume, VolumeError } from '../volumes.ts';
 

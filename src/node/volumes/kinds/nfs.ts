@@ -1,6 +1,6 @@
 /** A directory of an NFS server, through the `mount` of the node. */
-import { TRAVERSED_DIRECTORY } from '../../../base/own-files/modes.ts';
-import { makeDirectory } from '../../../base/own-files/own-files.ts';
+import { TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
+import { makeDirectory } from '../../../base/files/own/own-files.ts';
 import type { PreparedVolume } from '../volumes.ts';
 import type { VolumeSetup } from './setup.ts';
 

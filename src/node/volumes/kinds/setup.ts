@@ -6,12 +6,12 @@ import type { SeenPod } from '../../pod/container-run.ts';
 import type { VolumesApi } from '../api.ts';
 import type { CsiDrivers } from '../csi/drivers.ts';
 import type { VolumesInUse } from '../csi/in-use.ts';
+import type { OwnDirectory } from '../directories/own-directory.ts';
 import type { ServiceAccountTokens } from '../files/service-account-tokens.ts';
 import type { HostIds } from '../host/host-ids.ts';
 import type { Layout } from '../host/layout.ts';
 import type { Mounter } from '../host/mounter.ts';
 import type { SecretMemory } from '../host/secret-memory.ts';
-import type { OwnDirectory } from '../own-directory.ts';
 import type { SerialByKey } from '../serial-by-key.ts';
 
 export type PodVolume = NonNullable<SeenPod['spec']['volumes']>[number];

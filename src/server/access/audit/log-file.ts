@@ -1,7 +1,7 @@
 import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import type { Logger } from '../../../base/log.ts';
-import { makeDirectories } from '../../../base/own-files/make-directories.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Backend } from './audit.ts';
 

@@ -4,8 +4,8 @@ import { ControlledClock } from '../../../base/time/clock.ts';
 import { authenticated } from './authenticated.ts';
 import { type Credentials, createAuthenticator, type TokenSource } from './authenticator.ts';
 import type { ClientCertificate } from './certificate.ts';
-import { passwordFile } from './password-file.ts';
-import { tokenFile } from './token-file.ts';
+import { passwordFile } from './files/password-file.ts';
+import { tokenFile } from './files/token-file.ts';
 
 const clock = new ControlledClock(1000);
 const tokens = tokenFile('secret,alice,1,"developers,testers"\nplain,bob,2\n');

@@ -5,7 +5,7 @@ import type { User } from '../../../api/user.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import type { Condition } from '../../../store/store.ts';
-import type { Entry } from '../cache/entry.ts';
+import type { Entry } from '../cache/entry/entry.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import type { BodyType } from '../registry/descriptor.ts';
 import type { Resource } from '../registry/registry.ts';

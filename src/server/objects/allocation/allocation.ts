@@ -16,7 +16,7 @@ import {
 } from '../../../kinds/groups/core/service/service-addresses.ts';
 import { IPAddress } from '../../../kinds/groups/networking/ip-address.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
-import { canonicalIp } from '../../../kinds/shapes/meta/canonical-ip.ts';
+import { canonicalIp } from '../../../kinds/shapes/meta/addresses/canonical-ip.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { Write } from '../../../store/store.ts';
 import { invalidObject } from '../body/check.ts';

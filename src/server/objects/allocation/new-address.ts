@@ -5,7 +5,7 @@ import {
   IPAddress,
 } from '../../../kinds/groups/networking/ip-address.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { ipFamily } from '../../../kinds/shapes/meta/ip-address.ts';
+import { ipFamily } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 
 /** Creates the IPAddress of a cluster IP. */
 export function newAddress(address: string, service: Pick<KubeObject['metadata'], 'namespace' | 'name'>): KubeObject {

@@ -1,5 +1,5 @@
 /** The ranges that addresses and ports of services are allocated from. */
-import { type IpFamily, ipFamily, parseIp } from '../../../kinds/shapes/meta/ip-address.ts';
+import { type IpFamily, ipFamily, parseIp } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 
 export interface IpRange {
   readonly text: string;

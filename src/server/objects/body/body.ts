@@ -1,7 +1,7 @@
 import { badRequest } from '../../../api/errors.ts';
 import { isTree } from '../../../base/json/tree.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
-import { DecodeError, type DecodeOptions, decode, LimitError } from '../../../schema/decode.ts';
+import { DecodeError, type DecodeOptions, decode, LimitError } from '../../../schema/decode/decode.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import type { BodyType } from '../registry/descriptor.ts';
 import type { Registry, Resource } from '../registry/registry.ts';

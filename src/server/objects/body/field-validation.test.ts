@@ -3,7 +3,7 @@ import { type Asked, type TestServer, testServer } from '../../../../test/suppor
 import type { Call } from '../../../api/call.ts';
 import { RequestNotes } from '../../../api/request-notes.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { reportBodyFaults } from './field-validation.ts';

@@ -7,9 +7,9 @@ import type { Call } from '../../../api/call.ts';
 import { badRequest } from '../../../api/errors.ts';
 import type { RequestNotes } from '../../../api/request-notes.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
+import { unknownFields } from '../../../schema/decode/unknown-fields.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
-import { unknownFields } from '../../../schema/unknown-fields.ts';
 import { invalidObject } from './check.ts';
 import { REDACTED } from './redacted.ts';
 

@@ -1,7 +1,7 @@
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
-import type { Before } from '../cache/encoding.ts';
-import type { Entry } from '../cache/entry.ts';
+import type { Before } from '../cache/entry/encoding.ts';
+import type { Entry } from '../cache/entry/entry.ts';
 
 /**
  * A spec that passed validation in one object and is shared by later objects with an equal one, with its encoded bytes.

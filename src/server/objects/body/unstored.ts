@@ -1,6 +1,6 @@
 import type { Item, ListedItem } from '../../../api/reply.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { selfLinkOf } from '../cache/encoding.ts';
+import { selfLinkOf } from '../cache/entry/encoding.ts';
 import { fromHub, type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import type { Resource } from '../registry/registry.ts';
 

@@ -19,14 +19,14 @@ import {
   type Subscription,
   type Write,
 } from '../../../store/store.ts';
-import { ChangeHistory, type KeptChange } from './change-history.ts';
-import { ChangeRecord } from './change-record.ts';
-import type { Encoded } from './encoding.ts';
-import { Entry } from './entry.ts';
+import type { Encoded } from './entry/encoding.ts';
+import { Entry } from './entry/entry.ts';
+import { Origins } from './entry/origin.ts';
+import type { Marks } from './entry/own-image.ts';
+import { ChangeHistory, type KeptChange } from './history/change-history.ts';
+import { ChangeRecord } from './history/change-record.ts';
 import type { ObjectKey } from './keys.ts';
 import { parseKey, ROOT, tableName } from './keys.ts';
-import { Origins } from './origin.ts';
-import type { Marks } from './own-image.ts';
 import { Table } from './table.ts';
 
 export interface CacheOptions {

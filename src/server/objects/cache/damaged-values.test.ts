@@ -6,9 +6,9 @@ import { scratchDirectories } from '../../../../test/support/store-directories.t
 import { isApiError } from '../../../api/errors.ts';
 import { systemRandom as random } from '../../../base/random.ts';
 import { ControlledClock, systemClock } from '../../../base/time/clock.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
+import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
-import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { EncryptedStore } from '../../../store/encryption/encrypted-store.ts';
 import { type Keyring, newKey } from '../../../store/encryption/keyring.ts';
 import { openEmbeddedStore, type Store } from '../../../store/index.ts';

@@ -1,5 +1,5 @@
-import { ChangeRecord } from './change-record.ts';
-import type { Entry } from './entry.ts';
+import type { Entry } from './entry/entry.ts';
+import { ChangeRecord } from './history/change-record.ts';
 
 /** The objects of one namespace, or all of a cluster-scoped kind. They are sorted on read. */
 class NamespaceEntries {

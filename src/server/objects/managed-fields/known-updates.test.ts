@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { examples, kindOf, varied } from '../../../../test/support/varied.ts';
 import type { Version } from '../../../kinds/kind.ts';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import { fieldsOf } from '../../../schema/fields/fields-of.ts';
 import { knownUpdate } from './known-updates.ts';
 import { identifierOf, listManagers, type Manager, readManagers } from './managers.ts';

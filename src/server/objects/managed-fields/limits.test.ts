@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 
 const dataOf = (count: number, value = '') =>

@@ -1,6 +1,6 @@
 import { clone } from '../../../base/json/tree.ts';
 import type { Kind, KubeObject, Version } from '../../../kinds/kind.ts';
-import { decodeUnlimited } from '../../../schema/decode.ts';
+import { decodeUnlimited } from '../../../schema/decode/decode.ts';
 import { fromHub, toHub } from '../conversion/convert.ts';
 
 /** A tree in the versions in which managers own its fields. */

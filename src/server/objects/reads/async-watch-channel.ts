@@ -1,7 +1,7 @@
 import type { WatchBatch, WatchEvent } from '../../../api/reply.ts';
-import { type ChangeRecord, ObjectEvent } from '../cache/change-record.ts';
-import type { Entry } from '../cache/entry.ts';
-import { prepare } from '../cache/prepare.ts';
+import type { Entry } from '../cache/entry/entry.ts';
+import { prepare } from '../cache/entry/prepare.ts';
+import { type ChangeRecord, ObjectEvent } from '../cache/history/change-record.ts';
 import type { Resource } from '../registry/registry.ts';
 import type { Selection } from './selection.ts';
 import { batchOf, Channel } from './watch-channel.ts';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { testServer } from '../../../../test/support/server.ts';
 import type { ObjectReply, WatchReply } from '../../../api/reply.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 
 const user = { name: 'tester', groups: ['system:masters'] };

@@ -14,9 +14,9 @@ import {
   makeMovable,
 } from '../../../base/bytes/shared-buffer.ts';
 import { textBytes } from '../../../base/collections/bounded-map.ts';
-import { headOf, unspliced, writeSpliced } from '../cache/encoding.ts';
+import { headOf, unspliced, writeSpliced } from '../cache/entry/encoding.ts';
+import type { View } from '../cache/entry/view.ts';
 import type { Table } from '../cache/table.ts';
-import type { View } from '../cache/view.ts';
 import type { Registry, Resource } from '../registry/registry.ts';
 
 /** Limit for all lists together; a list larger than half of it is not kept. */

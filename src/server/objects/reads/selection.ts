@@ -7,7 +7,7 @@ import {
   parseLabelSelector,
   SelectorError,
 } from '../../../schema/selector/selector.ts';
-import type { Entry } from '../cache/entry.ts';
+import type { Entry } from '../cache/entry/entry.ts';
 import type { ObjectKey } from '../cache/keys.ts';
 import type { Resource } from '../registry/registry.ts';
 

@@ -1,8 +1,8 @@
 import type { WatchBatch, WatchEvent } from '../../../api/reply.ts';
 import { joinSharable } from '../../../base/bytes/shared-buffer.ts';
-import { type ChangeRecord, ObjectEvent } from '../cache/change-record.ts';
-import type { Entry } from '../cache/entry.ts';
-import type { View } from '../cache/view.ts';
+import type { Entry } from '../cache/entry/entry.ts';
+import type { View } from '../cache/entry/view.ts';
+import { type ChangeRecord, ObjectEvent } from '../cache/history/change-record.ts';
 import type { MaybeAsync } from '../conversion/convert.ts';
 import type { Resource } from '../registry/registry.ts';
 import type { Selection } from './selection.ts';

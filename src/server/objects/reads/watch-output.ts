@@ -1,5 +1,5 @@
 import type { WatchBatch, WatchConsumer, WatchEvent } from '../../../api/reply.ts';
-import { ObjectEvent } from '../cache/change-record.ts';
+import { ObjectEvent } from '../cache/history/change-record.ts';
 import type { WatchBacklogs } from './watch-backlogs.ts';
 import { batchOf } from './watch-channel.ts';
 

@@ -7,7 +7,7 @@ import type { Work, WorkMonitor } from '../../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Cache } from '../cache/cache.ts';
-import type { ChangeRecord } from '../cache/change-record.ts';
+import type { ChangeRecord } from '../cache/history/change-record.ts';
 import type { Registry, Resource } from '../registry/registry.ts';
 import { channelOf } from './async-watch-channel.ts';
 import type { Selection } from './selection.ts';

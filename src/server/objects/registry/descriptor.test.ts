@@ -9,9 +9,9 @@ import { type TestServer, testServer } from '../../../../test/support/server.ts'
 import type { Call } from '../../../api/call.ts';
 import type { ParameterValues, QueryParameters } from '../../../api/parameters.ts';
 import { clone } from '../../../base/json/tree.ts';
+import { Role } from '../../../kinds/groups/access/rbac/role.ts';
+import { RoleBinding } from '../../../kinds/groups/access/rbac/role-binding.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
-import { Role } from '../../../kinds/groups/rbac/role.ts';
-import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
 import { defineKind, type KubeObject, type ObjectOf } from '../../../kinds/kind.ts';
 import type { KindSubresources, SubresourceName } from '../../../kinds/subresources.ts';
 import { s } from '../../../schema/builders.ts';

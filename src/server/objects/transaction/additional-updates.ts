@@ -3,8 +3,8 @@ import type { AdditionalUpdate } from '../admission/request.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import type { ObjectDraft } from './draft.ts';
 import type { Update } from './mutation.ts';
+import { draftUpdate, finishUpdate } from './mutations/update.ts';
 import type { TransactionPorts } from './ports.ts';
-import { draftUpdate, finishUpdate } from './update.ts';
 
 /** Drafts the objects that admission updates together with the written one. They are not admitted themselves. */
 export function draftAdditionalUpdates(

@@ -2,9 +2,9 @@ import { ShortLivedMap } from '../../../base/collections/short-lived-map.ts';
 import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import type { Condition, Store, Write } from '../../../store/store.ts';
 import type { Cache, Written } from '../cache/cache.ts';
-import { type Encoded, encodeChange } from '../cache/encoding.ts';
-import type { Entry } from '../cache/entry.ts';
-import { checkMarker } from '../cache/markers.ts';
+import { checkMarker } from '../cache/definitions/markers.ts';
+import { type Encoded, encodeChange } from '../cache/entry/encoding.ts';
+import type { Entry } from '../cache/entry/entry.ts';
 import type { ObjectDraft } from './draft.ts';
 import { checkSize } from './object-size.ts';
 

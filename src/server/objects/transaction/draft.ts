@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { type Allocations, NO_ALLOCATIONS } from '../allocation/allocation.ts';
 import type { SharedSpec } from '../body/spec-interner.ts';
-import type { Entry } from '../cache/entry.ts';
+import type { Entry } from '../cache/entry/entry.ts';
 import type { ObjectKey } from '../cache/keys.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import type { Mutation } from './mutation.ts';

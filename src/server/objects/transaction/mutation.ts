@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { DeletePlan } from '../body/delete-options.ts';
-import type { Entry } from '../cache/entry.ts';
+import type { Entry } from '../cache/entry/entry.ts';
 import type { MaybeAsync } from '../conversion/convert.ts';
 import type { UpdatedPart } from '../registry/updated-part.ts';
 

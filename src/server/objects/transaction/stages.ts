@@ -3,17 +3,17 @@ import { notFound } from '../../../api/errors.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { AdmissionSubject } from '../admission/request.ts';
 import { isDryRun } from '../body/dry-run.ts';
-import type { Entry } from '../cache/entry.ts';
+import type { Entry } from '../cache/entry/entry.ts';
+import { prepare } from '../cache/entry/prepare.ts';
 import { keyOf } from '../cache/keys.ts';
-import { prepare } from '../cache/prepare.ts';
 import { type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
-import { draftCreate, finishCreate } from './create.ts';
-import { draftDelete, isDeletable, isUnchangedDelete } from './delete.ts';
 import type { ObjectDraft } from './draft.ts';
 import type { Delete, Mutation, Update } from './mutation.ts';
+import { draftCreate, finishCreate } from './mutations/create.ts';
+import { draftDelete, isDeletable, isUnchangedDelete } from './mutations/delete.ts';
+import { draftUpdate, finishUpdate, isUnchangedUpdate } from './mutations/update.ts';
 import type { TransactionPorts } from './ports.ts';
-import { draftUpdate, finishUpdate, isUnchangedUpdate } from './update.ts';
 
 /** Creates the next object. Throws NotFound when there is none to change. `stages`: absent to avoid pauses. */
 export function draftOf(

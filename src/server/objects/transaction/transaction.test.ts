@@ -6,7 +6,7 @@ import { ApiError } from '../../../api/errors.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import { Binding } from '../../../kinds/groups/core/binding.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../../kinds/groups/policy/pod-disruption-budget.ts';

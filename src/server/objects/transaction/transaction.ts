@@ -17,12 +17,12 @@
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { StoreConflict } from '../../../store/store.ts';
 import type { Admission } from '../admission/request.ts';
-import type { Entry } from '../cache/entry.ts';
+import type { Entry } from '../cache/entry/entry.ts';
 import type { ApiRequest } from '../registry/api-request.ts';
 import { draftAdditionalUpdates } from './additional-updates.ts';
-import { checkNameTaken, checkUnversioned } from './create.ts';
 import type { ObjectDraft } from './draft.ts';
 import type { Mutation } from './mutation.ts';
+import { checkNameTaken, checkUnversioned } from './mutations/create.ts';
 import type { TransactionPorts } from './ports.ts';
 import { catchUp } from './retry.ts';
 import { draftOf, finish, isDry, isUnchanged, keyOfTarget, subjectOf } from './stages.ts';

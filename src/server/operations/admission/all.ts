@@ -1,7 +1,6 @@
 /** All admission plugins in execution order. ResourceQuota runs last, when everything else has been decided. */
 
 import type { AdmissionPlugin } from './plugin.ts';
-import { alwaysPullImages } from './plugins/always-pull-images.ts';
 import {
   certificateApproval,
   certificateSigning,
@@ -10,18 +9,19 @@ import {
 } from './plugins/certificates/certificates.ts';
 import { defaultIngressClass } from './plugins/default-ingress-class.ts';
 import { defaultStorageClass } from './plugins/default-storage-class.ts';
-import { defaultTolerationSeconds } from './plugins/default-toleration-seconds.ts';
 import { denyServiceExternalIps } from './plugins/deny-service-external-ips.ts';
-import { extendedResourceToleration } from './plugins/extended-resource-toleration.ts';
 import { limitRanger } from './plugins/limit-ranger/limit-ranger.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.ts';
 import { nodeRestriction } from './plugins/node-restriction/restriction.ts';
 import { ownerReferencesPermissionEnforcement } from './plugins/owner-references-permission-enforcement.ts';
 import { persistentVolumeClaimResize } from './plugins/persistent-volume-claim-resize.ts';
 import { podSecurity } from './plugins/pod-security/pod-security.ts';
-import { priority } from './plugins/priority.ts';
+import { alwaysPullImages } from './plugins/pods/always-pull-images.ts';
+import { defaultTolerationSeconds } from './plugins/pods/default-toleration-seconds.ts';
+import { extendedResourceToleration } from './plugins/pods/extended-resource-toleration.ts';
+import { priority } from './plugins/pods/priority.ts';
+import { runtimeClass } from './plugins/pods/runtime-class.ts';
 import { resourceQuota } from './plugins/resource-quota/resource-quota.ts';
-import { runtimeClass } from './plugins/runtime-class.ts';
 import { serviceAccount } from './plugins/service-account/service-account.ts';
 import { storageObjectInUseProtection } from './plugins/storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './plugins/taint-nodes-by-condition.ts';

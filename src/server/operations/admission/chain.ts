@@ -2,7 +2,7 @@ import type { Call } from '../../../api/call.ts';
 import type { RequestNotes } from '../../../api/request-notes.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
-import { decode, LimitError } from '../../../schema/decode.ts';
+import { decode, LimitError } from '../../../schema/decode/decode.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import type { Condition } from '../../../store/store.ts';
 import type {

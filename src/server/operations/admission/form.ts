@@ -2,7 +2,7 @@
 import { ApiError } from '../../../api/errors.ts';
 import { clone, setPath, type Tree } from '../../../base/json/tree.ts';
 import { type KubeObject, splitApiVersion, type Version } from '../../../kinds/kind.ts';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import type { AdmissionRequest } from '../../objects/admission/request.ts';
 import { cannotHandle } from '../../objects/body/body.ts';
 import { scaleDefinition, scaleOf } from '../../objects/body/scale-view.ts';

@@ -1,6 +1,7 @@
 /** Matches requests with the criteria of a webhook or a policy. */
-import type { RuleWithOperations } from '../../../kinds/groups/admissionregistration/rule.ts';
+
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import type { RuleWithOperations } from '../../../kinds/groups/extension/admissionregistration/rule.ts';
 import type { Version } from '../../../kinds/kind.ts';
 import type { LabelSelector } from '../../../kinds/shapes/meta/label-selector.ts';
 import { fromLabelSelector } from '../../../schema/selector/selector.ts';

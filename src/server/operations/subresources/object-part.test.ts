@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { pem, testRequest } from '../../../../test/support/kinds/test-request.ts';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
-import { CertificateSigningRequest } from '../../../kinds/groups/certificates/certificate-signing-request.ts';
+import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 

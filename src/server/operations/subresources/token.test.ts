@@ -4,8 +4,8 @@ import { type Asked, type TestServer, testServer } from '../../../../test/suppor
 import { systemRandom } from '../../../base/random.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
-import { ServiceAccountTokens } from '../../access/authn/service-account-tokens.ts';
-import { createTokenIssuer } from '../../access/authn/token-issuer.ts';
+import { ServiceAccountTokens } from '../../access/authn/tokens/service-account-tokens.ts';
+import { createTokenIssuer } from '../../access/authn/tokens/token-issuer.ts';
 
 const ISSUER = 'https://kubernetes.default.svc.cluster.local';
 const key = generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey;

@@ -1,14 +1,14 @@
 import type { Call } from '../../../api/call.ts';
 import { badRequest, conflict, noSuchPath, notFound } from '../../../api/errors.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import { TokenRequest } from '../../../kinds/groups/authentication/token-request.ts';
+import { TokenRequest } from '../../../kinds/groups/access/authentication/token-request.ts';
+import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { Secret } from '../../../kinds/groups/core/secret.ts';
 import type { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
 import { type Kind, type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { invalid } from '../../../schema/field-error.ts';
-import type { BoundToken, Reference, TokenIssuer } from '../../access/authn/token-issuer.ts';
+import type { BoundToken, Reference, TokenIssuer } from '../../access/authn/tokens/token-issuer.ts';
 import type { Access } from '../../access/ports.ts';
 import { readBody } from '../../objects/body/body.ts';
 import { checkContent, invalidObject } from '../../objects/body/check.ts';

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, type TestServer, testServer } from '../../../../test/support/server.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
+import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { Secret } from '../../../kinds/groups/core/secret.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { zeroObject } from '../../../schema/fields/zero.ts';
 

@@ -3,7 +3,7 @@ import type { ObjectReply } from '../../../api/reply.ts';
 import { clone, isTree, type Tree } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import { checkFields, errorText } from '../../../schema/fields/check.ts';
 import { zeroObject } from '../../../schema/fields/zero.ts';
 import type { Access } from '../../access/ports.ts';

@@ -2,7 +2,7 @@ import { notFound } from '../../../api/errors.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
 import { exportedObject } from '../../objects/body/export.ts';
 import { plainItem } from '../../objects/body/unstored.ts';
-import { prepare } from '../../objects/cache/prepare.ts';
+import { prepare } from '../../objects/cache/entry/prepare.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
 import { parseRevision, waitForRevision } from '../../objects/reads/freshness.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';

@@ -1,10 +1,10 @@
 import type { Call } from '../../../api/call.ts';
 import type { ListReply } from '../../../api/reply.ts';
-import { selfLinkOf } from '../../objects/cache/encoding.ts';
-import type { Entry } from '../../objects/cache/entry.ts';
-import { prepare } from '../../objects/cache/prepare.ts';
-import { UnreadableObject, unreadableList } from '../../objects/cache/unreadable.ts';
-import type { View } from '../../objects/cache/view.ts';
+import { selfLinkOf } from '../../objects/cache/entry/encoding.ts';
+import type { Entry } from '../../objects/cache/entry/entry.ts';
+import { prepare } from '../../objects/cache/entry/prepare.ts';
+import { UnreadableObject, unreadableList } from '../../objects/cache/entry/unreadable.ts';
+import type { View } from '../../objects/cache/entry/view.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
 import { encodeToken } from '../../objects/reads/continue-token.ts';
 import { listJson } from '../../objects/reads/list-bodies.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { testServer } from '../../../../test/support/server.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 
 it('rejects a patch that does not apply, with the reason and with details, even empty ones', async () => {

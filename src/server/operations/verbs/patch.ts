@@ -3,7 +3,7 @@ import { ApiError, badRequest } from '../../../api/errors.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
 import { type DividedWork, inTurns, type Pace } from '../../../base/event-loop/in-turns.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { decode } from '../../../schema/decode.ts';
+import { decode } from '../../../schema/decode/decode.ts';
 import { jsonPatchInTurns } from '../../../schema/patch/json-patch.ts';
 import { applyMergePatch } from '../../../schema/patch/merge-patch.ts';
 import { PatchError } from '../../../schema/patch/patch-error.ts';

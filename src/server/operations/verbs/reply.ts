@@ -1,6 +1,6 @@
 import type { ObjectReply, StatusReply } from '../../../api/reply.ts';
 import { unstored } from '../../objects/body/unstored.ts';
-import { prepare } from '../../objects/cache/prepare.ts';
+import { prepare } from '../../objects/cache/entry/prepare.ts';
 import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';
 import type { Resource } from '../../objects/registry/registry.ts';
 import type { TransactionResult } from '../../objects/transaction/transaction.ts';

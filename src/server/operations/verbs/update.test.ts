@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { testServer } from '../../../../test/support/server.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import type { AdmissionPlugin } from '../admission/plugin.ts';
 

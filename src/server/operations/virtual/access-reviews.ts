@@ -2,10 +2,10 @@
 
 import { badRequest } from '../../../api/errors.ts';
 import type { User } from '../../../api/user.ts';
-import { LocalSubjectAccessReview } from '../../../kinds/groups/authorization/local-subject-access-review.ts';
-import { SelfSubjectAccessReview } from '../../../kinds/groups/authorization/self-subject-access-review.ts';
-import { SelfSubjectRulesReview } from '../../../kinds/groups/authorization/self-subject-rules-review.ts';
-import { SubjectAccessReview } from '../../../kinds/groups/authorization/subject-access-review.ts';
+import { LocalSubjectAccessReview } from '../../../kinds/groups/access/authorization/local-subject-access-review.ts';
+import { SelfSubjectAccessReview } from '../../../kinds/groups/access/authorization/self-subject-access-review.ts';
+import { SelfSubjectRulesReview } from '../../../kinds/groups/access/authorization/self-subject-rules-review.ts';
+import { SubjectAccessReview } from '../../../kinds/groups/access/authorization/subject-access-review.ts';
 import { SelectorError } from '../../../schema/selector/selector.ts';
 import { fieldRequirements, labelRequirements } from '../../access/authz/attributes.ts';
 import type { Attributes, SelectorRequirement } from '../../access/authz/authorizer.ts';

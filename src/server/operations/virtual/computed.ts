@@ -2,7 +2,7 @@ import { notFound } from '../../../api/errors.ts';
 import type { ListReply, ObjectReply } from '../../../api/reply.ts';
 import type { Kind, KubeObject, ObjectOf } from '../../../kinds/kind.ts';
 import { plainItem } from '../../objects/body/unstored.ts';
-import { selfLinkOf } from '../../objects/cache/encoding.ts';
+import { selfLinkOf } from '../../objects/cache/entry/encoding.ts';
 import { readInTurns } from '../../objects/reads/read-in-turns.ts';
 import { checkOf } from '../../objects/reads/selection.ts';
 import type { ApiRequest } from '../../objects/registry/api-request.ts';

@@ -2,8 +2,8 @@
 
 import { badRequest } from '../../../api/errors.ts';
 import type { User } from '../../../api/user.ts';
-import { SelfSubjectReview } from '../../../kinds/groups/authentication/self-subject-review.ts';
-import { TokenReview } from '../../../kinds/groups/authentication/token-review.ts';
+import { SelfSubjectReview } from '../../../kinds/groups/access/authentication/self-subject-review.ts';
+import { TokenReview } from '../../../kinds/groups/access/authentication/token-review.ts';
 import { review } from './review.ts';
 
 export const selfSubjectReview = review(SelfSubjectReview, (object, _core, { user }) => {

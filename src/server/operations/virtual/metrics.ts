@@ -6,7 +6,7 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { NodeMetrics } from '../../../kinds/groups/metrics/node-metrics.ts';
 import { PodMetrics } from '../../../kinds/groups/metrics/pod-metrics.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
-import { selfLinkOf } from '../../objects/cache/encoding.ts';
+import { selfLinkOf } from '../../objects/cache/entry/encoding.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
 import type { NodeUsage, Usage } from '../../outbound/nodes/connection.ts';
 import type { Outbound } from '../../outbound/ports.ts';

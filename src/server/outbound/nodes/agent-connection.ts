@@ -3,9 +3,9 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { ApiError, type Reason, reasons } from '../../../api/errors.ts';
-import { socketFailure } from '../../../base/dial/dial-error.ts';
-import type { DialGuard } from '../../../base/dial/dial-guard.ts';
-import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
+import { refuseUpgrade } from '../../../base/http/refuse-upgrade.ts';
+import { socketFailure } from '../../../base/sockets/dial/dial-error.ts';
+import type { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 
 /** The address of an agent. */

@@ -7,8 +7,8 @@ import { RefusedUpgrade } from '../../../api/remote-command/client.ts';
 import type { CommandStreams } from '../../../api/remote-command/command-channels.ts';
 import { openCommand } from '../../../api/remote-command/command-client.ts';
 import { openPort } from '../../../api/remote-command/port-client.ts';
-import { joinHost } from '../../../base/dial/dial-error.ts';
-import type { DialGuard } from '../../../base/dial/dial-guard.ts';
+import { joinHost } from '../../../base/sockets/dial/dial-error.ts';
+import type { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import {
   type AgentAddress,

@@ -1,4 +1,4 @@
-import type { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import type { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 
 /** The address of a ready endpoint of a service. */
 export interface ServiceEndpoint {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
-import { DialGuard } from '../../../base/dial/dial-guard.ts';
+import { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
 import type { AdmissionPlugin } from '../../operations/admission/plugin.ts';

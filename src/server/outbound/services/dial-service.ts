@@ -1,7 +1,7 @@
 /** Connects to the programs behind a Service. */
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../../api/errors.ts';
-import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';

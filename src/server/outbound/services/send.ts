@@ -3,7 +3,7 @@ import { type ClientRequest, request as httpRequest, type IncomingMessage } from
 import { type Agent, request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
 import type { ClientConnection } from '../../../api/reply.ts';
-import { bodyFraming } from '../../../base/body-framing.ts';
+import { bodyFraming } from '../../../base/http/body-framing.ts';
 import { forwardedHeaders } from './headers.ts';
 
 /** The client whose request is forwarded. */

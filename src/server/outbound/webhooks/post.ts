@@ -7,7 +7,7 @@ import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { refuseUpgrade } from '../../../base/refuse-upgrade.ts';
+import { refuseUpgrade } from '../../../base/http/refuse-upgrade.ts';
 import { tlsAgent } from '../services/tls-agent.ts';
 
 export interface Endpoint {

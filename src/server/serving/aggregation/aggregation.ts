@@ -1,7 +1,7 @@
 /** Aggregation of other API servers, as `createServer` starts it. */
 
 import type { Handle } from '../../../api/call.ts';
-import { APIService } from '../../../kinds/groups/apiregistration/api-service.ts';
+import { APIService } from '../../../kinds/groups/extension/apiregistration/api-service.ts';
 import { splitApiVersion } from '../../../kinds/kind.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import type { Outbound } from '../../outbound/ports.ts';

@@ -7,10 +7,10 @@ import type { Handle } from '../../../api/call.ts';
 import { isLostRace } from '../../../api/errors.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import { APIService, LOCAL_CONDITION } from '../../../kinds/groups/apiregistration/api-service.ts';
-import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
-import type { Entry } from '../../objects/cache/entry.ts';
+import { APIService, LOCAL_CONDITION } from '../../../kinds/groups/extension/apiregistration/api-service.ts';
+import type { Entry } from '../../objects/cache/entry/entry.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';
 import { SERVER_USER } from '../../objects/server-user.ts';
@@ -26,10 +26,10 @@ import {
   ownGroup,
   PASSED,
 } from './availability.ts';
+import { type Reach, Transport } from './forwarding/transport.ts';
 import type { FrontProxy } from './front-proxy.ts';
 import { MANAGED_LABEL } from './local-services.ts';
 import { ProxiedApi } from './proxied-api.ts';
-import { type Reach, Transport } from './transport.ts';
 
 type Ports = Pick<Reader, 'cache' | 'turns'> & Tools & Outbound;
 

@@ -5,7 +5,7 @@
 
 import type { Handle } from '../../../api/call.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';
 import { put } from '../../upkeep/own-objects.ts';
 import { Upkeep, type UpkeepPorts } from '../../upkeep/upkeep.ts';

@@ -1,7 +1,8 @@
 /** Determines whether the server behind an APIService is available, with the messages of Kubernetes. */
-import type { APIServiceCondition } from '../../../kinds/groups/apiregistration/api-service.ts';
-import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+
+import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
+import type { APIServiceCondition } from '../../../kinds/groups/extension/apiregistration/api-service.ts';
 import type { Reader } from '../../objects/ports.ts';
 import { objectNamed } from '../../objects/reads/lookup.ts';
 import { serviceEndpoints } from '../../outbound/nodes/service-endpoints.ts';

@@ -5,7 +5,7 @@
  * next start: servers of two releases on one store may differ.
  */
 import { clone, deepEqual } from '../../../base/json/tree.ts';
-import { APIService } from '../../../kinds/groups/apiregistration/api-service.ts';
+import { APIService } from '../../../kinds/groups/extension/apiregistration/api-service.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { objectsIn } from '../../objects/reads/lookup.ts';
 import type { Mutation } from '../../objects/transaction/mutation.ts';

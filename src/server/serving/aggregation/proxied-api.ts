@@ -1,5 +1,5 @@
 import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
-import type { APIService } from '../../../kinds/groups/apiregistration/api-service.ts';
+import type { APIService } from '../../../kinds/groups/extension/apiregistration/api-service.ts';
 import type {
   Backend,
   BackendSchemas,
@@ -9,11 +9,11 @@ import type {
   ProxiedRequest,
 } from '../backend.ts';
 import type { Exchange } from '../exchange.ts';
-import { discoveredRows } from './discovery-rows.ts';
-import { forward, unavailable } from './forward.ts';
-import { OpenApiDocuments } from './openapi-documents.ts';
-import { replyUnavailable, serve, tooManyWaiting } from './serve.ts';
-import type { Transport } from './transport.ts';
+import { forward, unavailable } from './forwarding/forward.ts';
+import { replyUnavailable, serve, tooManyWaiting } from './forwarding/serve.ts';
+import type { Transport } from './forwarding/transport.ts';
+import { discoveredRows } from './published/discovery-rows.ts';
+import { OpenApiDocuments } from './published/openapi-documents.ts';
 
 /** Limit for requests waiting for one server, which may never answer; each holds memory. */
 const MAX_WAITING_REQUESTS = 400;

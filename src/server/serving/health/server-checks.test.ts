@@ -5,7 +5,7 @@ import { ControlledClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import { MemoryStore } from '../../../store/memory/memory-store.ts';
 import { Cache } from '../../objects/cache/cache.ts';
-import { priority } from '../../operations/admission/plugins/priority.ts';
+import { priority } from '../../operations/admission/plugins/pods/priority.ts';
 import { runCheck } from '../http/documents/health.ts';
 import { serverChecks } from './server-checks.ts';
 

@@ -1,19 +1,19 @@
 /** The health checks of a server, under the names of Kubernetes. */
 
-import { MutatingWebhookConfiguration } from '../../../kinds/groups/admissionregistration/mutating-webhook-configuration.ts';
-import { MutatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
-import { ValidatingAdmissionPolicy } from '../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
-import { ValidatingWebhookConfiguration } from '../../../kinds/groups/admissionregistration/validating-webhook-configuration.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
-import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { ClusterRole } from '../../../kinds/groups/access/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../kinds/groups/access/rbac/cluster-role-binding.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
+import { MutatingWebhookConfiguration } from '../../../kinds/groups/extension/admissionregistration/mutating-webhook-configuration.ts';
+import { MutatingAdmissionPolicy } from '../../../kinds/groups/extension/admissionregistration/policies/mutating-admission-policy.ts';
+import { ValidatingAdmissionPolicy } from '../../../kinds/groups/extension/admissionregistration/policies/validating-admission-policy.ts';
+import { ValidatingWebhookConfiguration } from '../../../kinds/groups/extension/admissionregistration/validating-webhook-configuration.ts';
 import { FlowSchema } from '../../../kinds/groups/flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from '../../../kinds/groups/flowcontrol/priority-level-configuration.ts';
 import { IPAddress } from '../../../kinds/groups/networking/ip-address.ts';
 import { ServiceCIDR } from '../../../kinds/groups/networking/service-cidr.ts';
-import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
 import { PriorityClass } from '../../../kinds/groups/scheduling/priority-class.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { defaultLevels, defaultSchemas } from '../../access/fairness/defaults.ts';

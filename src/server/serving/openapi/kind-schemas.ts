@@ -3,12 +3,12 @@
 import type { Registry } from '../../objects/registry/registry.ts';
 import type { BackendSchemas } from '../backend.ts';
 import { Definitions } from './definitions.ts';
+import { swaggerDeclaration } from './dialects/swagger.ts';
+import { DIALECT_V2, partV2 } from './dialects/v2.ts';
+import { DIALECT_V3, documentV3 } from './dialects/v3.ts';
 import { resourcesEndpoint } from './discovery.ts';
 import { type Endpoint, endpointsOf } from './operations.ts';
 import { DefinitionRenderer } from './schemas.ts';
-import { swaggerDeclaration } from './swagger.ts';
-import { DIALECT_V2, partV2 } from './v2.ts';
-import { DIALECT_V3, documentV3 } from './v3.ts';
 
 /** The definitions shared by the documents of all groups and versions. */
 interface Shared {

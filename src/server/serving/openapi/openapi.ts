@@ -7,14 +7,14 @@ import { setImmediate } from 'node:timers/promises';
 import { Registry } from '../../objects/registry/registry.ts';
 import type { Backend, BackendSchemas, Backends, Json } from '../backend.ts';
 import { Definitions } from './definitions.ts';
+import { encodeDocument } from './dialects/proto.ts';
+import { swaggerListing } from './dialects/swagger.ts';
+import { DIALECT_V2, documentV2, partV2 } from './dialects/v2.ts';
 import { groupEndpoints } from './discovery.ts';
 import { chooseType, JSON_TYPE, PROTOBUF_TYPE } from './media.ts';
 import { rootOf } from './operations.ts';
-import { encodeDocument } from './proto.ts';
 import { type PublishedDocument, publishedDocument } from './published-document.ts';
 import { DefinitionRenderer } from './schemas.ts';
-import { swaggerListing } from './swagger.ts';
-import { DIALECT_V2, documentV2, partV2 } from './v2.ts';
 
 const V2 = '/openapi/v2';
 const V3 = '/openapi/v3';

@@ -5,7 +5,7 @@
 
 import { rawJson } from '../../../base/json/raw-json.ts';
 import type { Tree } from '../../../base/json/tree.ts';
-import { JSONSchemaProps } from '../../../kinds/groups/apiextensions/json-schema-props.ts';
+import { JSONSchemaProps } from '../../../kinds/groups/extension/apiextensions/json-schema-props.ts';
 import { fieldNumbers } from '../../../kinds/protobuf/all.ts';
 import { parseFields } from '../../../kinds/protobuf/field-numbers.ts';
 import { ProtoWriter } from '../../../protocols/protobuf/writer.ts';

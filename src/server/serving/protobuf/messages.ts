@@ -6,7 +6,7 @@
 
 import { countParts } from '../../../base/json/size.ts';
 import { put, type Tree } from '../../../base/json/tree.ts';
-import { JSONSchemaProps } from '../../../kinds/groups/apiextensions/json-schema-props.ts';
+import { JSONSchemaProps } from '../../../kinds/groups/extension/apiextensions/json-schema-props.ts';
 import { fieldNumbers } from '../../../kinds/protobuf/all.ts';
 import { parseFields } from '../../../kinds/protobuf/field-numbers.ts';
 import type { ProtoReader } from '../../../protocols/protobuf/reader.ts';

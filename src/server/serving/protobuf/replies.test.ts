@@ -8,7 +8,7 @@ import { allKinds } from '../../../kinds/all.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { ProtoReader } from '../../../protocols/protobuf/reader.ts';
 import { plainItem } from '../../objects/body/unstored.ts';
-import { View } from '../../objects/cache/view.ts';
+import { View } from '../../objects/cache/entry/view.ts';
 import { batchOf } from '../../objects/reads/watch-channel.ts';
 import type { HttpServer } from '../http/server.ts';
 import { ProtobufBodies } from './bodies.ts';

@@ -16,8 +16,8 @@ import type {
 } from '../../../api/reply.ts';
 import { allocateForSending, makeMovable } from '../../../base/bytes/shared-buffer.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { ObjectEvent } from '../../objects/cache/change-record.ts';
-import { type ObjectEncoding, View } from '../../objects/cache/view.ts';
+import { type ObjectEncoding, View } from '../../objects/cache/entry/view.ts';
+import { ObjectEvent } from '../../objects/cache/history/change-record.ts';
 import { batchOf } from '../../objects/reads/watch-channel.ts';
 import type { Registry } from '../../objects/registry/registry.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';

@@ -8,7 +8,7 @@ import { type TestServer, testServer } from '../../../../test/support/server.ts'
 import type { ListReply, Reply } from '../../../api/reply.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
-import { ConfigMap } from '../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import type { ObjectForm } from './forms.ts';
 import { shapeReply } from './reply.ts';

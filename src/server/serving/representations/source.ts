@@ -1,8 +1,8 @@
 import type { Item, WatchEvent } from '../../../api/reply.ts';
 import { clone } from '../../../base/json/tree.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { ObjectEvent } from '../../objects/cache/change-record.ts';
-import { View } from '../../objects/cache/view.ts';
+import { View } from '../../objects/cache/entry/view.ts';
+import { ObjectEvent } from '../../objects/cache/history/change-record.ts';
 import type { Resource } from '../../objects/registry/registry.ts';
 
 /** An object to be converted to another form. */

@@ -1,7 +1,7 @@
 import { type Column, defaultColumns } from '../../../kinds/columns/column.ts';
 import { scaleColumns } from '../../../kinds/groups/autoscaling/scale-columns.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
-import { encodeLasting } from '../../objects/cache/encoding.ts';
+import { encodeLasting } from '../../objects/cache/entry/encoding.ts';
 import type { Resource } from '../../objects/registry/registry.ts';
 import type { IncludeObject } from './forms.ts';
 import { JsonWriter } from './json-writer.ts';

@@ -4,8 +4,12 @@
 
 import type { Handle } from '../../../api/call.ts';
 import { isApiError } from '../../../api/errors.ts';
-import { CLEANUP_FINALIZER, type NewCondition, withCondition } from '../../../kinds/groups/apiextensions/conditions.ts';
-import type { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
+import {
+  CLEANUP_FINALIZER,
+  type NewCondition,
+  withCondition,
+} from '../../../kinds/groups/extension/apiextensions/conditions.ts';
+import type { CustomResourceDefinition } from '../../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { Table } from '../../objects/cache/table.ts';
 import { SERVER_USER } from '../../objects/server-user.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { startWebhooks, type WebhookServer } from '../../../../test/support/webhook-server.ts';
-import { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import { CustomResourceDefinition } from '../../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 
 const GROUP = 'fleet.example.com';
 const CRD = { apiVersion: 'apiextensions.k8s.io/v1', namespace: '' };

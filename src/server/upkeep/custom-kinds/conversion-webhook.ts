@@ -1,9 +1,9 @@
 /** Converts objects of a custom kind with the webhook of its definition. */
 import { ApiError } from '../../../api/errors.ts';
 import { isTree, type Tree } from '../../../base/json/tree.ts';
-import type { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/definition-fields.ts';
+import type { CustomResourceDefinition } from '../../../kinds/groups/extension/apiextensions/definition-fields.ts';
 import type { AsyncConversion, KubeObject, Version } from '../../../kinds/kind.ts';
-import { DecodeError, decodeUnlimited } from '../../../schema/decode.ts';
+import { DecodeError, decodeUnlimited } from '../../../schema/decode/decode.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
 import type { Writer } from '../../objects/transaction/ports.ts';
 import { connectionTo, type WebhookConnection } from '../../operations/admission/webhooks/connection.ts';

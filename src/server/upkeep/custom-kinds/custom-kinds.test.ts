@@ -1,8 +1,8 @@
 /** Custom kinds are served while the server runs, like any other kind. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
-import { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import { CustomResourceDefinition } from '../../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 
 const GROUP = 'stable.example.com';
 const CRD = { apiVersion: 'apiextensions.k8s.io/v1', namespace: '' };

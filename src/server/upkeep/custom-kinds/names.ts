@@ -1,6 +1,6 @@
 /** Decides which names a definition gets. Each name is unique within its group. */
-import type { NewCondition } from '../../../kinds/groups/apiextensions/conditions.ts';
-import type { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
+import type { NewCondition } from '../../../kinds/groups/extension/apiextensions/conditions.ts';
+import type { CustomResourceDefinition } from '../../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 
 export type Names = CustomResourceDefinition['status']['acceptedNames'];
 

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { bytesUsed } from '../../../../test/support/heap.ts';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
-import { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
+import { CustomResourceDefinition } from '../../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 
 const DEFINITIONS = { apiVersion: 'apiextensions.k8s.io/v1', namespace: '' };
 const GROUP = 'wide.example.com';

@@ -1,7 +1,11 @@
 /** Decides the status of a definition. */
 import { deepEqual } from '../../../base/json/tree.ts';
-import { hasCondition, type NewCondition, withCondition } from '../../../kinds/groups/apiextensions/conditions.ts';
-import type { CustomResourceDefinition } from '../../../kinds/groups/apiextensions/custom-resource-definition.ts';
+import {
+  hasCondition,
+  type NewCondition,
+  withCondition,
+} from '../../../kinds/groups/extension/apiextensions/conditions.ts';
+import type { CustomResourceDefinition } from '../../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 import { decideNames, type TakenNames } from './names.ts';
 
 type Status = CustomResourceDefinition['status'];

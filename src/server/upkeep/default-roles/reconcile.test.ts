@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { testServer } from '../../../../test/support/server.ts';
+import { ClusterRole } from '../../../kinds/groups/access/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../kinds/groups/access/rbac/cluster-role-binding.ts';
+import { Role } from '../../../kinds/groups/access/rbac/role.ts';
+import { RoleBinding } from '../../../kinds/groups/access/rbac/role-binding.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
-import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
-import { Role } from '../../../kinds/groups/rbac/role.ts';
-import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
 import { defaultPolicy } from '../../access/authz/rbac/policy/policy.ts';
 import { checkContent } from '../../objects/body/check.ts';
 

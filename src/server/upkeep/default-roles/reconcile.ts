@@ -4,11 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { clone, deepEqual } from '../../../base/json/tree.ts';
-import { ClusterRole } from '../../../kinds/groups/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../kinds/groups/rbac/cluster-role-binding.ts';
-import type { PolicyRule } from '../../../kinds/groups/rbac/policy-rule.ts';
-import { Role } from '../../../kinds/groups/rbac/role.ts';
-import { RoleBinding } from '../../../kinds/groups/rbac/role-binding.ts';
+import { ClusterRole } from '../../../kinds/groups/access/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../kinds/groups/access/rbac/cluster-role-binding.ts';
+import type { PolicyRule } from '../../../kinds/groups/access/rbac/policy-rule.ts';
+import { Role } from '../../../kinds/groups/access/rbac/role.ts';
+import { RoleBinding } from '../../../kinds/groups/access/rbac/role-binding.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { uncovered } from '../../access/authz/rbac/covers.ts';
 import {
@@ -18,7 +18,7 @@ import {
   defaultPolicy,
   type Policy,
 } from '../../access/authz/rbac/policy/policy.ts';
-import { readMarker } from '../../objects/cache/markers.ts';
+import { readMarker } from '../../objects/cache/definitions/markers.ts';
 import type { Mutation } from '../../objects/transaction/mutation.ts';
 import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';

@@ -1,7 +1,7 @@
 import type { Handle } from '../../../api/call.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
-import { Endpoints } from '../../../kinds/groups/core/endpoints.ts';
+import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Cache } from '../../objects/cache/cache.ts';

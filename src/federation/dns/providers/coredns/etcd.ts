@@ -1,6 +1,6 @@
 /** The few calls of etcd that the provider needs, through the JSON gateway that every etcd since 3.4 has. */
 import { readFile } from 'node:fs/promises';
-import { fileProblem } from '../../../../base/file-problem.ts';
+import { fileProblem } from '../../../../base/files/file-problem.ts';
 import { isTree, type Tree } from '../../../../base/json/tree.ts';
 import { DnsError } from '../../provider.ts';
 import { type HttpReply, httpCall, jsonObject } from '../http.ts';

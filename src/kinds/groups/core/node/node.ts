@@ -12,7 +12,7 @@ import { labelValue, qualifiedName } from '../../../../schema/names.ts';
 import { matches } from '../../../../schema/rules.ts';
 import type { ObjectType, RuleContext, TypeOf } from '../../../../schema/schema.ts';
 import { defineKind, type KubeObject } from '../../../kind.ts';
-import { cidrProblems, ipFamily } from '../../../shapes/meta/ip-address.ts';
+import { cidrProblems, ipFamily } from '../../../shapes/meta/addresses/ip-address.ts';
 import { cidrWarnings } from '../../../warnings/addresses.ts';
 import { nodeColumns } from './node-columns.ts';
 import { NodeConfigSource, NodeStatus } from './node-status.ts';

@@ -12,7 +12,7 @@ import { StatusAmounts } from '../../../shapes/volume/storage.ts';
 import { conditionFields } from '../../../shapes/workload/workload-status.ts';
 import { CLASS_ANNOTATION } from '../../../volumes/binding.ts';
 import { claimSpecWarnings } from '../../../warnings/fractions.ts';
-import { treeDiff } from '../pod/tree-diff.ts';
+import { treeDiff } from '../pod/update/tree-diff.ts';
 
 const resizeStates = [
   'ControllerResizeInProgress',

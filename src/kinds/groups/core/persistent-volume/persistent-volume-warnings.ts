@@ -1,6 +1,6 @@
 import { addAll } from '../../../../base/collections/add-all.ts';
 import type { KubeObject } from '../../../kind.ts';
-import type { NodeSelectorTerm } from '../../../shapes/pod/node-selector.ts';
+import type { NodeSelectorTerm } from '../../../shapes/pod/scheduling/node-selector.ts';
 import { termWarnings } from '../../../warnings/node-labels.ts';
 
 const ANNOTATIONS: Readonly<Record<string, string>> = {

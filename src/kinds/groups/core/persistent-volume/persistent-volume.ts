@@ -8,7 +8,7 @@ import { age, name, UNSET, wide } from '../../../columns/column.ts';
 import { accessModesText, phaseText, storageClassText, storageText } from '../../../columns/volume.ts';
 import { defineKind, type HookContext, type KubeObject } from '../../../kind.ts';
 import { ObjectReference } from '../../../shapes/meta/references.ts';
-import { NodeSelector } from '../../../shapes/pod/node-selector.ts';
+import { NodeSelector } from '../../../shapes/pod/scheduling/node-selector.ts';
 import { persistentVolumeSources } from '../../../shapes/volume/persistent-volume-sources.ts';
 import { accessModes, positive, volumeModes } from '../../../shapes/volume/storage.ts';
 import { persistentVolumeWarnings } from './persistent-volume-warnings.ts';

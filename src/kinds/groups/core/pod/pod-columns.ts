@@ -3,7 +3,7 @@ import { age, type ColumnList, NONE, name, type Sparse, wide } from '../../../co
 import { elapsed } from '../../../columns/elapsed.ts';
 import type { Completion } from '../../../kind.ts';
 import type { Pod } from './pod-fields.ts';
-import { podState } from './pod-state.ts';
+import { podState } from './status/pod-state.ts';
 
 export const podColumns: ColumnList<Pod> = ({ text }) => [
   name,

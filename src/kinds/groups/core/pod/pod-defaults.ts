@@ -3,9 +3,9 @@
 import type { Container } from '../../../shapes/container/container.ts';
 import type { ResourceList } from '../../../shapes/container/resources.ts';
 import type { LabelSelector } from '../../../shapes/meta/label-selector.ts';
-import type { PodAffinityTerm } from '../../../shapes/pod/affinity.ts';
 import { fillPodResources } from '../../../shapes/pod/pod-resources.ts';
 import type { PodSpec } from '../../../shapes/pod/pod-spec.ts';
+import type { PodAffinityTerm } from '../../../shapes/pod/scheduling/affinity.ts';
 import type { Pod } from './pod-fields.ts';
 
 /** Idempotent. Objects below the containers may be shared with other pods: they are replaced, never changed. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { anyValueOf } from '../../../../../test/support/any-value.ts';
 import { create, update } from '../../../../../test/support/kinds/test-object.ts';
 import { clone } from '../../../../base/json/tree.ts';
-import { DecodeError, decode } from '../../../../schema/decode.ts';
+import { DecodeError, decode } from '../../../../schema/decode/decode.ts';
 import type { Schema } from '../../../../schema/schema.ts';
 import { Pod } from './pod.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { create } from '../../../../../test/support/kinds/test-object.ts';
 import { clone } from '../../../../base/json/tree.ts';
-import { decode } from '../../../../schema/decode.ts';
+import { decode } from '../../../../schema/decode/decode.ts';
 import { Pod } from './pod.ts';
 
 const main = { name: 'main', image: 'busybox:1.36', command: ['sleep', '3600'] };

@@ -9,12 +9,12 @@ import { podWarnings } from '../../../warnings/pod.ts';
 import { podColumns, podCompletion } from './pod-columns.ts';
 import { podCreateRules, podObjectRules } from './pod-create.ts';
 import { fillPodDefaults, mergeLabelKeys } from './pod-defaults.ts';
-import { ephemeralContainersRules, keepAllButEphemeralContainers } from './pod-ephemeral-containers.ts';
 import { type Pod as PodObject, podFields } from './pod-fields.ts';
-import { keepAllButResources, resizeRules } from './pod-resize.ts';
-import { keepObserved, podStatusRules } from './pod-status-update.ts';
-import { podUpdateRules } from './pod-update.ts';
-import { forgetRestarts } from './restart-counts.ts';
+import { keepObserved, podStatusRules } from './status/pod-status-update.ts';
+import { forgetRestarts } from './status/restart-counts.ts';
+import { ephemeralContainersRules, keepAllButEphemeralContainers } from './update/pod-ephemeral-containers.ts';
+import { keepAllButResources, resizeRules } from './update/pod-resize.ts';
+import { podUpdateRules } from './update/pod-update.ts';
 
 export type Pod = PodObject;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { create, update } from '../../../../../test/support/kinds/test-object.ts';
-import type { IpFamily } from '../../../shapes/meta/ip-address.ts';
+import type { IpFamily } from '../../../shapes/meta/addresses/ip-address.ts';
 import { Service } from './service.ts';
 import {
   allocatedTo,

@@ -9,7 +9,7 @@
  */
 import { sameItems } from '../../../../base/collections/same-items.ts';
 import { type FieldError, invalid } from '../../../../schema/field-error.ts';
-import { type IpFamily, ipFamily } from '../../../shapes/meta/ip-address.ts';
+import { type IpFamily, ipFamily } from '../../../shapes/meta/addresses/ip-address.ts';
 import { clusterIpErrors, hasAddresses, isHeadless, unknownIpFamilies } from './service-cluster-ips.ts';
 import { isExternallyAccessible } from './service-field-rules.ts';
 import type { Service, ServicePort, ServiceSpec } from './service-fields.ts';

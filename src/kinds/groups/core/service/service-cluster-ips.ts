@@ -1,6 +1,6 @@
 /** The cluster IPs of a Service: whether it has any, and the validation of requested ones. */
 import { duplicate, type FieldError, invalid, notSupported, required } from '../../../../schema/field-error.ts';
-import { ipFamily, ipProblems } from '../../../shapes/meta/ip-address.ts';
+import { ipFamily, ipProblems } from '../../../shapes/meta/addresses/ip-address.ts';
 import { ipFamilies, ipFamilyPolicies } from './service-field-rules.ts';
 import type { ServiceSpec } from './service-fields.ts';
 

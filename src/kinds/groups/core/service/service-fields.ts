@@ -5,9 +5,9 @@ import { dnsLabel, qualifiedName } from '../../../../schema/names.ts';
 import { matches } from '../../../../schema/rules.ts';
 import type { ObjectType, TypeOf } from '../../../../schema/schema.ts';
 import type { KubeObject } from '../../../kind.ts';
+import { portNumberOrName, portRange } from '../../../shapes/meta/addresses/port.ts';
 import { Condition } from '../../../shapes/meta/condition.ts';
 import { labels } from '../../../shapes/meta/label-selector.ts';
-import { portNumberOrName, portRange } from '../../../shapes/meta/port.ts';
 import { ipFamilies, ipFamilyPolicies, isExternallyAccessible, portList } from './service-field-rules.ts';
 
 const ServicePort = s.object(

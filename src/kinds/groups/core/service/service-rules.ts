@@ -3,7 +3,7 @@ import { addAll } from '../../../../base/collections/add-all.ts';
 import { type FieldError, forbidden, invalid, required } from '../../../../schema/field-error.ts';
 import { dnsSubdomain, portNumber, qualifiedName } from '../../../../schema/names.ts';
 import type { RuleContext } from '../../../../schema/schema.ts';
-import { cidrProblems, endpointIpProblems, ipFamily, ipProblems } from '../../../shapes/meta/ip-address.ts';
+import { cidrProblems, endpointIpProblems, ipFamily, ipProblems } from '../../../shapes/meta/addresses/ip-address.ts';
 import { needsHealthCheckNodePort } from './service-addresses.ts';
 import { clusterIpErrors, HEADLESS, hasAddresses, isHeadless } from './service-cluster-ips.ts';
 import { isExternallyAccessible } from './service-field-rules.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { create } from '../../../../../test/support/kinds/test-object.ts';
-import { decode } from '../../../../schema/decode.ts';
+import { decode } from '../../../../schema/decode/decode.ts';
 import { Service } from './service.ts';
 
 const metadata = { name: 's', namespace: 'n' };

@@ -2,8 +2,8 @@
 
 import { chownSync, existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { removeTree } from '../../../../base/files-inside/remove-tree.ts';
-import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
+import { removeTree } from '../../../../base/files/inside/remove-tree.ts';
+import { makeDirectoriesSync } from '../../../../base/files/own/make-directories.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
 import type { Mount } from '../../../runtime/container-config.ts';
 import { parseMountInfo } from '../../oci/mount-flags.ts';

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, posix } from 'node:path';
-import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
+import { makeDirectoriesSync } from '../../../../base/files/own/make-directories.ts';
 import { programText } from '../../../../base/programs/program-text.ts';
 import { pauseProgram } from '../../../images/pause/pause-program.ts';
 import type { Device } from '../../../runtime/container-config.ts';
@@ -28,11 +28,11 @@ import { startCommand } from '../command.ts';
 import { ContainerCgroup } from '../container-cgroup.ts';
 import type { ContainerRecord } from '../container-record.ts';
 import type { Command, CommandRequest, ContainerToStart, Executor, Holder, SandboxToHold } from '../executor.ts';
-import { openBothEnds } from '../fifo.ts';
 import type { Programs } from '../machine.ts';
-import type { SpareFifos } from '../spare-fifos.ts';
-import type { Launch } from '../supervisor.ts';
-import { SUPERVISOR_HEAD } from '../supervisor-head.ts';
+import { openBothEnds } from '../streams/fifo.ts';
+import type { SpareFifos } from '../streams/spare-fifos.ts';
+import type { Launch } from '../supervisor/supervisor.ts';
+import { SUPERVISOR_HEAD } from '../supervisor/supervisor-head.ts';
 import type { Layers } from './layers.ts';
 import { OciRuntime } from './oci-runtime.ts';
 import type { OwnDevices } from './own-devices.ts';

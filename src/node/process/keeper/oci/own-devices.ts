@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
+import { makeDirectoriesSync } from '../../../../base/files/own/make-directories.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 

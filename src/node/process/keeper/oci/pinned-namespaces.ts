@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
+import { makeDirectoriesSync } from '../../../../base/files/own/make-directories.ts';
 import { programText } from '../../../../base/programs/program-text.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';

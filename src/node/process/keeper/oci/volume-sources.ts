@@ -1,6 +1,6 @@
 /** Prepares the paths of the node that a container mounts. */
 import { existsSync, realpathSync } from 'node:fs';
-import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
+import { makeDirectoriesSync } from '../../../../base/files/own/make-directories.ts';
 import type { Mount } from '../../../runtime/container-config.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import { type MountFlags, mountAt } from '../../oci/mount-flags.ts';

@@ -5,7 +5,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDirectoriesSync } from '../../../../base/own-files/make-directories.ts';
+import { makeDirectoriesSync } from '../../../../base/files/own/make-directories.ts';
 import { isExecutable } from '../../../../base/programs/is-executable.ts';
 import { programText } from '../../../../base/programs/program-text.ts';
 import { runProgram } from '../../../../base/programs/run-program.ts';
@@ -16,9 +16,9 @@ import { startPlainCommand } from '../command.ts';
 import { ContainerCgroup } from '../container-cgroup.ts';
 import type { Command, CommandRequest, ContainerToStart, Executor, Holder, SandboxToHold } from '../executor.ts';
 import type { Machine } from '../machine.ts';
-import type { Launch } from '../supervisor.ts';
-import { SUPERVISOR_HEAD } from '../supervisor-head.ts';
-import { resizeTerminal, terminalArguments, terminalEnvironment } from '../terminal.ts';
+import { resizeTerminal, terminalArguments, terminalEnvironment } from '../streams/terminal.ts';
+import type { Launch } from '../supervisor/supervisor.ts';
+import { SUPERVISOR_HEAD } from '../supervisor/supervisor-head.ts';
 import { enteringCgroup } from './enter-cgroup.ts';
 
 export interface PlainExecutorOptions {

@@ -4,14 +4,14 @@
  */
 
 import type { User } from '../../../../api/user.ts';
-import { ClusterRoleBinding } from '../../../../kinds/groups/rbac/cluster-role-binding.ts';
-import { RoleBinding } from '../../../../kinds/groups/rbac/role-binding.ts';
-import type { RoleRef } from '../../../../kinds/groups/rbac/role-ref.ts';
-import type { Subject } from '../../../../kinds/groups/rbac/subject.ts';
+import { ClusterRoleBinding } from '../../../../kinds/groups/access/rbac/cluster-role-binding.ts';
+import { RoleBinding } from '../../../../kinds/groups/access/rbac/role-binding.ts';
+import type { RoleRef } from '../../../../kinds/groups/access/rbac/role-ref.ts';
+import type { Subject } from '../../../../kinds/groups/access/rbac/subject.ts';
 import type { KubeObject } from '../../../../kinds/kind.ts';
 import type { Cache } from '../../../objects/cache/cache.ts';
-import type { ChangeRecord } from '../../../objects/cache/change-record.ts';
-import type { Entry } from '../../../objects/cache/entry.ts';
+import type { Entry } from '../../../objects/cache/entry/entry.ts';
+import type { ChangeRecord } from '../../../objects/cache/history/change-record.ts';
 
 /** The grant of a binding to one of its subjects. */
 export interface Grant {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { describeRules, uncovered } from './covers.ts';
 import { coversPath, ruleAllows } from './rule.ts';
 

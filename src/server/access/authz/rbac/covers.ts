@@ -1,5 +1,5 @@
 /** Checks whether rules cover other rules, so that nobody can grant permissions they do not have. */
-import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { type Block, type HeldRule, HeldRules, type Value } from './held-rules.ts';
 
 /** Limit for the values that are compared: a check of ordinary roles compares some thousands. */

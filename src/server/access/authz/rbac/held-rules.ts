@@ -1,5 +1,5 @@
 /** The rules that a user has, indexed for comparison with rules that the user wants to grant. */
-import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { coversPath } from './rule.ts';
 
 export type Value = string | undefined;

@@ -3,12 +3,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { heapUsed } from '../../../../../test/support/heap.ts';
 import { type TestServer, testServer } from '../../../../../test/support/server.ts';
 import type { User } from '../../../../api/user.ts';
+import { ClusterRole } from '../../../../kinds/groups/access/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../../kinds/groups/access/rbac/cluster-role-binding.ts';
+import type { PolicyRule } from '../../../../kinds/groups/access/rbac/policy-rule.ts';
+import { Role } from '../../../../kinds/groups/access/rbac/role.ts';
+import { RoleBinding } from '../../../../kinds/groups/access/rbac/role-binding.ts';
 import { Namespace } from '../../../../kinds/groups/core/namespace.ts';
-import { ClusterRole } from '../../../../kinds/groups/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../../kinds/groups/rbac/cluster-role-binding.ts';
-import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
-import { Role } from '../../../../kinds/groups/rbac/role.ts';
-import { RoleBinding } from '../../../../kinds/groups/rbac/role-binding.ts';
 import type { Attributes, Decision, ResourceAttributes } from '../authorizer.ts';
 
 const kinds = [Namespace, Role, ClusterRole, RoleBinding, ClusterRoleBinding];

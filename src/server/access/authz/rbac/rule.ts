@@ -1,5 +1,5 @@
 /** Reports whether a role's rule allows a request. Allocates nothing. */
-import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../kinds/groups/access/rbac/policy-rule.ts';
 import type { Attributes, ResourceAttributes } from '../authorizer.ts';
 
 export function ruleAllows(rule: PolicyRule, attributes: Attributes): boolean {

@@ -2,7 +2,7 @@
 
 import type { ByteBudget } from '../../../../base/bytes/byte-budget.ts';
 import { detached, textBytes } from '../../../../base/collections/bounded-map.ts';
-import type { PolicyRule } from '../../../../kinds/groups/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { type Attributes, type Decision, NO_OPINION, type ResourceAttributes } from '../authorizer.ts';
 import type { Grant } from './bindings.ts';
 import { allowsPath, allowsResource, allowsVerb } from './rule.ts';

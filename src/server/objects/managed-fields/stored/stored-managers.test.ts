@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeChange, splice, writeSpliced } from '../../cache/encoding.ts';
-import { parseStored } from '../../cache/stored-object.ts';
+import { encodeChange, splice, writeSpliced } from '../../cache/entry/encoding.ts';
+import { parseStored } from '../../cache/entry/stored-object.ts';
 import { internSet } from './interned-sets.ts';
 import { type ManagedFieldsEntry, managedEntry } from './managed-entry.ts';
 

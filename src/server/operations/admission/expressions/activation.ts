@@ -4,8 +4,8 @@ import { type CostBudget, CostLimitError, EvaluationError, Paused } from '../../
 import { Failure } from '../../../../cel/values/failure.ts';
 import { MapValue } from '../../../../cel/values/map.ts';
 import type { Value } from '../../../../cel/values/value.ts';
-import type { NamedExpression } from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
 import { Namespace } from '../../../../kinds/groups/core/namespace.ts';
+import type { NamedExpression } from '../../../../kinds/groups/extension/admissionregistration/expressions/policy-compiler.ts';
 import type { KubeObject } from '../../../../kinds/kind.ts';
 import type { Access } from '../../../access/ports.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';

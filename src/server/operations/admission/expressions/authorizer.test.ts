@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { compileMatchCondition } from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
-import { ConfigMap } from '../../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../../kinds/groups/core/configuration/config-map.ts';
+import { compileMatchCondition } from '../../../../kinds/groups/extension/admissionregistration/expressions/policy-compiler.ts';
 import { ALLOW, type Attributes, type Decision, NO_OPINION, NO_RULES } from '../../../access/authz/authorizer.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import { Activation, type RequestContext, RequestValues } from './activation.ts';

@@ -1,7 +1,7 @@
 import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
 import { type CostBudget, CostLimitError, EvaluationError, Paused } from '../../../../cel/program.ts';
 import type { Value } from '../../../../cel/values/value.ts';
-import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
+import type { Compiled } from '../../../../kinds/groups/extension/admissionregistration/expressions/compile.ts';
 import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
 import type { Activation } from './activation.ts';
 import { Undecided } from './authorizer.ts';

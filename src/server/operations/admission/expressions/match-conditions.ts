@@ -1,5 +1,5 @@
 import { CostBudget } from '../../../../cel/program.ts';
-import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
+import type { Compiled } from '../../../../kinds/groups/extension/admissionregistration/expressions/compile.ts';
 import type { Activation } from './activation.ts';
 import { ExpressionFailed, evaluate, MATCH_CONDITIONS_COST_BUDGET, OutOfBudget } from './evaluation.ts';
 

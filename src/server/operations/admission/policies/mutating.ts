@@ -1,7 +1,7 @@
 import { deepEqual } from '../../../../base/json/tree.ts';
-import { MutatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
-import { MutatingAdmissionPolicyBinding } from '../../../../kinds/groups/admissionregistration/policies/mutating-admission-policy-binding.ts';
 import { scaleShapeOf } from '../../../../kinds/groups/autoscaling/scale.ts';
+import { MutatingAdmissionPolicy } from '../../../../kinds/groups/extension/admissionregistration/policies/mutating-admission-policy.ts';
+import { MutatingAdmissionPolicyBinding } from '../../../../kinds/groups/extension/admissionregistration/policies/mutating-admission-policy-binding.ts';
 import type { KubeObject, Version } from '../../../../kinds/kind.ts';
 import type { ObjectSchema } from '../../../../schema/schema.ts';
 import type { Access } from '../../../access/ports.ts';

@@ -5,16 +5,16 @@ import { Failure } from '../../../../cel/values/failure.ts';
 import { isMap, mapGet, mapKeys } from '../../../../cel/values/map.ts';
 import { deepSizeOf } from '../../../../cel/values/size.ts';
 import { ObjectValue, type Value } from '../../../../cel/values/value.ts';
-import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
+import type { Compiled } from '../../../../kinds/groups/extension/admissionregistration/expressions/compile.ts';
 import {
   compileMatchCondition,
   type NamedExpression,
   PolicyCompiler,
-} from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
+} from '../../../../kinds/groups/extension/admissionregistration/expressions/policy-compiler.ts';
 import type {
   MutatingAdmissionPolicy,
   Mutation,
-} from '../../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
+} from '../../../../kinds/groups/extension/admissionregistration/policies/mutating-admission-policy.ts';
 import type { KubeObject } from '../../../../kinds/kind.ts';
 import { applyJsonPatch } from '../../../../schema/patch/json-patch.ts';
 import { PatchError, PatchTestError } from '../../../../schema/patch/patch-error.ts';

@@ -5,11 +5,11 @@
 
 import type { User } from '../../../../api/user.ts';
 import { deepEqual } from '../../../../base/json/tree.ts';
-import { MutatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
-import { MutatingAdmissionPolicyBinding } from '../../../../kinds/groups/admissionregistration/policies/mutating-admission-policy-binding.ts';
-import type { ParamKind } from '../../../../kinds/groups/admissionregistration/policies/params.ts';
-import { ValidatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
-import { ValidatingAdmissionPolicyBinding } from '../../../../kinds/groups/admissionregistration/policies/validating-admission-policy-binding.ts';
+import { MutatingAdmissionPolicy } from '../../../../kinds/groups/extension/admissionregistration/policies/mutating-admission-policy.ts';
+import { MutatingAdmissionPolicyBinding } from '../../../../kinds/groups/extension/admissionregistration/policies/mutating-admission-policy-binding.ts';
+import type { ParamKind } from '../../../../kinds/groups/extension/admissionregistration/policies/params.ts';
+import { ValidatingAdmissionPolicy } from '../../../../kinds/groups/extension/admissionregistration/policies/validating-admission-policy.ts';
+import { ValidatingAdmissionPolicyBinding } from '../../../../kinds/groups/extension/admissionregistration/policies/validating-admission-policy-binding.ts';
 import { type Kind, splitApiVersion } from '../../../../kinds/kind.ts';
 import { forbidden } from '../../../../schema/field-error.ts';
 import { isMaster } from '../../../access/authz/union.ts';

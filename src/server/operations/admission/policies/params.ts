@@ -1,9 +1,9 @@
 /** The objects that a binding uses as parameters of its policy. */
-import type { ParamKind, ParamRef } from '../../../../kinds/groups/admissionregistration/policies/params.ts';
+import type { ParamKind, ParamRef } from '../../../../kinds/groups/extension/admissionregistration/policies/params.ts';
 import type { KubeObject } from '../../../../kinds/kind.ts';
 import { fromLabelSelector } from '../../../../schema/selector/selector.ts';
-import type { Entry } from '../../../objects/cache/entry.ts';
-import { prepare } from '../../../objects/cache/prepare.ts';
+import type { Entry } from '../../../objects/cache/entry/entry.ts';
+import { prepare } from '../../../objects/cache/entry/prepare.ts';
 import { type MaybeAsync, whenReady } from '../../../objects/conversion/convert.ts';
 import type { Reader } from '../../../objects/ports.ts';
 import { readInTurns } from '../../../objects/reads/read-in-turns.ts';

@@ -1,6 +1,6 @@
 /** The effective policies with their bindings, cached until one of them changes. */
-import type { MatchResources } from '../../../../kinds/groups/admissionregistration/policies/match-resources.ts';
-import type { ParamKind, ParamRef } from '../../../../kinds/groups/admissionregistration/policies/params.ts';
+import type { MatchResources } from '../../../../kinds/groups/extension/admissionregistration/policies/match-resources.ts';
+import type { ParamKind, ParamRef } from '../../../../kinds/groups/extension/admissionregistration/policies/params.ts';
 import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
 import type { Reader } from '../../../objects/ports.ts';
 import { derivedFrom } from '../../../objects/reads/lookup.ts';

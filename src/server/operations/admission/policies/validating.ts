@@ -1,6 +1,6 @@
-import { MutatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/mutating-admission-policy.ts';
-import { ValidatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
-import { ValidatingAdmissionPolicyBinding } from '../../../../kinds/groups/admissionregistration/policies/validating-admission-policy-binding.ts';
+import { MutatingAdmissionPolicy } from '../../../../kinds/groups/extension/admissionregistration/policies/mutating-admission-policy.ts';
+import { ValidatingAdmissionPolicy } from '../../../../kinds/groups/extension/admissionregistration/policies/validating-admission-policy.ts';
+import { ValidatingAdmissionPolicyBinding } from '../../../../kinds/groups/extension/admissionregistration/policies/validating-admission-policy-binding.ts';
 import type { Kind, Version } from '../../../../kinds/kind.ts';
 import type { Access } from '../../../access/ports.ts';
 import type { AdmissionOperation, AdmissionRequest } from '../../../objects/admission/request.ts';

@@ -2,13 +2,13 @@
 import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
 import { CostBudget } from '../../../../cel/program.ts';
 import type { Value } from '../../../../cel/values/value.ts';
-import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
+import type { Compiled } from '../../../../kinds/groups/extension/admissionregistration/expressions/compile.ts';
 import {
   compileMatchCondition,
   type NamedExpression,
   PolicyCompiler,
-} from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
-import type { ValidatingAdmissionPolicy } from '../../../../kinds/groups/admissionregistration/policies/validating-admission-policy.ts';
+} from '../../../../kinds/groups/extension/admissionregistration/expressions/policy-compiler.ts';
+import type { ValidatingAdmissionPolicy } from '../../../../kinds/groups/extension/admissionregistration/policies/validating-admission-policy.ts';
 import type { KubeObject } from '../../../../kinds/kind.ts';
 import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
 import { Activation, type RequestValues } from '../expressions/activation.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { testAuthority } from '../../../../../test/support/tls.ts';
-import { DialGuard } from '../../../../base/dial/dial-guard.ts';
+import { DialGuard } from '../../../../base/sockets/dial/dial-guard.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
 import { connectionTo } from './connection.ts';

@@ -1,7 +1,7 @@
 /** Connects to webhooks: by URL, or through the pods of a Service. */
 import { isIP } from 'node:net';
-import { type DialAllowance, type DialGuard, namesLoopback } from '../../../../base/dial/dial-guard.ts';
-import type { WebhookClientConfig } from '../../../../kinds/groups/admissionregistration/webhook-client.ts';
+import { type DialAllowance, type DialGuard, namesLoopback } from '../../../../base/sockets/dial/dial-guard.ts';
+import type { WebhookClientConfig } from '../../../../kinds/groups/extension/admissionregistration/webhook-client.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
 import { dialService } from '../../../outbound/services/dial-service.ts';

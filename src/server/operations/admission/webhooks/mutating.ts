@@ -1,6 +1,6 @@
 import { ApiError } from '../../../../api/errors.ts';
 import { deepEqual } from '../../../../base/json/tree.ts';
-import type { MutatingWebhook } from '../../../../kinds/groups/admissionregistration/mutating-webhook-configuration.ts';
+import type { MutatingWebhook } from '../../../../kinds/groups/extension/admissionregistration/mutating-webhook-configuration.ts';
 import type { Version } from '../../../../kinds/kind.ts';
 import { applyJsonPatch } from '../../../../schema/patch/json-patch.ts';
 import { PatchError } from '../../../../schema/patch/patch-error.ts';

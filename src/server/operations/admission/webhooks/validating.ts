@@ -1,5 +1,5 @@
-import { MutatingWebhookConfiguration } from '../../../../kinds/groups/admissionregistration/mutating-webhook-configuration.ts';
-import { ValidatingWebhookConfiguration } from '../../../../kinds/groups/admissionregistration/validating-webhook-configuration.ts';
+import { MutatingWebhookConfiguration } from '../../../../kinds/groups/extension/admissionregistration/mutating-webhook-configuration.ts';
+import { ValidatingWebhookConfiguration } from '../../../../kinds/groups/extension/admissionregistration/validating-webhook-configuration.ts';
 import type { Kind, Version } from '../../../../kinds/kind.ts';
 import type { Access } from '../../../access/ports.ts';
 import type { AdmissionOperation, AdmissionRequest } from '../../../objects/admission/request.ts';

@@ -1,14 +1,14 @@
 /** The webhooks of all configurations, in calling order. */
-import type { Compiled } from '../../../../kinds/groups/admissionregistration/expressions/compile.ts';
-import { compileMatchCondition } from '../../../../kinds/groups/admissionregistration/expressions/policy-compiler.ts';
+import type { Compiled } from '../../../../kinds/groups/extension/admissionregistration/expressions/compile.ts';
+import { compileMatchCondition } from '../../../../kinds/groups/extension/admissionregistration/expressions/policy-compiler.ts';
 import {
   type MutatingWebhook,
   MutatingWebhookConfiguration,
-} from '../../../../kinds/groups/admissionregistration/mutating-webhook-configuration.ts';
+} from '../../../../kinds/groups/extension/admissionregistration/mutating-webhook-configuration.ts';
 import {
   type ValidatingWebhook,
   ValidatingWebhookConfiguration,
-} from '../../../../kinds/groups/admissionregistration/validating-webhook-configuration.ts';
+} from '../../../../kinds/groups/extension/admissionregistration/validating-webhook-configuration.ts';
 import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
 import { derivedFrom } from '../../../objects/reads/lookup.ts';

@@ -7,7 +7,7 @@ import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { dnsSubdomain } from '../../../../schema/names.ts';
 import { readBody } from '../../../objects/body/body.ts';
 import { checkContent } from '../../../objects/body/check.ts';
-import type { Entry } from '../../../objects/cache/entry.ts';
+import type { Entry } from '../../../objects/cache/entry/entry.ts';
 import { type ApiRequest, updatedPart } from '../../../objects/registry/api-request.ts';
 import { bodyTypeOf } from '../../../objects/registry/descriptor.ts';
 import { type AdmittedBody, withAdmittedBody } from '../../../objects/transaction/admitted-body.ts';

@@ -7,7 +7,7 @@ import { timestamp } from '../../../../base/time/timestamp.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../../../kinds/groups/policy/pod-disruption-budget.ts';
 import { fromLabelSelector } from '../../../../schema/selector/selector.ts';
-import type { Entry } from '../../../objects/cache/entry.ts';
+import type { Entry } from '../../../objects/cache/entry/entry.ts';
 import type { ApiRequest } from '../../../objects/registry/api-request.ts';
 import type { TransactionPorts } from '../../../objects/transaction/ports.ts';
 import { transact } from '../../../objects/transaction/transaction.ts';

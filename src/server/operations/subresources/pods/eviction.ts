@@ -8,12 +8,12 @@ import type { PodDisruptionBudget } from '../../../../kinds/groups/policy/pod-di
 import type { Admission } from '../../../objects/admission/request.ts';
 import { decodeBody } from '../../../objects/body/body.ts';
 import { type DeletePlan, deletePlan } from '../../../objects/body/delete-options.ts';
-import type { Entry } from '../../../objects/cache/entry.ts';
+import type { Entry } from '../../../objects/cache/entry/entry.ts';
 import { keyOf } from '../../../objects/cache/keys.ts';
 import type { ApiRequest } from '../../../objects/registry/api-request.ts';
 import { bodyTypeOf } from '../../../objects/registry/descriptor.ts';
 import { type AdmittedBody, withAdmittedBody } from '../../../objects/transaction/admitted-body.ts';
-import { checkDeletePreconditions } from '../../../objects/transaction/delete.ts';
+import { checkDeletePreconditions } from '../../../objects/transaction/mutations/delete.ts';
 import type { TransactionPorts } from '../../../objects/transaction/ports.ts';
 import { transact } from '../../../objects/transaction/transaction.ts';
 import { success } from '../../verbs/reply.ts';

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, badRequest, notFound } from '../../../../api/errors.ts';
-import { Endpoints } from '../../../../kinds/groups/core/endpoints.ts';
 import { Node } from '../../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
+import { Endpoints } from '../../../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../../../kinds/groups/core/service/service.ts';
 import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { makeMovable } from '../../../../base/bytes/shared-buffer.ts';
-import { ConfigMap } from '../../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../../kinds/groups/core/configuration/config-map.ts';
 import { Registry } from '../../../objects/registry/registry.ts';
 import type { Exchange } from '../../exchange.ts';
 import { defaultLimits } from '../limits.ts';

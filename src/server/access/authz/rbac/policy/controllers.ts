@@ -1,5 +1,5 @@
 /** The roles of controllers, by the name of their service account in `kube-system`. */
-import type { PolicyRule } from '../../../../../kinds/groups/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { EVENTS, on, READ, READ_UPDATE } from './rule.ts';
 
 export const controllerRules: Readonly<Record<string, readonly PolicyRule[]>> = {

@@ -1,5 +1,5 @@
 /** Roles in single namespaces. */
-import type { PolicyRule } from '../../../../../kinds/groups/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { EVENTS, on, READ } from './rule.ts';
 
 interface NamespacedRole {

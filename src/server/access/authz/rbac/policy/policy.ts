@@ -1,8 +1,8 @@
 /** The default roles and bindings of a cluster, as objects. The other files of this folder contain their rules. */
-import { gatheredRules } from '../../../../../kinds/groups/rbac/aggregation.ts';
-import type { PolicyRule } from '../../../../../kinds/groups/rbac/policy-rule.ts';
-import type { Subject } from '../../../../../kinds/groups/rbac/subject.ts';
-import { GROUP } from '../../../../../kinds/groups/rbac/versions.ts';
+import { gatheredRules } from '../../../../../kinds/groups/access/rbac/aggregation.ts';
+import type { PolicyRule } from '../../../../../kinds/groups/access/rbac/policy-rule.ts';
+import type { Subject } from '../../../../../kinds/groups/access/rbac/subject.ts';
+import { GROUP } from '../../../../../kinds/groups/access/rbac/versions.ts';
 import { controllerRules } from './controllers.ts';
 import { namespacedRoles } from './namespaced.ts';
 import { metricsReader, peoplesRules } from './people.ts';

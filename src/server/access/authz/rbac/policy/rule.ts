@@ -1,5 +1,5 @@
 /** A compact notation for rules, one per line. */
-import type { PolicyRule } from '../../../../../kinds/groups/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../../kinds/groups/access/rbac/policy-rule.ts';
 
 export const READ = 'get list watch';
 export const WRITE = 'create delete deletecollection patch update';

@@ -1,5 +1,5 @@
 /** The roles of the cluster's components and of all users, by name without the prefix `system:`. */
-import type { PolicyRule } from '../../../../../kinds/groups/rbac/policy-rule.ts';
+import type { PolicyRule } from '../../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { ALL, EVENTS, on, onPaths, READ, READ_UPDATE } from './rule.ts';
 
 export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {

@@ -4,8 +4,8 @@
  */
 import type { User } from '../../../../../api/user.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
-import { CertificateSigningRequest } from '../../../../../kinds/groups/certificates/certificate-signing-request.ts';
-import { ClusterTrustBundle } from '../../../../../kinds/groups/certificates/cluster-trust-bundle.ts';
+import { CertificateSigningRequest } from '../../../../../kinds/groups/access/certificates/certificate-signing-request.ts';
+import { ClusterTrustBundle } from '../../../../../kinds/groups/access/certificates/cluster-trust-bundle.ts';
 import { DerError } from '../../../../../protocols/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../../../protocols/x509/request.ts';
 import type { Decision } from '../../../../access/authz/authorizer.ts';

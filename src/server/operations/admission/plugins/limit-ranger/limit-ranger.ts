@@ -1,7 +1,7 @@
-import { LimitRange } from '../../../../../kinds/groups/core/limit-range.ts';
 import { PersistentVolumeClaim } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { fillPodDefaults } from '../../../../../kinds/groups/core/pod/pod-defaults.ts';
+import { LimitRange } from '../../../../../kinds/groups/core/quota/limit-range.ts';
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import type { ResourceList } from '../../../../../kinds/shapes/container/resources.ts';
 import { rejected } from '../../../../objects/admission/rejection.ts';

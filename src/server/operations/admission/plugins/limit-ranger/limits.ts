@@ -1,8 +1,8 @@
 /** Checks objects against the limits of their namespace, with Kubernetes' messages. */
 import { compareQuantities, formatQuantity, parseQuantity, type Quantity } from '../../../../../base/quantity.ts';
-import type { LimitRange } from '../../../../../kinds/groups/core/limit-range.ts';
 import { PersistentVolumeClaim } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
+import type { LimitRange } from '../../../../../kinds/groups/core/quota/limit-range.ts';
 import type { Kind } from '../../../../../kinds/kind.ts';
 import { amountsOf } from '../../../../../kinds/quota/amounts.ts';
 import type { ResourceList } from '../../../../../kinds/shapes/container/resources.ts';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../../../test/support/server.ts';
 import { ControlledClock } from '../../../../../base/time/clock.ts';
-import { ConfigMap } from '../../../../../kinds/groups/core/config-map.ts';
+import { ConfigMap } from '../../../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../../../kinds/groups/core/namespace.ts';
 import { MemoryStore } from '../../../../../store/memory/memory-store.ts';
 

@@ -2,12 +2,12 @@
  * Checks the addresses that a node reports for its pods, because network policies allow or deny traffic by pod address.
  */
 import type { BlockList } from 'node:net';
-import { addressList, classOf, contains } from '../../../../../base/dial/address-class.ts';
+import { addressList, classOf, contains } from '../../../../../base/sockets/dial/address-class.ts';
 import { Node } from '../../../../../kinds/groups/core/node/node.ts';
 import { podNetworkOf } from '../../../../../kinds/groups/core/node/pod-network.ts';
 import type { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { ServiceCIDR } from '../../../../../kinds/groups/networking/service-cidr.ts';
-import { cidrProblems, ipProblems } from '../../../../../kinds/shapes/meta/ip-address.ts';
+import { cidrProblems, ipProblems } from '../../../../../kinds/shapes/meta/addresses/ip-address.ts';
 import type { Reader } from '../../../../objects/ports.ts';
 import { objectsIn } from '../../../../objects/reads/lookup.ts';
 

@@ -5,7 +5,7 @@
 
 import { notFound } from '../../../../../api/errors.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
-import type { TokenRequest } from '../../../../../kinds/groups/authentication/token-request.ts';
+import type { TokenRequest } from '../../../../../kinds/groups/access/authentication/token-request.ts';
 import { Node } from '../../../../../kinds/groups/core/node/node.ts';
 import { isNodeOwnLabel } from '../../../../../kinds/groups/core/node/own-labels.ts';
 import type { PersistentVolume } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume.ts';

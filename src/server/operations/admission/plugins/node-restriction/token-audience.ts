@@ -1,5 +1,5 @@
 /** The audiences for which a node may request tokens: those that the pod, or a CSI driver of its volumes, requests. */
-import type { TokenRequest } from '../../../../../kinds/groups/authentication/token-request.ts';
+import type { TokenRequest } from '../../../../../kinds/groups/access/authentication/token-request.ts';
 import { PersistentVolume } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';

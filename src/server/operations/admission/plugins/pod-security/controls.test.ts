@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
-import { decode } from '../../../../../schema/decode.ts';
+import { decode } from '../../../../../schema/decode/decode.ts';
 import type { PodLike } from './control.ts';
 import { allControls } from './controls/all.ts';
 import { violations, violationsText } from './evaluate.ts';

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../../../test/support/server.ts';
 import type { User } from '../../../../../api/user.ts';
+import { ClusterRole } from '../../../../../kinds/groups/access/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../../../kinds/groups/access/rbac/cluster-role-binding.ts';
+import { Role } from '../../../../../kinds/groups/access/rbac/role.ts';
+import { RoleBinding } from '../../../../../kinds/groups/access/rbac/role-binding.ts';
 import { Namespace } from '../../../../../kinds/groups/core/namespace.ts';
-import { ClusterRole } from '../../../../../kinds/groups/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../../../kinds/groups/rbac/cluster-role-binding.ts';
-import { Role } from '../../../../../kinds/groups/rbac/role.ts';
-import { RoleBinding } from '../../../../../kinds/groups/rbac/role-binding.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 const kinds = [Namespace, Role, ClusterRole, RoleBinding, ClusterRoleBinding];

@@ -5,13 +5,13 @@
 
 import type { User } from '../../../../../api/user.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
-import { isAggregated } from '../../../../../kinds/groups/rbac/aggregation.ts';
-import { ClusterRole } from '../../../../../kinds/groups/rbac/cluster-role.ts';
-import { ClusterRoleBinding } from '../../../../../kinds/groups/rbac/cluster-role-binding.ts';
-import type { PolicyRule } from '../../../../../kinds/groups/rbac/policy-rule.ts';
-import { Role } from '../../../../../kinds/groups/rbac/role.ts';
-import { RoleBinding } from '../../../../../kinds/groups/rbac/role-binding.ts';
-import type { RoleRef } from '../../../../../kinds/groups/rbac/role-ref.ts';
+import { isAggregated } from '../../../../../kinds/groups/access/rbac/aggregation.ts';
+import { ClusterRole } from '../../../../../kinds/groups/access/rbac/cluster-role.ts';
+import { ClusterRoleBinding } from '../../../../../kinds/groups/access/rbac/cluster-role-binding.ts';
+import type { PolicyRule } from '../../../../../kinds/groups/access/rbac/policy-rule.ts';
+import { Role } from '../../../../../kinds/groups/access/rbac/role.ts';
+import { RoleBinding } from '../../../../../kinds/groups/access/rbac/role-binding.ts';
+import type { RoleRef } from '../../../../../kinds/groups/access/rbac/role-ref.ts';
 import type { KubeObject } from '../../../../../kinds/kind.ts';
 import { describeRules, quoted, uncovered } from '../../../../access/authz/rbac/covers.ts';
 import { joinErrors } from '../../../../access/authz/rbac/user-permissions.ts';

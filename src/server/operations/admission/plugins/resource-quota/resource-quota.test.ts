@@ -7,7 +7,7 @@ import type { TestServer } from '../../../../../../test/support/server.ts';
 import { ControlledClock } from '../../../../../base/time/clock.ts';
 import { openEmbeddedStore } from '../../../../../store/embedded/open.ts';
 import { MemoryStore } from '../../../../../store/memory/memory-store.ts';
-import { priority } from '../priority.ts';
+import { priority } from '../pods/priority.ts';
 import { resourceQuota } from './resource-quota.ts';
 
 const withResources = (name: string, requests: object, limits: object = {}, more: object = {}) =>

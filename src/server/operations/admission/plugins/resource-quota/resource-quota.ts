@@ -1,7 +1,7 @@
 import { compareQuantities } from '../../../../../base/quantity.ts';
 import { PersistentVolumeClaim } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
-import { ResourceQuota } from '../../../../../kinds/groups/core/resource-quota.ts';
+import { ResourceQuota } from '../../../../../kinds/groups/core/quota/resource-quota.ts';
 import { Service } from '../../../../../kinds/groups/core/service/service.ts';
 import { addTo, amountsOf, amountsText, growth, listOf, NOTHING, only } from '../../../../../kinds/quota/amounts.ts';
 import { classesOf } from '../../../../../kinds/quota/claims.ts';
@@ -10,7 +10,7 @@ import { covers, evaluatorOf } from '../../../../../kinds/quota/objects.ts';
 import type { Amounts } from '../../../../../kinds/shapes/pod/pod-resources.ts';
 import { rejected } from '../../../../objects/admission/rejection.ts';
 import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
-import type { Entry } from '../../../../objects/cache/entry.ts';
+import type { Entry } from '../../../../objects/cache/entry/entry.ts';
 import type { Reader, Tools } from '../../../../objects/ports.ts';
 import type { Writer } from '../../../../objects/transaction/ports.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';

@@ -1,0 +1,100 @@
+/** `qd undo`: undoes the last change of an object, or its deletion, or brings back the state of a time. */
+import { createInterface } from 'node:readline/promises';
+import { CliError } from '../../output/cli-error.ts';
+import type { UndoFlags } from '../flags.ts';
+import { type Named, type ObjectApi, type Selection, splitName, withObjects } from '../object-api.ts';
+import { diffLines, missingLines } from '../object-diff.ts';
+import { sameCluster, sameUndo } from '../repeated.ts';
+import { clientContent } from './content.ts';
+import { rescueOf } from './deletion.ts';
+import { planUndo, type UndoPlan } from './plan-undo.ts';
+
+export async function undo(named: Named, flags: UndoFlags): Promise<void> {
+  const { type, name } = splitName(named);
+  if (name === undefined) throw new CliError('name the object: qd undo TYPE NAME');
+  await withObjects(flags, async (objects) => {
+    const found = await objects.find(type);
+    const selection = { found, namespace: found.namespaced ? flags.namespace : undefined, name };
+    const version = await objects.versionAt(flags.to);
+    const plan = await planFor(objects, selection, version);
+    const what = `${found.label}/${name}`;
+    const command = sameUndo({ type, name }, selection, flags);
+    if (plan.type === 'nothing') throw new CliError(`${what}: ${plan.why}`);
+    if (plan.type === 'terminating') {
+      print(...(await rescueOf(objects, selection, { undo: command, cluster: sameCluster(flags) })));
+      throw new CliError(`${what}: its deletion is under way and cannot be undone`);
+    }
+    print(...describe(what, plan));
+    const isDryRun = flags.dryRun ?? false;
+    if (!isDryRun && !flags.yes && !(await isConfirmed())) throw new CliError('nothing was changed');
+    const missing = await perform(objects, selection, { plan, isDryRun });
+    const done = `${isDryRun ? 'would be ' : ''}${plan.type === 'create' ? 'created again' : 'changed back'}`;
+    if (missing.length > 0) {
+      print(...missing);
+      throw new CliError(`${what}: ${done}, but not in all fields: the server has them otherwise`);
+    }
+    print(`${what}: ${done}`);
+    if (plan.type === 'update' && !isDryRun) {
+      print(`To redo the change: ${command} --to ${plan.now.object.metadata.resourceVersion}`);
+    }
+  });
+}
+
+interface Performed {
+  readonly plan: Change;
+  readonly isDryRun: boolean;
+}
+
+type Change = Extract<UndoPlan, { type: 'update' | 'create' }>;
+
+/** Writes the object, and returns lines about fields that the server did not restore. */
+async function perform(objects: ObjectApi, selection: Selection, { plan, isDryRun }: Performed): Promise<string[]> {
+  const to = plan.before.content;
+  if (plan.type === 'create') {
+    const is = clientContent(await objects.create(selection, plan.body, isDryRun));
+    return missingLines({ from: {}, to, is });
+  }
+  const is = clientContent(await objects.update(selection, plan.body, isDryRun));
+  return missingLines({ from: plan.now.content, to, is });
+}
+
+async function planFor(objects: ObjectApi, selection: Selection, goal: string | undefined): Promise<UndoPlan> {
+  const { version, items } = await objects.listOldest(selection);
+  const [first] = items;
+  const [last] = await objects.list(selection);
+  const events = await objects.eventsSince(selection, version, { first, now: last });
+  // It may have changed meanwhile.
+  const [now] = await objects.list(selection);
+  return planUndo({ first, events, now }, goal);
+}
+
+function describe(what: string, plan: Change): string[] {
+  if (plan.type === 'update') return [what, ...diffLines(plan.now.content, plan.before.content)];
+  const { ownerReferences = [] } = plan.before.object.metadata;
+  return [
+    `${what} was deleted. It is created again with the same content, as a new object: its uid, its age and its status are new.`,
+    ...(ownerReferences.length > 0
+      ? [
+          'It has an owner: if the owner is gone, too, undo the deletion of the owner first, or the object is removed again.',
+        ]
+      : []),
+  ];
+}
+
+async function isConfirmed(): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new CliError('nothing was changed; confirm with --yes');
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const end = new AbortController();
+  terminal.once('close', () => end.abort());
+  try {
+    return /^y(es)?$/i.test((await terminal.question('Do it? [y/N] ', { signal: end.signal })).trim());
+  } catch {
+    return false; // Ctrl-C or Ctrl-D instead of an answer.
+  } finally {
+    terminal.close();
+  }
+}
+
+function print(...lines: readonly string[]): void {
+  process.stdout.write(`${lines.join('\n')}\n`);
+}

@@ -1,0 +1,135 @@
+/** Calls a server over HTTP/1.1 with keep-alive, over TLS unless the URL is http. */
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { refuseUpgrade } from '../../../base/http/refuse-upgrade.ts';
+import { type Clock, systemClock } from '../../../base/time/clock.ts';
+import type { Connection } from '../../kubeconfig/kubeconfig.ts';
+import type { Request } from '../transport.ts';
+import type { JsonLimits } from './http-answer.ts';
+import { httpRequestOf, type Sent } from './http-request.ts';
+import { type HttpTransport, httpTransport } from './http-transport.ts';
+
+export interface HttpsTransportOptions extends Connection {
+  readonly userAgent?: string;
+  /** Timeout of a call in milliseconds, and of the start of a watch. Default: one minute. */
+  readonly timeout?: number;
+  /** Timeout of a get or a list. Default: `timeout`. */
+  readonly readTimeout?: number;
+  readonly clock?: Clock;
+  /** Limits for an untrusted server; see `FOREIGN_LIMITS`. Default: none. */
+  readonly limits?: JsonLimits;
+}
+
+/** Limits for the servers of other clusters: above the lists of a large cluster, and the deepest object. */
+export const FOREIGN_LIMITS: JsonLimits = { maxBytes: 256 * 1024 * 1024, maxDepth: 1_050, maxParts: 4_000_000 };
+
+export interface HttpsTransport extends HttpTransport {
+  /** Replaces the client certificate from the next connection on. */
+  renew(identity: { readonly cert: string; readonly key: string }): void;
+  /** Closes all connections, including those of running watches. */
+  close(): void;
+}
+
+/** TCP keep-alive: time that a watch is silent before the kernel probes the peer. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** Limit for concurrent calls: each costs a handshake and memory at both ends. More calls wait. */
+const MAX_CONNECTIONS = 16;
+
+interface Connections {
+  readonly calls: http.Agent;
+  /** The agent without a limit. */
+  readonly urgent: http.Agent;
+}
+
+export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
+  const { clock = systemClock, timeout = 60_000, readTimeout = timeout, limits } = options;
+  const base = new URL(options.server);
+  const plain = base.protocol === 'http:';
+  const connectionsWith = ({ cert, key }: Pick<Connection, 'cert' | 'key'>): Connections => {
+    const tls = {
+      ...(options.ca ? { ca: options.ca } : {}),
+      ...(cert ? { cert } : {}),
+      ...(key ? { key } : {}),
+      ...(options.tlsServerName ? { servername: options.tlsServerName } : {}),
+      ...(options.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
+    };
+    const agentOf = (limits: http.AgentOptions) =>
+      plain ? new http.Agent({ keepAlive: true, ...limits }) : new https.Agent({ keepAlive: true, ...limits, ...tls });
+    return { calls: agentOf({ maxSockets: MAX_CONNECTIONS }), urgent: agentOf({}) };
+  };
+  let connections = connectionsWith(options);
+  /** The previous connections, with the calls and watches that began with them. */
+  let former: Connections | undefined;
+  const prefix = base.pathname.replace(/\/$/, '');
+  const authorization = authorizationOf(options);
+
+  /** Resolves with the head of the response. */
+  function send(request: Sent): Promise<http.IncomingMessage> {
+    const { method, url, headers, body } = httpRequestOf(request, options.userAgent);
+    const settings: https.RequestOptions = {
+      method,
+      host: base.hostname.replace(/^\[|\]$/g, ''),
+      port: base.port || (plain ? 80 : 443),
+      path: prefix + url,
+      agent: isUrgent(request) ? connections.urgent : connections.calls,
+      headers: { ...headers, ...(authorization ? { authorization } : {}) },
+    };
+    const attempt = (retry: boolean) =>
+      new Promise<http.IncomingMessage>((resolve, reject) => {
+        const outgoing = (plain ? http : https).request(settings);
+        const abort = () => outgoing.destroy();
+        let answered = false;
+        request.signal?.addEventListener('abort', abort, { once: true });
+        outgoing.on('close', () => request.signal?.removeEventListener('abort', abort));
+        outgoing.on('response', (response) => {
+          answered = true;
+          resolve(response);
+        });
+        outgoing.on('error', (error) => {
+          // The server may close an idle connection while a request is being sent; reads are retried.
+          const stale = retry && !answered && outgoing.reusedSocket && !request.signal?.aborted;
+          if (stale && settings.method === 'GET') resolve(attempt(false));
+          else reject(error);
+        });
+        refuseUpgrade(outgoing);
+        if (request.verb === 'watch') outgoing.setSocketKeepAlive(true, KEEP_ALIVE_MS);
+        outgoing.end(body);
+      });
+    return attempt(true);
+  }
+
+  return {
+    ...httpTransport({
+      ...{ send, peer: base.host, clock, timeoutMs: timeout, readTimeoutMs: readTimeout },
+      limits,
+    }),
+
+    renew(identity) {
+      if (former) closeAll(former);
+      former = connections;
+      connections = connectionsWith(identity);
+    },
+
+    close() {
+      if (former) closeAll(former);
+      closeAll(connections);
+    },
+  };
+}
+
+/**
+ * Reports whether a request bypasses the limit: watches stay open, and a lease that waits behind other calls would be
+ * renewed too late.
+ */
+const isUrgent = ({ verb, plural }: Request) => verb === 'watch' || plural === 'leases';
+
+function closeAll({ calls, urgent }: Connections): void {
+  calls.destroy();
+  urgent.destroy();
+}
+
+function authorizationOf({ token, username, password }: Connection): string | undefined {
+  if (token) return `Bearer ${token}`;
+  return username ? `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` : undefined;
+}

@@ -1,0 +1,69 @@
+import { s } from '../../../../schema/builders.ts';
+import { invalid } from '../../../../schema/field-error.ts';
+import type { Rule } from '../../../../schema/schema.ts';
+import { defineKind, type ObjectOf } from '../../../kind.ts';
+
+const MIN_LIFETIME_SECONDS = 10 * 60;
+const MAX_LIFETIME_SECONDS = 2 ** 32;
+
+const lifetime: Rule<number> = (seconds) => {
+  if (seconds < MIN_LIFETIME_SECONDS) return invalid('', seconds, 'may not specify a duration less than 10 minutes');
+  return seconds > MAX_LIFETIME_SECONDS
+    ? invalid('', seconds, 'may not specify a duration larger than 2^32 seconds')
+    : undefined;
+};
+
+/** The body of a service account's `token` subresource. It is never stored. */
+export const TokenRequest = defineKind({
+  group: 'authentication.k8s.io',
+  kind: 'TokenRequest',
+  plural: 'tokenrequests',
+  scope: 'Namespaced',
+  description:
+    'Requests a token for a service account, as the body of its `token` subresource. The answer is in status; nothing is stored.',
+  versions: { 'authentication.k8s.io/v1': {} },
+  verbs: [],
+  fields: {
+    spec: s.object(
+      'TokenRequestSpec',
+      {
+        audiences: s.list(s.string(), {
+          description:
+            'Intended recipients of the token: a recipient must reject a token that does not name it. Defaults to the API server.',
+        }),
+        expirationSeconds: s.int64({
+          default: 3600,
+          rules: [lifetime],
+          description:
+            'Requested lifetime of the token in seconds, from 600 to 2^32. Defaults to 3600. The server may issue a token with another lifetime, see status.expirationTimestamp.',
+        }),
+        boundObjectRef: s.object(
+          'BoundObjectReference',
+          {
+            kind: s.string({ omitZero: true, description: 'Kind of the object: Pod, Secret or Node.' }),
+            apiVersion: s.string({ omitZero: true, description: 'API version of the object: v1.' }),
+            name: s.string({ omitZero: true, description: 'Name of the object.' }),
+            uid: s.string({
+              omitZero: true,
+              description: 'UID of the object. If it is given, it must be that of the existing object.',
+            }),
+          },
+          {
+            description:
+              'Binds the token to an object of the same namespace, or to a Node: it becomes invalid when the object is deleted.',
+          },
+        ),
+      },
+      { default: {}, description: 'The token that is requested.' },
+    ),
+    status: s.object(
+      'TokenRequestStatus',
+      {
+        token: s.string({ default: '', description: 'The token, to be sent as a bearer token.' }),
+        expirationTimestamp: s.time({ description: 'When the token expires.' }),
+      },
+      { default: {}, description: 'The issued token, filled in by the server.' },
+    ),
+  },
+});
+export type TokenRequest = ObjectOf<typeof TokenRequest>;

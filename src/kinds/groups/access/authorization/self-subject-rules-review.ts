@@ -1,0 +1,69 @@
+import { s } from '../../../../schema/builders.ts';
+import { defineKind, type ObjectOf } from '../../../kind.ts';
+
+const list = (description: string) => s.list(s.string(), { description });
+const verbs = s.list(s.string(), { zero: true, description: 'Verbs that are allowed, `*` for all.' });
+
+/** Asks what the caller may do. It is answered at once and never stored. */
+export const SelfSubjectRulesReview = defineKind({
+  group: 'authorization.k8s.io',
+  kind: 'SelfSubjectRulesReview',
+  plural: 'selfsubjectrulesreviews',
+  scope: 'Cluster',
+  description:
+    'Lists what the caller may do in a namespace, for example to show or hide controls in a user interface. The list can be incomplete: base decisions on SubjectAccessReviews instead. Nothing is stored.',
+  versions: { 'authorization.k8s.io/v1': {} },
+  verbs: ['create'],
+  fields: {
+    spec: s.object(
+      'SelfSubjectRulesReviewSpec',
+      { namespace: s.string({ omitZero: true, description: 'Namespace to list the rules for. Required.' }) },
+      { zero: true, description: 'The namespace to list the rules for.' },
+    ),
+    status: s.object(
+      'SubjectRulesReviewStatus',
+      {
+        resourceRules: s.list(
+          s.object(
+            'ResourceRule',
+            {
+              verbs,
+              apiGroups: list('API groups the rule applies to: the empty string is the core group, `*` all groups.'),
+              resources: list(
+                'Resources the rule applies to; `*` is all of them, `*/status` the status subresource of all.',
+              ),
+              resourceNames: list('Names of the objects the rule applies to. Empty means all objects.'),
+            },
+            { description: 'Verbs that are allowed on resources.' },
+          ),
+          { zero: true, description: 'Allowed actions on API resources, in no particular order.' },
+        ),
+        nonResourceRules: s.list(
+          s.object(
+            'NonResourceRule',
+            {
+              verbs,
+              nonResourceURLs: list(
+                'URL paths the rule applies to. `*` may stand for a whole path or for its last part.',
+              ),
+            },
+            { description: 'Verbs that are allowed on URL paths outside API resources.' },
+          ),
+          { zero: true, description: 'Allowed requests to other paths, in no particular order.' },
+        ),
+        incomplete: s.boolean({
+          zero: true,
+          description:
+            'Whether rules may be missing, because an authorizer cannot list its rules or an error occurred.',
+        }),
+        evaluationError: s.string({
+          omitZero: true,
+          description:
+            'Error that occurred while the rules were collected. The rules that were found are still listed.',
+        }),
+      },
+      { default: {}, description: 'The rules that were found, filled in by the server.' },
+    ),
+  },
+});
+export type SelfSubjectRulesReview = ObjectOf<typeof SelfSubjectRulesReview>;

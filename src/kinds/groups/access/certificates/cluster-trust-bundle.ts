@@ -1,0 +1,76 @@
+import { s } from '../../../../schema/builders.ts';
+import { type FieldError, invalid, under } from '../../../../schema/field-error.ts';
+import { dnsSubdomain } from '../../../../schema/names.ts';
+import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';
+import { age, NONE, name } from '../../../columns/column.ts';
+import { defineKind, type KubeObject } from '../../../kind.ts';
+import { signerName } from '../../../shapes/meta/signer-name.ts';
+import { trustAnchorProblems } from './trust-anchors.ts';
+
+const fields = {
+  spec: s.object(
+    'ClusterTrustBundleSpec',
+    {
+      signerName: s.string({
+        omitZero: true,
+        immutable: true,
+        rules: [signerName],
+        description:
+          'Signer that the bundle belongs to, such as example.com/signer. The name of the object then starts with that of the signer, ' +
+          'with colons instead of slashes (example.com:signer:), and writing it takes the right `attest` for the signer. Cannot be changed.',
+      }),
+      trustBundle: s.string({
+        zero: true,
+        description:
+          'Certificates of authorities in PEM, one block after the other, without block headers and none of them twice. At least ' +
+          'one; at most 1 MiB.',
+      }),
+    },
+    { zero: true, description: 'The trust anchors, and the signer that they belong to.' },
+  ),
+};
+
+export type ClusterTrustBundle = KubeObject & ObjectType<typeof fields>;
+
+/** Trust anchors that pods can mount. */
+export const ClusterTrustBundle = defineKind({
+  group: 'certificates.k8s.io',
+  kind: 'ClusterTrustBundle',
+  plural: 'clustertrustbundles',
+  scope: 'Cluster',
+  description:
+    'Certificates of authorities, for the whole cluster. Pods mount them with a projected volume, by the name of a bundle or by signer and labels.',
+  versions: { 'certificates.k8s.io/v1beta1': {} },
+  fields,
+  // Colons separate the parts of a signer; the rule below knows the signer.
+  name: (text) => text.split(':').flatMap((part) => dnsSubdomain(part)),
+  selectable: { 'spec.signerName': ({ spec }: ClusterTrustBundle) => spec.signerName ?? '' },
+  rules: [nameFitsSigner, anchorsAreValid],
+  columns: ({ text }) => [
+    name,
+    text('SignerName', 'Signer that the bundle belongs to.', ({ spec }) => spec?.signerName ?? NONE),
+    age,
+  ],
+});
+
+function nameFitsSigner({ metadata, spec }: ClusterTrustBundle): FieldError[] {
+  const { name: own = '' } = metadata;
+  const { signerName: signer } = spec;
+  if (signer === undefined) {
+    if (!own.includes(':')) return [];
+    return [invalid('metadata.name', own, 'ClusterTrustBundle without signer name must not have ":" in its name')];
+  }
+  const prefix = `${signer.replaceAll('/', ':')}:`;
+  if (own.startsWith(prefix)) return [];
+  const detail = `ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`;
+  return [invalid('metadata.name', own, detail)];
+}
+
+/** A bundle that stays as it was is not parsed again. */
+function anchorsAreValid(
+  { spec }: ClusterTrustBundle,
+  { oldRoot }: RuleContext<ClusterTrustBundle, ClusterTrustBundle>,
+) {
+  if (spec.trustBundle === oldRoot?.spec.trustBundle) return [];
+  return under('spec.trustBundle', trustAnchorProblems(spec.trustBundle));
+}

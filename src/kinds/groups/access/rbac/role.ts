@@ -1,0 +1,26 @@
+import { s } from '../../../../schema/builders.ts';
+import { pathSegment } from '../../../../schema/names.ts';
+import { createdAt, name } from '../../../columns/column.ts';
+import { defineKind, type ObjectOf } from '../../../kind.ts';
+import { NamespacedRule } from './policy-rule.ts';
+import { GROUP, versionsOf } from './versions.ts';
+
+/** Permissions in one namespace. */
+export const Role = defineKind({
+  group: GROUP,
+  kind: 'Role',
+  plural: 'roles',
+  scope: 'Namespaced',
+  description: 'A set of permissions within one namespace, granted with RoleBindings of the same namespace.',
+  versions: versionsOf('Role'),
+  fields: {
+    rules: s.list(NamespacedRule, {
+      default: [],
+      description: 'Permissions of the role. They only ever allow; there are no deny rules.',
+    }),
+  },
+  name: pathSegment,
+  createOnUpdate: true,
+  columns: [name, createdAt],
+});
+export type Role = ObjectOf<typeof Role>;

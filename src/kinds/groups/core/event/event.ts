@@ -1,0 +1,129 @@
+import { addAll } from '../../../../base/collections/add-all.ts';
+import { s } from '../../../../schema/builders.ts';
+import { type FieldError, invalid, required } from '../../../../schema/field-error.ts';
+import { dnsSubdomain, pathSegmentName, qualifiedName } from '../../../../schema/names.ts';
+import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';
+import { defineKind, type KubeObject } from '../../../kind.ts';
+import { ObjectReference } from '../../../shapes/meta/references.ts';
+import { EventSource, NEWER_VERSION, newerVersion, strictRules } from '../../events/event.ts';
+import { eventColumns } from './event-columns.ts';
+
+const fields = {
+  involvedObject: s.use(ObjectReference, { zero: true, description: 'Object that the event is about.' }),
+  reason: s.string({
+    omitZero: true,
+    description: 'Machine-readable cause of the event, as one CamelCase word, such as FailedScheduling.',
+  }),
+  message: s.string({ omitZero: true, description: 'Description of the event for people.' }),
+  source: s.use(EventSource, {
+    default: {},
+    description: 'Component that reported the event. Newer events use reportingComponent.',
+  }),
+  firstTimestamp: s.time({ description: 'Time of the first occurrence.' }),
+  lastTimestamp: s.time({ description: 'Time of the most recent occurrence.' }),
+  count: s.int32({ omitZero: true, description: 'Number of occurrences so far.' }),
+  type: s.string({ omitZero: true, description: 'Severity of the event: Normal or Warning. More types may be added.' }),
+  eventTime: s.microTime({
+    description:
+      'Time of the first occurrence, in microseconds. If set, reportingComponent, reportingInstance, action ' +
+      'and reason are required.',
+  }),
+  series: s.object(
+    'EventSeries',
+    {
+      count: s.int32({ omitZero: true, description: 'Number of occurrences in the series so far.' }),
+      lastObservedTime: s.microTime({ description: 'Time of the most recent occurrence.' }),
+    },
+    { description: 'Further occurrences of the same event. Absent for an event that happened once.' },
+  ),
+  action: s.string({
+    omitZero: true,
+    description: 'Action that was taken or that failed, such as Binding. At most 128 characters.',
+  }),
+  related: s.use(ObjectReference, { description: 'Second object involved, such as the one that an action created.' }),
+  reportingComponent: s.string({
+    default: '',
+    description: 'Component that reported the event, such as kubernetes.io/kubelet.',
+  }),
+  reportingInstance: s.string({
+    default: '',
+    description: 'Instance of the reporting component, such as the name of its node. At most 128 characters.',
+  }),
+};
+
+export type Event = KubeObject & ObjectType<typeof fields>;
+
+const selectable = {
+  'involvedObject.kind': ({ involvedObject }: Event) => involvedObject.kind ?? '',
+  'involvedObject.namespace': ({ involvedObject }: Event) => involvedObject.namespace ?? '',
+  'involvedObject.name': ({ involvedObject }: Event) => involvedObject.name ?? '',
+  'involvedObject.uid': ({ involvedObject }: Event) => involvedObject.uid ?? '',
+  'involvedObject.apiVersion': ({ involvedObject }: Event) => involvedObject.apiVersion ?? '',
+  'involvedObject.resourceVersion': ({ involvedObject }: Event) => involvedObject.resourceVersion ?? '',
+  'involvedObject.fieldPath': ({ involvedObject }: Event) => involvedObject.fieldPath ?? '',
+  reason: (event: Event) => event.reason ?? '',
+  reportingComponent: (event: Event) => event.reportingComponent,
+  source: (event: Event) => event.source.component || event.reportingComponent,
+  type: (event: Event) => event.type ?? '',
+};
+
+/** A report of something that happened to an object. */
+export const Event = defineKind({
+  group: '',
+  kind: 'Event',
+  plural: 'events',
+  short: ['ev'],
+  scope: 'Namespaced',
+  description: 'Report of something that happened to an object. Informative only; do not rely on events being kept.',
+  versions: { v1: {}, [NEWER_VERSION]: newerVersion(selectable) },
+  fields,
+  name: pathSegmentName,
+  selectable,
+  rules: [
+    (event, context) => (event.eventTime ? newerForm(event, context) : olderForm(event)),
+    namespaceName,
+    (event, context) => (isNewer(context) ? strictRules(event, context.oldRoot) : []),
+  ],
+  createOnUpdate: true,
+  columns: eventColumns,
+});
+
+/** An event is in the namespace of its object; events about cluster-scoped objects are in `default`. */
+function olderForm({ involvedObject, metadata }: Event): FieldError[] {
+  const { namespace = '' } = metadata;
+  const about = involvedObject.namespace ?? '';
+  const fits = about ? about === namespace : namespace === '' || namespace === 'default';
+  return fits ? [] : [elsewhere(about)];
+}
+
+const isNewer = ({ apiVersion }: RuleContext) => apiVersion === NEWER_VERSION;
+
+function newerForm(event: Event, context: RuleContext): FieldError[] {
+  const { involvedObject, metadata, reportingComponent, reportingInstance } = event;
+  const reporter = isNewer(context) ? 'reportingController' : 'reportingComponent';
+  const errors: FieldError[] = [];
+  if (!involvedObject.namespace && !['default', 'kube-system'].includes(metadata.namespace ?? '')) {
+    errors.push(elsewhere(''));
+  }
+  if (!reportingComponent) errors.push(required(reporter));
+  for (const each of qualifiedName(reportingComponent)) errors.push(invalid(reporter, reportingComponent, each));
+  addAll(errors, text('reportingInstance', reportingInstance, 128));
+  addAll(errors, text('action', event.action ?? '', 128));
+  addAll(errors, text('reason', event.reason ?? '', 128));
+  if (Buffer.byteLength(event.message ?? '') > 1024) errors.push(lengthError('message', 1024));
+  return errors;
+}
+
+const elsewhere = (namespace: string) =>
+  invalid('involvedObject.namespace', namespace, 'does not match event.namespace');
+
+const lengthError = (field: string, limit: number) => invalid(field, '', `can have at most ${limit} characters`);
+
+function text(field: string, value: string, limit: number): FieldError[] {
+  if (!value) return [required(field)];
+  return Buffer.byteLength(value) > limit ? [lengthError(field, limit)] : [];
+}
+
+function namespaceName({ metadata: { namespace = '' } }: Event): FieldError[] {
+  return dnsSubdomain(namespace).map((each) => invalid('namespace', namespace, each));
+}

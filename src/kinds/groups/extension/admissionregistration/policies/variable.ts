@@ -1,0 +1,44 @@
+import { s } from '../../../../../schema/builders.ts';
+import { type FieldError, invalid, required } from '../../../../../schema/field-error.ts';
+import type { TypeOf } from '../../../../../schema/schema.ts';
+
+const IDENTIFIER = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
+const RESERVED = new Set(
+  (
+    'true false null in as break const continue else for function if import let loop package namespace return var void ' +
+    'while'
+  ).split(' '),
+);
+
+/** A named expression that other expressions of a policy use. */
+export const Variable = s.object(
+  'Variable',
+  {
+    name: s.string({
+      zero: true,
+      required: 'name is not specified',
+      rules: [isIdentifier],
+      description:
+        'Name of the variable: a CEL identifier, unique in the list. Expressions read it as variables.NAME. Required.',
+    }),
+    expression: s.string({
+      zero: true,
+      required: 'expression is not specified',
+      rules: [isNotBlank],
+      description:
+        'CEL expression for the value, of any type. It may use what validations may use, and the variables before it. Evaluated ' +
+        'at most once for each evaluation of the policy, when it is first read. Required.',
+    }),
+  },
+  { atomic: true, description: 'A named expression that other expressions use.' },
+);
+export type Variable = TypeOf<typeof Variable>;
+
+function isIdentifier(name: string): FieldError | undefined {
+  if (name.trim() === '') return name === '' ? undefined : required('', 'name is not specified');
+  return IDENTIFIER.test(name) && !RESERVED.has(name) ? undefined : invalid('', name, 'must be a valid CEL identifier');
+}
+
+function isNotBlank(expression: string): FieldError | undefined {
+  return expression !== '' && expression.trim() === '' ? required('', 'expression is not specified') : undefined;
+}

@@ -1,0 +1,82 @@
+/** The certificates of Ingresses, from Secrets. Pure. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
+import { sameItems } from '../../../base/collections/same-items.ts';
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
+import type { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
+import { ALL_HOSTS } from '../../../kinds/groups/networking/ingress-host-times.ts';
+import type { IngressCertificate } from '../config.ts';
+import { type HostOwners, mayServe } from './owners.ts';
+import { type IngressRules, namespaceOf, type RulesByName } from './rules.ts';
+
+type SecretOf = (namespace: string, name: string) => DeepReadonly<Secret> | undefined;
+
+interface CertificateSources {
+  readonly rules: RulesByName;
+  readonly owners: HostOwners['owners'];
+  /** Certificates of the plan before: unchanged ones stay the same objects. */
+  readonly known: readonly IngressCertificate[] | undefined;
+}
+
+export function* certificatesOf(
+  secretOf: SecretOf,
+  { rules, owners, known }: CertificateSources,
+  pace: Pace,
+): DividedWork<readonly IngressCertificate[]> {
+  const certificates: IngressCertificate[] = [];
+  for (const each of rules.values()) {
+    const { ingress } = each;
+    for (const { hosts: named = NO_HOSTS, secretName } of ingress.spec?.tls ?? []) {
+      if (pace.isSpent()) yield;
+      const hosts = certifiedHosts(named, each, owners);
+      if (!hosts) continue;
+      const pair = secretName ? pairOf(secretOf(ingress.metadata.namespace ?? '', secretName)) : undefined;
+      if (!pair) continue;
+      const old = known?.[certificates.length];
+      const isKnown = old && sameItems(old.hosts, hosts) && old.cert === pair.cert && old.key === pair.key;
+      certificates.push(isKnown ? old : { hosts, ...pair });
+    }
+  }
+  return known && sameItems(known, certificates) ? known : certificates;
+}
+
+const NO_HOSTS: readonly string[] = [];
+
+/**
+ * Returns the hosts that a certificate is for, without those of other namespaces; undefined when there are none. A
+ * certificate without host names is for all hosts, or, when those belong to another namespace, for the hosts of the
+ * Ingress.
+ */
+function certifiedHosts(
+  named: readonly string[],
+  rules: IngressRules,
+  owners: HostOwners['owners'],
+): readonly string[] | undefined {
+  const namespace = namespaceOf(rules);
+  const isFree = (host: string) => mayServe(owners, host, namespace);
+  if (named.length === 0 && isFree(ALL_HOSTS)) return NO_HOSTS;
+  const candidates = named.length > 0 ? named : [...rules.hosts.keys()].filter((host) => host !== ALL_HOSTS);
+  if (candidates === named && named.every(isFree)) return named;
+  const hosts = candidates.filter(isFree);
+  return hosts.length > 0 ? hosts : undefined;
+}
+
+interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Decoded pairs by Secret: many Ingresses may use one. */
+const pairs = new WeakMap<DeepReadonly<Secret>, Pair>();
+
+function pairOf(secret: DeepReadonly<Secret> | undefined): Pair | undefined {
+  const { 'tls.crt': cert, 'tls.key': key } = secret?.data ?? {};
+  if (!secret || !cert || !key) return undefined;
+  let pair = pairs.get(secret);
+  if (!pair) {
+    const text = (base64: string) => Buffer.from(base64, 'base64').toString();
+    pair = { cert: text(cert), key: text(key) };
+    pairs.set(secret, pair);
+  }
+  return pair;
+}

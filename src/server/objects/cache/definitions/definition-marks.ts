@@ -1,0 +1,85 @@
+/**
+ * Records in the store which definition of a kind wrote its objects. Objects written by the current definition are
+ * served as stored; others are decoded first, which takes most of the time of the first list after a start.
+ *
+ * A mark is a row beside the objects, one for each table. It holds a fingerprint of the definition, and its own
+ * revision is the one from which on all objects of the table were written with that definition: the mark is committed
+ * together with the first object. The two therefore never disagree, even after a crash.
+ *
+ * Only for a store with a single writer: several servers would not see each other's marks in time.
+ */
+import type { Kind } from '../../../../kinds/kind.ts';
+import type { Change, Store, Write } from '../../../../store/store.ts';
+import { tableName } from '../keys.ts';
+import { fingerprintOf } from './fingerprint.ts';
+
+const PREFIX = '/quarterdeck/kinds/';
+
+interface Mark {
+  readonly fingerprint: string;
+  readonly revision: number;
+  /** The kind with this fingerprint, once it is known. */
+  kind?: Kind;
+}
+
+export class DefinitionMarks {
+  readonly #build: string;
+  /** Marks by name of the table, such as `apps/deployments`. */
+  readonly #marks = new Map<string, Mark>();
+  readonly #fingerprints = new WeakMap<Kind, string>();
+
+  private constructor(build: string) {
+    this.#build = build;
+  }
+
+  /** `build` identifies the program: another one may decode the same bytes differently. */
+  static async load(store: Store, build: string): Promise<DefinitionMarks> {
+    const marks = new DefinitionMarks(build);
+    // A damaged mark counts as missing.
+    const { rows } = await store.list(PREFIX, { damaged: () => undefined });
+    for (const row of rows) marks.#note(row.key, row.value, row.revision);
+    return marks;
+  }
+
+  /** Reports whether the bytes written at this revision were written with this definition of the kind. */
+  isCurrent(kind: Kind, revision: number): boolean {
+    const mark = this.#markOf(kind);
+    return mark !== undefined && revision >= mark.revision;
+  }
+
+  /**
+   * Returns the write that must be committed together with an object of the kind; undefined when the mark exists
+   * already.
+   */
+  missing(kind: Kind): Write | undefined {
+    if (this.#markOf(kind)) return undefined;
+    return { key: PREFIX + tableName(kind), value: Buffer.from(this.#fingerprintOf(kind)), evenIfDamaged: true };
+  }
+
+  /** Updates the marks with a change of the store; other keys are ignored. */
+  changed({ key, value, revision }: Change): void {
+    if (key.startsWith(PREFIX) && value) this.#note(key, value, revision);
+  }
+
+  #note(key: string, value: Buffer, revision: number): void {
+    this.#marks.set(key.slice(PREFIX.length), { fingerprint: value.toString(), revision });
+  }
+
+  /** Returns the mark of the kind's table if it is for this definition. */
+  #markOf(kind: Kind): Mark | undefined {
+    const mark = this.#marks.get(tableName(kind));
+    if (!mark || mark.kind === kind) return mark;
+    if (mark.fingerprint !== this.#fingerprintOf(kind)) return undefined;
+    mark.kind = kind;
+    return mark;
+  }
+
+  #fingerprintOf(kind: Kind): string {
+    let found = this.#fingerprints.get(kind);
+    if (found === undefined) {
+      found = fingerprintOf(kind, this.#build);
+      this.#fingerprints.set(kind, found);
+    }
+    return found;
+  }
+}
