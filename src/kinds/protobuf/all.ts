@@ -1,52 +1,192 @@
 import { admissionregistration } from './admissionregistration.ts';
 import { apiextensions } from './apiextensions.ts';
-import { apiregistration } from './apiregistration.ts';
 import { apps } from './apps.ts';
-import { authentication } from './authentication.ts';
-import { authorization } from './authorization.ts';
 import { autoscaling } from './autoscaling.ts';
 import { batch } from './batch.ts';
-import { certificates } from './certificates.ts';
-import { coordination } from './coordination.ts';
 import { core } from './core.ts';
-import { discovery } from './discovery.ts';
-import { events } from './events.ts';
 import type { FieldNumbers } from './field-numbers.ts';
-import { flowcontrol } from './flowcontrol.ts';
-import { meta } from './meta.ts';
 import { networking } from './networking.ts';
-import { node } from './node.ts';
-import { policy } from './policy.ts';
-import { rbac } from './rbac.ts';
 import { resource } from './resource.ts';
-import { scheduling } from './scheduling.ts';
-import { storage } from './storage.ts';
-import { storagemigration } from './storagemigration.ts';
 
+const apiServices: FieldNumbers[string] = {
+  APIService: 'metadata spec status',
+  APIServiceCondition: 'type status lastTransitionTime reason message',
+  APIServiceSpec: 'service group version insecureSkipTLSVerify caBundle 7:groupPriorityMinimum versionPriority',
+  APIServiceStatus: 'conditions',
+  ServiceReference: 'namespace name port?',
+};
+
+const disruptionBudgets: FieldNumbers[string] = {
+  PodDisruptionBudget: 'metadata spec status',
+  PodDisruptionBudgetSpec: 'minAvailable? selector maxUnavailable? unhealthyPodEvictionPolicy?',
+  PodDisruptionBudgetStatus:
+    'observedGeneration disruptedPods disruptionsAllowed currentHealthy desiredHealthy expectedPods conditions',
+};
+
+const roles: FieldNumbers[string] = {
+  AggregationRule: 'clusterRoleSelectors',
+  ClusterRole: 'metadata rules aggregationRule',
+  ClusterRoleBinding: 'metadata subjects roleRef',
+  PolicyRule: 'verbs apiGroups resources resourceNames nonResourceURLs',
+  Role: 'metadata rules',
+  RoleBinding: 'metadata subjects roleRef',
+  RoleRef: 'apiGroup kind name',
+  Subject: 'kind apiGroup name namespace',
+};
+
+/** Groups with many messages have files of their own. */
 const all: FieldNumbers = {
   ...admissionregistration,
   ...apiextensions,
-  ...apiregistration,
   ...apps,
-  ...authentication,
-  ...authorization,
   ...autoscaling,
   ...batch,
-  ...certificates,
-  ...coordination,
   ...core,
-  ...discovery,
-  ...events,
-  ...flowcontrol,
-  ...meta,
   ...networking,
-  ...node,
-  ...policy,
-  ...rbac,
   ...resource,
-  ...scheduling,
-  ...storage,
-  ...storagemigration,
+  'apiregistration.k8s.io/v1': apiServices,
+  'apiregistration.k8s.io/v1beta1': apiServices,
+  'authentication.k8s.io/v1': {
+    BoundObjectReference: 'kind apiVersion name uid',
+    SelfSubjectReview: 'metadata status',
+    SelfSubjectReviewStatus: 'userInfo',
+    TokenRequest: 'metadata spec status',
+    TokenRequestSpec: 'audiences 3:boundObjectRef expirationSeconds?',
+    TokenRequestStatus: 'token expirationTimestamp',
+    TokenReview: 'metadata spec status',
+    TokenReviewSpec: 'token audiences',
+    TokenReviewStatus: 'authenticated user error audiences',
+    UserInfo: 'username uid groups extra',
+  },
+  'authorization.k8s.io/v1': {
+    FieldSelectorAttributes: 'rawSelector requirements',
+    LabelSelectorAttributes: 'rawSelector requirements',
+    LocalSubjectAccessReview: 'metadata spec status',
+    NonResourceAttributes: 'path verb',
+    NonResourceRule: 'verbs nonResourceURLs',
+    ResourceAttributes: 'namespace verb group version resource subresource name fieldSelector labelSelector',
+    ResourceRule: 'verbs apiGroups resources resourceNames',
+    SelfSubjectAccessReview: 'metadata spec status',
+    SelfSubjectAccessReviewSpec: 'resourceAttributes nonResourceAttributes',
+    SelfSubjectRulesReview: 'metadata spec status',
+    SelfSubjectRulesReviewSpec: 'namespace',
+    SubjectAccessReview: 'metadata spec status',
+    SubjectAccessReviewSpec: 'resourceAttributes nonResourceAttributes user groups extra uid',
+    SubjectAccessReviewStatus: 'allowed reason evaluationError denied',
+    SubjectRulesReviewStatus: 'resourceRules nonResourceRules incomplete evaluationError',
+  },
+  'certificates.k8s.io/v1': {
+    CertificateSigningRequest: 'metadata spec status',
+    CertificateSigningRequestCondition: 'type reason message lastUpdateTime lastTransitionTime status',
+    CertificateSigningRequestSpec: 'request username uid groups usages extra signerName expirationSeconds?',
+    CertificateSigningRequestStatus: 'conditions certificate',
+  },
+  'certificates.k8s.io/v1beta1': {
+    ClusterTrustBundle: 'metadata spec',
+    ClusterTrustBundleSpec: 'signerName trustBundle',
+  },
+  'coordination.k8s.io/v1': {
+    Lease: 'metadata spec',
+    LeaseSpec:
+      'holderIdentity? leaseDurationSeconds? acquireTime renewTime leaseTransitions? strategy? preferredHolder?',
+  },
+  'coordination.k8s.io/v1beta1': {
+    LeaseCandidate: 'metadata spec',
+    LeaseCandidateSpec: 'leaseName pingTime renewTime binaryVersion emulationVersion strategy',
+  },
+  'discovery.k8s.io/v1': {
+    Endpoint: 'addresses conditions hostname? targetRef deprecatedTopology nodeName? zone? hints',
+    EndpointConditions: 'ready? serving? terminating?',
+    EndpointHints: 'forZones forNodes',
+    EndpointPort: 'name? protocol? port? appProtocol?',
+    EndpointSlice: 'metadata endpoints ports addressType',
+    ForNode: 'name',
+    ForZone: 'name',
+  },
+  'events.k8s.io/v1': {
+    Event:
+      'metadata eventTime series reportingController reportingInstance action reason regarding related note type deprecatedSource deprecatedFirstTimestamp deprecatedLastTimestamp deprecatedCount',
+    EventSeries: 'count lastObservedTime',
+  },
+  'flowcontrol.apiserver.k8s.io/v1': {
+    ExemptPriorityLevelConfiguration: 'nominalConcurrencyShares? lendablePercent?',
+    FlowDistinguisherMethod: 'type',
+    FlowSchema: 'metadata spec status',
+    FlowSchemaCondition: 'type status lastTransitionTime reason message',
+    FlowSchemaSpec: 'priorityLevelConfiguration matchingPrecedence distinguisherMethod rules',
+    FlowSchemaStatus: 'conditions',
+    GroupSubject: 'name',
+    LimitResponse: 'type queuing',
+    LimitedPriorityLevelConfiguration:
+      'nominalConcurrencyShares? limitResponse lendablePercent? borrowingLimitPercent?',
+    NonResourcePolicyRule: 'verbs 6:nonResourceURLs',
+    PolicyRulesWithSubjects: 'subjects resourceRules nonResourceRules',
+    PriorityLevelConfiguration: 'metadata spec status',
+    PriorityLevelConfigurationCondition: 'type status lastTransitionTime reason message',
+    PriorityLevelConfigurationReference: 'name',
+    PriorityLevelConfigurationSpec: 'type limited exempt',
+    PriorityLevelConfigurationStatus: 'conditions',
+    QueuingConfiguration: 'queues handSize queueLengthLimit',
+    ResourcePolicyRule: 'verbs apiGroups resources clusterScope namespaces',
+    ServiceAccountSubject: 'namespace name',
+    Subject: 'kind user group serviceAccount',
+    UserSubject: 'name',
+  },
+  'meta/v1': {
+    Condition: 'type status observedGeneration lastTransitionTime reason message',
+    DeleteOptions:
+      'gracePeriodSeconds? preconditions orphanDependents? propagationPolicy? dryRun ignoreStoreReadErrorWithClusterBreakingPotential?',
+    FieldSelectorRequirement: 'key operator values',
+    GroupResource: 'group resource',
+    LabelSelector: 'matchLabels matchExpressions',
+    LabelSelectorRequirement: 'key operator values',
+    ListMeta: 'selfLink resourceVersion continue remainingItemCount? shardInfo',
+    ManagedFieldsEntry: 'manager operation apiVersion time 6:fieldsType fieldsV1 subresource',
+    ObjectMeta:
+      'name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp deletionGracePeriodSeconds? labels annotations ownerReferences finalizers 17:managedFields',
+    OwnerReference: 'kind 3:name uid apiVersion controller? blockOwnerDeletion?',
+    Preconditions: 'uid? resourceVersion?',
+    ShardInfo: 'selector',
+    Status: 'metadata status message reason details code',
+    StatusCause: 'reason message field',
+    StatusDetails: 'name group kind causes retryAfterSeconds uid',
+  },
+  'node.k8s.io/v1': {
+    Overhead: 'podFixed',
+    RuntimeClass: 'metadata handler overhead scheduling',
+    Scheduling: 'nodeSelector tolerations',
+  },
+  'policy/v1': { Eviction: 'metadata deleteOptions', ...disruptionBudgets },
+  'policy/v1beta1': disruptionBudgets,
+  'rbac.authorization.k8s.io/v1': roles,
+  'rbac.authorization.k8s.io/v1beta1': roles,
+  'scheduling.k8s.io/v1': {
+    PriorityClass: 'metadata value globalDefault description preemptionPolicy?',
+  },
+  'storage.k8s.io/v1': {
+    CSIDriver: 'metadata spec',
+    CSIDriverSpec:
+      'attachRequired? podInfoOnMount? volumeLifecycleModes storageCapacity? fsGroupPolicy? tokenRequests requiresRepublish? seLinuxMount? nodeAllocatableUpdatePeriodSeconds? serviceAccountTokenInSecrets? preventPodSchedulingIfMissing?',
+    CSINode: 'metadata spec',
+    CSINodeDriver: 'name nodeID topologyKeys allocatable',
+    CSINodeSpec: 'drivers',
+    CSIStorageCapacity: 'metadata nodeTopology storageClassName capacity maximumVolumeSize',
+    StorageClass:
+      'metadata provisioner parameters reclaimPolicy? mountOptions allowVolumeExpansion? volumeBindingMode? allowedTopologies',
+    TokenRequest: 'audience expirationSeconds?',
+    VolumeAttachment: 'metadata spec status',
+    VolumeAttachmentSource: 'persistentVolumeName? inlineVolumeSpec',
+    VolumeAttachmentSpec: 'attacher source nodeName',
+    VolumeAttachmentStatus: 'attached attachmentMetadata attachError detachError',
+    VolumeAttributesClass: 'metadata driverName parameters',
+    VolumeError: 'time message errorCode?',
+    VolumeNodeResources: 'count?',
+  },
+  'storagemigration.k8s.io/v1beta1': {
+    StorageVersionMigration: 'metadata spec status',
+    StorageVersionMigrationSpec: 'resource',
+    StorageVersionMigrationStatus: 'conditions resourceVersion',
+  },
 };
 
 /** The numbered fields of a shape that belongs to a version (`apps/v1`, `meta/v1`), in the form of field-numbers.ts. */
