@@ -1,8 +1,8 @@
 /** Code that both programs share: the version, one-line errors and exit codes. */
 import { Command, CommanderError } from 'commander';
 import { explain } from '../output/cli-error.ts';
-import { version } from '../version.ts';
 import { UNKNOWN_COMMAND, usageError } from './usage-error.ts';
+import { version } from './version.ts';
 
 /** The longest delay of a timer in Node, in milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,6 +1,6 @@
 /** The release of this program, and the release of Kubernetes whose API it serves. */
 import { basename } from 'node:path';
-import { version } from '../../package.json';
+import { version } from '../../../package.json';
 
 export { version };
 

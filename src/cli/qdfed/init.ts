@@ -14,7 +14,7 @@ import { dnsLabel } from '../../schema/names.ts';
 import { openDnsProvider, readDnsConfig } from '../federation/dns-provider.ts';
 import { NODE_PATH, PROGRAM_PATH } from '../image/own-files.ts';
 import { CliError } from '../output/cli-error.ts';
-import { version } from '../version.ts';
+import { version } from '../process/version.ts';
 import { deploy, describeAll } from './deploy.ts';
 import type { InitFlags } from './flags.ts';
 import { loadContexts, releaseOf } from './members/contexts.ts';

@@ -18,7 +18,7 @@ import { Endpoints } from '../../kinds/groups/core/service/endpoints.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { dns1035Label, dnsSubdomain } from '../../schema/names.ts';
 import { CliError } from '../output/cli-error.ts';
-import { apiVersion } from '../version.ts';
+import { apiVersion } from '../process/version.ts';
 import { federatedTypes } from './federate.ts';
 import type { JoinFlags } from './flags.ts';
 import { type ClusterAccess, loadContexts, releaseOf } from './members/contexts.ts';

@@ -5,7 +5,7 @@ import { ConfigMap } from '../../kinds/groups/core/configuration/config-map.ts';
 import { Secret } from '../../kinds/groups/core/configuration/secret.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
-import { apiVersion } from '../version.ts';
+import { apiVersion } from '../process/version.ts';
 import type { UnjoinFlags } from './flags.ts';
 import { type ClusterAccess, loadContexts, releaseOf } from './members/contexts.ts';
 import { openFederation } from './members/federation.ts';

@@ -4,7 +4,7 @@ import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import type { EventLoopMetrics } from '../../server/serving/metrics/event-loop.ts';
 import type { Steps } from '../output/steps.ts';
 import type { Settings } from './flags.ts';
-import type { Inputs } from './inputs.ts';
+import type { Inputs } from './start/inputs.ts';
 
 /** Resources that the process gives to a start. */
 export interface Environment extends AssemblyEnvironment {

@@ -15,7 +15,7 @@ import { explainDamage } from '../output/store-damage.ts';
 import { onRotated, ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
 import { NODES_NOT_READY, READY, reportReady } from './detach/ready.ts';
 import type { GivenFlags } from './settings/settle.ts';
-import { start } from './start.ts';
+import { start } from './start/start.ts';
 
 /** A watchdog that reports what blocks this thread, and a clock whose timers it sees. */
 function watched(log: Logger) {

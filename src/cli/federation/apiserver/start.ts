@@ -15,8 +15,8 @@ import { certificates, fromFile } from '../../flags/file-content.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { explainListening } from '../../process/listen.ts';
 import { onRotated } from '../../process/signals.ts';
+import { apiVersion, release } from '../../process/version.ts';
 import { authenticationFile, clientAuthorities } from '../../up/identity/authentication-files.ts';
-import { apiVersion, release } from '../../version.ts';
 import type { FederationServerFlags } from './flags.ts';
 
 interface Environment extends Tools {

@@ -1,6 +1,6 @@
 /** Commands that a start suggests. They work on the runtime of the cluster, also without a registry where that is possible. */
-import type { PodExecutor } from '../agent/pod-executor.ts';
-import type { Runtime } from './components/runtimes.ts';
+import type { PodExecutor } from '../../agent/pod-executor.ts';
+import type { Runtime } from '../components/runtimes.ts';
 
 export interface NextCommandsOptions {
   readonly runtime: Runtime;

@@ -1,7 +1,7 @@
 /** Shows the parts of a cluster as steps of its start. */
-import type { ClusterParts, StartPart } from '../../assembly/cluster/parts.ts';
-import { describePods } from '../agent/pod-executor.ts';
-import type { StartContext } from './context.ts';
+import type { ClusterParts, StartPart } from '../../../assembly/cluster/parts.ts';
+import { describePods } from '../../agent/pod-executor.ts';
+import type { StartContext } from '../context.ts';
 
 type Show = { readonly [Part in keyof ClusterParts]: readonly [string, (started: ClusterParts[Part]) => string] };
 

@@ -1,24 +1,24 @@
 /** The cluster that the flags of a start ask for. */
 import { join } from 'node:path';
-import type { ClusterOptions } from '../../assembly/cluster/options.ts';
-import { hasRealPods } from '../../assembly/cluster-nodes/node-plan.ts';
-import type { ApiAddress } from '../../assembly/context.ts';
-import { keyFileIn } from '../../assembly/store/encryption.ts';
-import { allKinds } from '../../kinds/all.ts';
-import { storeDriver } from '../../store/drivers.ts';
-import { hiddenPaths } from '../agent/hidden-paths.ts';
-import { nodeConfig } from '../agent/node-config.ts';
-import { apiVersion, release } from '../version.ts';
-import { limits } from './api/load.ts';
-import { isChosen } from './components/choice.ts';
-import { isPrivateCluster } from './components/private-cluster.ts';
-import type { StartContext } from './context.ts';
-import type { Settings } from './flags.ts';
-import { frontProxyOf, proxiedUsers, tlsOf } from './identity/proxies.ts';
-import { auditOptions } from './observability/audit.ts';
-import { startPart } from './progress.ts';
-import { agreeOn } from './settings/agreed-settings.ts';
-import { restoreInto } from './testing/restore.ts';
+import type { ClusterOptions } from '../../../assembly/cluster/options.ts';
+import { hasRealPods } from '../../../assembly/cluster-nodes/node-plan.ts';
+import type { ApiAddress } from '../../../assembly/context.ts';
+import { keyFileIn } from '../../../assembly/store/encryption.ts';
+import { allKinds } from '../../../kinds/all.ts';
+import { storeDriver } from '../../../store/drivers.ts';
+import { hiddenPaths } from '../../agent/hidden-paths.ts';
+import { nodeConfig } from '../../agent/node-config.ts';
+import { apiVersion, release } from '../../process/version.ts';
+import { limits } from '../api/load.ts';
+import { isChosen } from '../components/choice.ts';
+import { isPrivateCluster } from '../components/private-cluster.ts';
+import type { StartContext } from '../context.ts';
+import type { Settings } from '../flags.ts';
+import { frontProxyOf, proxiedUsers, tlsOf } from '../identity/proxies.ts';
+import { startPart } from '../messages/progress.ts';
+import { auditOptions } from '../observability/audit.ts';
+import { agreeOn } from '../settings/agreed-settings.ts';
+import { restoreInto } from '../testing/restore.ts';
 
 /** `open` opens the listeners of the API; undefined: in this thread. */
 export function clusterOptions(context: StartContext, open: ClusterOptions['http']['open']): ClusterOptions {

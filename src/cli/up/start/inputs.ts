@@ -3,26 +3,26 @@
  * that was rejected for its flags, nothing is there that was not there before.
  */
 
-import type { NodePlan } from '../../assembly/cluster-nodes/node-plan.ts';
-import type { AdmissionPlugin } from '../../server/operations/admission/plugin.ts';
-import type { FlowControlSettings } from '../../server/upkeep/flow-control/create-flow-control.ts';
-import type { StoreImage } from '../../store/memory/memory-store.ts';
-import { checkNodeFlags } from '../agent/node-config.ts';
-import { rangesOverlap } from '../flags/values.ts';
-import { CliError } from '../output/cli-error.ts';
-import { checkWritableDirectory } from '../process/writable.ts';
-import { admission } from './api/admission.ts';
-import { type Authorization, authorization } from './api/authorization.ts';
-import { flowControlSettings } from './api/load.ts';
-import { checkControllers } from './components/choice.ts';
-import { type PlanOptions, planNodes } from './components/plan-nodes.ts';
-import type { Settings } from './flags.ts';
-import { type AuthenticationFiles, readAuthenticationFiles } from './identity/authentication-files.ts';
-import { checkKubeconfig } from './identity/kubeconfig.ts';
-import { checkListeners } from './listeners/check.ts';
-import { type AuditInputs, readAuditInputs } from './observability/audit-inputs.ts';
-import { checkKeyFile } from './store/key-file.ts';
-import { readRestore } from './testing/restore.ts';
+import type { NodePlan } from '../../../assembly/cluster-nodes/node-plan.ts';
+import type { AdmissionPlugin } from '../../../server/operations/admission/plugin.ts';
+import type { FlowControlSettings } from '../../../server/upkeep/flow-control/create-flow-control.ts';
+import type { StoreImage } from '../../../store/memory/memory-store.ts';
+import { checkNodeFlags } from '../../agent/node-config.ts';
+import { rangesOverlap } from '../../flags/values.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { checkWritableDirectory } from '../../process/writable.ts';
+import { admission } from '../api/admission.ts';
+import { type Authorization, authorization } from '../api/authorization.ts';
+import { flowControlSettings } from '../api/load.ts';
+import { checkControllers } from '../components/choice.ts';
+import { type PlanOptions, planNodes } from '../components/plan-nodes.ts';
+import type { Settings } from '../flags.ts';
+import { type AuthenticationFiles, readAuthenticationFiles } from '../identity/authentication-files.ts';
+import { checkKubeconfig } from '../identity/kubeconfig.ts';
+import { checkListeners } from '../listeners/check.ts';
+import { type AuditInputs, readAuditInputs } from '../observability/audit-inputs.ts';
+import { checkKeyFile } from '../store/key-file.ts';
+import { readRestore } from '../testing/restore.ts';
 
 export interface Inputs {
   readonly authentication: AuthenticationFiles;

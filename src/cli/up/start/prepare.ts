@@ -1,26 +1,26 @@
 /** Everything that can reject a start, before anything is created: the data directory, the settings, what they refer to. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { machineAddresses } from '../../assembly/addresses.ts';
-import { hasRealPods } from '../../assembly/cluster-nodes/node-plan.ts';
-import { silent } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import { systemClock } from '../../base/time/clock.ts';
-import { storeDriver } from '../../store/drivers.ts';
-import { findElsewhere } from '../clusters/elsewhere.ts';
-import { clustersHome, DEFAULT_NAME, directoryNamed } from '../flags/cluster.ts';
-import { CliError } from '../output/cli-error.ts';
-import { findClusterProcess } from '../process/cluster-process.ts';
-import { freePort } from '../process/listen.ts';
-import type { Environment, StartContext } from './context.ts';
-import { type Directory, openDirectory, otherClusters } from './directory/directory.ts';
-import type { Settings } from './flags.ts';
+import { machineAddresses } from '../../../assembly/addresses.ts';
+import { hasRealPods } from '../../../assembly/cluster-nodes/node-plan.ts';
+import { silent } from '../../../base/log.ts';
+import type { Random } from '../../../base/random.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { storeDriver } from '../../../store/drivers.ts';
+import { findElsewhere } from '../../clusters/elsewhere.ts';
+import { clustersHome, DEFAULT_NAME, directoryNamed } from '../../flags/cluster.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { findClusterProcess } from '../../process/cluster-process.ts';
+import { freePort } from '../../process/listen.ts';
+import type { Environment, StartContext } from '../context.ts';
+import { type Directory, openDirectory, otherClusters } from '../directory/directory.ts';
+import type { Settings } from '../flags.ts';
+import { type AgreedSettings, readAgreed } from '../settings/agreed-settings.ts';
+import { clashOf } from '../settings/free.ts';
+import { freeFromRules, hasLeftRules } from '../settings/left-rules.ts';
+import { type Reservation, type Reserved, reserve } from '../settings/reservations.ts';
+import { type GivenFlags, settle, usesMachine } from '../settings/settle.ts';
 import { type Inputs, readInputs } from './inputs.ts';
-import { type AgreedSettings, readAgreed } from './settings/agreed-settings.ts';
-import { clashOf } from './settings/free.ts';
-import { freeFromRules, hasLeftRules } from './settings/left-rules.ts';
-import { type Reservation, type Reserved, reserve } from './settings/reservations.ts';
-import { type GivenFlags, settle, usesMachine } from './settings/settle.ts';
 
 export interface Prepared {
   readonly directory: Directory;
@@ -77,7 +77,7 @@ async function settleAll(
   const settings = await settle(given, remembered, {
     otherClusters: async () => [...(await neighbours(path)), ...reserved],
     serviceRanges: async () =>
-      (await import('../../assembly/node/network/services.ts')).serviceRangesInUse(process.env.PATH ?? ''),
+      (await import('../../../assembly/node/network/services.ts')).serviceRangesInUse(process.env.PATH ?? ''),
     addresses: machineAddresses,
     agreed: (known) => readAgreedIn(known, path),
   });

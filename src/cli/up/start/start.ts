@@ -1,24 +1,24 @@
 /** The start of a cluster, as its user sees it. What is opened is added to the clean-up, which closes it in reverse order. */
-import { serverUrl, urlOf } from '../../assembly/addresses.ts';
-import { startCluster } from '../../assembly/cluster/start-cluster.ts';
-import { type UnreadyNode, untilNodesReady } from '../../assembly/cluster-nodes/nodes-ready.ts';
-import type { Pki } from '../../assembly/keys/pki.ts';
-import { startFront } from '../../assembly/threads/front-thread.ts';
-import { limitHeapGrowth } from '../../assembly/threads/heap-growth.ts';
-import { collectWithoutHelpers, lowerHelperPriority } from '../../assembly/threads/helper-threads.ts';
-import { rememberElsewhere } from '../clusters/elsewhere.ts';
-import { writeLastStart } from '../clusters/last-start.ts';
-import { clustersHome } from '../flags/cluster.ts';
-import type { Say } from '../output/steps.ts';
-import { explainListening } from '../process/listen.ts';
-import { version } from '../version.ts';
-import { announcement } from './announcement.ts';
+import { serverUrl, urlOf } from '../../../assembly/addresses.ts';
+import { startCluster } from '../../../assembly/cluster/start-cluster.ts';
+import { type UnreadyNode, untilNodesReady } from '../../../assembly/cluster-nodes/nodes-ready.ts';
+import type { Pki } from '../../../assembly/keys/pki.ts';
+import { startFront } from '../../../assembly/threads/front-thread.ts';
+import { limitHeapGrowth } from '../../../assembly/threads/heap-growth.ts';
+import { collectWithoutHelpers, lowerHelperPriority } from '../../../assembly/threads/helper-threads.ts';
+import { rememberElsewhere } from '../../clusters/elsewhere.ts';
+import { writeLastStart } from '../../clusters/last-start.ts';
+import { clustersHome } from '../../flags/cluster.ts';
+import type { Say } from '../../output/steps.ts';
+import { explainListening } from '../../process/listen.ts';
+import { version } from '../../process/version.ts';
+import type { Environment, StartContext } from '../context.ts';
+import { type Published, publishAccess, publishedFile } from '../identity/kubeconfig.ts';
+import { reachProblem } from '../listeners/self-check.ts';
+import { announcement } from '../messages/announcement.ts';
+import type { GivenFlags } from '../settings/settle.ts';
 import { apiAddress, clusterOptions } from './cluster-options.ts';
-import type { Environment, StartContext } from './context.ts';
-import { type Published, publishAccess, publishedFile } from './identity/kubeconfig.ts';
-import { reachProblem } from './listeners/self-check.ts';
 import { prepare } from './prepare.ts';
-import type { GivenFlags } from './settings/settle.ts';
 
 /** How long the nodes may take. */
 const NODES_READY_TIMEOUT_MS = 60_000;
