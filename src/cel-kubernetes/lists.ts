@@ -33,8 +33,14 @@ import { Duration, Timestamp, Uint, type Value } from '../cel/values/value.ts';
 import { LISTING } from './costs.ts';
 
 const COMPARABLE: Readonly<Record<string, Type>> = {
-  ...{ int: INT, uint: UINT, double: DOUBLE, bool: BOOL },
-  ...{ duration: DURATION, timestamp: TIMESTAMP, string: STRING, bytes: BYTES },
+  int: INT,
+  uint: UINT,
+  double: DOUBLE,
+  bool: BOOL,
+  duration: DURATION,
+  timestamp: TIMESTAMP,
+  string: STRING,
+  bytes: BYTES,
 };
 
 /** The order of two values of one type. */

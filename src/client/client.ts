@@ -18,7 +18,10 @@ export function createClient(transport: Transport, aggregated: Transport = trans
   return {
     of: ({ hub, kind, plural, scope, isAggregated }: KindRef, apiVersion = hub.apiVersion) =>
       new Resource<any>(isAggregated ? aggregated : transport, {
-        ...{ apiVersion, kind, plural, namespaced: scope === 'Namespaced' },
+        apiVersion,
+        kind,
+        plural,
+        namespaced: scope === 'Namespaced',
       }),
   };
 }

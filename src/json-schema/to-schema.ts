@@ -10,7 +10,11 @@ const COMMON = { lenient: true, keepEmpty: true } as const;
 
 /** Schema of any value, kept as it is. */
 const FREE_FORM: ObjectSchema = Object.freeze({
-  ...{ ...COMMON, type: 'object', name: 'Any', fields: Object.freeze({}), preserveUnknown: true },
+  ...COMMON,
+  type: 'object',
+  name: 'Any',
+  fields: Object.freeze({}),
+  preserveUnknown: true,
 } as const);
 
 const TEXT: Schema = Object.freeze({ ...COMMON, type: 'string' });
@@ -64,7 +68,10 @@ function listOf(source: JsonSchema, metadata: Schema | undefined): Schema {
   const items = itemsOf(source);
   const { 'x-kubernetes-list-type': type, 'x-kubernetes-list-map-keys': keys } = source;
   return {
-    ...{ ...COMMON, type: 'list', items: items ? schemaOf(items, metadata) : FREE_FORM, maxItems: MAX_ITEMS },
+    ...COMMON,
+    type: 'list',
+    items: items ? schemaOf(items, metadata) : FREE_FORM,
+    maxItems: MAX_ITEMS,
     list: type === 'set' || type === 'map' ? type : 'atomic',
     ...(type === 'map' && keys ? { keys } : {}),
   };
@@ -79,7 +86,10 @@ function objectOf(source: JsonSchema, metadata: Schema | undefined): Schema {
   const embedded = source['x-kubernetes-embedded-resource'] === true;
   const own = schemasOf(source.properties ?? {}, metadata);
   return {
-    ...{ ...COMMON, type: 'object', name: 'Object', atomic },
+    ...COMMON,
+    type: 'object',
+    name: 'Object',
+    atomic,
     fields: embedded ? Object.freeze({ ...EMBEDDED, ...own, ...(metadata ? { metadata } : {}) }) : own,
     preserveUnknown: source['x-kubernetes-preserve-unknown-fields'] === true || source.additionalProperties === true,
     ...(embedded ? { embedded } : {}),

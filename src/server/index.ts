@@ -260,7 +260,10 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     namespaces,
     serviceAddress: addresses[0]!.at(1),
     serviceRanges: addresses.map(({ cidr }) => cidr),
-    ...{ advertise, hasPeers: peers !== undefined, priorities, now: () => new Date(clock.now()) },
+    advertise,
+    hasPeers: peers !== undefined,
+    priorities,
+    now: () => new Date(clock.now()),
   };
   const [flowControl] = await Promise.all([
     options.flowControl && createFlowControl(core, options.flowControl),
@@ -290,7 +293,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       await aggregation?.identifyAs(frontProxy);
     },
     checks: serverChecks({
-      ...{ cache, customKinds, aggregation, namespaces, hasPriorities: priorities },
+      cache,
+      customKinds,
+      aggregation,
+      namespaces,
+      hasPriorities: priorities,
       serviceAddress: advertise && first.serviceAddress,
       hasDefaultRoles: options.defaultRoles === true,
       hasFairness: options.flowControl?.priorityAndFairness === true,

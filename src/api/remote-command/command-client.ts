@@ -23,7 +23,10 @@ export async function openCommand(target: RemoteTarget, streams: CommandStreams)
   );
   void Promise.allSettled([exit, ...read]).then(() => session.close());
   return {
-    ...{ stdin, stdout, stderr, exit },
+    stdin,
+    stdout,
+    stderr,
+    exit,
     resize: ({ columns, rows }) => {
       if (resize && !resize.destroyed) resize.write(JSON.stringify({ Width: columns, Height: rows }));
     },

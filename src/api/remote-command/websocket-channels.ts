@@ -66,7 +66,10 @@ export function websocketChannels(
   send(stdout ? Channel.stdout : stderr ? Channel.stderr : Channel.error, Buffer.alloc(0));
   const closed = connection.closed.then(() => stdin?.destroy());
   return {
-    ...{ stdin, stdout, stderr, closed },
+    stdin,
+    stdout,
+    stderr,
+    closed,
     onResize: (listener) => resize.onResize(listener),
     finish: (status) => {
       void isReading.then(() => {

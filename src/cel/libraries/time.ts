@@ -81,8 +81,15 @@ const MAX_FORMATS = 20;
 const zoneFormat = memoized(
   (timeZone: string) =>
     new Intl.DateTimeFormat('en-US', {
-      ...{ timeZone, hourCycle: 'h23', era: 'short' },
-      ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+      timeZone,
+      hourCycle: 'h23',
+      era: 'short',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
     }),
   { maxBytes: MAX_FORMATS * FORMAT_BYTES, bytesOf: () => FORMAT_BYTES },
 );

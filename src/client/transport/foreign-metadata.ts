@@ -18,9 +18,15 @@ const texts = optional((value) => isTree(value) && Object.values(value).every(is
 
 /** The metadata fields that controllers read. */
 const FIELDS: Readonly<Record<string, Check>> = {
-  ...{ name: optional(isText), namespace: optional(isText), uid: optional(isText) },
-  ...{ resourceVersion: optional(isText), deletionTimestamp: optional(isText) },
-  ...{ labels: texts, annotations: texts, finalizers: listOf(isText), ownerReferences: listOf(isReference) },
+  name: optional(isText),
+  namespace: optional(isText),
+  uid: optional(isText),
+  resourceVersion: optional(isText),
+  deletionTimestamp: optional(isText),
+  labels: texts,
+  annotations: texts,
+  finalizers: listOf(isText),
+  ownerReferences: listOf(isReference),
 };
 
 /**

@@ -22,7 +22,11 @@ const MAX_LIST_BYTES = 256 * 1024 * 1024;
 /** `forward` sends requests as one user, who needs the rights for each. */
 export function forwardedTransport(forward: Forward, { clock }: { readonly clock: Clock }): Transport {
   const transport = httpTransport({
-    ...{ peer: PEER, clock, timeoutMs: TIMEOUT_MS, limits: LIMITS, failureOf: foreignFailure },
+    peer: PEER,
+    clock,
+    timeoutMs: TIMEOUT_MS,
+    limits: LIMITS,
+    failureOf: foreignFailure,
     send: (request) => forward({ ...httpRequestOf(request), signal: request.signal }),
   });
   return foreignTransport(transport, { peer: PEER, maxListBytes: MAX_LIST_BYTES });

@@ -75,7 +75,11 @@ class ControllerRun {
     this.#client = clientOf(controller.account);
     this.#log = log.with({ controller: controller.name });
     this.#loop = new ReconcileLoop({
-      ...{ clock, random, log: this.#log, turns: budget, observer: metrics?.observe(controller.name) },
+      clock,
+      random,
+      log: this.#log,
+      turns: budget,
+      observer: metrics?.observe(controller.name),
       workers: controller.workers ?? DEFAULT_WORKERS,
       failure: 'a plan failed',
       isExpected: (error) => isLostRace(failureOf(error).error),

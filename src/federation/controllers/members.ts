@@ -205,7 +205,10 @@ export class Member {
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     const loop = new ReconcileLoop({
-      ...{ clock, random, log, backoff: { base: periodMs, max: periodMs, jitter: 0 } },
+      clock,
+      random,
+      log,
+      backoff: { base: periodMs, max: periodMs, jitter: 0 },
       failure: 'the status of a cluster could not be written',
       isExpected: (error) => isApiError(error, 'NotFound'),
       reconcile: async (name) => {

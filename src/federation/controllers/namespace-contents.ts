@@ -31,7 +31,10 @@ export async function runNamespaceContents(options: NamespaceContentsOptions) {
   const { client, informers, clock, random, log, signal } = options;
   const namespaces = informers.of<Namespace>(Namespace);
   const loop = new ReconcileLoop({
-    ...{ clock, random, log, workers: 2 },
+    clock,
+    random,
+    log,
+    workers: 2,
     failure: 'a namespace could not be emptied',
     isExpected: isLostRace,
     reconcile: async (name) => {

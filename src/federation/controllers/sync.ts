@@ -60,8 +60,12 @@ export class Sync {
     const { clock, random, kind, informers, recorder } = options;
     this.#options = options;
     this.#loop = new ReconcileLoop({
-      ...{ clock, random, log: options.log.with({ kind: kind.kind.kind }), backoff: { base: 50, max: 30_000 } },
-      ...{ workers: WORKERS, visibilityMs: VISIBILITY_TIMEOUT_MS },
+      clock,
+      random,
+      log: options.log.with({ kind: kind.kind.kind }),
+      backoff: { base: 50, max: 30_000 },
+      workers: WORKERS,
+      visibilityMs: VISIBILITY_TIMEOUT_MS,
       failure: 'an object could not be propagated',
       isExpected: isLostRaceOfMember,
       failed: (key, errors) => {

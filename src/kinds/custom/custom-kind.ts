@@ -50,7 +50,13 @@ export function customKind(spec: Spec, options: CustomKindOptions): Kind {
   const byName = new Map(versions.map((version) => [version.apiVersion, version]));
   const hasStatus = hub.subresources.status === true;
   return Object.freeze({
-    ...{ group, kind, plural, singular, listKind, short: shortNames, categories },
+    group,
+    kind,
+    plural,
+    singular,
+    listKind,
+    short: shortNames,
+    categories,
     scope: scope as Kind['scope'],
     description: `An object of the custom kind ${kind}.`,
     fields: {},

@@ -92,7 +92,11 @@ export class IngressController {
     const informer = this.#informers.of(Ingress);
     this.#status = new StatusWriter({ ...options, informer, servers: () => this.#servers() });
     this.#loop = new ReconcileLoop({
-      ...{ clock, random, log, turns: eachTurn, backoff: RETRY },
+      clock,
+      random,
+      log,
+      turns: eachTurn,
+      backoff: RETRY,
       failure: 'the rules of Ingresses could not be applied',
       reconcile: (_, errors) => this.#reconcile(errors.length > 0),
     });

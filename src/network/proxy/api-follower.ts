@@ -46,7 +46,11 @@ export class ApiFollower {
     const { clock, random, log } = options;
     this.#application = application;
     this.#loop = new ReconcileLoop({
-      ...{ clock, random, log, turns: eachTurn, isPatient: true },
+      clock,
+      random,
+      log,
+      turns: eachTurn,
+      isPatient: true,
       backoff: { base: RETRY_MS, max: RETRY_MS, jitter: 0 },
       failure: `${application.subject} could not be applied`,
       reconcile: (_, errors) => this.#apply(errors.length > 0),

@@ -43,7 +43,8 @@ export function directCalls({ handle, authorizer, monitor }: DirectOptions): (us
     const target = {
       resource: { version: versions.of(apiVersion), kind: { plural } },
       subresource: subresource ? { name: subresource } : undefined,
-      ...{ namespace, name },
+      namespace,
+      name,
     };
     const pending = requireAccess(authorizer, new RequestAttributes(call, target, call.options ?? NO_OPTIONS));
     if (pending) await pending;

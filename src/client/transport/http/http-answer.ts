@@ -75,7 +75,9 @@ export function answerOf(request: Request, body: Body): Answer {
   // Some servers send these fields only in the list, not in its items.
   const common = { apiVersion: request.apiVersion, kind: String(value.kind).replace(/List$/, '') };
   return {
-    ...{ type: 'list', metadata, bytes: body.text.length },
+    type: 'list',
+    metadata,
+    bytes: body.text.length,
     items: (items ?? []).map((item) => (item?.kind ? item : { ...common, ...item })),
   };
 }

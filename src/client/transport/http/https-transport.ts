@@ -101,7 +101,11 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
 
   return {
     ...httpTransport({
-      ...{ send, peer: base.host, clock, timeoutMs: timeout, readTimeoutMs: readTimeout },
+      send,
+      peer: base.host,
+      clock,
+      timeoutMs: timeout,
+      readTimeoutMs: readTimeout,
       limits,
     }),
 

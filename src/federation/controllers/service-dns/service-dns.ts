@@ -61,7 +61,11 @@ export class ServiceDns {
     const { clock, random, informers, dns, log, signal, recorder } = options;
     this.#options = options;
     this.#loop = new ReconcileLoop({
-      ...{ clock, random, log, workers: WORKERS, backoff: { base: 50, max: 30_000 } },
+      clock,
+      random,
+      log,
+      workers: WORKERS,
+      backoff: { base: 50, max: 30_000 },
       failure: 'the names of a service could not be decided',
       isExpected: isLostRace,
       reconcile: (key) => this.#reconcile(key),

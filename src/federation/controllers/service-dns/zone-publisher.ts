@@ -49,7 +49,11 @@ export class ZonePublisher {
     const { clock, random, log } = options;
     this.#options = options;
     this.#loop = new ReconcileLoop({
-      ...{ clock, random, log, backoff: RETRY, isPatient: true },
+      clock,
+      random,
+      log,
+      backoff: RETRY,
+      isPatient: true,
       failure: 'the DNS zone could not be brought up to date',
       isExpected: ({ message }) => message === this.#lastFailure,
       failed: (_, [error]) => this.#report(error!),

@@ -5,7 +5,13 @@ import { type JsonSchema, propertyOf, valuesOf } from '../../../json-schema/json
 const STEP = /\.([^.[\]]+)|\['((?:[^'\\]|\\.)*)'\]/y;
 
 const ESCAPED: Readonly<Record<string, string>> = {
-  ...{ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' },
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
   "'": "'",
   '\\': '\\',
 };

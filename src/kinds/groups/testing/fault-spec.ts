@@ -10,8 +10,14 @@ const knownCode: Rule<number> = (code) =>
   CODES.includes(code) ? undefined : notSupported('', String(code), CODES.map(String));
 
 const VERBS: Readonly<Record<Verb, true>> = {
-  ...{ get: true, list: true, watch: true, create: true },
-  ...{ update: true, patch: true, delete: true, deletecollection: true },
+  get: true,
+  list: true,
+  watch: true,
+  create: true,
+  update: true,
+  patch: true,
+  delete: true,
+  deletecollection: true,
 };
 
 const knownVerb: Rule<string> = (verb) =>

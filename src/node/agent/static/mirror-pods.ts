@@ -43,7 +43,11 @@ export class MirrorPods {
     const { clock, random, log } = options;
     this.#options = options;
     this.#loop = new ReconcileLoop({
-      ...{ clock, random, log, workers: WORKERS, backoff: { base: RETRY_MS, max: RETRY_MS, jitter: 0 } },
+      clock,
+      random,
+      log,
+      workers: WORKERS,
+      backoff: { base: RETRY_MS, max: RETRY_MS, jitter: 0 },
       failure: 'cannot write a mirror pod',
       isExpected: isLostRace,
       reconcile: (key) => this.#reconcile(key),

@@ -46,7 +46,11 @@ export async function eraseNodeDirectories(
   const { nodeName, clock, random, log, signal } = options;
   const newest = new Map<string, Volume>();
   const loop = new ReconcileLoop({
-    ...{ clock, random, log, backoff: RETRY, isPatient: true },
+    clock,
+    random,
+    log,
+    backoff: RETRY,
+    isPatient: true,
     failure: 'cannot erase a volume',
     async reconcile(name) {
       const volume = newest.get(name);

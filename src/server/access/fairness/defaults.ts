@@ -52,14 +52,18 @@ const schema = ({ level: name, precedence, by, rule }: SchemaOptions) => ({
 });
 
 const leases = (verbs: readonly string[]) => ({
-  ...{ verbs, apiGroups: ['coordination.k8s.io'], resources: ['leases'], namespaces: ['*'] },
+  verbs,
+  apiGroups: ['coordination.k8s.io'],
+  resources: ['leases'],
+  namespaces: ['*'],
 });
 
 const suggestedSchemas: readonly Named[] = [
   [
     'probes',
     schema({
-      ...{ level: 'exempt', precedence: 2 },
+      level: 'exempt',
+      precedence: 2,
       rule: {
         subjects: everybody,
         nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez'] }],
@@ -69,7 +73,9 @@ const suggestedSchemas: readonly Named[] = [
   [
     'system-leader-election',
     schema({
-      ...{ level: 'leader-election', precedence: 100, by: 'ByUser' },
+      level: 'leader-election',
+      precedence: 100,
+      by: 'ByUser',
       rule: {
         subjects: [...users('system:kube-controller-manager', 'system:kube-scheduler'), ...kubeSystem],
         resourceRules: [leases(['get', 'create', 'update'])],
@@ -79,13 +85,18 @@ const suggestedSchemas: readonly Named[] = [
   [
     'system-node-high',
     schema({
-      ...{ level: 'node-high', precedence: 400, by: 'ByUser' },
+      level: 'node-high',
+      precedence: 400,
+      by: 'ByUser',
       rule: {
         subjects: nodes,
         resourceRules: [
           {
-            ...{ verbs: ['*'], apiGroups: [''], resources: ['nodes', 'nodes/status'] },
-            ...{ clusterScope: true, namespaces: ['*'] },
+            verbs: ['*'],
+            apiGroups: [''],
+            resources: ['nodes', 'nodes/status'],
+            clusterScope: true,
+            namespaces: ['*'],
           },
           leases(['*']),
         ],
@@ -103,21 +114,27 @@ const suggestedSchemas: readonly Named[] = [
   [
     'kube-system-service-accounts',
     schema({
-      ...{ level: 'workload-high', precedence: 900, by: 'ByNamespace' },
+      level: 'workload-high',
+      precedence: 900,
+      by: 'ByNamespace',
       rule: { subjects: kubeSystem, ...everything },
     }),
   ],
   [
     'service-accounts',
     schema({
-      ...{ level: 'workload-low', precedence: 9000, by: 'ByUser' },
+      level: 'workload-low',
+      precedence: 9000,
+      by: 'ByUser',
       rule: { subjects: groups('system:serviceaccounts'), ...everything },
     }),
   ],
   [
     'global-default',
     schema({
-      ...{ level: 'global-default', precedence: 9900, by: 'ByUser' },
+      level: 'global-default',
+      precedence: 9900,
+      by: 'ByUser',
       rule: { subjects: everybody, ...everything },
     }),
   ],

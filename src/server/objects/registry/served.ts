@@ -40,7 +40,8 @@ function bodyOf({ content }: SubresourceDescriptor, kind: Kind, version: Version
     case 'object':
     case 'text':
       return {
-        ...{ kind: kind.kind, apiVersion },
+        kind: kind.kind,
+        apiVersion,
         // The schema of a custom kind is built on first use; discovery needs only its name.
         get schema() {
           return version.schema;

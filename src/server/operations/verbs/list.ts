@@ -84,8 +84,13 @@ async function page(core: Ports, request: ApiRequest, range: ListRange): Promise
   const encoded = new Map<View, Buffer>();
   const json = () => listJson({ head: headOf(resource, metadata), views, encoded });
   return replyOf(core, resource, {
-    ...{ metadata, views, encoded, isKnown: () => false, json },
-    ...{ gzip: undefined, protobuf: undefined },
+    metadata,
+    views,
+    encoded,
+    isKnown: () => false,
+    json,
+    gzip: undefined,
+    protobuf: undefined,
   });
 }
 

@@ -80,7 +80,14 @@ function attributesIn(
   const parseErrors = [fields.parseErrors, labels.parseErrors].filter((text) => text).join(', ');
   return {
     attributes: {
-      ...{ user, verb, group, version, resource, subresource, namespace, name },
+      user,
+      verb,
+      group,
+      version,
+      resource,
+      subresource,
+      namespace,
+      name,
       fieldSelector: fields.found,
       labelSelector: labels.found,
     },

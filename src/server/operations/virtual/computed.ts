@@ -48,7 +48,12 @@ function listReply(
   const shape = { kind: kind.listKind, apiVersion: version.apiVersion, metadata };
   const json = () => Buffer.from(JSON.stringify({ ...shape, items: objects }));
   return {
-    ...{ type: 'list', ...shape, items: objects.map(plainItem), json, gzip: undefined, protobuf: undefined },
+    type: 'list',
+    ...shape,
+    items: objects.map(plainItem),
+    json,
+    gzip: undefined,
+    protobuf: undefined,
     decode: () => undefined,
     encode: () => undefined,
     readInTurns: (items, read) => readInTurns(turns, items, read),

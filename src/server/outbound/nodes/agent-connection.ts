@@ -51,9 +51,15 @@ export async function dialAgent({ node, address, identity, guard, clock, signal 
   } catch (cause) {
     throw new DialError(socketFailure(cause as Error, host, port), { cause });
   }
-  const options: ConnectionOptions = {
-    ...{ host, port, ...identity, minVersion: 'TLSv1.2' as const },
-    ...{ servername: node, allowHalfOpen: true, lookup: guard.lookup(ALLOWANCE) },
+  const options: ConnectionOptions & { allowHalfOpen: boolean } = {
+    host,
+    port,
+    ...identity,
+    minVersion: 'TLSv1.2',
+    servername: node,
+    // Missing in the type.
+    allowHalfOpen: true,
+    lookup: guard.lookup(ALLOWANCE),
     checkServerIdentity: (_name, certificate) => wrongName(node, certificate),
   };
   const socket = connect(options);
@@ -104,7 +110,8 @@ export function getFrom(connection: Duplex, path: string, signal: AbortSignal | 
   return new Promise((resolve, reject) => {
     const request = httpRequest({
       createConnection: () => connection,
-      ...{ path, headers: { host: 'agent', connection: 'close' } },
+      path,
+      headers: { host: 'agent', connection: 'close' },
       signal,
     });
     request.on('response', (response) => {
@@ -122,7 +129,9 @@ export function connectThrough(connection: Duplex, authority: string, signal?: A
   return new Promise((resolve, reject) => {
     const request = httpRequest({
       createConnection: () => connection,
-      ...{ method: 'CONNECT', path: authority, headers: { host: authority } },
+      method: 'CONNECT',
+      path: authority,
+      headers: { host: authority },
       signal,
     });
     request.on('connect', (response: IncomingMessage, socket: Duplex, head: Buffer) => {

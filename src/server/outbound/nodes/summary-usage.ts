@@ -27,7 +27,9 @@ export function usageOf(document: unknown): NodeUsage | undefined {
   const time = Date.parse(node?.cpu?.time ?? '');
   if (!measured || Number.isNaN(time)) return undefined;
   return {
-    ...{ time, window: WINDOW_MS, node: measured },
+    time,
+    window: WINDOW_MS,
+    node: measured,
     pods: pods.flatMap(({ podRef, containers = [] }) => {
       const { name, namespace } = podRef ?? {};
       const known = containers.flatMap((each) => {

@@ -40,7 +40,10 @@ export function sendForwarded(
   const send = 'write' in over ? httpRequest : httpsRequest;
   const request = send({
     ...('write' in over ? { createConnection: () => over } : { agent: over }),
-    ...{ method, path, signal, setHost: false },
+    method,
+    path,
+    signal,
+    setHost: false,
     headers: {
       ...forwardedHeaders(client.headers, isWithheld),
       host,

@@ -74,7 +74,8 @@ export class Aggregator {
     this.#options = options;
     const { core } = options;
     this.#upkeep = new Upkeep(core, {
-      ...{ workers: WORKERS, backoff: BACKOFF },
+      workers: WORKERS,
+      backoff: BACKOFF,
       failure: 'an APIService could not be checked',
       isExpected: (error) => error instanceof Unavailable || isLostRace(error),
       reconcile: (name) => this.#reconcile(name),
@@ -249,8 +250,13 @@ export class Aggregator {
     const isSame = before?.status === finding.status && before.lastTransitionTime !== undefined;
     const lastTransitionTime = isSame ? before.lastTransitionTime : timestamp(core.clock.now());
     await handle({
-      ...{ verb: 'patch', apiVersion: APIService.hub.apiVersion, plural: APIService.plural, name },
-      ...{ subresource: 'status', patchType: 'strategic', user: SERVER_USER },
+      verb: 'patch',
+      apiVersion: APIService.hub.apiVersion,
+      plural: APIService.plural,
+      name,
+      subresource: 'status',
+      patchType: 'strategic',
+      user: SERVER_USER,
       body: { status: { conditions: [{ ...finding, lastTransitionTime }] } },
     });
   }

@@ -18,7 +18,9 @@ const MAX_MESSAGE_LENGTH = 1000;
 export const PASSED: Finding = { type: AVAILABLE, status: 'True', reason: 'Passed', message: 'all checks passed' };
 
 const unavailable = (reason: string, message: string): Finding => ({
-  ...{ type: AVAILABLE, status: 'False', reason },
+  type: AVAILABLE,
+  status: 'False',
+  reason,
   message: message.slice(0, MAX_MESSAGE_LENGTH),
 });
 

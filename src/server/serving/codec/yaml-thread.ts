@@ -115,7 +115,9 @@ export class YamlThread {
   async decode(text: string, limits: YamlLimits): Promise<unknown> {
     const { maxDepth, maxBodyBytes, onDuplicates, onRepeatedKeys } = limits;
     const answer = await this.#inLine({
-      ...{ text, maxDepth, maxBodyBytes },
+      text,
+      maxDepth,
+      maxBodyBytes,
       reportsDuplicates: onDuplicates !== undefined,
       reportsRepeatedKeys: onRepeatedKeys !== undefined,
     });

@@ -73,15 +73,31 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   metrics.requests.follow(registry);
   let address = options.advertised;
   const pipeline = new Pipeline({
-    ...{ handle, registry, backends, authenticate, authorizer, isReady },
-    ...{ limits, log, clock, version, metrics, audit, flowControl, decodeLargeYaml: options.decodeLargeYaml },
+    handle,
+    registry,
+    backends,
+    authenticate,
+    authorizer,
+    isReady,
+    limits,
+    log,
+    clock,
+    version,
+    metrics,
+    audit,
+    flowControl,
+    decodeLargeYaml: options.decodeLargeYaml,
     discovery: new Discovery({ backends, version, serverAddress: () => address ?? '' }),
     monitor: options.monitor ?? unmonitored,
     checks: options.checks ?? [],
     documents: options.documents ?? [],
   });
   const listeners = (options.open ?? openListeners)({
-    ...{ tls: options.tls, limits, clock, log, onBlocked: options.onBlocked },
+    tls: options.tls,
+    limits,
+    clock,
+    log,
+    onBlocked: options.onBlocked,
     pace: flowControl && ((address) => flowControl.delayUnauthenticated(address, HANDSHAKE_COST)),
     serve: (exchange) => {
       pipeline.serve(exchange).catch((error: unknown) => log.error('a request could not be answered', { error }));

@@ -41,7 +41,10 @@ const CORE = 'v1';
  * on a server that does not serve these kinds, such as that of a federation.
  */
 const EMBEDDED: readonly Root[] = [Pod, PodTemplate, PersistentVolumeClaim].map(({ hub, kind }: Kind) => ({
-  ...{ shape: hub.schema, apiVersion: CORE, versions: new Set([CORE]), kind },
+  shape: hub.schema,
+  apiVersion: CORE,
+  versions: new Set([CORE]),
+  kind,
 }));
 
 /** A kind in one version, from which its shapes are collected. */

@@ -16,7 +16,9 @@ import { SERVER_USER } from '../../objects/server-user.ts';
 
 const terminating = (status: 'True' | 'False', reason: string, message: string): NewCondition => ({
   type: 'Terminating',
-  ...{ status, reason, message },
+  status,
+  reason,
+  message,
 });
 
 const IN_PROGRESS = terminating('True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress');
@@ -50,7 +52,10 @@ export async function deleteObjects(handle: Handle, kind: Kind, table: Table): P
   for (const namespace of namespaces) {
     try {
       await handle({
-        ...{ verb: 'deletecollection', apiVersion, plural: kind.plural, user: SERVER_USER },
+        verb: 'deletecollection',
+        apiVersion,
+        plural: kind.plural,
+        user: SERVER_USER,
         ...(namespace ? { namespace } : {}),
       });
     } catch (error) {

@@ -169,8 +169,13 @@ export class CustomKinds {
   async #write(definition: CustomResourceDefinition & { metadata: object }): Promise<void> {
     const { name } = definition.metadata;
     await this.#handle({
-      ...{ verb: 'update', apiVersion: API_VERSION, plural: CustomResourceDefinition.plural, user: SERVER_USER },
-      ...{ name: name ?? '', subresource: 'status', body: structuredClone(definition) },
+      verb: 'update',
+      apiVersion: API_VERSION,
+      plural: CustomResourceDefinition.plural,
+      user: SERVER_USER,
+      name: name ?? '',
+      subresource: 'status',
+      body: structuredClone(definition),
     });
   }
 

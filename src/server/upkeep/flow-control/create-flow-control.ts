@@ -24,7 +24,10 @@ export async function createFlowControl(core: TransactionPorts, settings: FlowCo
   const { cache, clock } = core;
   await ensureDefaultObjects(core);
   return new PriorityAndFairness({
-    ...{ cache, clock, seats: maxReading + maxMutating, maxWaitMs: requestTimeoutMs / 4 },
+    cache,
+    clock,
+    seats: maxReading + maxMutating,
+    maxWaitMs: requestTimeoutMs / 4,
     nextTurn: (task) => void setImmediate(task),
   });
 }

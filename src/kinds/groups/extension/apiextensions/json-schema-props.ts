@@ -6,8 +6,15 @@ const anyValue = (description: string) => freeForm('JSON', 'Any JSON value.', de
 
 function freeForm(name: string, shape: string, description: string): ObjectSchema {
   return Object.freeze({
-    ...{ type: 'object', name, fields: {}, preserveUnknown: true, lenient: true, keepEmpty: true },
-    ...{ description, shapeDescription: shape, published: () => ({ description: shape }) },
+    type: 'object',
+    name,
+    fields: {},
+    preserveUnknown: true,
+    lenient: true,
+    keepEmpty: true,
+    description,
+    shapeDescription: shape,
+    published: () => ({ description: shape }),
   } as const);
 }
 

@@ -23,15 +23,14 @@ const WILDCARD_FIRST_COUNT = 4;
 
 export function permissionChecks(sender: User, requested: RequestedUser, mode: Mode): PermissionCheck[] {
   const permission = (resource: string, name: string, more: Partial<ResourceAttributes> = {}): ResourceAttributes => ({
-    ...{ user: mode.name === 'associated-node' ? onAnyNode(sender) : sender, verb: mode.verb },
-    ...{
-      group: mode.isConstrained ? AUTHENTICATION_GROUP : '',
-      version: 'v1',
-      resource,
-      subresource: '',
-      namespace: '',
-      name,
-    },
+    user: mode.name === 'associated-node' ? onAnyNode(sender) : sender,
+    verb: mode.verb,
+    group: mode.isConstrained ? AUTHENTICATION_GROUP : '',
+    version: 'v1',
+    resource,
+    subresource: '',
+    namespace: '',
+    name,
     ...more,
   });
   const { uid, groups, extra } = requested;

@@ -58,7 +58,14 @@ function attributesOf(question: Parameters<Authorize>[0], user: User): Attribute
   if ('path' in question) return { user, verb, path: question.path };
   const { group, resource, subresource = '', namespace = '', name = '', fieldSelector, labelSelector } = question;
   return {
-    ...{ user, verb, group, version: '*', resource, subresource, namespace, name },
+    user,
+    verb,
+    group,
+    version: '*',
+    resource,
+    subresource,
+    namespace,
+    name,
     fieldSelector: requirementsOf(fieldSelector, fieldRequirements),
     labelSelector: requirementsOf(labelSelector, labelRequirements),
   };

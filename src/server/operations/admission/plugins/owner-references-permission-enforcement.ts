@@ -38,8 +38,14 @@ async function check(core: Ports, request: AdmissionRequest, owners: readonly Ow
   const { version, kind } = request.resource;
   if (request.old) {
     const reason = await denialOf(core, {
-      ...{ user: request.user, verb: 'delete', group: version.group, version: version.version, resource: kind.plural },
-      ...{ subresource: request.subresource ?? '', namespace: request.namespace, name: request.name },
+      user: request.user,
+      verb: 'delete',
+      group: version.group,
+      version: version.version,
+      resource: kind.plural,
+      subresource: request.subresource ?? '',
+      namespace: request.namespace,
+      name: request.name,
     });
     if (reason !== undefined)
       throw rejected(request, `cannot set an ownerRef on a resource you can't delete: ${reason}`);
@@ -68,8 +74,13 @@ function finalizersOf(core: Ports, request: AdmissionRequest, owner: Owner): Res
   }
   const { kind, version } = found;
   return {
-    ...{ user: request.user, verb: 'update', group: version.group, version: version.version, resource: kind.plural },
-    ...{ subresource: 'finalizers', name: owner.name },
+    user: request.user,
+    verb: 'update',
+    group: version.group,
+    version: version.version,
+    resource: kind.plural,
+    subresource: 'finalizers',
+    name: owner.name,
     namespace: kind.scope === 'Namespaced' ? request.namespace : '',
   };
 }

@@ -48,7 +48,9 @@ function isWritten(kind: Kind, operation: AdmissionOperation, subresource: strin
 function noteMatchPolicy({ registry }: Ports, request: AdmissionRequest): void {
   const { webhooks = [] } = request.object as ValidatingWebhookConfiguration | MutatingWebhookConfiguration;
   const criteria = webhooks.map(({ matchPolicy, rules }, index) => ({
-    ...{ field: `webhooks[${index}]`, matchPolicy, rules },
+    field: `webhooks[${index}]`,
+    matchPolicy,
+    rules,
   }));
   warnOfOtherVersions(registry.kinds, criteria, request);
 }

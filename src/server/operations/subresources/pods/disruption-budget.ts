@@ -49,8 +49,14 @@ export async function chargeBudget(
   if (!resource) return;
   const { namespace, user, options } = call;
   const write: Call = {
-    ...{ verb: 'patch', apiVersion: PodDisruptionBudget.hub.apiVersion, plural: PodDisruptionBudget.plural },
-    ...{ namespace, name, subresource: 'status', user, options },
+    verb: 'patch',
+    apiVersion: PodDisruptionBudget.hub.apiVersion,
+    plural: PodDisruptionBudget.plural,
+    namespace,
+    name,
+    subresource: 'status',
+    user,
+    options,
   };
   const now = timestamp(core.clock.now());
   const next = (current: Entry) => {

@@ -69,7 +69,9 @@ export class Transport {
     };
     const dial = () => this.#dial();
     this.kept = tlsAgent(dial, tls, {
-      ...{ keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS, timeout: IDLE_TIMEOUT_MS },
+      keepAlive: true,
+      maxFreeSockets: MAX_IDLE_CONNECTIONS,
+      timeout: IDLE_TIMEOUT_MS,
     });
     this.fresh = tlsAgent(dial, tls, {});
   }

@@ -164,7 +164,9 @@ export class RequestBodies {
     begin();
     if (bytes.length === 0) return NO_CONTENT;
     const context = {
-      ...{ apiVersion: 'v1', limits: this.#limits, protobuf: this.#protobuf },
+      apiVersion: 'v1',
+      limits: this.#limits,
+      protobuf: this.#protobuf,
       decodeLargeYaml: this.decodeLargeYaml,
     };
     const body = await decodeOptions(bytes, formatOf(exchange.headers['content-type']), context);

@@ -113,7 +113,9 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     if (this.#isClosed) return failedStream(new Disconnected('the client disconnected before its request was read'));
     const body = new RemoteSocket({
       reportConsumed: (total) => this.#send(['consumed', this.id, total]),
-      ...{ send: (_buffers, done) => done(), sendEnd: () => undefined, abort: () => undefined },
+      send: (_buffers, done) => done(),
+      sendEnd: () => undefined,
+      abort: () => undefined,
     });
     this.#incoming = body;
     this.onClose(() => body.destroy());

@@ -19,7 +19,8 @@ export function respondErrorStage({ log, streams, protobuf }: RespondErrorOption
     const { method, url } = exchange;
     if (streams.isDraining) exchange.closeAfterResponse();
     const unexpected = await sendError(exchange, error, {
-      ...{ pretty: isPretty(exchange, query), warnings },
+      pretty: isPretty(exchange, query),
+      warnings,
       protobuf: (status) => protobuf.status(status),
     });
     if (unexpected)

@@ -142,7 +142,11 @@ export function respondStage({ clock, streams, protobuf }: RespondOptions) {
     const connection = { end: () => exchange.abort() };
     try {
       await reply.serve({
-        ...{ method, url, headers, signal, address: peer.address },
+        method,
+        url,
+        headers,
+        signal,
+        address: peer.address,
         hasBody: exchange.hasBody(),
         body: () => exchange.bodyStream(),
         respond(code, responseHeaders) {

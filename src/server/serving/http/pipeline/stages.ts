@@ -71,13 +71,17 @@ export function createStages(options: PipelineOptions) {
   const protobuf = new ProtobufReplies(registry);
   const respondError = respondErrorStage({ log, streams, protobuf });
   const lifecycle = {
-    ...{ audit, flowControl, memos: new RequestMemos() },
+    audit,
+    flowControl,
+    memos: new RequestMemos(),
     deadlines: new Deadlines(clock, limits.requestTimeoutMs),
     onTimeout: (exchange: Parameters<typeof respondError>[0], error: unknown) =>
       respondError(exchange, error, NO_QUERY),
   };
   return {
-    ...{ streams, documents, monitor },
+    streams,
+    documents,
+    monitor,
     counting: { requests: metrics.requests, clock },
     accept: (exchange: Exchange) => new RequestLifecycle(exchange, lifecycle),
     authenticate: authenticateStage(options),

@@ -23,8 +23,14 @@ export async function checkAudience(core: Ports, request: AdmissionRequest, pod:
   if (audiencesOf(core, pod).some((audience) => audience === named || (isDefault && audience === ''))) return;
   const audience = isDefault ? '' : named;
   const decision = await core.authorizer.authorize({
-    ...{ user, verb: 'request-serviceaccounts-token-audience', group: '', version: 'v1', resource: audience },
-    ...{ subresource: '', namespace, name },
+    user,
+    verb: 'request-serviceaccounts-token-audience',
+    group: '',
+    version: 'v1',
+    resource: audience,
+    subresource: '',
+    namespace,
+    name,
   });
   if (decision.verdict === 'allow') return;
   throw rejected(
