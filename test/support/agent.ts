@@ -34,9 +34,8 @@ export interface AgentCluster {
   readonly complaints: LogFields[];
   readonly agent: Agent;
   /** Requests of the agent to the server: `patch pods/status`. */
-  readonly calls: readonly string[];
-  /** State of the connection: while it is down, the agent gets no answer from the server; this test does. */
-  readonly api: { isDown: boolean };
+  readonly calls: string[];
+  readonly api: ApiConnection;
   /** Stops the agent, and starts it anew. Pods keep running. */
   restart(between?: () => Promise<void>): Promise<void>;
   run(name: string, fields?: { spec?: object; metadata?: object }): Promise<void>;
@@ -47,6 +46,15 @@ export interface AgentCluster {
   /** Reasons and messages of all events about the pod, in order. */
   events(name: string): Promise<string[]>;
   stop(): Promise<void>;
+}
+
+interface ApiConnection {
+  /** While it is down, the agent gets no answer from the server; the test does. */
+  isDown: boolean;
+  /** Called with each request of the agent, such as `patch pods/status`, before the server gets it. */
+  beforeCall?: ((name: string) => Promise<void>) | undefined;
+  /** Called when the server has performed a request, before the agent gets the answer. */
+  beforeAnswer?: ((name: string) => Promise<void>) | undefined;
 }
 
 /** Volumes that are nothing but remembered. */
@@ -92,15 +100,19 @@ export async function agentCluster(options: Partial<AgentOptions> = {}): Promise
   });
   const clientFor = (user: User) => createClient(directTransport(server.direct(user)));
   const client = clientFor(ADMIN);
-  const api = { isDown: false };
+  const api: ApiConnection = { isDown: false };
   const calls: string[] = [];
   const nodeClient = () => {
     const handle = server.direct(nodeUser(NODE));
     return createClient(
       directTransport(async (call) => {
-        calls.push(`${call.verb} ${call.plural}${call.subresource ? `/${call.subresource}` : ''}`);
+        const name = `${call.verb} ${call.plural}${call.subresource ? `/${call.subresource}` : ''}`;
+        calls.push(name);
         if (api.isDown) throw new ApiError('ServiceUnavailable', 'the server does not answer');
-        return handle(call);
+        await api.beforeCall?.(name);
+        const answer = await handle(call);
+        await api.beforeAnswer?.(name);
+        return answer;
       }),
     );
   };

@@ -43,7 +43,6 @@ export interface AgentPodsOptions {
 
 interface Followed {
   readonly worker: PodWorker;
-  readonly status: StatusWriter;
   hasEnded: boolean;
 }
 
@@ -58,6 +57,7 @@ export class AgentPods {
   readonly counters = new AgentCounters();
   readonly #mirrors: MirrorPods;
   readonly #statics: StaticPods;
+  readonly #status: StatusWriter;
   /** Admits one pod at a time: each takes resources from the next. */
   #admitting: Promise<unknown> = Promise.resolve();
   #isTakenOver = false;
@@ -68,6 +68,12 @@ export class AgentPods {
     const { runtime, clock } = options.context;
     this.#view = new RuntimeView({ runtime, onChange: (uids) => this.#wake(uids) });
     this.#mirrors = new MirrorPods({ ...options, clock });
+    this.#status = new StatusWriter({
+      ...options,
+      clock,
+      limitation: (pod) => limitationOf(pod, runtime),
+      shownAs: (pod) => (isStatic(pod) ? this.#mirrors.of(pod) : pod),
+    });
     this.#statics = new StaticPods({
       mirrors: this.#mirrors,
       now: () => clock.now(),
@@ -125,6 +131,7 @@ export class AgentPods {
     const { signal, log } = this.#options;
     if (this.#isFollowing) return;
     this.#isFollowing = true;
+    this.#status.start();
     const leave = pods.onChange(({ type, object }) => (type === 'delete' ? this.#remove(object) : this.#put(object)));
     signal.addEventListener('abort', leave, { once: true });
     await unlessAborted(pods.synced, signal);
@@ -145,7 +152,8 @@ export class AgentPods {
   async stopped(): Promise<void> {
     await Promise.all([
       this.#mirrors.stopped(),
-      ...[...this.#followed.values()].flatMap(({ worker, status }) => [worker.stop(), status.stopped()]),
+      this.#status.stopped(),
+      ...[...this.#followed.values()].map(({ worker }) => worker.stop()),
     ]);
   }
 
@@ -159,7 +167,7 @@ export class AgentPods {
     const known = this.#followed.get(uid);
     if (known) {
       known.worker.update(pod);
-      known.status.verify(pod);
+      this.#status.check(known.worker);
       return;
     }
     this.#start(uid, pod).worker.wake();
@@ -172,10 +180,8 @@ export class AgentPods {
 
   #putMirror(mirror: SeenPod): void {
     this.#mirrors.put(mirror);
-    for (const { worker, status } of this.#followed.values()) {
-      if (!isStatic(worker.pod) || this.#mirrors.of(worker.pod) !== mirror) continue;
-      status.verify(mirror);
-      status.report();
+    for (const worker of this.workers()) {
+      if (isStatic(worker.pod) && this.#mirrors.of(worker.pod) === mirror) this.#status.check(worker);
     }
   }
 
@@ -198,7 +204,7 @@ export class AgentPods {
   }
 
   #start(uid: string, pod: SeenPod): Followed {
-    const { context, client, log, signal, recorder, hostIP } = this.#options;
+    const { context, log, recorder } = this.#options;
     const worker = new PodWorker(pod, {
       context,
       log,
@@ -212,16 +218,7 @@ export class AgentPods {
       onResized: () => this.#retryResizes(),
       onStatus: () => this.#report(uid),
     });
-    const status = new StatusWriter(worker, {
-      client,
-      log,
-      signal,
-      hostIP,
-      clock: context.clock,
-      limitation: (each) => limitationOf(each, context.runtime),
-      shownAs: (each) => (isStatic(each) ? this.#mirrors.of(each) : each),
-    });
-    const followed = { worker, status, hasEnded: false };
+    const followed = { worker, hasEnded: false };
     this.#followed.set(uid, followed);
     return followed;
   }
@@ -287,13 +284,13 @@ export class AgentPods {
   #report(uid: string): void {
     const followed = this.#followed.get(uid);
     if (!followed) return;
-    const { worker, status } = followed;
+    const { worker } = followed;
     if (worker.state?.endPhase && !followed.hasEnded) {
       followed.hasEnded = true;
       this.#retryResizes();
     }
     if (worker.isFinished && (worker.isRemoved || isStatic(worker.pod))) this.#forget(uid);
-    else status.report();
+    else this.#status.report(worker);
   }
 
   #forget(uid: string): void {
@@ -301,6 +298,7 @@ export class AgentPods {
     this.#followed.delete(uid);
     if (!followed) return;
     void followed.worker.stop();
+    this.#status.forget(followed.worker);
     this.#statics.ended(followed.worker.pod);
   }
 

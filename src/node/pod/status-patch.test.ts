@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { applyStrategicMergePatch } from '../../schema/patch/strategic-merge.ts';
 import type { Condition } from './conditions.ts';
-import { type PodStatus, type StatusChange, statusPatch } from './status-patch.ts';
+import { type PodStatus, type StatusChange, showsStatus, statusPatch } from './status-patch.ts';
 
 const TIME = '2030-01-01T00:00:00Z';
 const condition = (type: string, status: Condition['status'], why: Partial<Condition> = {}): Condition => ({
@@ -53,7 +53,7 @@ test('what the pod shows already is not sent', () => {
     metadata: { uid: '1' },
     status: {
       phase: 'Running',
-      conditions: [{ ...READY, reason: null, message: null }],
+      conditions: [{ ...READY, observedGeneration: null, reason: null, message: null }],
       '$setElementOrder/conditions': [{ type: 'Ready' }, { type: 'PodScheduled' }],
       podIP: '10.0.0.1',
       podIPs: [{ ip: '10.0.0.1' }],
@@ -72,6 +72,34 @@ test('the result is the status, whatever the pod showed before', () => {
     phase: 'Pending',
     conditions: [WAITING, SCHEDULED],
   });
+});
+
+test('the result is the status, whatever another client has put into its fields', () => {
+  const foreign = {
+    ...RUNNING,
+    conditions: [
+      { ...READY, status: 'False', observedGeneration: 7, reason: 'Lost', message: 'gone' },
+      { ...SCHEDULED, lastProbeTime: TIME },
+    ],
+    ...{ reason: 'NodeLost', message: 'gone', podIPs: [{ ip: '10.0.0.9' }] },
+    resources: { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: '2' } },
+    allocatedResources: { cpu: '1', memory: '1Gi' },
+  };
+  const status = {
+    ...RUNNING,
+    ...{
+      reason: undefined,
+      message: undefined,
+      resources: { requests: { cpu: '1' } },
+      allocatedResources: { cpu: '1' },
+    },
+  } as PodStatus;
+  const after = statusAfter(foreign, status);
+  expect(after).toMatchObject({ ...RUNNING, conditions: [{ status: 'True' }, { status: 'True' }] });
+  expect(after).not.toHaveProperty('reason');
+  expect(after).not.toHaveProperty('resources.limits');
+  expect(showsStatus({ metadata: {}, status: foreign } as never, status)).toBe(false);
+  expect(showsStatus({ metadata: {}, status: after } as never, status)).toBe(true);
 });
 
 test('other addresses take the place of the old ones', () => {

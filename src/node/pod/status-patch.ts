@@ -1,5 +1,5 @@
 /** Builds the strategic merge patch that writes a pod's status. */
-import { deepEqual } from '../../base/json/tree.ts';
+import { deepEqual, isTree } from '../../base/json/tree.ts';
 import { restartAnnotations } from '../../kinds/groups/core/pod/status/restart-counts.ts';
 import type { Condition } from './conditions.ts';
 import type { SeenPod } from './container-run.ts';
@@ -24,31 +24,54 @@ const PASSING_CONDITIONS = ['PodResizePending', 'PodResizeInProgress'];
 export function statusPatch({ pod, status, written, restarts }: StatusChange): object {
   const { uid } = pod.metadata;
   const annotations = restartAnnotations(restarts);
-  const shown = written ?? (pod.status as Partial<PodStatus>);
-  const changes: Record<string, unknown> = {};
+  const changes = statusChanges(written ?? (pod.status as Partial<PodStatus>), status) ?? {};
+  return { metadata: annotations ? { uid, annotations } : { uid }, status: changes };
+}
+
+/** Reports whether the pod in the API has this status, besides what others write into it. */
+export function showsStatus({ status: shown }: SeenPod, status: PodStatus): boolean {
+  const changes = Object.entries(statusChanges(shown as Partial<PodStatus>, status) ?? {});
+  return changes.every(([field, value]) => shown[field as keyof SeenPod['status']] === undefined && isEmptyList(value));
+}
+
+/** The server stores no empty list. */
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0;
+
+/** Returns the fields that differ from what is shown; undefined when none does. */
+function statusChanges(shown: Partial<PodStatus>, status: PodStatus): Record<string, unknown> | undefined {
+  let changes: Record<string, unknown> | undefined;
   for (const field of Object.keys(status) as (keyof PodStatus)[]) {
     if (deepEqual(status[field], shown[field])) continue;
-    if (field === 'conditions') addConditions(changes, status.conditions, shown.conditions);
-    else changes[field] = isMerged(field) && shown[field] ? [REPLACE, ...status[field]!] : status[field];
+    const change =
+      field === 'conditions'
+        ? conditionChanges(status.conditions, shown.conditions)
+        : { [field]: valueInPlaceOf(shown[field], status[field], isMerged(field)) };
+    if (change) changes = Object.assign(changes ?? {}, change);
   }
-  return { metadata: annotations ? { uid, annotations } : { uid }, status: changes };
+  return changes;
 }
 
 const REPLACE = { $patch: 'replace' };
 
+/** A merge would keep what the old value has and the new one has not. */
+function valueInPlaceOf(old: unknown, value: unknown, isMergedList: boolean): unknown {
+  if (value === undefined) return null;
+  if (old === undefined) return value;
+  if (isMergedList) return [REPLACE, ...(value as readonly unknown[])];
+  return isTree(value) ? { ...REPLACE, ...value } : value;
+}
+
 /** Addresses are merged by value, so that old ones stay unless the list is replaced. */
 const isMerged = (field: keyof PodStatus) => field === 'hostIPs' || field === 'podIPs';
 
-function addConditions(
-  changes: Record<string, unknown>,
-  conditions: readonly Condition[],
-  shown: readonly Condition[] = [],
-): void {
-  const changed = conditions.filter((each) => !deepEqual(each, shown.find(sameType(each)))).map(withEmptyReason);
+function conditionChanges(conditions: readonly Condition[], shown: readonly Condition[] = []): object | undefined {
+  const changed = conditions.filter((each) => !isSame(each, shown.find(sameType(each)))).map(withEmptyFields);
   const ended = shown.filter((each) => PASSING_CONDITIONS.includes(each.type) && !conditions.some(sameType(each)));
-  if (changed.length === 0 && ended.length === 0) return;
-  changes.conditions = [...changed, ...ended.map(({ type }) => ({ $patch: 'delete', type }))];
-  changes['$setElementOrder/conditions'] = conditions.map(({ type }) => ({ type }));
+  if (changed.length === 0 && ended.length === 0) return undefined;
+  return {
+    conditions: [...changed, ...ended.map(({ type }) => ({ $patch: 'delete', type }))],
+    '$setElementOrder/conditions': conditions.map(({ type }) => ({ type })),
+  };
 }
 
 const sameType =
@@ -56,8 +79,19 @@ const sameType =
   (other: Condition) =>
     other.type === type;
 
+/** Compares the fields that the kubelet writes. */
+function isSame(own: Condition, shown: Condition | undefined): boolean {
+  return (
+    own.status === shown?.status &&
+    own.observedGeneration === shown.observedGeneration &&
+    own.lastTransitionTime === shown.lastTransitionTime &&
+    own.reason === shown.reason &&
+    own.message === shown.message
+  );
+}
+
 /** Conditions are merged by type, so that an old reason stays unless it is removed. */
-function withEmptyReason({ type, observedGeneration, status, lastTransitionTime, reason, message }: Condition) {
+function withEmptyFields({ type, observedGeneration, status, lastTransitionTime, reason, message }: Condition) {
   const why = { reason: reason ?? null, message: message ?? null };
-  return { type, observedGeneration, status, lastTransitionTime, ...why };
+  return { type, observedGeneration: observedGeneration ?? null, status, lastTransitionTime, ...why };
 }

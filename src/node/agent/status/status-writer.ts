@@ -1,8 +1,13 @@
-/** Writes the status of one pod: one write at a time, with its newest state. */
+/**
+ * Brings the status of pods in the API to what the agent reports: after each report, after each change of the pod in the API,
+ * whoever made it, and every ten seconds. A status that the API shows already is not written.
+ */
 
-import { isApiError } from '../../../api/errors.ts';
-import { deepEqual } from '../../../base/json/tree.ts';
+import { isLostRace } from '../../../api/errors.ts';
 import type { Logger } from '../../../base/log.ts';
+import type { Random } from '../../../base/random.ts';
+import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
+import type { BackoffOptions } from '../../../base/time/backoff.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -10,12 +15,14 @@ import type { Condition } from '../../pod/conditions.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { podReport } from '../../pod/plan/report.ts';
 import { podStatus } from '../../pod/pod-status.ts';
-import { type PodStatus, statusPatch } from '../../pod/status-patch.ts';
+import { type PodStatus, showsStatus, statusPatch } from '../../pod/status-patch.ts';
 import type { PodWorker } from '../worker/pod-worker.ts';
+import { CorrectionPace } from './correction-pace.ts';
 
 export interface StatusWriterOptions {
   readonly client: Client;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly hostIP: () => string;
@@ -25,94 +32,149 @@ export interface StatusWriterOptions {
   readonly shownAs: (pod: SeenPod) => SeenPod | undefined;
 }
 
-const RETRY_MS = 1_000;
+const CHECK_MS = 10_000;
+const RETRY: BackoffOptions = { base: 1_000, max: CHECK_MS };
+/** Concurrent writes. */
+const WORKERS = 16;
+/** Time after which the cache is believed although it is older than the answer to a write: the store was restored. */
+const ANSWER_MS = 30_000;
+
+/** What a pod is after a turn of its worker. Between two turns, its state may be one that is not to be shown. */
+interface Reported {
+  readonly report: ReturnType<typeof podReport>;
+  readonly restarts: readonly (readonly [name: string, restarts: number])[];
+  readonly isFinished: boolean;
+}
+
+interface Entry {
+  readonly worker: PodWorker;
+  readonly pace: CorrectionPace;
+  reported: Reported;
+  /** The pod as the API returned it for the last write, until the cache shows it. */
+  answer: { readonly pod: SeenPod; readonly until: number } | undefined;
+  /** UID of the pod in the API that was deleted, and may be there still because of a finalizer. */
+  deleted: string | undefined;
+}
 
 export class StatusWriter {
-  readonly #worker: PodWorker;
   readonly #options: StatusWriterOptions;
-  #written: { readonly status: PodStatus; readonly uid: string; readonly revision: number } | undefined;
-  #writing: Promise<void> | undefined;
-  #isAgain = false;
-  #retry: Timer | undefined;
+  readonly #loop: ReconcileLoop;
+  readonly #entries = new Map<string, Entry>();
+  #running: Promise<void> | undefined;
+  #timer: Timer | undefined;
 
-  constructor(worker: PodWorker, options: StatusWriterOptions) {
-    this.#worker = worker;
+  constructor(options: StatusWriterOptions) {
+    const { clock, random, log } = options;
     this.#options = options;
+    this.#loop = new ReconcileLoop({
+      ...{ clock, random, log, workers: WORKERS, backoff: RETRY },
+      failure: 'cannot write the status of a pod',
+      // The pod is gone, or replaced by another of its name: the informer will tell.
+      isExpected: isLostRace,
+      reconcile: (key) => this.#reconcile(key),
+    });
   }
 
-  /** Writes the status if it has changed. */
-  report(): void {
-    this.#isAgain = true;
-    this.#writing ??= this.#writeAll();
+  /** Begins to write, until the signal. */
+  start(): void {
+    if (this.#running) return;
+    this.#running = this.#loop.run(this.#options.signal);
+    this.#checkAll();
   }
 
-  /** Writes the status again when another client has overwritten it. */
-  verify({ metadata, status: { phase, conditions = [] } }: SeenPod): void {
-    const written = this.#written;
-    if (!written || this.#writing || Number(metadata.resourceVersion) <= written.revision) return;
-    const isShown = ({ type, status }: Condition) =>
-      conditions.some((shown) => shown.type === type && shown.status === status);
-    if (phase === written.status.phase && written.status.conditions.every(isShown)) return;
-    this.#written = undefined;
-    this.report();
-  }
-
-  async stopped(): Promise<void> {
-    this.#retry?.cancel();
-    await this.#writing;
-  }
-
-  async #writeAll(): Promise<void> {
-    const { clock, log, signal } = this.#options;
-    while (this.#isAgain && !signal.aborted) {
-      this.#isAgain = false;
-      this.#retry?.cancel();
-      const { pod } = this.#worker;
-      try {
-        await this.#write();
-      } catch (error) {
-        // The pod is gone, or replaced by another of its name: the informer will tell.
-        if (signal.aborted || isApiError(error, 'NotFound', 'Conflict')) continue;
-        const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
-        log.warn('cannot write the status of a pod', { pod: name, error: String(error) });
-        this.#retry = clock.timer(RETRY_MS, () => this.report());
-      }
+  /** A turn of the worker has ended with a state that is to be shown. */
+  report(worker: PodWorker): void {
+    const { state, pod, isFinished } = worker;
+    if (!state) return;
+    const report = podReport(pod, state, this.#options.clock.now());
+    const restarts = state.containers.map((each) => [each.name, each.restarts] as const);
+    const reported = { report, restarts, isFinished };
+    const key = keyOf(pod);
+    const known = this.#entries.get(key);
+    if (known) known.reported = reported;
+    else {
+      const pace = new CorrectionPace();
+      this.#entries.set(key, { worker, pace, reported, answer: undefined, deleted: undefined });
     }
-    // At once, and not when the promise has settled: what is reported in between would not be noticed.
-    this.#writing = undefined;
+    this.#loop.add(key);
   }
 
-  async #write(): Promise<void> {
-    const { state, pod, isRemoved, isFinished } = this.#worker;
-    const shown = isRemoved ? undefined : this.#options.shownAs(pod);
-    if (!state || !shown) return;
-    await this.#writeStatus(shown, this.#statusOf(shown));
-    if (isFinished) await this.#delete(shown);
+  /** The API shows another version of the pod. */
+  check({ pod }: PodWorker): void {
+    this.#loop.add(keyOf(pod));
   }
 
-  #statusOf(shown: SeenPod): PodStatus {
-    const { clock, hostIP } = this.#options;
-    const { state, pod } = this.#worker;
-    const before = this.#written?.status.conditions ?? ((shown.status.conditions ?? []) as readonly Condition[]);
-    const report = podReport({ ...pod, status: shown.status }, state!, clock.now());
-    return podStatus({ ...report, hostIP: hostIP(), limitation: this.#options.limitation(pod) }, before);
+  /** Nothing is reported of the pod any more. */
+  forget({ pod }: PodWorker): void {
+    this.#entries.delete(keyOf(pod));
   }
 
-  async #writeStatus(pod: SeenPod, status: PodStatus): Promise<void> {
-    const { client, signal } = this.#options;
-    const { namespace = '', name = '', uid = '' } = pod.metadata;
-    const written = this.#written?.uid === uid ? this.#written : undefined;
-    if (written && deepEqual(status, written.status)) return;
-    const restarts = this.#worker.state?.containers.map((each) => [each.name, each.restarts] as const) ?? [];
-    const isShown = !written || Number(pod.metadata.resourceVersion) >= written.revision;
-    const changes = statusPatch({ pod, status, written: isShown ? undefined : written.status, restarts });
+  /** Resolves after the signal, when nothing is in progress. */
+  async stopped(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#running;
+  }
+
+  #checkAll(): void {
+    const { clock, signal } = this.#options;
+    if (signal.aborted) return;
+    for (const key of this.#entries.keys()) this.#loop.add(key);
+    this.#timer = clock.timer(CHECK_MS, () => this.#checkAll());
+  }
+
+  async #reconcile(key: string): Promise<void> {
+    const entry = this.#entries.get(key);
+    const shown = entry && this.#newest(entry);
+    if (!shown) return;
+    const { isFinished } = entry.reported;
+    const status = this.#statusOf(entry.reported, shown);
+    const isShown = showsStatus(shown, status);
+    const waitMs = isShown ? 0 : entry.pace.waitMs(status, this.#options.clock.now());
+    if (!isShown && waitMs === 0) await this.#write(entry, shown, status);
+    if (isFinished) await this.#delete(entry, shown);
+    // The answer to a write may show what another client has written meanwhile.
+    else if (!isShown) this.#loop.addAfter(key, waitMs);
+  }
+
+  /** Returns the newest known version of the pod in the API. */
+  #newest(entry: Entry): SeenPod | undefined {
+    const { clock, shownAs } = this.#options;
+    const { worker, answer } = entry;
+    const shown = worker.isRemoved ? undefined : shownAs(worker.pod);
+    if (!shown || !answer) return shown;
+    const isSame = answer.pod.metadata.uid === shown.metadata.uid;
+    if (isSame && versionOf(answer.pod) > versionOf(shown) && clock.now() < answer.until) return answer.pod;
+    entry.answer = undefined;
+    return shown;
+  }
+
+  #statusOf({ report }: Reported, { status }: SeenPod): PodStatus {
+    const { clock, hostIP, limitation } = this.#options;
+    const pod = { ...report.pod, status };
+    const current = { ...report, pod, now: clock.now(), hostIP: hostIP(), limitation: limitation(pod) };
+    return podStatus(current, (status.conditions ?? []) as readonly Condition[]);
+  }
+
+  async #write(entry: Entry, shown: SeenPod, status: PodStatus): Promise<void> {
+    const { client, clock, signal } = this.#options;
+    const { namespace = '', name = '' } = shown.metadata;
+    const { restarts } = entry.reported;
+    const changes = statusPatch({ pod: shown, status, written: undefined, restarts });
     const answer = await client.of(Pod).in(namespace).patchStatus(name, { type: 'strategic', changes }, { signal });
-    this.#written = { status, uid, revision: Number(answer.metadata.resourceVersion) };
+    const now = clock.now();
+    entry.pace.wrote(status, now);
+    entry.answer = { pod: answer, until: now + ANSWER_MS };
   }
 
-  async #delete({ metadata: { namespace = '', name = '', uid = '' } }: SeenPod): Promise<void> {
+  async #delete(entry: Entry, { metadata: { namespace = '', name = '', uid = '' } }: SeenPod): Promise<void> {
+    if (entry.deleted === uid) return;
     const { client, signal } = this.#options;
     const pods = client.of(Pod).in(namespace);
     await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
+    entry.deleted = uid;
   }
 }
+
+const versionOf = ({ metadata }: SeenPod) => Number(metadata.resourceVersion);
+
+const keyOf = ({ metadata: { namespace, name, uid } }: SeenPod) => `${namespace}/${name} ${uid}`;
