@@ -27,7 +27,7 @@ export class Encoder {
   #fields(shape: Shape, object: any): Written {
     const parts: Buffer[] = [];
     const tree: any = {};
-    for (const field of parseFields(fieldNumbers(shape.home, shape.name) ?? '')) {
+    for (const field of fieldsOf(shape)) {
       if (field.isInline) {
         const inner = this.#fields({ ...shape, name: field.name }, object);
         parts.push(delimited(field.number, inner.bytes));
@@ -108,6 +108,16 @@ interface Shape {
   readonly fields: Fields;
 }
 
+/** The parsed lines of numbers: a shape is written once for each item of a list. */
+const parsed = new Map<string, NumberedField[]>();
+
+function fieldsOf({ home, name }: Shape): NumberedField[] {
+  const line = fieldNumbers(home, name) ?? '';
+  const known = parsed.get(line) ?? parseFields(line);
+  parsed.set(line, known);
+  return known;
+}
+
 interface FieldPosition {
   readonly value: any;
   readonly home: string;
@@ -135,13 +145,13 @@ function joined(parts: readonly Written[], tree: unknown): Written {
 }
 
 export function integer(number: number, value: number): Buffer {
-  return Buffer.concat([varint(BigInt(number * 8)), varint(BigInt.asUintN(64, BigInt(value)))]);
+  return Buffer.concat([varint(number * 8), varint(value >= 0 ? value : BigInt.asUintN(64, BigInt(value)))]);
 }
 
 function double(number: number, value: number): Buffer {
   const bytes = Buffer.alloc(8);
   bytes.writeDoubleLE(value);
-  return Buffer.concat([varint(BigInt(number * 8 + 1)), bytes]);
+  return Buffer.concat([varint(number * 8 + 1), bytes]);
 }
 
 export function text(number: number, value: string): Buffer {
@@ -149,12 +159,16 @@ export function text(number: number, value: string): Buffer {
 }
 
 export function delimited(number: number, bytes: Buffer): Buffer {
-  return Buffer.concat([varint(BigInt(number * 8 + 2)), varint(BigInt(bytes.length)), bytes]);
+  return Buffer.concat([varint(number * 8 + 2), varint(bytes.length), bytes]);
 }
 
-export function varint(value: bigint): Buffer {
+const ONE_BYTE = Array.from({ length: 0x80 }, (_, value) => Buffer.from([value]));
+
+export function varint(value: number | bigint): Buffer {
+  const known = ONE_BYTE[Number(value)];
+  if (known) return known;
   const bytes: number[] = [];
-  let rest = value;
+  let rest = BigInt(value);
   for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
   return Buffer.from([...bytes, Number(rest)]);
 }

@@ -34,38 +34,45 @@ const WARM_UP_RUNS = 3;
 
 type Times = Map<string, number>;
 
-function timesOf(kind: Kind, collections: readonly Collection[], items: number): Times {
+/** Returns the time of each wanted step; all steps are wanted by default. */
+function timesOf(
+  kind: Kind,
+  collections: readonly Collection[],
+  { items, isWanted = () => true }: { items: number; isWanted?(step: string): boolean },
+): Times {
   const times: Times = new Map();
-  writePath(kind, grow(exampleOf(kind), collections, items), (step, action) => {
+  const run = <T>(step: string, action: () => T): T => {
     const before = process.cpuUsage();
     const result = action();
     const { user, system } = process.cpuUsage(before);
-    times.set(step, (user + system) / 1000);
+    if (isWanted(step)) times.set(step, (user + system) / 1000);
     return result;
-  });
+  };
+  writePath(kind, grow(exampleOf(kind), collections, items), { run, isWanted });
   return times;
 }
 
 /** The steps that take more than proportional time, with their times in milliseconds. */
 export function quadratic(kind: Kind, collections: readonly Collection[], items: number): string[] {
-  const many = timesOf(kind, collections, items);
+  const many = timesOf(kind, collections, { items });
   const few: Times = new Map();
   const isSuspect = (step: string) => many.get(step)! > MAX_RATIO * Math.max(few.get(step) ?? 0, MIN_MS);
   const isClear = (step: string) => many.get(step)! > 2 * MAX_RATIO * Math.max(few.get(step)!, MIN_MS);
   let suspects = [...many.keys()].filter(isSuspect);
-  for (let run = 1; run < WARM_UP_RUNS && suspects.length > 0; run++)
-    keepLeast(few, timesOf(kind, collections, items / FACTOR));
+  const timesOfSuspects = (count: number) =>
+    timesOf(kind, collections, { items: count, isWanted: (step) => suspects.includes(step) });
+  for (let run = 1; run < WARM_UP_RUNS && suspects.length > 0; run++) keepLeast(few, timesOfSuspects(items / FACTOR));
   for (let round = 0; round < ROUNDS && suspects.length > 0; round++) {
-    keepLeast(few, timesOf(kind, collections, items / FACTOR));
-    if (round > 0) keepLeast(many, timesOf(kind, collections, items));
+    keepLeast(few, timesOfSuspects(items / FACTOR));
+    if (round > 0) keepLeast(many, timesOfSuspects(items));
     suspects = suspects.filter(isSuspect);
     if (round + 1 >= ROUNDS_FOR_CLEAR_CASES && suspects.every(isClear)) break;
   }
   const half: Times = new Map();
   const isSlowForDouble = (step: string) => many.get(step)! > MAX_RATIO_OF_DOUBLE * half.get(step)!;
   for (let round = 0; round < ROUNDS && suspects.length > 0; round++) {
-    keepLeast(half, timesOf(kind, collections, items / 2));
-    keepLeast(many, timesOf(kind, collections, items));
+    keepLeast(half, timesOfSuspects(items / 2));
+    keepLeast(many, timesOfSuspects(items));
     if (round + 1 >= ROUNDS_FOR_CLEAR_CASES && suspects.every(isSlowForDouble)) break;
   }
   suspects = suspects.filter(isSlowForDouble);

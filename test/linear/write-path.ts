@@ -28,16 +28,29 @@ const encoder = new Encoder(new Definitions(registry));
 /** Runs a step, which may be timed. */
 type Run = <T>(step: string, action: () => T) => T;
 
+interface Steps {
+  readonly run: Run;
+  /** False for steps to leave out, with what is prepared for them. Those that others rely on are always run. */
+  isWanted?(step: string): boolean;
+}
+
+const STEPS_FROM_OLD = ['update', 'merge patch', 'strategic merge patch'];
+const SUBRESOURCES = ['resize', 'ephemeralcontainers', 'approval'];
+const STEPS_FROM_BEFORE = ['status', ...SUBRESOURCES];
+
 /** Returns the errors of validation for the new object. `input` is in the stored version. */
-export function writePath(kind: Kind, input: any, run: Run): string[] {
+export function writePath(kind: Kind, input: any, { run, isWanted = () => true }: Steps): string[] {
   const { hub } = kind;
   const { apiVersion, schema } = hub;
   const hook: HookContext = { now: NOW, uuid: () => 'u', apiVersion, subresource: undefined };
   const sent = { ...input, kind: kind.kind, apiVersion };
+  const runIfWanted = (step: string, action: () => unknown) => {
+    if (isWanted(step)) run(step, action);
+  };
   const object: any = run('decode', () => decode(schema, sent));
   const whole = clone(object);
-  run('unknown fields', () => unknownFields(schema, sent));
-  if (fieldNumbers(apiVersion, kind.kind)) {
+  runIfWanted('unknown fields', () => unknownFields(schema, sent));
+  if (isWanted('protobuf') && fieldNumbers(apiVersion, kind.kind)) {
     const { bytes } = encoder.body(apiVersion, schema, sent);
     run('protobuf', () => bodies.decode(bytes, { apiVersion, kind: kind.kind }));
   }
@@ -50,41 +63,41 @@ export function writePath(kind: Kind, input: any, run: Run): string[] {
   const errors = run('create', () => validated(kind, object, undefined));
   // Otherwise the object has everything that warnings may rely on.
   const isComplete = !errors.some((each) => each.includes('Required value'));
-  run('warnings', () => {
+  runIfWanted('warnings', () => {
     if (isComplete) kind.warnings?.(object, undefined);
     kind.statusWarnings?.(whole);
   });
-  run('JSON', () => JSON.parse(encode(object).toString()));
-  const old = deepFreeze(backwards(object)) as any;
-  run('update', () => {
+  runIfWanted('JSON', () => JSON.parse(encode(object).toString()));
+  const old: any = STEPS_FROM_OLD.some(isWanted) && deepFreeze(backwards(object));
+  runIfWanted('update', () => {
     const next: any = { ...clone(object), status: old.status };
     kind.onUpdate?.(next, old, hook);
     validated(kind, next, old);
     if (isComplete) kind.warnings?.(next, old);
   });
-  const before = deepFreeze(backwards(whole)) as any;
-  run('status', () => {
+  const before: any = STEPS_FROM_BEFORE.some(isWanted) && deepFreeze(backwards(whole));
+  runIfWanted('status', () => {
     const next: any = { ...before, metadata: { ...before.metadata }, status: clone(whole.status) };
     kind.onStatusUpdate?.(next, before, { ...hook, subresource: 'status' });
     validated(kind, next, before, 'status');
   });
-  for (const subresource of ['resize', 'ephemeralcontainers', 'approval']) {
+  for (const subresource of SUBRESOURCES) {
     if (!Object.hasOwn(kind.subresources ?? {}, subresource)) continue;
-    run(subresource, () => validated(kind, clone(whole), before, subresource));
+    runIfWanted(subresource, () => validated(kind, clone(whole), before, subresource));
   }
   for (const version of kind.versions) {
     if (version === hub) continue;
-    run(`convert to ${version.apiVersion}`, () => {
+    runIfWanted(`convert to ${version.apiVersion}`, () => {
       const copy = { ...clone(whole), apiVersion: version.apiVersion };
       const shown: any = decode(version.schema, version.fromHub ? version.fromHub(copy) : copy);
       const back = { ...clone(shown), apiVersion };
       return version.toHub ? version.toHub(back) : back;
     });
   }
-  run('columns', () => (kind.columns ?? defaultColumns).map(({ cell }) => cell(whole, 0)));
-  run('rows', () => kind.rows?.completed?.(whole));
-  run('selectable', () => Object.values(kind.selectable ?? {}).map((read) => read(whole)));
-  run('quota', () => {
+  runIfWanted('columns', () => (kind.columns ?? defaultColumns).map(({ cell }) => cell(whole, 0)));
+  runIfWanted('rows', () => kind.rows?.completed?.(whole));
+  runIfWanted('selectable', () => Object.values(kind.selectable ?? {}).map((read) => read(whole)));
+  runIfWanted('quota', () => {
     const evaluator = evaluatorOf(kind);
     evaluator?.usage(whole, Date.parse(NOW));
     evaluator?.missing?.(whole, ['cpu', 'memory', 'requests.cpu', 'limits.memory']);
@@ -92,19 +105,19 @@ export function writePath(kind: Kind, input: any, run: Run): string[] {
       evaluator?.isIn(whole, { scopeName, operator: 'Exists' });
     }
   });
-  run('delete', () => {
+  runIfWanted('delete', () => {
     kind.gracePeriod?.(whole, undefined);
     kind.termination?.begin(clone(whole));
   });
-  run('merge patch', () => applyMergePatch(old, whole));
-  run('strategic merge patch', () => {
+  runIfWanted('merge patch', () => applyMergePatch(old, whole));
+  runIfWanted('strategic merge patch', () => {
     try {
       applyStrategicMergePatch(schema, whole, old);
     } catch (error) {
       if (!(error instanceof PatchError)) throw error;
     }
   });
-  run('equal', () => deepEqual(whole, clone(whole)));
+  runIfWanted('equal', () => deepEqual(whole, clone(whole)));
   return errors;
 }
 
