@@ -69,6 +69,7 @@ const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--service-node-port-range': ['5'],
   '--controllers': ['*,-nobody'],
   '--runtime': ['imaginary'],
+  '--node-name': ['Machine_1'],
   '--container-runtime-endpoint': [FILE, '--runtime', 'containerd'],
   '--registry-mirror': ['docker.io'],
   '--insecure-registry': ['http://lab:5000'],

@@ -96,6 +96,7 @@ export async function startRealNodes(
       random,
       log: log.with({ node: name }),
       name,
+      canBeElsewhere: isShared,
       runtime,
       endpoint,
       path,

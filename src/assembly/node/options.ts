@@ -17,6 +17,8 @@ export interface NodeOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly name: string;
+  /** True when another machine might run a node of this name. */
+  readonly canBeElsewhere: boolean;
   readonly runtime: RealRuntime;
   readonly endpoint: string | undefined;
   /** The addresses of the node, which pods on its network have, too. */

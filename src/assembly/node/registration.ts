@@ -6,6 +6,7 @@ import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
 import type { LocalMachine } from '../../node/machine/local-machine.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
+import { OWNER_ANNOTATION } from './node-owner.ts';
 import type { NodeOptions } from './options.ts';
 
 interface RegistrationOptions extends Pick<NodeOptions, 'client' | 'clock' | 'log'> {
@@ -79,7 +80,7 @@ const CLOSED_RUNTIME = {
 /** Settings that the Node object reports. */
 export function nodeSettings(
   { name, addresses, podCIDR, config, network }: NodeOptions,
-  port: number | undefined,
+  { port, owner }: { readonly port: number | undefined; readonly owner: string },
 ): NodeSettings {
   return {
     name,
@@ -91,6 +92,6 @@ export function nodeSettings(
       { type: 'Hostname', address: name },
     ],
     podCIDRs: podCIDR ? [podCIDR] : [],
-    ...(network ? { annotations: { [GATEWAY_ANNOTATION]: network.gateway } } : {}),
+    annotations: { [OWNER_ANNOTATION]: owner, ...(network && { [GATEWAY_ANNOTATION]: network.gateway }) },
   };
 }

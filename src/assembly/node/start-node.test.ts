@@ -31,7 +31,15 @@ async function stopEarly(): Promise<RulesOwner[]> {
   const { server } = await testServer(allKinds, { clock });
   const node = await startNode({
     client: createClient(directTransport(server.direct(nodeUser(NAME)))),
-    ...{ clock, random: systemRandom, log: silent, name: NAME, dataDirectory, config: DEFAULT_NODE_CONFIG },
+    ...{
+      clock,
+      random: systemRandom,
+      log: silent,
+      name: NAME,
+      canBeElsewhere: false,
+      dataDirectory,
+      config: DEFAULT_NODE_CONFIG,
+    },
     ...{ runtime: 'process', endpoint: undefined, addresses: ['192.0.2.1'], podCIDR: '10.0.0.0/24' },
     ...{ clusterDomain: 'cluster.local', clusterDns: [], apiServer: { host: '192.0.2.1', port: 443 } },
     ...{ openAfter: new Promise(() => {}), version: 'v1.36.4', path: '', hidden: async () => [] },

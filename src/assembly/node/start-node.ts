@@ -7,9 +7,11 @@ import { Node } from '../../kinds/groups/core/node/node.ts';
 import { isAddressOf } from '../../node/endpoint/node-addresses.ts';
 import { PodStreams } from '../../node/endpoint/pod-streams.ts';
 import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
+import { AssemblyError } from '../assembly-error.ts';
 import { type ListensOn, openEndpoint } from './endpoint/open-endpoint.ts';
 import { thisMachine } from './machine.ts';
 import { leaveOriginal, nodeDirectory, readNodeFile } from './node-file.ts';
+import { ownerOf, rejectOtherOwner } from './node-owner.ts';
 import { NodeParts } from './node-parts.ts';
 import type { NodeOptions } from './options.ts';
 import { nodeSettings, Registration } from './registration.ts';
@@ -43,6 +45,9 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const { signal } = stop;
   const directory = await nodeDirectory(options.dataDirectory, name);
   await leaveOriginal(directory);
+  const owner = await ownerOf(directory, random);
+  const before = await readNodeFile(directory);
+  if (options.canBeElsewhere) await rejectIfElsewhere(options, { owner, hasRun: before !== undefined });
   const parts = new NodeParts(options, directory, signal);
   const runtimeVersion = () => parts.runtime?.version ?? `${options.runtime}://unknown`;
   const machine = thisMachine({ version, runtimeVersion, directory, clock, config });
@@ -60,8 +65,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     networkNamespace: options.network?.namespace,
     config: kubeletConfiguration(options),
   });
-  const settings = nodeSettings(options, endpoint.port);
-  const before = await readNodeFile(directory);
+  const settings = nodeSettings(options, { port: endpoint.port, owner });
   const registration = new Registration({
     client,
     clock,
@@ -84,7 +88,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const ranges = node ? await rangesOf(node, options, signal) : (before?.podCIDRs ?? []);
     if (ranges.length === 0) throw new Error('the node has no range of pod addresses yet');
     const handedOver = () => registration.stopped();
-    const current = async () => nodeSettings(options, await endpoint.listenInNamespace());
+    const current = async () => nodeSettings(options, { port: await endpoint.listenInNamespace(), owner });
     await parts.open(ranges, { machine, settings: current, handedOver }).catch((error: unknown) => {
       registration.runtimeFailed(error);
       throw error;
@@ -108,6 +112,16 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
       await parts.close();
     },
   };
+}
+
+/** A node that has run before does not wait for a server that does not answer. */
+async function rejectIfElsewhere(
+  { client, name }: NodeOptions,
+  { owner, hasRun }: { readonly owner: string; readonly hasRun: boolean },
+): Promise<void> {
+  await rejectOtherOwner(client, name, owner).catch((error: unknown) => {
+    if (!hasRun || error instanceof AssemblyError) throw error;
+  });
 }
 
 /** The ranges of the pods' addresses, which the cluster may have given to the node after it was registered. */

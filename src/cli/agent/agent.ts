@@ -151,6 +151,7 @@ async function runMember(
     random,
     log,
     name: node,
+    canBeElsewhere: true,
     dataDirectory: directory,
     runtime,
     endpoint: flags.containerRuntimeEndpoint,

@@ -1,8 +1,9 @@
 /** The flags of `qd agent`. */
-import { homedir, hostname } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { flag, type ValuesOf } from '../../base/flag.ts';
 import { token } from '../credentials/token/flags.ts';
+import { machineName } from '../flags/machine-name.ts';
 import * as value from '../flags/values.ts';
 import { nodeFlags } from './node-flags.ts';
 
@@ -16,7 +17,8 @@ export const agentFlags = [
   flag('--ca-hash <hash>', { help: "hash of the key of the cluster's authority, instead of --ca-file" }),
   flag('--node-name <name>', {
     help: 'name of the node',
-    default: hostname().toLowerCase(),
+    parse: value.nodeName,
+    default: machineName(),
     defaultText: 'the name of this machine',
   }),
   flag('--data-dir <dir>', {

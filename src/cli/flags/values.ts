@@ -134,6 +134,13 @@ export function domain(text: string): string {
   return name;
 }
 
+export function nodeName(text: string): string {
+  if (text.length > MAX_HOST_CHARACTERS || !text.split('.').every((each) => LABEL.test(each))) {
+    throw new FlagError('It must be a name of lower-case letters, digits, hyphens and dots, such as machine-1.');
+  }
+  return text;
+}
+
 export function boolean(text: string): boolean {
   if (text === 'true') return true;
   if (text === 'false') return false;

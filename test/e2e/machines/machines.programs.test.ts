@@ -55,6 +55,7 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
   const agents = new Map<MachineName, ChildProcess>();
   const addresses = new Map<MachineName, string>();
   let clusterIP: string;
+  let joinCommand: string[];
   let nodePort: number;
 
   const dataOf = (machine: MachineName) => join(directory, machine === 'a' ? 'data' : machine);
@@ -104,10 +105,10 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
     const flags = [...NODE, '--nodes', '1', '--bind-address', ADDRESSES.a, ...ranges];
     qd = await startQd({ directory, flags, enter: landscape.enter('a') });
     const { stdout } = await runQd(['token', 'create', '--kubeconfig', qd.kubeconfig]);
-    const command = stdout.slice(stdout.indexOf('qd agent')).trim().split(/\s+/).slice(1);
+    joinCommand = stdout.slice(stdout.indexOf('qd agent')).trim().split(/\s+/).slice(1);
     for (const machine of ['b', 'c'] as const) {
       const own = [...NODE, '--node-name', NODES[machine], '--data-dir', dataOf(machine)];
-      const agent = spawnProgram('qd', [...command, ...own], { enter: landscape.enter(machine) });
+      const agent = spawnProgram('qd', [...joinCommand, ...own], { enter: landscape.enter(machine) });
       agents.set(machine, agent);
       await untilPrints(agent, 'joined');
     }
@@ -219,6 +220,16 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
     expect(stderr).toContain('--service-cluster-ip-range 10.229.8.0/24 overlaps with 10.229.0.0/16 of the cluster in');
     expect(stderr).toContain(`qd down --data-dir ${dataOf('a')}`);
     expect(existsSync(second)).toBe(false);
+  });
+
+  test('a machine does not take over the node of another one', { timeout: TIMEOUT_MS }, async () => {
+    const taking = [...NODE, '--node-name', NODES.b, '--data-dir', join(directory, 'taking')];
+    const { code, stderr } = await runQd([...joinCommand, ...taking], { enter: landscape.enter('c') });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining(`Node ${NODES.b} exists and is alive: a join token cannot replace it`),
+    });
+    expect(await get('a', podUrl('b'))).toBe(`pod-b ${addresses.get('a')}`);
   });
 
   test('a killed agent leaves its pods reachable, and nothing after a reset', { timeout: TIMEOUT_MS }, async () => {

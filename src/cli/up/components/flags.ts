@@ -23,6 +23,12 @@ export const componentFlags = [
     defaultText: '1; 0 with --store etcd, unless --runtime is given',
     remembered: true,
   }),
+  flag('--node-name <name>', {
+    help: 'name of the node that is not simulated; further ones have -2, -3 and so on behind it',
+    parse: value.nodeName,
+    defaultText: "the cluster's name and -node-1; with --store etcd, the name of this machine",
+    remembered: true,
+  }),
   flag('--simulation <file>', {
     help: 'rules for simulated nodes and their pods; "" for none',
     parse: value.optionalFile,

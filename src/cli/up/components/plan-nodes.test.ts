@@ -30,6 +30,12 @@ test('a cluster has one node unless it is told otherwise', async () => {
   expect((await plan({ nodes: 0 })).names).toEqual([]);
 });
 
+test('real nodes are named as the settings say', async () => {
+  const settings = { runtime: 'process', nodeName: 'machine-1' } as const;
+  expect((await plan({ ...settings, nodes: 3 })).names).toEqual(['machine-1', 'machine-1-2', 'machine-1-3']);
+  expect((await plan({ ...settings, runtime: 'simulated' })).names).toEqual(['dev-node-1']);
+});
+
 test('servers on a shared store run nodes only when they are asked for: they would all run the same ones', async () => {
   expect((await plan({ store: 'etcd', runtime: 'auto' })).names).toEqual([]);
   expect((await plan({ store: 'etcd', nodes: 1, runtime: 'process' })).names).toEqual(['dev-node-1']);

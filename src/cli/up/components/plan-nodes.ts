@@ -15,7 +15,7 @@ import type { Runtime } from './runtimes.ts';
 
 type NodeSettings = { readonly name: string } & Pick<
   ComponentFlags,
-  'runtime' | 'containerRuntimeEndpoint' | 'nodes' | 'simulation' | 'clusterCidr'
+  'runtime' | 'containerRuntimeEndpoint' | 'nodes' | 'nodeName' | 'simulation' | 'clusterCidr'
 > & {
     readonly store: StoreName;
   };
@@ -35,7 +35,7 @@ const NODES_IN_DEFAULT_CIDR = 256;
 
 /** Rejects when the settings do not go together, the rules cannot be used, or pods cannot be run as before. */
 export async function planNodes(settings: NodeSettings, options: PlanOptions): Promise<NodePlan> {
-  const { name, clusterCidr: givenCidr, simulation } = settings;
+  const { clusterCidr: givenCidr, simulation } = settings;
   const count = nodeCount(settings);
   await checkEndpoint(settings);
   const { runtime, why } = await runtimeOf(settings, count, options);
@@ -56,8 +56,16 @@ export async function planNodes(settings: NodeSettings, options: PlanOptions): P
       );
     }
   }
-  const names = Array.from({ length: count }, (_, index) => `${name}-node-${index + 1}`);
-  return { runtime, why, names, clusterCidr, rules: await rulesOf(simulation) };
+  return { runtime, why, names: namesOf(settings, { runtime, count }), clusterCidr, rules: await rulesOf(simulation) };
+}
+
+function namesOf(
+  { name, nodeName }: NodeSettings,
+  { runtime, count }: { readonly runtime: Runtime; readonly count: number },
+): readonly string[] {
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  if (nodeName === undefined || runtime === 'simulated') return numbers.map((number) => `${name}-node-${number}`);
+  return numbers.map((number) => (number === 1 ? nodeName : `${nodeName}-${number}`));
 }
 
 /**

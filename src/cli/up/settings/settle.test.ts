@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { machineName } from '../../flags/machine-name.ts';
 import type { AgreedSettings } from './agreed-settings.ts';
 import { type GivenFlags, type Remembered, rememberedOf, type Surroundings, settle } from './settle.ts';
 
@@ -147,6 +148,12 @@ describe('on a store that other servers use', () => {
     const remembered: Remembered = { ...shared, clusterDomain: 'other.example' };
     await expect(settle({}, remembered, cluster)).rejects.toThrow('--cluster-domain is lab.example in the cluster');
     expect(await settle({ clusterDomain: 'lab.example' }, remembered, cluster)).toMatchObject(agreed);
+  });
+
+  test('nodes have the name of the machine, whatever it is called later', async () => {
+    const { nodeName } = await settle(shared, {}, cluster);
+    expect(nodeName).toBe(machineName());
+    expect(await settle({}, { ...shared, nodeName: 'former' }, cluster)).toMatchObject({ nodeName: 'former' });
   });
 
   test('no other store is asked', async () => {

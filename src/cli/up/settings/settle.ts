@@ -2,6 +2,7 @@
 import { FlagError, longName, propertyOf } from '../../../base/flag.ts';
 import { defaultStore, storeDriver, storeDrivers } from '../../../store/drivers.ts';
 import { DEFAULT_NAME } from '../../flags/cluster.ts';
+import { machineName } from '../../flags/machine-name.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { type Settings, upFlags } from '../flags.ts';
 import { type AgreedSettings, checkAgreed } from './agreed-settings.ts';
@@ -49,6 +50,8 @@ export async function settle(given: GivenFlags, remembered: Remembered, surround
   const seen = needsServiceRange && hasRules(settings) ? await surroundings.serviceRanges() : [];
   return {
     ...settings,
+    // Other servers of the store have nodes as well.
+    nodeName: settings.nodeName ?? (storeDriver(settings.store).shared ? machineName() : undefined),
     port: port ?? (await nextPort(bindAddress, taken)),
     serviceClusterIpRange:
       serviceClusterIpRange ??
