@@ -4,6 +4,7 @@
  */
 import type { Cgroups, CgroupUsage } from '../cgroups/cgroups.ts';
 import { networkOf } from '../cgroups/network-usage.ts';
+import { podCgroupName } from '../cgroups/pod-cgroup-name.ts';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import type { SandboxConfig } from '../runtime/sandbox-config.ts';
 import type { InterfaceUsage } from '../runtime/usage.ts';
@@ -24,12 +25,9 @@ export class PodCgroups {
     this.#root = nodeCgroup(name);
   }
 
-  /**
-   * Returns the path of a sandbox's cgroup. Every sandbox has its own, so that the removal of an earlier one does not
-   * meet a later one.
-   */
-  pathOf({ qosClass, pod, attempt }: SandboxConfig): string {
-    return `${this.#root}${FOLDERS[qosClass]}/pod${pod.uid}${attempt > 0 ? `-${attempt}` : ''}`;
+  /** Returns the path of a sandbox's cgroup. */
+  pathOf(config: SandboxConfig): string {
+    return `${this.#root}${FOLDERS[config.qosClass]}/${podCgroupName(config)}`;
   }
 
   create(config: SandboxConfig): void {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Mount } from '../../../src/node/runtime/container-config.ts';
 import { NO_RESOURCES, PLAIN_SECURITY, type Subject, type TestContainer, type World } from '../world.ts';
@@ -256,6 +256,29 @@ export function describeConfiguration({ world, lacks }: Subject): void {
       await expect.poll(left, { timeout: 10_000 }).toEqual([]);
     },
   );
+
+  it.skipIf(lacks['pod cgroups'])('names the cgroup of a pod by its UID, as kubelet does', async () => {
+    const uid = 'a4c01f1e-8f0c-4b8f-a5a4-6a2b4c0d5e01';
+    const sandbox = world().sandbox({ pod: { namespace: 'default', name: 'named', uid } });
+    const { id } = await world().run('sleep 1000', {}, sandbox);
+    const names = (await cgroupsNamed(id)).map((folder) => basename(dirname(folder)));
+    expect(new Set(names)).toEqual(new Set([`pod${uid}`]));
+  });
+
+  it.skipIf(lacks['pod cgroups'])('shrinks a pod below what a container had that has ended', async () => {
+    const limited = (cpuQuota: number) => ({ ...NO_RESOURCES, cpuQuota, cpuPeriod: 100_000 });
+    const sandbox = world().sandbox({ cgroupResources: limited(50_000) });
+    const earlier = await world().run('exit 0', { resources: limited(50_000) }, sandbox);
+    await earlier.ended();
+    const command = ['/bin/sleep', '1000'];
+    const later = world().container({ attempt: 1, command, resources: limited(20_000) });
+    const { runtime } = world();
+    const id = await runtime.createContainer(earlier.sandboxId, later, sandbox);
+    await runtime.startContainer(id);
+    await runtime.updateSandbox(earlier.sandboxId, limited(20_000));
+    const [cpu = ''] = await podCgroup(id, 'cpu.cfs_quota_us', 'cpu.max');
+    expect(cpu.split(' ')[0]).toBe('20000');
+  });
 
   it.skipIf(lacks['pod cgroups'])('measures how a limit holds up a container, and the traffic of its pod', async () => {
     const resources = { ...NO_RESOURCES, cpuQuota: 5_000, cpuPeriod: 100_000 };

@@ -7,6 +7,7 @@ import type { Cgroups, CgroupUsage } from '../../cgroups/cgroups.ts';
 import { type ContainerResources, NO_RESOURCES } from '../../runtime/container-config.ts';
 
 const INNER = 'inner';
+const UNLIMITED = -1;
 
 export class ContainerCgroup {
   readonly #cgroups: Cgroups;
@@ -59,6 +60,18 @@ export class ContainerCgroup {
   kill(): void {
     this.#cgroups.kill(this.#inner);
     this.#cgroups.kill(this.#outer);
+  }
+
+  /**
+   * Lifts the limit of processor time of a container that has ended. Version 1 counts it against the pod, which could not be made
+   * smaller, until a moment after the cgroup was removed.
+   */
+  release(): void {
+    try {
+      this.update({ ...NO_RESOURCES, cpuQuota: UNLIMITED });
+    } catch {
+      // It was removed, or the machine has no such limits.
+    }
   }
 
   remove(): void {

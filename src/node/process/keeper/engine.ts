@@ -7,6 +7,7 @@ import { TreeTooDeepError } from '../../../base/files/inside/errors.ts';
 import { treeBytes } from '../../../base/files/inside/tree-bytes.ts';
 import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
 import { networkOf } from '../../cgroups/network-usage.ts';
+import { podCgroupName } from '../../cgroups/pod-cgroup-name.ts';
 import { usageOfTrees } from '../../cgroups/processes.ts';
 import type { ContainerConfig, ContainerResources } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
@@ -56,7 +57,7 @@ export class Engine {
     const id = newId(random);
     const address = this.#allocate(config);
     try {
-      const cgroup = `/quarterdeck-${name}/${id}`;
+      const cgroup = `/quarterdeck-${name}/${podCgroupName(config)}`;
       const executor = this.#context.executorName;
       const record = {
         id,

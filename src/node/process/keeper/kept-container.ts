@@ -174,6 +174,7 @@ export class KeptContainer {
     this.#output = undefined;
     // Its cgroup goes with what the OCI runtime knows of it.
     const isOomKilled = (this.cgroup?.oomKills() ?? 0) > 0;
+    this.cgroup?.release();
     const cleaned = this.#context.executor.cleanUp({ record: this.#record, directory: this.directory });
     void Promise.all([output?.finish(), cleaned]).then(() => this.#finished(true, isOomKilled));
   }
@@ -196,6 +197,7 @@ export class KeptContainer {
     const failure = this.#state?.state === 'failed' ? startFailure(this.directory, this.#state) : undefined;
     this.#end = endOf(this.#state, { isOomKilled, isSameBoot, failure, now: this.#context.clock.now() });
     this.#saveEnd();
+    this.cgroup?.remove();
     for (const listener of this.#onEnd) listener();
     this.#onEnd.clear();
     this.#context.changed(this.#record.sandboxId);
