@@ -415,7 +415,13 @@ test('certificates, keys and the authority are rotated while the cluster runs', 
   const second = await startQd({ directory });
   try {
     expect((await authorized(second.origin, token)).statusCode).toBe(200);
-    expect((await certs('forget')).code).toBe(0);
+    const unconfirmed = await certs('forget');
+    expect(unconfirmed.code).toBe(1);
+    expect(unconfirmed.stderr).toMatch(
+      /reject nodes of qd agent .* CN=quarterdeck-ca.* tokens of service accounts .*--yes/,
+    );
+    expect((await authorized(second.origin, token)).statusCode).toBe(200);
+    expect((await certs('forget', '--yes')).code).toBe(0);
     const codeOf = async () => (await authorized(second.origin, token, { trustsAll: true })).statusCode;
     await expect.poll(codeOf, POLL).toBe(401);
     await expect(authorized(second.origin, token)).rejects.toThrow(/certificate/);

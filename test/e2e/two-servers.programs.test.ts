@@ -3,7 +3,7 @@
  * endpoints.
  */
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -139,7 +139,7 @@ describe.skipIf(missing)('two servers on one etcd', () => {
       expect(await ask(to, ca, await adminOf(from))).toBe(200);
       expect(await ask(to, ca, bearer(await tokenOf(from)))).toBe(403);
     }
-    expect(await runQd(['certs', 'forget', ...data])).toMatchObject({ code: 0, stderr: '' });
+    expect(await runQd(['certs', 'forget', '--yes', ...data])).toMatchObject({ code: 0, stderr: '' });
     for (const qd of [a, b]) {
       const ca = await pki(a, 'ca.crt');
       await expect.poll(() => ask(qd, ca, bearer(oldToken))).toBe(401);
@@ -188,5 +188,22 @@ describe.skipIf(missing)('two servers on one etcd', () => {
   test('one that stops cleanly is gone from the endpoints at once', async () => {
     expect(await b.stop()).toBe(0);
     expect(await ports(a)).toEqual(portsOf(a));
+  });
+
+  test('the only key of what is in etcd is not removed unasked', async () => {
+    const data = join(a.directory, 'data');
+    const { code, stderr } = await runQd(['reset', '--yes', '--data-dir', data]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `${join(data, 'encryption.key')} decrypts what this cluster has in etcd (${etcd.endpoint})`,
+    );
+    expect(stderr).toContain('--delete-encryption-key');
+    expect((await a.request('GET', '/version')).code).toBe(200);
+    await writeFile(join(a.directory, 'copy'), await readFile(join(data, 'encryption.key')), { mode: 0o600 });
+    const copied = ['--encryption-key-file', join(a.directory, 'copy')];
+    expect(await runQd(['reset', '--yes', '--delete-encryption-key', '--data-dir', data])).toMatchObject({ code: 0 });
+    const again = await startQd({ flags: [...flags, ...copied] });
+    expect((await again.request('GET', ACCOUNT)).code).toBe(200);
+    await again.stop();
   });
 });

@@ -25,6 +25,9 @@ export type DownFlags = ValuesOf<typeof downFlags>;
 export const resetFlags = [
   ...clusterFlags,
   timeout,
+  flag('--delete-encryption-key', {
+    help: 'remove the key of a cluster whose objects stay in etcd; without a copy of it they are lost',
+  }),
   flag('--yes', { help: 'do not ask; required where standard input is not a terminal' }),
 ] as const;
 

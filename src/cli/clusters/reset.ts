@@ -1,12 +1,16 @@
 /** `qd reset`: removes what a cluster or an agent has on this machine, and nothing else. */
 import { realpath, stat } from 'node:fs/promises';
-import { createInterface } from 'node:readline/promises';
+import { keyFileIn } from '../../assembly/store/encryption.ts';
+import { readIfThere } from '../../base/files/own/files.ts';
 import { type Clock, systemClock } from '../../base/time/clock.ts';
 import { removeContext } from '../../client/kubeconfig/kubeconfig-file.ts';
+import { defaultStore, storeDriver } from '../../store/drivers.ts';
 import { readAgentFile } from '../agent/agent-file.ts';
 import { clustersHome, DEFAULT_NAME } from '../flags/cluster.ts';
 import { CliError, explain } from '../output/cli-error.ts';
+import { isConfirmed } from '../output/confirm.ts';
 import { withCluster } from '../process/cluster-process.ts';
+import { rememberedIn } from '../up/directory/directory.ts';
 import { publishedFile } from '../up/identity/kubeconfig.ts';
 import { directoryOf } from './choice.ts';
 import { isUnfinished, removeContents, removeDirectory } from './contents.ts';
@@ -25,7 +29,8 @@ export async function reset(flags: ResetFlags): Promise<void> {
   const what = describe(chosen);
   const directory = await realpath(path);
   await checkOwner(directory);
-  if (!flags.yes && !(await isConfirmed(chosen, path))) throw new CliError('nothing was removed');
+  if (chosen.kind === 'cluster') await checkEncryptionKey(directory, flags);
+  if (!flags.yes && !(await isWanted(chosen, path))) throw new CliError('nothing was removed');
   const pid = await stopCluster({ directory, timeoutMs: flags.timeout, clock: systemClock });
   if (pid !== undefined) print(`Stopped ${what} (process ${pid}).`);
   const left = await withCluster(directory, async (running) => {
@@ -61,20 +66,22 @@ async function checkOwner(directory: string): Promise<void> {
   throw new CliError(`${directory} belongs to user ${uid}, and you are user ${own}; nothing was removed`);
 }
 
-async function isConfirmed({ kind, name }: Removable, path: string): Promise<boolean> {
+async function isWanted({ kind, name }: Removable, path: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw new CliError(`reset removes ${path} for good; confirm with --yes`);
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const end = new AbortController();
-  terminal.once('close', () => end.abort());
-  try {
-    const all = kind === 'agent' ? 'its pods, keys and volumes' : 'all its objects, keys and volumes';
-    const question = `Remove ${describe({ kind, name })} with ${all} in ${path}? [y/N] `;
-    return /^y(es)?$/i.test((await terminal.question(question, { signal: end.signal })).trim());
-  } catch {
-    return false; // Ctrl-C or Ctrl-D instead of an answer.
-  } finally {
-    terminal.close();
-  }
+  const all = kind === 'agent' ? 'its pods, keys and volumes' : 'all its objects, keys and volumes';
+  return isConfirmed(`Remove ${describe({ kind, name })} with ${all} in ${path}?`);
+}
+
+/** Objects on a store outside of the directory stay, and their Secrets need its key. */
+async function checkEncryptionKey(directory: string, flags: ResetFlags): Promise<void> {
+  if (flags.deleteEncryptionKey || (await readIfThere(keyFileIn(directory))) === undefined) return;
+  const { store, etcdServers } = await rememberedIn(directory);
+  if (!storeDriver(store ?? defaultStore).shared) return;
+  throw new CliError(
+    `${keyFileIn(directory)} decrypts what this cluster has in ${store} (${etcdServers?.join(',')}), which reset does not remove: ` +
+      'without this file or a copy of it, the Secrets and keys of the cluster are lost, and no server can start on it. ' +
+      'Keep a copy in another place, then add --delete-encryption-key',
+  );
 }
 
 /** A kubeconfig that cannot be changed does not keep the cluster: the user is told. */

@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FORMER_KEYS } from '../../../assembly/keys/pki.ts';
 import { isSharedBetweenServers, type Rotatable } from '../../../assembly/keys/rotatable.ts';
 import { forgetFormer, rotate } from '../../../assembly/keys/rotate.ts';
 import { changeSharedKeys, shareKeys } from '../../../assembly/keys/shared-keys.ts';
@@ -15,10 +16,12 @@ import { keyFileOf } from '../../encryption/encryption.ts';
 import type { KeysFlags } from '../../encryption/flags.ts';
 import type { ClusterFlags } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
+import { isConfirmed } from '../../output/confirm.ts';
 import { table } from '../../output/table.ts';
 import { withCluster } from '../../process/cluster-process.ts';
 import { ROTATED_SIGNAL } from '../../process/signals.ts';
 import { openSharedStore } from '../../up/store/open-for-command.ts';
+import type { ForgetFlags } from './flags.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -70,14 +73,35 @@ export async function rotateCerts(what: readonly Rotatable[], flags: KeysFlags):
   });
 }
 
-export async function forgetCerts(flags: KeysFlags): Promise<void> {
+export async function forgetCerts(flags: ForgetFlags): Promise<void> {
   const directory = await pkiOf(flags);
+  const replaced = await replacedIn(directory);
+  if (replaced.length > 0 && !flags.yes && !(await isForgetWanted(replaced))) throw new CliError('nothing was changed');
   await withCluster(await directoryOf(flags), async (pid) => {
     const isShared = await changeShared(flags, pid, forgetFormer);
     if (!isShared) await forgetFormer(directory);
     if (pid !== undefined) process.kill(pid, ROTATED_SIGNAL);
     print('only the current certificate authority and key are trusted now');
   });
+}
+
+/** What is still trusted although it was replaced, with what depends on it. */
+async function replacedIn(directory: string): Promise<readonly string[]> {
+  const [, ...authorities] = certificatesIn((await readIfThere(join(directory, 'ca.crt'))) ?? '');
+  const keys = [...pemBlocks((await readIfThere(join(directory, FORMER_KEYS))) ?? '')];
+  return [
+    ...authorities.map(
+      ({ subject }) =>
+        `nodes of qd agent and holders of kubeconfigs whose certificate is of the authority ${subject}, until they get a new one`,
+    ),
+    ...(keys.length > 0 ? ['tokens of service accounts that a replaced key has signed'] : []),
+  ];
+}
+
+async function isForgetWanted(replaced: readonly string[]): Promise<boolean> {
+  const rejected = `the cluster will reject ${replaced.join(', and ')}`;
+  if (!process.stdin.isTTY) throw new CliError(`${rejected}; confirm with --yes`);
+  return isConfirmed(`With this, ${rejected}. Go on?`);
 }
 
 /** Changes the keys in a shared store. Resolves with whether the store is shared. */

@@ -4,6 +4,7 @@ import { parseRotatable, type Rotatable, rotatable } from '../../../assembly/key
 import { type KeysFlags, keysFlags } from '../../encryption/flags.ts';
 import { addFlags, parsed } from '../../flags/add-flags.ts';
 import { type ClusterFlags, clusterFlags } from '../../flags/cluster.ts';
+import { type ForgetFlags, forgetFlags } from './flags.ts';
 
 export function certsCommand(): Command {
   const show = new Command('show')
@@ -17,10 +18,11 @@ export function certsCommand(): Command {
     );
   const forget = new Command('forget')
     .description('Stops trusting certificate authorities and keys that were replaced.')
-    .action(async (flags: KeysFlags) => (await import('./certs.ts')).forgetCerts(flags));
+    .action(async (flags: ForgetFlags) => (await import('./certs.ts')).forgetCerts(flags));
   const command = new Command('certs').description('Shows and replaces the keys and certificates of a cluster.');
   command.addCommand(addFlags(show, clusterFlags));
-  for (const each of [rotate, forget]) command.addCommand(addFlags(each, keysFlags));
+  command.addCommand(addFlags(rotate, keysFlags));
+  command.addCommand(addFlags(forget, forgetFlags));
   return command;
 }
 
