@@ -17,16 +17,19 @@ export function describeRuntime(name: string, prepare: () => Promise<RuntimeUnde
       await world.start();
     });
 
-    afterEach(() => world.removeAll());
     afterAll(() => world?.stop());
 
     const subject = { world: () => world, lacks };
-    describe('life', () => describeLife(subject));
-    describe('commands and streams', () => describeCommands(subject));
-    describe('ends of streams', () =>
-      describeStreams({ runtime: () => world.runtime, run: (script, changes) => world.run(script, changes), lacks }));
-    describe('configuration', () => describeConfiguration(subject));
-    describe('images', () => describeImages(subject));
+    describe('pods', () => {
+      afterEach(() => world.removeAll());
+
+      describe('life', () => describeLife(subject));
+      describe('commands and streams', () => describeCommands(subject));
+      describe('ends of streams', () =>
+        describeStreams({ runtime: () => world.runtime, run: (script, changes) => world.run(script, changes), lacks }));
+      describe('configuration', () => describeConfiguration(subject));
+      describe('images', () => describeImages(subject));
+    });
     describe.skipIf(lacks['pod network'])('interfaces of pods', () => describePodNetwork(subject));
   });
 }

@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { silent } from '../../src/base/log.ts';
 import { systemRandom } from '../../src/base/random.ts';
 import { STRICT_GUARD } from '../../src/base/sockets/dial/dial-guard.ts';
@@ -14,12 +13,18 @@ import { DirectoryImageStore } from '../../src/node/images/store/directory-store
 import { openProcessRuntime } from '../../src/node/process/process-runtime.ts';
 import type { RuntimeUnderTest } from './world.ts';
 
-const KEEPER = [
-  process.execPath,
-  '--import',
-  import.meta.resolve('tsx'),
-  fileURLToPath(new URL('../../src/cli/entries/keeper.ts', import.meta.url)),
-];
+const BUILD = new URL('../../scripts/build.mjs', import.meta.url).href;
+
+let keeper: Promise<readonly string[]> | undefined;
+
+/** Resolves with the command of a keeper. It is bundled once: transforming its sources took most of the time of each start. */
+async function bundleKeeper(): Promise<readonly string[]> {
+  const outdir = await mkdtemp(join(tmpdir(), 'qd-keeper-'));
+  const { bundle } = await import(BUILD);
+  const options = { outdir, outExtension: { '.js': '.cjs' }, sourcemap: false };
+  await bundle({ keeper: 'src/cli/entries/keeper.ts' }, options);
+  return [process.execPath, join(outdir, 'keeper.cjs')];
+}
 
 let count = 0;
 
@@ -30,6 +35,8 @@ export async function prepareProcess(
 ): Promise<RuntimeUnderTest & { readonly name: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'qd-process-'));
   const name = `t${process.pid}-${++count}`;
+  keeper ??= bundleKeeper();
+  const command = [...(await keeper), ...flags];
   const images = await DirectoryImageStore.open({
     directory: join(directory, 'images'),
     clock: systemClock,
@@ -49,7 +56,7 @@ export async function prepareProcess(
         images,
         hidden: async () => [directory],
         allowsHostImage: true,
-        keeper: [...KEEPER, ...flags],
+        keeper: command,
         clock: systemClock,
         random: systemRandom,
       }),

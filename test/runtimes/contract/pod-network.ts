@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { Peer } from '../../network/lab/peer.ts';
 import type { Subject, World } from '../world.ts';
 
@@ -28,8 +28,7 @@ let count = 0;
 async function startPod(world: World): Promise<NetworkedPod> {
   const token = `qd-pod-network-${process.pid}-${count++}`;
   const { sandboxId } = await world.run(`while :; do sleep 1000; done; : ${token}`);
-  await expect.poll(() => pidWith(token), { timeout: 10_000 }).toBeDefined();
-  const pid = pidWith(token);
+  const pid = await vi.waitFor(() => pidWith(token), { timeout: 10_000 });
   const enter = ['/usr/bin/nsenter', `--net=/proc/${pid}/ns/net`];
   const sandbox = (await world.runtime.sandboxes()).find(({ id }) => id === sandboxId);
   const inside = (...command: string[]) =>
@@ -48,7 +47,7 @@ function linkAddress(inside: NetworkedPod['inside']): string {
   return link!.address;
 }
 
-function pidWith(token: string): number | undefined {
+function pidWith(token: string): number {
   const text = (pid: string) => {
     try {
       return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
@@ -59,7 +58,8 @@ function pidWith(token: string): number | undefined {
   const found = readdirSync('/proc').find(
     (pid) => /^\d+$/.test(pid) && text(pid)[0] === '/bin/sh' && text(pid).some((each) => each.endsWith(`: ${token}`)),
   );
-  return found === undefined ? undefined : Number(found);
+  if (found === undefined) throw new Error(`expected a process with ${token}, and found none`);
+  return Number(found);
 }
 
 /** Gives a pod a further address for a while: plugins of CNI free all that they find at the end. */
@@ -107,11 +107,16 @@ function taggedFrame(from: NetworkedPod, to: NetworkedPod): Buffer {
 
 export function describePodNetwork({ world }: Subject): void {
   let pods: NetworkedPod[];
-  beforeEach(async () => {
+  beforeAll(async () => {
     pods = [await startPod(world()), await startPod(world()), await startPod(world())];
   });
-  afterEach(async () => {
+  // Each test starts with pods that know no hardware addresses, and leaves their interfaces as it found them.
+  beforeEach(() => {
+    for (const { inside } of pods) inside('ip', 'neigh', 'flush', 'dev', 'eth0');
+  });
+  afterAll(async () => {
     await Promise.all(pods.map(({ peer }) => peer.stop()));
+    await world().removeAll();
   });
 
   const reaches = (
@@ -142,7 +147,12 @@ export function describePodNetwork({ world }: Subject): void {
   it('carry no packets with another hardware address', async () => {
     const [a, b] = pods as [NetworkedPod, NetworkedPod];
     a.inside('ip', 'link', 'set', 'eth0', 'address', FOREIGN_MAC);
-    expect(await reaches(a, b.address)).toBe(false);
+    try {
+      expect(await reaches(a, b.address)).toBe(false);
+    } finally {
+      a.inside('ip', 'link', 'set', 'eth0', 'address', a.mac);
+    }
+    expect(await reaches(a, b.address, { timeout: 3_000 })).toBe(true);
   });
 
   it('carry no ARP that claims the address of another pod', async () => {
@@ -164,7 +174,12 @@ export function describePodNetwork({ world }: Subject): void {
       pod.inside('sh', '-c', 'for i in all default eth0; do echo 0 > /proc/sys/net/ipv6/conf/$i/disable_ipv6; done');
       pod.inside('ip', 'addr', 'add', `fe80::9:${index}/64`, 'dev', 'eth0', 'nodad');
     }
-    expect(await reaches(a, 'fe80::9:1%eth0')).toBe(false);
+    try {
+      expect(await reaches(a, 'fe80::9:1%eth0')).toBe(false);
+    } finally {
+      // Removes the addresses, too.
+      for (const { inside } of [a, b]) inside('sh', '-c', 'echo 1 > /proc/sys/net/ipv6/conf/eth0/disable_ipv6');
+    }
   });
 
   it('carry no frames with a VLAN tag, which bridges do not show to network policies', async () => {
