@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ApiError } from '../../src/api/errors.ts';
 import { ReplicaSet } from '../../src/kinds/groups/apps/replica-set.ts';
 import { Lease } from '../../src/kinds/groups/coordination/lease.ts';
 import { Event } from '../../src/kinds/groups/core/event/event.ts';
@@ -101,6 +102,43 @@ describe('a node', () => {
       ]),
     );
     expect(await told('x')).toContain('NodeNotReady: Node is not ready');
+  });
+
+  it('that is silent has its pods marked once, also those that its agent reports as ready again', async () => {
+    await node('a');
+    await node('b');
+    for (const name of ['p', 'q']) await pod(name);
+    alive.delete('a');
+    const isReady = async (name: string) =>
+      (await pods().get(name)).status.conditions?.find(({ type }) => type === 'Ready')?.status;
+    await pass(60);
+    expect([await isReady('p'), await isReady('q')]).toEqual(['False', 'False']);
+    await makeReady(cluster.client, await pods().get('p'), cluster.clock.now());
+    await pass(60);
+    expect([await isReady('p'), await isReady('q')]).toEqual(['True', 'False']);
+    // The node is heard of, and lost again.
+    await ready('a');
+    await pass(5);
+    await pass(60);
+    expect([await isReady('p'), await isReady('q')]).toEqual(['False', 'False']);
+  });
+
+  it('that is silent has its pods marked although the first attempt fails', async () => {
+    await node('a');
+    await node('b');
+    for (const name of ['p', 'q', 'r']) await pod(name);
+    alive.delete('a');
+    const failed: string[] = [];
+    cluster.link.fault = ({ verb, plural, subresource, name = '' }) => {
+      if (verb !== 'update' || plural !== 'pods' || subresource !== 'status' || failed.includes(name)) return undefined;
+      failed.push(name);
+      return new ApiError('ServiceUnavailable', 'the server does not answer');
+    };
+    await pass(70);
+    expect(failed.sort()).toEqual(['p', 'q', 'r']);
+    for (const name of ['p', 'q', 'r']) {
+      expect((await pods().get(name)).status.conditions).toMatchObject([{ type: 'Ready', status: 'False' }]);
+    }
   });
 
   it('that never reported is unknown after a minute', async () => {

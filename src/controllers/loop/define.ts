@@ -59,7 +59,7 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   /** Reads data that the caches do not hold, before the plan. Changes nothing. */
   observe?(
     object: DeepReadonly<T> | undefined,
-    world: Pick<Snapshot, 'key' | 'of'>,
+    world: Pick<Snapshot, 'key' | 'of' | 'failures'>,
     tools: { readonly client: Client; readonly signal: AbortSignal; readonly now: Date },
   ): Promise<Observed>;
   /**

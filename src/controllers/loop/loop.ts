@@ -155,12 +155,12 @@ class ControllerRun {
     const { clock, signal } = this.#env;
     const client = this.#client;
     const { watches, observe, plan } = this.#controller;
-    const world = { key: splitKey(key), of: this.#listers.of };
+    const world = { key: splitKey(key), of: this.#listers.of, failures };
     // The object is read once: a plan must not combine it with observations of another version.
     const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
     const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
     this.#env.monitor?.begin({ work: 'controller', describe: () => ({ controller: this.#controller.name, key }) });
-    const snapshot: Snapshot<unknown> = { observed, failures, pace: this.#budget, ...world };
+    const snapshot: Snapshot<unknown> = { observed, pace: this.#budget, ...world };
     const planned = plan(object, snapshot, new Date(clock.now()));
     return isDivided(planned) ? inTurns(this.#budget, planned, this.#env) : planned;
   }

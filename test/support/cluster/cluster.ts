@@ -134,12 +134,16 @@ function noting(handle: DirectHandle, rejections: string[]): DirectHandle {
 
 /** A connection that can be interrupted. */
 class Link {
+  /** Returns the error that a call fails with; undefined: it reaches the server. */
+  fault: ((call: Parameters<DirectHandle>[0]) => Error | undefined) | undefined;
   readonly #watches = new Set<() => void>();
   #isCut = false;
 
   through(handle: DirectHandle): DirectHandle {
     return async (call) => {
       if (this.#isCut) throw new ApiError('ServiceUnavailable', 'the connection is cut');
+      const error = this.fault?.(call);
+      if (error) throw error;
       const reply = await handle(call);
       return reply.type === 'watch' ? this.#follow(reply) : reply;
     };

@@ -30,6 +30,8 @@ interface NodeObservation {
   /** Milliseconds until the node's pods may be evicted; undefined when they need not be. */
   readonly evictionIn: number | undefined;
   readonly isAllLost: boolean;
+  /** True when the node has become not ready, and its pods are still to be marked. */
+  readonly isToMarkPods: boolean;
 }
 
 export function nodeLifecycleController(): Controller {
@@ -46,10 +48,8 @@ export function nodeLifecycleController(): Controller {
         ({ metadata }) => (metadata.namespace === LEASES ? [metadata.name ?? ''] : []),
         (lease, old) => lease.spec.leaseDurationSeconds === old.spec.leaseDurationSeconds,
       ),
-      related(Pod, ({ spec }, { of }) => {
-        const node = spec.nodeName ? of(Node).get(spec.nodeName) : undefined;
-        return node && isUnhealthy(node) ? [spec.nodeName as string] : [];
-      }),
+      // Read when the node changes. A pod that its agent reports as ready meanwhile stays so: the agent knows better.
+      related(Pod, () => []),
     ],
     observe: async (node, world, { now }) => memory.watch(node, world, now.getTime()),
     plan: planNode,
@@ -61,15 +61,28 @@ const isUnhealthy = (node: SeenNode) => {
   return ready !== undefined && ready.status !== 'True';
 };
 
+interface KnownNode {
+  readonly node: SeenNode;
+  readonly heartbeat: Heartbeat;
+  /** The transition to not ready for which the last plan has marked the pods. */
+  readonly marked: string | undefined;
+}
+
+/** Returns what distinguishes this time of being not ready from others; undefined when the node is ready, or new. */
+function transitionToUnready(node: SeenNode): string | undefined {
+  const { status, lastTransitionTime = '' } = (isUnhealthy(node) && readyCondition(node)) || {};
+  return status === undefined ? undefined : `${status} ${lastTransitionTime}`;
+}
+
 /** State that is kept between plans. It is lost on a restart, which gives every node its full grace period. */
 class NodeMemory {
-  readonly #known = new Map<string, { readonly node: SeenNode; readonly heartbeat: Heartbeat }>();
+  readonly #known = new Map<string, KnownNode>();
   readonly #pace = new EvictionRateLimiter();
   #zones: { readonly at: number; readonly zones: Zones } | undefined;
 
   watch(
     node: SeenNode | undefined,
-    world: Pick<Snapshot, 'key' | 'of'>,
+    world: Pick<Snapshot, 'key' | 'of' | 'failures'>,
     now: number,
   ): NodeObservation | { readonly gone: SeenNode } | undefined {
     const { name } = world.key;
@@ -80,7 +93,9 @@ class NodeMemory {
     }
     const same = before?.node.metadata.uid === node.metadata.uid ? before : undefined;
     const heartbeat = recordHeartbeat(same?.heartbeat, { node, lease: leaseOf(node, world), now });
-    this.#known.set(name, { node, heartbeat });
+    const transition = transitionToUnready(node);
+    const isMarked = same?.marked === transition && world.failures.length === 0;
+    this.#known.set(name, { node, heartbeat, marked: transition });
     const zones = evictingTaint(node) === undefined ? undefined : this.#survey(world, now);
     const isAsked = zones && !zones.isAllLost && !isEvicting(node);
     return {
@@ -88,6 +103,7 @@ class NodeMemory {
       isNew: !same,
       evictionIn: isAsked ? this.#evictionIn(node, zones, now) : undefined,
       isAllLost: zones?.isAllLost ?? false,
+      isToMarkPods: transition !== undefined && !isMarked,
     };
   }
 
@@ -125,7 +141,7 @@ function planNode(
   return [
     ...greeting,
     ...updateTaints(node, observed, now),
-    ...(isUnhealthy(node) ? podsNotReady(node, world, now) : []),
+    ...(observed.isToMarkPods ? podsNotReady(node, world, now) : []),
     ...(lostIn > 0 ? [requeueAfter(lostIn)] : []),
     // The handling of an unhealthy node depends on the other nodes.
     ...(isUnhealthy(node) ? [requeueAfter(Math.min(evictionIn || CHECK_INTERVAL_MS, CHECK_INTERVAL_MS))] : []),
