@@ -1,5 +1,5 @@
 /** Tests the Node object, its lease and conditions, and the rights of the agent. */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { Lease } from '../../src/kinds/groups/coordination/lease.ts';
 import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
@@ -7,7 +7,12 @@ import type { Pressure } from '../../src/node/agent/node/machine.ts';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
 
 let cluster: AgentCluster;
-afterEach(() => cluster.stop());
+/** Ends a watch that a test has made silent. */
+let endWatch = () => {};
+afterEach(async () => {
+  endWatch();
+  await cluster.stop();
+});
 
 const node = () => cluster.client.of(Node).get('n1');
 const conditions = async () =>
@@ -113,6 +118,91 @@ test('the status is written when it changes, and every five minutes', async () =
   const changed = (await node()).metadata.resourceVersion;
   await clock.advance(310_000);
   expect((await node()).metadata.resourceVersion).not.toBe(changed);
+});
+
+/** Writes what the node controller writes for a node that is silent. */
+async function markUnknown(): Promise<void> {
+  const unknown = { type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped.' };
+  const changes = { status: { conditions: [unknown] } };
+  await cluster.client.of(Node).patchStatus('n1', { type: 'strategic', changes });
+}
+
+test('a node that the node controller has marked as unknown is ready again at once, with one write', async () => {
+  cluster = await agentCluster();
+  const { clock, calls } = cluster;
+  await clock.advance(11_000);
+  calls.length = 0;
+  await markUnknown();
+  await clock.advance(0);
+  expect(await conditions()).toEqual({ Ready: 'True KubeletReady' });
+  await clock.advance(60_000);
+  expect(calls.filter((call) => call === 'patch nodes/status')).toHaveLength(1);
+  expect(await nodeEvents()).toContain('NodeReady: Node n1 status is now: NodeReady');
+});
+
+test('a node that was marked as unknown while its agent reached no server is ready again when the lease is renewed', async () => {
+  cluster = await agentCluster();
+  const { clock, api } = cluster;
+  await clock.advance(11_000);
+  api.isDown = true;
+  await clock.advance(45_000);
+  await markUnknown();
+  await clock.advance(15_000);
+  expect(await conditions()).toEqual({ Ready: 'Unknown NodeStatusUnknown' });
+  api.isDown = false;
+  const start = clock.now();
+  await vi.waitFor(async () => {
+    await clock.advance(100);
+    expect(await conditions()).toEqual({ Ready: 'True KubeletReady' });
+  });
+  expect(clock.now() - start).toBeLessThanOrEqual(1_000);
+});
+
+test('a node that was marked as unknown is ready again within ten seconds although its watch is silent', async () => {
+  cluster = await agentCluster();
+  const { clock, api } = cluster;
+  const isStopped = new Promise<void>((resolve) => {
+    endWatch = resolve;
+  });
+  api.beforeAnswer = async (name) => {
+    if (name === 'watch nodes') await isStopped;
+  };
+  await cluster.restart();
+  await clock.advance(11_000);
+  await markUnknown();
+  await clock.advance(10_000);
+  expect(await conditions()).toEqual({ Ready: 'True KubeletReady' });
+});
+
+test('a status that another client writes without end is corrected every ten seconds', async () => {
+  cluster = await agentCluster();
+  const { clock, api, calls } = cluster;
+  await clock.advance(11_000);
+  calls.length = 0;
+  api.beforeAnswer = async (name) => {
+    if (name === 'patch nodes/status') await markUnknown();
+  };
+  await markUnknown();
+  await clock.advance(100_000);
+  expect(calls.filter((call) => call === 'patch nodes/status').length).toBeLessThanOrEqual(11);
+  api.beforeAnswer = undefined;
+  await clock.advance(10_000);
+  expect(await conditions()).toEqual({ Ready: 'True KubeletReady' });
+});
+
+test('addresses and resources that another client overwrites are corrected, and its own conditions stay', async () => {
+  cluster = await agentCluster();
+  const { clock, client } = cluster;
+  await clock.advance(11_000);
+  const conditions = [{ type: 'example.com/Fine', status: 'True' }];
+  const addresses = [{ type: 'InternalIP', address: '192.0.2.9' }];
+  const changes = { status: { addresses, allocatable: { cpu: '1' }, conditions } };
+  await client.of(Node).patchStatus('n1', { type: 'merge', changes });
+  await clock.advance(10_000);
+  const { status } = await node();
+  expect(status.addresses).toEqual([{ type: 'InternalIP', address: '192.0.2.1' }]);
+  expect(status.allocatable).toMatchObject({ cpu: '4' });
+  expect(status.conditions!.map(({ type }) => type).sort()).toEqual(['Ready', 'example.com/Fine']);
 });
 
 test('it does only what a node may do', async () => {

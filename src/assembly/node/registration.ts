@@ -9,7 +9,7 @@ import type { Runtime } from '../../node/runtime/runtime.ts';
 import { OWNER_ANNOTATION } from './node-owner.ts';
 import type { NodeOptions } from './options.ts';
 
-interface RegistrationOptions extends Pick<NodeOptions, 'client' | 'clock' | 'log'> {
+interface RegistrationOptions extends Pick<NodeOptions, 'client' | 'clock' | 'random' | 'log'> {
   readonly settings: NodeSettings;
   readonly machine: LocalMachine;
   /** True when the node has run before. */
@@ -25,13 +25,14 @@ export class Registration {
   #message = 'the runtime is starting';
 
   constructor(options: RegistrationOptions) {
-    const { client, clock, log, settings, machine, signal } = options;
+    const { client, clock, random, log, settings, machine, signal } = options;
     this.#options = options;
     this.#isExpectedReady = options.hasRun;
     const runtime = { ...CLOSED_RUNTIME, health: async () => this.#health() };
     this.#reporter = new NodeReporter({
       client,
       clock,
+      random,
       log,
       settings,
       machine,

@@ -69,6 +69,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const registration = new Registration({
     client,
     clock,
+    random,
     log,
     settings,
     machine,

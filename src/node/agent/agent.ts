@@ -136,6 +136,9 @@ export function startAgent(options: AgentOptions): Agent {
   };
   const { allowedUnsafeSysctls = [] } = options;
   const own = informers.of(Node, { fieldSelector: `metadata.name=${name}` });
+  own.onChange(({ type, object }) => {
+    if (type !== 'delete') reporter.seen(object);
+  });
   const pods = new AgentPods({
     context,
     client,
@@ -183,7 +186,7 @@ export function startAgent(options: AgentOptions): Agent {
   const following = registered.then(async () => {
     const directories = informers.of(PersistentVolume, { labelSelector: directorySelector(name) });
     await Promise.all([
-      keepLease({ ...common, node: name, uid: () => reporter.uid }),
+      keepLease({ ...common, node: name, uid: () => reporter.uid, onRecovered: () => reporter.reread() }),
       // It only reads the mount table.
       eraseNodeDirectories(directories, {
         ...common,

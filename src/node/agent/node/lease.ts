@@ -14,6 +14,8 @@ export interface NodeLeaseOptions {
   readonly node: string;
   /** The UID of the Node object, which owns the lease. */
   readonly uid: () => string | undefined;
+  /** Called when it is renewed again after it could not be. */
+  readonly onRecovered: () => void;
 }
 
 const NAMESPACE = 'kube-node-lease';
@@ -23,16 +25,19 @@ const RETRY_MS = 1_000;
 
 /** Renews it until the signal is aborted. */
 export async function keepLease(options: NodeLeaseOptions): Promise<void> {
-  const { clock, log, signal } = options;
+  const { clock, log, signal, onRecovered } = options;
+  let hasFailed = false;
   while (!signal.aborted) {
-    const delay = await renew(options).then(
-      () => RENEWAL_MS,
-      (error: unknown) => {
-        if (!signal.aborted) log.warn('cannot renew the lease of the node', { error: String(error) });
-        return RETRY_MS;
-      },
-    );
-    await sleep(clock, delay, signal).catch(() => undefined);
+    try {
+      await renew(options);
+      if (hasFailed) onRecovered();
+      hasFailed = false;
+    } catch (error) {
+      if (signal.aborted) return;
+      log.warn('cannot renew the lease of the node', { error: String(error) });
+      hasFailed = true;
+    }
+    await sleep(clock, hasFailed ? RETRY_MS : RENEWAL_MS, signal).catch(() => undefined);
   }
 }
 

@@ -1,27 +1,26 @@
-/** Registers the node, and reports its status when it changes and from time to time. */
+/**
+ * Registers the node, and keeps its status in the API what the machine is like: it is written when it has changed, when another
+ * client has changed it, and from time to time.
+ */
 
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
-import type { Clock, Timer } from '../../../base/time/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
+import type { BackoffOptions } from '../../../base/time/backoff.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Runtime, RuntimeHealth } from '../../runtime/runtime.ts';
 import type { Machine, MachineDescription } from './machine.ts';
-import {
-  type NodeCondition,
-  type NodeSettings,
-  newNode,
-  nodeAnnotations,
-  nodeConditions,
-  nodeLabels,
-  nodeStatus,
-} from './node-object.ts';
+import { type NodeSettings, newNode, nodeAnnotations, nodeConditions, nodeLabels, nodeStatus } from './node-object.ts';
 
 export interface NodeReporterOptions {
   readonly client: Client;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly settings: NodeSettings;
@@ -34,21 +33,41 @@ export interface NodeReporterOptions {
 /** As in Kubernetes: the status is checked every ten seconds, and reported every five minutes if nothing has changed. */
 const CHECK_MS = 10_000;
 const REPORT_MS = 300_000;
-const RETRY_MS = 1_000;
+const RETRY: BackoffOptions = { base: 1_000, max: CHECK_MS };
+/** The one key of the loop. */
+const NODE = 'node';
 
 type Status = ReturnType<typeof nodeStatus>;
 
+interface Reported {
+  readonly status: Status;
+  /** The node as the API returned it for this status. */
+  readonly answer: DeepReadonly<Node>;
+  readonly at: number;
+}
+
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
+  readonly #loop: ReconcileLoop;
+  readonly #end = new AbortController();
+  /** The newest version of the Node object that is known. */
   #node: DeepReadonly<Node> | undefined;
+  /** When the Node was read or written last. */
+  #readAt = Number.NEGATIVE_INFINITY;
+  #correctedAt = Number.NEGATIVE_INFINITY;
   #description: MachineDescription | undefined;
-  #reported: { readonly status: Status; readonly at: number } | undefined;
-  #timer: Timer | undefined;
-  #working: Promise<void> | undefined;
-  #isAgain = false;
+  #reported: Reported | undefined;
+  #running: Promise<void> | undefined;
 
   constructor(options: NodeReporterOptions) {
+    const { clock, random, log, signal } = options;
     this.#options = options;
+    this.#loop = new ReconcileLoop({
+      ...{ clock, random, log, backoff: RETRY },
+      failure: 'cannot report the status of the node',
+      reconcile: () => this.#reconcile(),
+    });
+    signal.addEventListener('abort', () => this.#end.abort(), { once: true });
   }
 
   get uid(): string | undefined {
@@ -74,8 +93,7 @@ export class NodeReporter {
     const architecture = architectureOf(status);
     const nodes = client.of(Node);
     try {
-      this.#node = await nodes.create(newNode(settings, status as never, architecture), { signal });
-      this.#reported = { status, at: this.#options.clock.now() };
+      this.#wrote(status, await nodes.create(newNode(settings, status as never, architecture), { signal }));
     } catch (error) {
       if (!isApiError(error, 'AlreadyExists')) throw error;
       const known = await nodes.get(settings.name, { signal });
@@ -91,61 +109,79 @@ export class NodeReporter {
           );
       await this.#report();
     }
-    emit(this.#node, 'Starting', 'Starting kubelet.');
-    this.#wait(CHECK_MS);
-    return this.#node;
+    const node = this.#node!;
+    emit(node, 'Starting', 'Starting kubelet.');
+    this.#running ??= this.#loop.run(this.#end.signal);
+    this.#loop.addAfter(NODE, CHECK_MS);
+    return node;
   }
 
-  /** Something may have changed. */
+  /** The machine or its runtime may have changed. */
   check(): void {
-    if (!this.#node) return;
-    this.#isAgain = true;
-    this.#working ??= this.#work();
+    if (this.#node) this.#loop.add(NODE);
   }
 
+  /** The API may have changed without a word: it could not be reached. */
+  reread(): void {
+    this.#readAt = Number.NEGATIVE_INFINITY;
+    this.check();
+  }
+
+  /** The API shows this version of the node. */
+  seen(node: DeepReadonly<Node>): void {
+    if (!this.#node || versionOf(node) <= versionOf(this.#node)) return;
+    this.#node = node;
+    if (!this.#isShown()) this.check();
+  }
+
+  /** Ends the reports, and resolves when the last one was sent. */
   async stopped(): Promise<void> {
-    this.#timer?.cancel();
-    await this.#working;
+    this.#end.abort();
+    await this.#running;
   }
 
-  async #work(): Promise<void> {
-    const { log, signal } = this.#options;
-    let delay = CHECK_MS;
-    while (this.#isAgain && !signal.aborted) {
-      this.#isAgain = false;
-      try {
-        await this.#report();
-        delay = CHECK_MS;
-      } catch (error) {
-        if (signal.aborted) return;
-        log.warn('cannot report the status of the node', { error: String(error) });
-        delay = RETRY_MS;
-      }
+  async #reconcile(): Promise<void> {
+    const { client, clock, settings, signal } = this.#options;
+    if (clock.now() - this.#readAt >= CHECK_MS) {
+      this.#node = await client.of(Node).get(settings.name, { signal });
+      this.#readAt = clock.now();
     }
-    this.#working = undefined;
-    this.#wait(delay);
-  }
-
-  #wait(delay: number): void {
-    const { clock, signal } = this.#options;
-    this.#timer?.cancel();
-    if (!signal.aborted) this.#timer = clock.timer(delay, () => this.check());
+    await this.#report();
+    this.#loop.addAfter(NODE, this.#readAt + CHECK_MS - clock.now());
   }
 
   async #report(): Promise<void> {
     const { client, clock, settings, signal, emit } = this.#options;
-    const known = this.#reported?.status.conditions ?? conditionsOf(this.#node);
+    const known = conditionsOf(this.#node);
     const status = await this.#status(known);
     const isDue = !this.#reported || clock.now() - this.#reported.at >= REPORT_MS;
-    if (!isDue && isSame(status, this.#reported!.status)) return;
+    const isOverwritten = !this.#isShown();
+    // Another machine of this name would answer each write with one of its own.
+    const isToCorrect = isOverwritten && clock.now() - this.#correctedAt >= CHECK_MS;
+    if (!isDue && !isToCorrect && isSame(status, this.#reported!.status)) return;
     const changes = withLists(status);
-    this.#node = await client.of(Node).patchStatus(settings.name, { type: 'strategic', changes }, { signal });
-    this.#reported = { status, at: clock.now() };
+    const node = await client.of(Node).patchStatus(settings.name, { type: 'strategic', changes }, { signal });
+    if (isOverwritten) this.#correctedAt = clock.now();
+    this.#wrote(status, node);
     const before = known.find(({ type }) => type === 'Ready')?.status;
     const after = status.conditions.find(({ type }) => type === 'Ready')?.status;
     if (before === after) return;
     const reason = after === 'True' ? 'NodeReady' : 'NodeNotReady';
-    emit(this.#node, reason, `Node ${settings.name} status is now: ${reason}`);
+    emit(node, reason, `Node ${settings.name} status is now: ${reason}`);
+  }
+
+  #wrote(status: Status, answer: DeepReadonly<Node>): void {
+    const now = this.#options.clock.now();
+    if (!this.#node || versionOf(this.#node) < versionOf(answer)) this.#node = answer;
+    this.#readAt = now;
+    this.#reported = { status, answer, at: now };
+  }
+
+  /** Reports whether the API shows what it returned for the last report: it may store something else than it was sent. */
+  #isShown(): boolean {
+    const reported = this.#reported;
+    if (!reported || !this.#node) return false;
+    return deepEqual(shownOf(this.#node, reported.status), shownOf(reported.answer, reported.status));
   }
 
   async #status(known: Parameters<typeof nodeConditions>[1]): Promise<Status> {
@@ -171,14 +207,28 @@ const unavailable = (error: unknown): RuntimeHealth => ({
 const conditionsOf = (node: DeepReadonly<Node> | undefined) =>
   (node?.status.conditions ?? []) as Parameters<typeof nodeConditions>[1];
 
-/** Heartbeats alone are no change. */
+/** Heartbeats alone are no change; transition times depend on what the API shows. */
 function isSame(a: Status, b: Status): boolean {
   const timeless = ({ conditions, ...rest }: Status) => ({
     ...rest,
-    conditions: conditions.map(({ lastHeartbeatTime: _, ...condition }: NodeCondition) => condition),
+    conditions: conditions.map(({ lastHeartbeatTime: _, lastTransitionTime: __, ...condition }) => condition),
   });
   return deepEqual(timeless(a), timeless(b));
 }
+
+/** Returns what the node shows in the fields and conditions of this status. Others belong to other clients. */
+function shownOf({ status }: DeepReadonly<Node>, { conditions, ...rest }: Status) {
+  const shown = status as Readonly<Record<string, unknown>>;
+  return [
+    ...Object.keys(rest).map((field) => shown[field]),
+    ...conditions.map(({ type }) => {
+      const { lastHeartbeatTime: _, ...condition } = status.conditions?.find((each) => each.type === type) ?? {};
+      return condition;
+    }),
+  ];
+}
+
+const versionOf = ({ metadata }: DeepReadonly<Node>) => Number(metadata.resourceVersion);
 
 /** Addresses are merged by type; a list that is replaced has no old entries. */
 function withLists({ addresses, ...rest }: Status) {
