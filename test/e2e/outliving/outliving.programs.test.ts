@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { freePort } from '../../support/free-port.ts';
 import { newDirectory, type Qd, runQd, startQd } from '../program.ts';
 import { otherRelease } from './other-release.ts';
-import { echoing, getting, resolving, type Watch, watch } from './watch.ts';
+import { echoing, getting, resolving, type Watch, watch, watchOpen } from './watch.ts';
 
 const isRoot = process.getuid?.() === 0;
 const isInstalled = existsSync('/usr/sbin/nft');
@@ -130,7 +130,7 @@ describe.skipIf(!isRoot || !isInstalled)('clients of a cluster with real pods', 
       watch('a connection to Ingress', getting(ports.http, { host: HOST, keepAlive: false })),
       watch('a request to Ingress', getting(ports.http, { host: HOST, keepAlive: true })),
       watch('a node port', getting(ports.node, { host: HOST, keepAlive: false })),
-      ...echoes.map(({ ask }, index) => watch(`open connection ${index}`, ask)),
+      ...echoes.map(({ ask }, index) => watchOpen(`open connection ${index}`, ask)),
     ];
     await allAnswered();
   });
@@ -325,9 +325,8 @@ describe.skipIf(!isRoot)('without root', () => {
     };
     for (const ask of Object.values(asking)) await vi.waitFor(ask, { timeout: 30_000, interval: 100 });
     const echo = await echoing(nodePort, HOST);
-    const watches = Object.entries({ ...asking, 'an open connection': echo.ask }).map(([name, ask]) =>
-      watch(name, ask),
-    );
+    const watches = Object.entries(asking).map(([name, ask]) => watch(name, ask));
+    watches.push(watchOpen('an open connection', echo.ask));
     const allAnswered = async () => {
       await Promise.all(watches.map((each) => each.more(MORE_ANSWERS)));
       expect(watches.flatMap(({ failures }) => failures)).toEqual([]);

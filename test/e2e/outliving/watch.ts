@@ -7,19 +7,24 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const PAUSE_MS = 10;
+/** An open connection that has ended does not come back, however late it is asked. */
+const OPEN_PAUSE_MS = 100;
 const TIMEOUT_MS = 5_000;
 
 export interface Watch {
   /** Number of answers. */
   readonly answers: number;
   readonly failures: readonly string[];
-  /** Resolves when it was answered as many times more, or once was not. */
+  /** Resolves when it was answered as many times more, or once was not; fewer times if it asks less often than others. */
   more(count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** Asks over one connection that is open, seldom. */
+export const watchOpen = (name: string, ask: () => Promise<unknown>): Watch => watch(name, ask, OPEN_PAUSE_MS);
+
 /** The pauses only keep it from taking all of a processor. */
-export function watch(name: string, ask: () => Promise<unknown>): Watch {
+export function watch(name: string, ask: () => Promise<unknown>, pauseMs = PAUSE_MS): Watch {
   let answers = 0;
   let isStopped = false;
   const failures: string[] = [];
@@ -31,7 +36,7 @@ export function watch(name: string, ask: () => Promise<unknown>): Watch {
         (error) => failures.push(`${name}: ${error}`),
       );
       asked.emit('end');
-      await pause(PAUSE_MS);
+      await pause(pauseMs);
     }
   };
   const running = run();
@@ -41,7 +46,7 @@ export function watch(name: string, ask: () => Promise<unknown>): Watch {
     },
     failures,
     async more(count) {
-      const wanted = answers + count;
+      const wanted = answers + Math.ceil((count * PAUSE_MS) / pauseMs);
       while (answers < wanted && failures.length === 0) await once(asked, 'end');
     },
     async stop() {
