@@ -91,8 +91,8 @@ export class ApiError extends Error {
       metadata: this.metadata,
       status: 'Failure',
       message: this.message,
-      ...(this.reason === 'Unknown' ? {} : { reason: this.reason }),
-      ...(this.details ? { details: this.details } : {}),
+      reason: this.reason === 'Unknown' ? undefined : this.reason,
+      details: this.details,
       code: this.code,
     };
   }
@@ -118,7 +118,7 @@ export function qualified(group: string, word: string): string {
 }
 
 function detailsOf({ group, plural }: ResourceName, name: string): StatusDetails {
-  return { ...(name ? { name } : {}), ...(group ? { group } : {}), kind: plural };
+  return { name: name || undefined, group: group || undefined, kind: plural };
 }
 
 export const badRequest = (message: string, cause?: unknown) => new ApiError('BadRequest', message, { cause });

@@ -143,7 +143,7 @@ export class Resource<T> {
   async deleteCollection(options: DeleteOptions & Selectors = {}): Promise<void> {
     const { labelSelector, fieldSelector, ...rest } = options;
     const { options: query, signal } = deletion(rest);
-    const selectors = { ...(labelSelector ? { labelSelector } : {}), ...(fieldSelector ? { fieldSelector } : {}) };
+    const selectors = { labelSelector: labelSelector || undefined, fieldSelector: fieldSelector || undefined };
     const asked = { options: { ...query, ...selectors }, signal };
     await this.#transport.call(this.#request('deletecollection', asked, deletionBody(rest)));
   }

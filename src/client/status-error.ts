@@ -8,13 +8,13 @@ export function errorOfStatus(status: unknown): ApiError {
   const { message, reason, code, details, metadata } = isTree(status) ? status : ({} as Tree);
   return new ApiError(
     reasonOf({
-      ...(typeof reason === 'string' ? { reason } : {}),
-      ...(typeof code === 'number' ? { code } : {}),
+      reason: typeof reason === 'string' ? reason : undefined,
+      code: typeof code === 'number' ? code : undefined,
     }),
     typeof message === 'string' ? message : 'the server gave no reason',
     {
-      ...(isTree(details) ? { details: detailsOf(details) } : {}),
-      ...(isTree(metadata) ? { metadata } : {}),
+      details: isTree(details) ? detailsOf(details) : undefined,
+      metadata: isTree(metadata) ? metadata : undefined,
     },
   );
 }

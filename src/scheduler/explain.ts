@@ -86,11 +86,12 @@ function whereabouts(
 ): Partial<Explanation> {
   const nominated = pod.status.nominatedNodeName || cluster.nominations.nodeOf(uid);
   return {
-    ...(home ? { nodeName: home.name } : {}),
-    ...(nominated ? { nominatedNodeName: nominated } : {}),
-    ...(waiting && !home
-      ? { queue: { state: waiting.state, attempts: waiting.attempts, rejectedBy: [...waiting.rejectedBy] } }
-      : {}),
+    nodeName: home?.name,
+    nominatedNodeName: nominated || undefined,
+    queue:
+      waiting && !home
+        ? { state: waiting.state, attempts: waiting.attempts, rejectedBy: [...waiting.rejectedBy] }
+        : undefined,
   };
 }
 
@@ -144,7 +145,7 @@ function verdictsOn(node: NodeInfo, filters: Filters, plugins: readonly Plugin[]
       const { rejection, details } = verdict;
       if (!rejection) return { plugin: name, result: 'Passed' };
       const { reasons, isResolvable: curable } = rejection;
-      return { plugin: name, result: 'Rejected', reasons, ...(details ? { details } : {}), curable };
+      return { plugin: name, result: 'Rejected', reasons, details, curable };
     });
   // Resources reserved for a nominated pod of higher priority.
   const kept = verdicts.every(({ result }) => result !== 'Rejected') ? filters.check(node) : undefined;

@@ -44,7 +44,7 @@ export function taints(text: string): readonly Taint[] {
     if (!KEY.test(key) || !VALUE.test(value ?? '') || !EFFECTS.includes(effect)) {
       throw new FlagError(`"${item}" is not a taint such as gpu=true:NoSchedule; effects are ${EFFECTS.join(', ')}.`);
     }
-    return { key, ...(value ? { value } : {}), effect };
+    return { key, value: value || undefined, effect };
   });
 }
 

@@ -63,9 +63,9 @@ export async function findCluster(directory: string, home: string): Promise<Clus
         name,
         directory,
         state,
-        ...(holder && { pid: holder.pid }),
-        ...(url !== undefined && { url }),
-        ...(version !== undefined && { version }),
+        pid: holder?.pid,
+        url,
+        version,
       };
     }
     if (!('format' in settings) && !holder) return undefined;

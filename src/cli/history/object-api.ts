@@ -185,22 +185,22 @@ function target({ found, namespace, name, selector, version }: Selection) {
   return {
     apiVersion: found.apiVersion,
     plural: found.plural,
-    ...(found.namespaced && namespace !== undefined ? { namespace } : {}),
+    namespace: found.namespaced ? namespace : undefined,
     options: {
-      ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
-      ...(selector === undefined ? {} : { labelSelector: selector }),
+      fieldSelector: name === undefined ? undefined : `metadata.name=${name}`,
+      labelSelector: selector,
       ...(version === undefined ? {} : { resourceVersion: version, resourceVersionMatch: 'Exact' }),
     },
   };
 }
 
 function whereOf({ found, namespace }: Selection) {
-  return { apiVersion: found.apiVersion, plural: found.plural, ...(namespace ? { namespace } : {}) };
+  return { apiVersion: found.apiVersion, plural: found.plural, namespace: namespace || undefined };
 }
 
 const written = (isDryRun: boolean): CallOptions => ({
   fieldManager: 'qd-undo',
-  ...(isDryRun ? { dryRun: ['All'] } : {}),
+  dryRun: isDryRun ? ['All'] : undefined,
 });
 
 /** Explains an answer of 410: what was asked for is older than the history. */

@@ -108,10 +108,10 @@ export function createForwarder({ connection, appendServerPath, keepalive }: For
 
 function tlsOptions({ ca, cert, key, tlsServerName, insecureSkipTlsVerify }: Connection): https.AgentOptions {
   return {
-    ...(ca ? { ca } : {}),
-    ...(cert ? { cert } : {}),
-    ...(key ? { key } : {}),
-    ...(tlsServerName ? { servername: tlsServerName } : {}),
+    ca: ca || undefined,
+    cert: cert || undefined,
+    key: key || undefined,
+    servername: tlsServerName || undefined,
     ...(insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
   };
 }

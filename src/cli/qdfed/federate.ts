@@ -21,12 +21,7 @@ export async function federate(name: string, flags: FederateFlags): Promise<void
   const { apiVersion: version, kind, scope, replicasPath, dryRun } = flags;
   const type = objectOf(FederatedType, {
     metadata: { name },
-    spec: {
-      ...(version === undefined ? {} : { version }),
-      ...(kind === undefined ? {} : { kind }),
-      ...(replicasPath === undefined ? {} : { replicasPath }),
-      scope,
-    },
+    spec: { version, kind, replicasPath, scope },
   });
   checkType(type.object as FederatedType);
   if (dryRun) return printObjects([type]);

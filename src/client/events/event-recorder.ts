@@ -180,9 +180,9 @@ class Recorder implements EventRecorder {
       count: record.count,
       firstTimestamp: timestamp(record.first),
       lastTimestamp: timestamp(record.last),
-      source: { component, ...(host ? { host } : {}) },
+      source: { component, host: host || undefined },
       reportingComponent: component,
-      ...(host ? { reportingInstance: host } : {}),
+      reportingInstance: host || undefined,
     };
   }
 
@@ -200,7 +200,7 @@ class Recorder implements EventRecorder {
 
 function referenceTo({ apiVersion, kind, metadata, fieldPath }: EventSubject): Reference {
   const { name = '', namespace, uid, resourceVersion } = metadata;
-  return { apiVersion, kind, name, namespace, uid, resourceVersion, ...(fieldPath ? { fieldPath } : {}) };
+  return { apiVersion, kind, name, namespace, uid, resourceVersion, fieldPath: fieldPath || undefined };
 }
 
 /** Events about cluster-scoped objects are in `default`. */

@@ -50,7 +50,7 @@ export function checkVersion(metadata: unknown): ListMeta {
   const { resourceVersion, continue: next, remainingItemCount } = isTree(metadata) ? metadata : ({} as Tree);
   return {
     resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
-    ...(typeof next === 'string' && next ? { continue: next } : {}),
-    ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
+    continue: typeof next === 'string' && next ? next : undefined,
+    remainingItemCount: typeof remainingItemCount === 'number' ? remainingItemCount : undefined,
   };
 }

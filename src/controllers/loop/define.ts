@@ -105,7 +105,7 @@ export function related<T>(
   keysOf: (object: DeepReadonly<T>, listers: Listers) => readonly string[],
   ignores?: (object: DeepReadonly<T>, old: DeepReadonly<T>) => boolean,
 ): Related {
-  return { kind, keysOf, ...(ignores ? { ignores } : {}) };
+  return { kind, keysOf, ignores };
 }
 
 /** A controller of any kind, as the loop sees it. */

@@ -127,7 +127,7 @@ class ControllerRun {
         kind,
         keysOf: (object: DeepReadonly<KubeObject>) => ownerKeys(object, watches),
         ignoresNew: ignoresNew.includes(kind),
-        ...(ignoresUpdate ? { ignores: ignoresUpdate } : {}),
+        ignores: ignoresUpdate,
       })),
       ...also,
     ];

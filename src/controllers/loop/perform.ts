@@ -135,7 +135,7 @@ async function perform(action: ApiAction, performer: Performer): Promise<Action 
     }
     case 'delete': {
       const { name = '', namespace, uid } = action.object.metadata;
-      const options = { preconditions: { ...(uid ? { uid } : {}) }, ...action.options, signal };
+      const options = { preconditions: { uid: uid || undefined }, ...action.options, signal };
       const isGone = await resource
         .in(namespace)
         .delete(name, options)

@@ -93,7 +93,7 @@ export const create = <T>(kind: KindRef<T>, object: Draft<T>, report?: EventRepo
   type: 'create',
   kind,
   object: object as Sent,
-  ...(report ? { report } : {}),
+  report,
 });
 
 export const createFollowed = <T>(
@@ -130,8 +130,8 @@ export const remove = (
   type: 'delete',
   kind,
   object,
-  ...(Object.keys(options).length > 0 ? { options } : {}),
-  ...(report ? { report } : {}),
+  options: Object.keys(options).length > 0 ? options : undefined,
+  report,
 });
 
 export const patch = (kind: KindRef, object: Named, change: Patch<any>): Action => ({
@@ -159,7 +159,7 @@ export const deleteCollection = (kind: KindRef, namespace: string, options?: Del
   type: 'deleteCollection',
   kind,
   namespace,
-  ...(options ? { options } : {}),
+  options,
 });
 
 export const requeueAfter = (milliseconds: number): Action => ({ type: 'requeueAfter', milliseconds });

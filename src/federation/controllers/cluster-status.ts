@@ -57,7 +57,7 @@ function placeOf(nodes: readonly DeepReadonly<Node>[]): Pick<Status, 'zones' | '
     names.map((name) => node.metadata.labels?.[name]).find((value) => value);
   const zones = [...new Set(nodes.flatMap((node) => labelOf(node, ZONE_LABELS) ?? []))].sort();
   const region = nodes.map((node) => labelOf(node, REGION_LABELS)).find((found) => found);
-  return { ...(zones.length > 0 ? { zones } : {}), ...(region ? { region } : {}) };
+  return { zones: zones.length > 0 ? zones : undefined, region: region || undefined };
 }
 
 const summary = ({ conditions = [], zones, region }: Status) =>

@@ -38,7 +38,7 @@ const metadata = (plane: ControlPlane, name: string, labels: object = LABELS) =>
   name,
   namespace: plane.namespace,
   annotations: { [FEDERATION_NAME]: plane.name },
-  ...(Object.keys(labels).length > 0 ? { labels } : {}),
+  labels: Object.keys(labels).length > 0 ? labels : undefined,
 });
 
 export function namespaceObject({ name, namespace }: ControlPlane): ObjectToCreate {
@@ -58,7 +58,7 @@ export function claimObjects(plane: ControlPlane): readonly ObjectToCreate[] {
   const spec = {
     accessModes: ['ReadWriteOnce'],
     resources: { requests: { storage: capacity } },
-    ...(className === undefined ? {} : { storageClassName: className }),
+    storageClassName: className,
   };
   return [objectOf(PersistentVolumeClaim, { metadata: metadata(plane, claimName(plane)), spec })];
 }
@@ -247,7 +247,7 @@ function deployment(plane: ControlPlane, options: DeploymentOptions): ObjectToCr
     spec: {
       replicas: 1,
       selector: { matchLabels: labels },
-      ...(strategy ? { strategy } : {}),
+      strategy,
       template: { metadata: { name, labels, annotations: digest }, spec },
     },
   });

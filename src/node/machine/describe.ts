@@ -110,7 +110,7 @@ async function nodeInfo(host: Host, settings: DescribeSettings, swapBytes: numbe
     kubeProxyVersion: '',
     operatingSystem: 'linux',
     architecture: ARCHITECTURES[architecture] ?? architecture,
-    ...(swapBytes > 0 && { swap: { capacity: swapBytes } }),
+    swap: swapBytes > 0 ? { capacity: swapBytes } : undefined,
   };
 }
 

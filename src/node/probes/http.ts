@@ -74,7 +74,7 @@ export function request(target: HttpTarget, signal: AbortSignal): Promise<HttpRe
     agent: false as const,
     lookup: guard.lookup(allowance),
     headers: headersOf(headers, userAgent),
-    ...(isTls ? { rejectUnauthorized: false } : {}),
+    rejectUnauthorized: isTls ? false : undefined,
   };
   return new Promise((resolve, reject) => {
     guard.checkHost(url.hostname, allowance);

@@ -73,5 +73,5 @@ async function create(handle: Handle, object: OwnObject): Promise<void> {
 }
 
 function target({ apiVersion = 'v1', plural, namespace }: Omit<OwnObject, 'body'>): Omit<Call, 'verb'> {
-  return { apiVersion, plural, user: SERVER_USER, ...(namespace ? { namespace } : {}) };
+  return { apiVersion, plural, user: SERVER_USER, namespace: namespace || undefined };
 }

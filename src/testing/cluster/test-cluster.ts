@@ -158,8 +158,8 @@ export class TestCluster implements Cluster {
     const ending = {
       takes: '0',
       exitCode,
-      ...(reason ? { reason } : {}),
-      ...(container ? { containers: [container] } : {}),
+      reason: reason || undefined,
+      containers: container ? [container] : undefined,
     };
     const run = `${SIMULATED}/run`;
     const before = (await this.get(reference)).metadata.annotations?.[run] ?? null;

@@ -48,10 +48,10 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   const plain = base.protocol === 'http:';
   const connectionsWith = ({ cert, key }: Pick<Connection, 'cert' | 'key'>): Connections => {
     const tls = {
-      ...(options.ca ? { ca: options.ca } : {}),
-      ...(cert ? { cert } : {}),
-      ...(key ? { key } : {}),
-      ...(options.tlsServerName ? { servername: options.tlsServerName } : {}),
+      ca: options.ca || undefined,
+      cert: cert || undefined,
+      key: key || undefined,
+      servername: options.tlsServerName || undefined,
       ...(options.insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
     };
     const agentOf = (limits: http.AgentOptions) =>

@@ -17,7 +17,7 @@ export function pinnedAuthority(server: string, hash: string, signal: AbortSigna
     const socket = connect({
       host,
       port: Number(port || 443),
-      ...(isIP(host) ? {} : { servername: host }),
+      servername: isIP(host) ? undefined : host,
       // The certificate is only inspected here; the client that connects with the result verifies it.
       rejectUnauthorized: false,
     });

@@ -86,5 +86,5 @@ function complaints(node: GraphNode, owners: readonly OwnerStatus[]): Action[] {
 }
 
 function namedOf({ name, namespace, uid, resourceVersion }: GraphNode): Named {
-  return { metadata: { name, uid, resourceVersion, ...(namespace ? { namespace } : {}) } };
+  return { metadata: { name, uid, resourceVersion, namespace: namespace || undefined } };
 }

@@ -161,9 +161,9 @@ async function mayCreate(
     {
       spec: {
         user,
-        ...(uid ? { uid } : {}),
-        ...(groups ? { groups } : {}),
-        ...(extra ? { extra } : {}),
+        uid: uid || undefined,
+        groups,
+        extra,
         resourceAttributes: {
           group: CertificateSigningRequest.group,
           version: '*',

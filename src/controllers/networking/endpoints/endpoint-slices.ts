@@ -141,7 +141,7 @@ function hintsOf(
   if (!spec.trafficDistribution) return undefined;
   const forNodes = spec.trafficDistribution === 'PreferSameNode' && nodeName ? [{ name: nodeName }] : undefined;
   if (!zone && !forNodes) return undefined;
-  return { ...(zone ? { forZones: [{ name: zone }] } : {}), ...(forNodes ? { forNodes } : {}) };
+  return { forZones: zone ? [{ name: zone }] : undefined, forNodes };
 }
 
 function sliceFor(service: SeenService, old: Slice | undefined, time: string | undefined): Draft<EndpointSlice> {

@@ -95,9 +95,9 @@ function endpointOf({ address, ready }: { readonly address: Address; readonly re
   return {
     addresses: [ip],
     conditions: { ready },
-    ...(hostname ? { hostname } : {}),
-    ...(targetRef ? { targetRef } : {}),
-    ...(nodeName ? { nodeName } : {}),
+    hostname: hostname || undefined,
+    targetRef,
+    nodeName: nodeName || undefined,
   };
 }
 

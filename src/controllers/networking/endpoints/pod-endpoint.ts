@@ -8,9 +8,9 @@ export function identityOf(pod: SeenPod, service: SeenService) {
   const hostname = hostnameOf(pod, service);
   const { nodeName } = pod.spec;
   return {
-    ...(hostname ? { hostname } : {}),
+    hostname: hostname || undefined,
     targetRef: { kind: 'Pod', namespace, name, uid },
-    ...(nodeName ? { nodeName } : {}),
+    nodeName: nodeName || undefined,
   };
 }
 
@@ -99,7 +99,7 @@ function portOf(port: ServicePort, numbers: Numbers): EndpointPort[] {
   const { name, protocol, appProtocol, targetPort } = port;
   const number = typeof targetPort === 'string' ? numbers.get(targetKey(port)) : (targetPort ?? port.port);
   if (number === undefined) return [];
-  return [{ ...(name ? { name } : {}), port: number, protocol, ...(appProtocol ? { appProtocol } : {}) }];
+  return [{ name: name || undefined, port: number, protocol, appProtocol: appProtocol || undefined }];
 }
 
 /** The DNS host name of the pod. */

@@ -121,9 +121,9 @@ function subsetOf({ ports: keyed, entries }: { ports: readonly KeyedPort[]; entr
   const ready = entries.filter(({ isReady }) => isReady).map(({ address }) => address);
   const notReady = entries.filter(({ isReady }) => !isReady).map(({ address }) => address);
   return {
-    ...(ready.length > 0 ? { addresses: ready } : {}),
-    ...(notReady.length > 0 ? { notReadyAddresses: notReady } : {}),
-    ...(ports.length > 0 ? { ports } : {}),
+    addresses: ready.length > 0 ? ready : undefined,
+    notReadyAddresses: notReady.length > 0 ? notReady : undefined,
+    ports: ports.length > 0 ? ports : undefined,
   };
 }
 
@@ -144,9 +144,9 @@ export function truncated(subsets: readonly Subset[]): readonly Subset[] | undef
     left -= kept.length;
     const [first, second] = isReadyCut ? [kept, []] : [addresses, kept];
     return {
-      ...(first.length > 0 ? { addresses: first } : {}),
-      ...(second.length > 0 ? { notReadyAddresses: second } : {}),
-      ...(ports ? { ports } : {}),
+      addresses: first.length > 0 ? first : undefined,
+      notReadyAddresses: second.length > 0 ? second : undefined,
+      ports,
     };
   });
 }

@@ -135,7 +135,7 @@ function entriesFor(service: SeenService, nodes: readonly SeenNode[], of: Snapsh
       if (ports?.every(({ error }) => error !== undefined)) return [];
       return addressesOf(node)
         .filter((address) => families.some((family) => family === ipFamily(address)))
-        .map((ip) => [ip, { ip, ipMode: 'VIP', ...(ports ? { ports } : {}) }] as const);
+        .map((ip) => [ip, { ip, ipMode: 'VIP', ports }] as const);
     });
   return [...new Map(entries).values()].sort((a, b) => (a.ip < b.ip ? -1 : 1));
 }
@@ -150,7 +150,7 @@ function portsAt(node: SeenNode, ports: ServicePorts) {
   return ports.map((each) => ({
     port: each.port,
     protocol: each.protocol,
-    ...(isInUse(each) ? { error: PORT_IN_USE } : {}),
+    error: isInUse(each) ? PORT_IN_USE : undefined,
   }));
 }
 

@@ -184,8 +184,8 @@ function counted(
   const allowed = disruptionsAllowed > 0;
   const { generation } = metadata;
   return {
-    ...(generation ? { observedGeneration: generation } : {}),
-    ...(Object.keys(disrupted).length > 0 ? { disruptedPods: { ...disrupted } } : {}),
+    observedGeneration: generation || undefined,
+    disruptedPods: Object.keys(disrupted).length > 0 ? { ...disrupted } : undefined,
     disruptionsAllowed,
     currentHealthy,
     desiredHealthy,
@@ -218,7 +218,7 @@ function conditionsOf(
   const condition = {
     type: 'DisruptionAllowed',
     status: isAllowed ? 'True' : 'False',
-    ...(generation ? { observedGeneration: generation } : {}),
+    observedGeneration: generation || undefined,
     reason,
     message,
   };

@@ -110,7 +110,7 @@ function newRevision(
       name,
       namespace,
       labels: { ...template.metadata?.labels, [hashLabel]: hash },
-      ...(annotations ? { annotations } : {}),
+      annotations,
       ownerReferences: [controllerReference(owner, kind)],
     };
     return { revision: { metadata, data, revision: number } as unknown as SeenRevision, collisions };

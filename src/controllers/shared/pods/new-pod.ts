@@ -17,9 +17,9 @@ export function newPod(owner: Named, kind: KindRef, template: DeepReadonly<Templ
     metadata: {
       generateName: `${name}-`,
       namespace,
-      ...(labels ? { labels } : {}),
-      ...(annotations ? { annotations } : {}),
-      ...(finalizers ? { finalizers } : {}),
+      labels,
+      annotations,
+      finalizers,
       ownerReferences: [controllerReference(owner, kind)],
     },
     spec: template.spec,

@@ -22,7 +22,7 @@ export function newJob(cronJob: SeenCronJob, run: number): Draft<Job> {
     metadata: {
       name: jobName(cronJob, run),
       namespace: cronJob.metadata.namespace,
-      ...(labels ? { labels } : {}),
+      labels,
       annotations: { ...annotations, [SCHEDULED]: zoneOf(timeZone).format(run) },
       ownerReferences: [controllerReference(cronJob, CronJob)],
     },

@@ -33,8 +33,8 @@ export function countsOf(
     availableReplicas: available,
     unavailableReplicas: Math.max(0, sum(sets, ({ replicas }) => replicas) - available),
     conditions: withCondition(conditions, condition, now),
-    ...(terminating === undefined ? {} : { terminatingReplicas: terminating }),
-    ...(status.collisionCount === undefined ? {} : { collisionCount: status.collisionCount }),
+    terminatingReplicas: terminating,
+    collisionCount: status.collisionCount,
   });
 }
 

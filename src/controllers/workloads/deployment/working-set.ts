@@ -82,12 +82,10 @@ export class WorkingSet {
     const { name, replicas } = this;
     return create(ReplicaSet, this.#object(), {
       about: deployment,
-      ...(replicas > 0
-        ? {
-            done: () =>
-              eventContent('Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`),
-          }
-        : {}),
+      done:
+        replicas > 0
+          ? () => eventContent('Normal', 'ScalingReplicaSet', `Scaled up replica set ${name} from 0 to ${replicas}`)
+          : undefined,
       failed: ({ message }) => eventContent('Warning', CREATE_ERROR, createError(name, message)),
     });
   }

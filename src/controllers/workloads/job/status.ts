@@ -42,7 +42,7 @@ export function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: 
   const conditions = ending ? withEnding(present, ending, { isDone, now }) : (suspension?.conditions ?? present);
   const succeeded = indexes?.succeeded.size ?? account.succeeded;
   const status: Status = {
-    ...(conditions.length > 0 ? { conditions } : {}),
+    conditions: conditions.length > 0 ? conditions : undefined,
     startTime: suspension ? suspension.startTime : start,
     completionTime: isDone && ending.outcome === 'Complete' ? timestamp(now) : completionTime,
     active: shown(counts.active),
@@ -52,8 +52,8 @@ export function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: 
     completedIndexes: indexes?.succeeded.toString() || undefined,
     failedIndexes: indexes?.failed?.toString(),
     uncountedTerminatedPods: {
-      ...(noted.succeeded.length > 0 ? { succeeded: noted.succeeded } : {}),
-      ...(noted.failed.length > 0 ? { failed: noted.failed } : {}),
+      succeeded: noted.succeeded.length > 0 ? noted.succeeded : undefined,
+      failed: noted.failed.length > 0 ? noted.failed : undefined,
     },
     ready: counts.ready,
   } as Status;

@@ -69,7 +69,7 @@ function createClaim(set: SeenSet, template: ClaimTemplate, context: ClaimContex
       name,
       namespace: set.metadata.namespace,
       labels: { ...labels, ...set.spec.selector?.matchLabels },
-      ...(annotations ? { annotations } : {}),
+      annotations,
       ...ownersOnCreate(set),
     },
     spec: template.spec,

@@ -62,7 +62,7 @@ function ingressOf({ service }: MemberService): readonly { readonly ip?: string;
   return balancers.flatMap(({ ip, hostname }) => {
     const isName = typeof hostname === 'string' && hostname !== '' && hostname.length <= MAX_HOSTNAME_LENGTH;
     const isAddress = typeof ip === 'string' && canonicalAddress(ip) !== undefined;
-    return isAddress || isName ? [{ ...(isAddress ? { ip } : {}), ...(isName ? { hostname } : {}) }] : [];
+    return isAddress || isName ? [{ ip: isAddress ? ip : undefined, hostname: isName ? hostname : undefined }] : [];
   });
 }
 

@@ -23,7 +23,7 @@ export async function addCsiDriver(client: Client, nodeName: string, driver: Csi
     name,
     nodeID: nodeId,
     topologyKeys: Object.keys(topology).sort(),
-    ...(maxVolumes > 0 ? { allocatable: { count: maxVolumes } } : {}),
+    allocatable: maxVolumes > 0 ? { count: maxVolumes } : undefined,
   };
   await changeDrivers(client, nodeName, (drivers) => [...drivers.filter((each) => each.name !== name), entry]);
 }

@@ -49,7 +49,7 @@ async function renew({ client, clock, signal, node, uid }: NodeLeaseOptions): Pr
   } catch (error) {
     if (!isApiError(error, 'NotFound')) throw error;
     const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid: uid() ?? '' };
-    const metadata = { name: node, namespace: NAMESPACE, ...(uid() ? { ownerReferences: [owner] } : {}) };
+    const metadata = { name: node, namespace: NAMESPACE, ownerReferences: uid() ? [owner] : undefined };
     await leases.create({ metadata, spec }, { signal });
   }
 }

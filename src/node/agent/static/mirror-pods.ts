@@ -121,7 +121,7 @@ export class MirrorPods {
       metadata: {
         name,
         namespace,
-        ...(labels ? { labels } : {}),
+        labels,
         annotations: { ...annotations, [CONFIG_MIRROR]: annotations[CONFIG_HASH] ?? '' },
         ownerReferences: [owner],
       },

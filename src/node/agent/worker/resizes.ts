@@ -82,9 +82,9 @@ function summary({ metadata: { generation = 0 }, spec }: SeenPod, error?: string
   const of = (list: readonly { readonly name: string; readonly resources?: object }[]) =>
     list.map(({ name, resources = {} }) => ({ name, resources: deepEqual(resources, {}) ? undefined : resources }));
   return JSON.stringify({
-    ...(spec.initContainers?.length ? { initContainers: of(spec.initContainers) } : {}),
+    initContainers: spec.initContainers?.length ? of(spec.initContainers) : undefined,
     containers: of(spec.containers),
     generation,
-    ...(error ? { error } : {}),
+    error: error || undefined,
   });
 }

@@ -66,8 +66,8 @@ export class Reviews {
       spec: {
         user: name,
         groups,
-        ...(uid ? { uid } : {}),
-        ...(extra ? { extra } : {}),
+        uid: uid || undefined,
+        extra,
         resourceAttributes: { version: 'v1', resource: 'nodes', name: this.#node, verb, subresource },
       },
     } as never);

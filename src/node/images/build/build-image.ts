@@ -93,7 +93,7 @@ async function* entriesOf(files: readonly ImageFile[]): AsyncGenerator<TarInput>
     yield* parents(path, made);
     if (file.type === 'directory') {
       made.add(path);
-      yield { type: 'directory', path, size: 0, ...(file.mode !== undefined && { mode: file.mode }) };
+      yield { type: 'directory', path, size: 0, mode: file.mode };
     } else yield await entryOf(file, path);
   }
 }
@@ -119,14 +119,14 @@ function configDocument(config: Partial<ImageConfig>, platform: object, diffId: 
   return {
     ...platform,
     config: {
-      ...(user && { User: user }),
-      ...(env && { Env: env }),
-      ...(entrypoint && { Entrypoint: entrypoint }),
-      ...(args && { Cmd: args }),
-      ...(workingDirectory && { WorkingDir: workingDirectory }),
-      ...(stopSignal && { StopSignal: stopSignal }),
-      ...(volumes && { Volumes: Object.fromEntries(volumes.map((volume) => [volume, {}])) }),
-      ...(labels && { Labels: labels }),
+      User: user || undefined,
+      Env: env,
+      Entrypoint: entrypoint,
+      Cmd: args,
+      WorkingDir: workingDirectory || undefined,
+      StopSignal: stopSignal || undefined,
+      Volumes: volumes ? Object.fromEntries(volumes.map((volume) => [volume, {}])) : undefined,
+      Labels: labels,
     },
     rootfs: { type: 'layers', diff_ids: [diffId] },
   };

@@ -79,8 +79,8 @@ function descriptor(what: string, value: unknown): Descriptor {
     mediaType: typeof value.mediaType === 'string' ? value.mediaType : '',
     digest: value.digest,
     size: Number(value.size),
-    ...(isObject(value.platform) && { platform: value.platform as unknown as Descriptor['platform'] }),
-    ...(isObject(value.annotations) && { annotations: value.annotations as Record<string, string> }),
+    platform: isObject(value.platform) ? (value.platform as unknown as Descriptor['platform']) : undefined,
+    annotations: isObject(value.annotations) ? (value.annotations as Record<string, string>) : undefined,
   };
 }
 

@@ -55,7 +55,7 @@ export function endOf(
       startedAt: undefined,
       finishedAt: state.at,
       reason: 'StartError',
-      ...(failure !== undefined && { message: failure }),
+      message: failure,
     };
   return {
     exitCode: isSameBoot ? EXIT_CODE_LOST : EXIT_CODE_AFTER_BOOT,

@@ -20,7 +20,7 @@ export function containerSpec(input: ContainerInput): OciSpec {
     hooks: {
       createRuntime: [networkHook(input.gate)],
       // A privileged container may cover what it likes.
-      ...(!config.security.privileged && { createContainer: [ownMountsHook(input.root)] }),
+      createContainer: config.security.privileged ? undefined : [ownMountsHook(input.root)],
     },
   };
 }
@@ -37,7 +37,7 @@ function linuxOf(input: ContainerInput): OciLinux {
   return {
     namespaces: namespacesOf(input),
     ...(mappings && { uidMappings: mappings, gidMappings: mappings }),
-    ...(cgroup !== undefined && { cgroupsPath: cgroup }),
+    cgroupsPath: cgroup,
     resources: { devices: deviceRules(input) },
     ...seccompOf(input),
     maskedPaths: [...security.maskedPaths, ...hidden],

@@ -33,7 +33,7 @@ export function sandboxSpec({ config, root, cgroup, machine }: SandboxInput): Oc
   }));
   return {
     ociVersion: OCI_VERSION,
-    ...(network === 'pod' && { hostname: config.hostname }),
+    hostname: network === 'pod' ? config.hostname : undefined,
     root: { path: root, readonly: true },
     process: {
       terminal: false,
@@ -52,11 +52,11 @@ export function sandboxSpec({ config, root, cgroup, machine }: SandboxInput): Oc
     linux: {
       namespaces: [{ type: 'mount' }, ...own, ...(pid === 'node' ? [] : [{ type: 'pid' } as const])],
       ...(mappings && { uidMappings: mappings, gidMappings: mappings }),
-      ...(cgroup !== undefined && { cgroupsPath: cgroup }),
+      cgroupsPath: cgroup,
       resources: { devices: [{ allow: false, access: 'rwm' }] },
       sysctl: { ...(network === 'pod' && pingForEverybody()), ...config.sysctls },
       // Only processes of its own namespace could reach it; the filter takes a quarter of its start.
-      ...(pid === 'pod' && { seccomp: defaultProfile(machine.architecture, []) }),
+      seccomp: pid === 'pod' ? defaultProfile(machine.architecture, []) : undefined,
     },
   };
 }

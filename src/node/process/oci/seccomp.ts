@@ -113,7 +113,7 @@ function withoutNamespaces(): OciSyscalls[] {
 }
 
 function allow(names: readonly string[], ...args: readonly OciArgument[]): OciSyscalls {
-  return { names, action: ALLOW, ...(args.length > 0 && { args }) };
+  return { names, action: ALLOW, args: args.length > 0 ? args : undefined };
 }
 
 function words(text: string): string[] {

@@ -65,7 +65,7 @@ export class Leases {
   async #create(node: SimulatedNode, write: LeaseWrite): Promise<void> {
     const { client, name, uid } = node;
     const owner = { apiVersion: 'v1', kind: 'Node', name, uid: uid ?? '' };
-    const metadata = { name, namespace: NAMESPACE, ...(uid ? { ownerReferences: [owner] } : {}) };
+    const metadata = { name, namespace: NAMESPACE, ownerReferences: uid ? [owner] : undefined };
     const lease = { metadata, spec: this.#spec(node, write) };
     await client.of(Lease).in(NAMESPACE).create(lease, { signal: write.signal });
   }

@@ -57,7 +57,7 @@ export function registrationOf(machine: Machine, rules: readonly NodeRule[], now
       },
       annotations: { 'node.alpha.kubernetes.io/ttl': '0', ...merged((rule) => rule.annotations) },
     },
-    spec: { podCIDR: podRange, podCIDRs: [podRange], ...(taints ? { taints } : {}) },
+    spec: { podCIDR: podRange, podCIDRs: [podRange], taints },
     status: statusOf(
       machine,
       merged((rule) => rule.capacity),

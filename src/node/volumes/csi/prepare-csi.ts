@@ -62,7 +62,7 @@ export async function prepareCsi(setup: VolumeSetup, source: CsiSource): Promise
       attachmentID: isAttached ? attachmentName(volume, host.nodeName) : '',
       stagingPath,
       podVolume: setup.volume.name,
-      ...(source.type === 'persistent' && { claim: source.claim.metadata.name ?? '' }),
+      claim: source.type === 'persistent' ? (source.claim.metadata.name ?? '') : undefined,
     });
   };
   // Recorded, it is not unstaged any more by the pod that had it before.

@@ -173,7 +173,7 @@ function userJson(user: User | undefined): string {
   let json = users.get(user);
   if (json === undefined) {
     const { name, uid, groups, extra } = user;
-    json = JSON.stringify({ username: name, ...(uid && { uid }), groups, ...(extra && { extra }) });
+    json = JSON.stringify({ username: name, uid: uid || undefined, groups, extra });
     users.set(user, json);
   }
   return json;

@@ -33,7 +33,7 @@ export function requestHeaderUser(options: RequestHeaderOptions): RequestHeaderU
     if (!name) return undefined;
     const groups = groupHeaders.flatMap((header) => valuesOfHeader(headers[header]));
     const extra = extraOf(headers, prefixes);
-    return authenticated({ name, groups, ...(Object.keys(extra).length > 0 ? { extra } : {}) });
+    return authenticated({ name, groups, extra: Object.keys(extra).length > 0 ? extra : undefined });
   };
 }
 

@@ -25,7 +25,7 @@ export async function deleteCollection(core: TransactionPorts, request: ApiReque
       part.map((entry) => removeUnlessGone(core, request, { type: 'delete', name: entry.at.name, plan })),
     );
   }
-  return success({ ...(kind.group ? { group: kind.group } : {}), kind: kind.plural });
+  return success({ group: kind.group || undefined, kind: kind.plural });
 }
 
 async function removeUnlessGone(core: TransactionPorts, request: ApiRequest, mutation: Delete): Promise<void> {

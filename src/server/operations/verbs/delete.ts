@@ -16,8 +16,8 @@ export async function remove(core: Ports, request: ApiRequest): Promise<StatusRe
   const { kind } = resource;
   const plan = deletePlan(call, core.registry);
   noteDeleteWarning(kind, plan, notes);
-  const about = { name: call.name ?? '', ...(kind.group ? { group: kind.group } : {}), kind: kind.plural };
+  const about = { name: call.name ?? '', group: kind.group || undefined, kind: kind.plural };
   if (plan.ignoreReadError && (await removeUnreadable(core, request))) return success(about);
   const { metadata } = (await transact(core, request, { type: 'delete', plan })).object;
-  return success({ ...about, ...(metadata.uid ? { uid: metadata.uid } : {}) });
+  return success({ ...about, uid: metadata.uid || undefined });
 }

@@ -73,8 +73,8 @@ async function page(core: Ports, request: ApiRequest, range: ListRange): Promise
   const metadata: ListReply['metadata'] = {
     selfLink: listLink(resource, call),
     resourceVersion: String(revision),
-    ...(left > 0 && last ? { continue: encodeToken({ revision, after: last.at.key }) } : {}),
-    ...(left > 0 && !filtered ? { remainingItemCount: left } : {}),
+    continue: left > 0 && last ? encodeToken({ revision, after: last.at.key }) : undefined,
+    remainingItemCount: left > 0 && !filtered ? left : undefined,
   };
   const converting = prepare(entries, resource);
   if (converting) await converting;

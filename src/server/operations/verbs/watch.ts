@@ -204,7 +204,7 @@ function bookmarkEvent({ kind, version }: Resource, revision: number, initialEnd
     apiVersion: version.apiVersion,
     metadata: {
       resourceVersion: String(revision),
-      ...(initialEnd ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+      annotations: initialEnd ? { 'k8s.io/initial-events-end': 'true' } : undefined,
     },
   };
   return { type: 'BOOKMARK', object, json: () => lineOf('BOOKMARK', object) };

@@ -42,14 +42,14 @@ async function decide(core: Ports, object: AccessReview, user: User): Promise<vo
   const evaluationError = [parseErrors, error].filter((text) => text).join(', ');
   object.status = {
     allowed: verdict === 'allow',
-    ...(verdict === 'deny' ? { denied: true } : {}),
-    ...(reason ? { reason } : {}),
-    ...(evaluationError ? { evaluationError } : {}),
+    denied: verdict === 'deny' ? true : undefined,
+    reason: reason || undefined,
+    evaluationError: evaluationError || undefined,
   };
 }
 
 function userIn({ user = '', groups = [], uid, extra }: SubjectAccessReview['spec']): User {
-  return { name: user, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
+  return { name: user, groups, uid: uid || undefined, extra };
 }
 
 /** The common part of all reviews of an action. */

@@ -20,7 +20,7 @@ export const tokenReview = review(TokenReview, async (object, core) => {
 });
 
 function userInfo({ name, uid, groups, extra }: User) {
-  return { username: name, ...(uid ? { uid } : {}), groups: [...groups], ...(extra ? { extra: copyOf(extra) } : {}) };
+  return { username: name, uid: uid || undefined, groups: [...groups], extra: extra ? copyOf(extra) : undefined };
 }
 
 function copyOf(extra: NonNullable<User['extra']>): Record<string, string[]> {

@@ -58,10 +58,10 @@ function head(core: Ports, kind: Kind, { metadata }: KubeObject, { time, window 
     apiVersion: kind.hub.apiVersion,
     metadata: {
       name,
-      ...(namespace ? { namespace } : {}),
+      namespace: namespace || undefined,
       selfLink: selfLinkOf(kind, kind.hub, { namespace, name }),
       creationTimestamp: timestamp(core.clock.now()),
-      ...(labels ? { labels } : {}),
+      labels,
     },
     timestamp: timestamp(time),
     window: `${window / 1000}s`,

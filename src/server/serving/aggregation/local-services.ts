@@ -115,7 +115,7 @@ export class LocalServices {
     return {
       name: nameOf(apiVersion),
       label: !isBuiltIn ? ALWAYS : group === REPLACEABLE_GROUP ? undefined : ON_START,
-      spec: { ...(group ? { group } : {}), version, groupPriorityMinimum, versionPriority },
+      spec: { group: group || undefined, version, groupPriorityMinimum, versionPriority },
     };
   }
 }

@@ -47,9 +47,9 @@ function rowOf(resource: DiscoveredResource, apiVersion: string): object {
     scope: resource.namespaced ? 'Namespaced' : 'Cluster',
     singularResource: resource.singular,
     verbs: resource.verbs,
-    ...(shortNames.length > 0 && !hasMoved ? { shortNames } : {}),
-    ...(categories.length > 0 ? { categories } : {}),
-    ...(subresources.length > 0 ? { subresources } : {}),
+    shortNames: shortNames.length > 0 && !hasMoved ? shortNames : undefined,
+    categories: categories.length > 0 ? categories : undefined,
+    subresources: subresources.length > 0 ? subresources : undefined,
   };
 }
 

@@ -196,9 +196,9 @@ function rowsOfResource(resource: DiscoveredResource): Row[] {
     namespaced,
     kind: resource.kind,
     verbs: resource.verbs,
-    ...(shortNames.length > 0 ? { shortNames } : {}),
-    ...(categories.length > 0 ? { categories } : {}),
-    ...(storageVersionHash ? { storageVersionHash } : {}),
+    shortNames: shortNames.length > 0 ? shortNames : undefined,
+    categories: categories.length > 0 ? categories : undefined,
+    storageVersionHash: storageVersionHash || undefined,
   } as Row);
   return rows;
 }

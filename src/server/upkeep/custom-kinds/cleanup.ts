@@ -56,7 +56,7 @@ export async function deleteObjects(handle: Handle, kind: Kind, table: Table): P
         apiVersion,
         plural: kind.plural,
         user: SERVER_USER,
-        ...(namespace ? { namespace } : {}),
+        namespace: namespace || undefined,
       });
     } catch (error) {
       // The kind is gone already: another server was faster.

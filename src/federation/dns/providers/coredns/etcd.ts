@@ -49,7 +49,7 @@ export class Etcd {
     for (;;) {
       const page = await this.#call(
         'kv/range',
-        { key: encode(start), range_end: end, limit: PAGE_KEYS, ...(revision === undefined ? {} : { revision }) },
+        { key: encode(start), range_end: end, limit: PAGE_KEYS, revision },
         signal,
       );
       size(page.bytes);

@@ -62,7 +62,7 @@ export function serviceAccountTokens(account: ServiceAccount, now: () => number)
   return cached(now, async (signal) => {
     const issued = Math.floor(now() / 1000);
     const assertion = signedToken(
-      JSON.stringify({ alg: 'RS256', typ: 'JWT', ...(keyId === undefined ? {} : { kid: keyId }) }),
+      JSON.stringify({ alg: 'RS256', typ: 'JWT', kid: keyId }),
       JSON.stringify({ iss: email, scope: SCOPE, aud: tokenUrl, iat: issued, exp: issued + LIFETIME_SECONDS }),
       key,
     );

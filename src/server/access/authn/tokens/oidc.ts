@@ -161,7 +161,7 @@ function userOf(claims: Claims, options: OidcOptions): User | undefined {
   return authenticated({
     name: usernamePrefix + name,
     groups: groups.map((group) => groupsPrefix + group),
-    ...(extra ? { extra } : {}),
+    extra,
   });
 }
 

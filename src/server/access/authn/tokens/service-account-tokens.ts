@@ -205,6 +205,6 @@ function userOf({ namespace, name, uid, extra = {} }: Account): User {
     name: `system:serviceaccount:${namespace}:${name}`,
     uid,
     groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
-    ...(Object.keys(extra).length > 0 ? { extra } : {}),
+    extra: Object.keys(extra).length > 0 ? extra : undefined,
   });
 }

@@ -125,9 +125,9 @@ function userOf(requested: RequestedUser, mode: Mode): User {
   const { name, uid, extra } = requested;
   const user: User = Object.freeze({
     name,
-    ...(uid ? { uid } : {}),
+    uid: uid || undefined,
     groups: Object.freeze(withAuthenticated(name, groupsOf(requested, mode))),
-    ...(Object.keys(extra).length > 0 ? { extra } : {}),
+    extra: Object.keys(extra).length > 0 ? extra : undefined,
   });
   if (mode.isConstrained) constraints.set(user, mode.verb);
   return user;

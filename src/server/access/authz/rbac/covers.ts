@@ -70,7 +70,7 @@ function ruleOf({ type, lists }: Block): PolicyRule {
     verbs: verbs!,
     apiGroups: apiGroups!,
     resources: resources!,
-    ...(resourceNames.length > 0 ? { resourceNames } : {}),
+    resourceNames: resourceNames.length > 0 ? resourceNames : undefined,
   };
 }
 

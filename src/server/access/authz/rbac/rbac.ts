@@ -53,7 +53,7 @@ export class Rbac implements Authorizer {
     const { rules, errors } = this.policyFor(user, namespace);
     return {
       resourceRules: rules.flatMap(({ verbs, apiGroups = [], resources, resourceNames }) =>
-        resources?.length ? [{ verbs, apiGroups, resources, ...(resourceNames ? { resourceNames } : {}) }] : [],
+        resources?.length ? [{ verbs, apiGroups, resources, resourceNames }] : [],
       ),
       nonResourceRules: rules.flatMap(({ verbs, nonResourceURLs }) =>
         nonResourceURLs?.length ? [{ verbs, nonResourceURLs }] : [],

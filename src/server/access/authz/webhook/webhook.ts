@@ -109,7 +109,7 @@ export class Webhook implements Authorizer {
 
 function specOf(attributes: Attributes): object {
   const { name, uid, groups, extra } = attributes.user;
-  const subject = { user: name, groups, ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
+  const subject = { user: name, groups, uid: uid || undefined, extra };
   if (attributes.path !== undefined) {
     return { nonResourceAttributes: { path: attributes.path, verb: attributes.verb }, ...subject };
   }

@@ -104,10 +104,10 @@ function checkPatch(patch: unknown, patchType: unknown, mayPatch: boolean): void
 /** Returns the status of a rejection. A response has megabytes at most; clients and the audit log get much less. */
 function rejectionOf({ code, message, reason, details }: Record<string, unknown>): RejectionStatus {
   return {
-    ...(typeof code === 'number' ? { code } : {}),
-    ...(typeof message === 'string' ? { message: shortened(message) } : {}),
-    ...(typeof reason === 'string' ? { reason: shortened(reason) } : {}),
-    ...(isTree(details) && JSON.stringify(details).length <= MAX_DETAILS_CHARACTERS ? { details } : {}),
+    code: typeof code === 'number' ? code : undefined,
+    message: typeof message === 'string' ? shortened(message) : undefined,
+    reason: typeof reason === 'string' ? shortened(reason) : undefined,
+    details: isTree(details) && JSON.stringify(details).length <= MAX_DETAILS_CHARACTERS ? details : undefined,
   };
 }
 

@@ -87,7 +87,7 @@ export function budgetNotProcessed(name: string): ApiError {
 function rejected(message: string, retryAfterSeconds?: number): ApiError {
   const causes = [{ reason: 'DisruptionBudget', message }];
   return new ApiError('TooManyRequests', REFUSED, {
-    details: { causes, ...(retryAfterSeconds ? { retryAfterSeconds } : {}) },
+    details: { causes, retryAfterSeconds: retryAfterSeconds || undefined },
   });
 }
 

@@ -64,7 +64,7 @@ export class Transport {
     const tls = {
       servername,
       rejectUnauthorized: reach.insecureSkipTLSVerify !== true,
-      ...(reach.caBundle ? { ca: Buffer.from(reach.caBundle, 'base64') } : {}),
+      ca: reach.caBundle ? Buffer.from(reach.caBundle, 'base64') : undefined,
       ...(identity ? { cert: identity.certificate, key: identity.key } : {}),
     };
     const dial = () => this.#dial();
