@@ -1,5 +1,6 @@
 /** Functions of timestamps and durations. */
 import { memoized } from '../../base/collections/bounded-map.ts';
+import { zoneOffsets } from '../../base/time/zone-offset.ts';
 import type { FunctionDeclaration, Overload } from '../library.ts';
 import { DURATION, INT, STRING, TIMESTAMP } from '../types/type.ts';
 import { fail } from '../values/failure.ts';
@@ -74,41 +75,17 @@ function fixedOffsetMs(zone: string, colon: number): number {
 /** Names of IANA time zones; other texts are rejected before Intl sees them. */
 const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,32}){0,2}$/;
 
-/** Approximate memory of a formatter of Intl; creating one takes a hundred times as long as using it. */
+/** Approximate memory of a formatter of Intl. */
 const FORMAT_BYTES = 50_000;
 const MAX_FORMATS = 20;
 
-const zoneFormat = memoized(
-  (timeZone: string) =>
-    new Intl.DateTimeFormat('en-US', {
-      timeZone,
-      hourCycle: 'h23',
-      era: 'short',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    }),
-  { maxBytes: MAX_FORMATS * FORMAT_BYTES, bytesOf: () => FORMAT_BYTES },
-);
+const offsetsOf = memoized(zoneOffsets, { maxBytes: MAX_FORMATS * FORMAT_BYTES, bytesOf: () => FORMAT_BYTES });
 
 function namedOffsetMs(date: Date, zone: string): number {
   const unknown = () => fail(`unknown time zone ${zone}`);
   if (!ZONE_NAME.test(zone)) return unknown();
   try {
-    const parts = new Map(
-      zoneFormat(zone)
-        .formatToParts(date)
-        .map(({ type, value }) => [type, value]),
-    );
-    const number = (name: Intl.DateTimeFormatPartTypes) => Number(parts.get(name));
-    const year = parts.get('era') === 'BC' ? 1 - number('year') : number('year');
-    const local = new Date(0);
-    local.setUTCFullYear(year, number('month') - 1, number('day'));
-    local.setUTCHours(number('hour'), number('minute'), number('second'));
-    return local.getTime() - Math.floor(date.getTime() / 1_000) * 1_000;
+    return offsetsOf(zone)(date.getTime());
   } catch {
     return unknown();
   }

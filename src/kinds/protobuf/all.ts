@@ -1,8 +1,6 @@
 import { admissionregistration } from './admissionregistration.ts';
-import { apiextensions } from './apiextensions.ts';
 import { apps } from './apps.ts';
 import { autoscaling } from './autoscaling.ts';
-import { batch } from './batch.ts';
 import { core } from './core.ts';
 import type { FieldNumbers } from './field-numbers.ts';
 import { networking } from './networking.ts';
@@ -37,13 +35,34 @@ const roles: FieldNumbers[string] = {
 /** Groups with many messages have files of their own. */
 const all: FieldNumbers = {
   ...admissionregistration,
-  ...apiextensions,
   ...apps,
   ...autoscaling,
-  ...batch,
   ...core,
   ...networking,
   ...resource,
+  // Shapes that are not messages with fields, such as `JSON`, are read by `src/server/serving/protobuf/json-schemas.ts`.
+  'apiextensions.k8s.io/v1': {
+    CustomResourceColumnDefinition: 'name type format description priority jsonPath',
+    CustomResourceConversion: 'strategy webhook',
+    CustomResourceDefinition: 'metadata spec status',
+    CustomResourceDefinitionCondition: 'type status lastTransitionTime reason message observedGeneration',
+    CustomResourceDefinitionNames: 'plural singular shortNames kind listKind categories',
+    CustomResourceDefinitionSpec: 'group 3:names scope 7:versions 9:conversion preserveUnknownFields',
+    CustomResourceDefinitionStatus: 'conditions acceptedNames storedVersions observedGeneration',
+    CustomResourceDefinitionVersion:
+      'name served storage schema subresources additionalPrinterColumns deprecated deprecationWarning? selectableFields',
+    CustomResourceSubresourceScale: 'specReplicasPath statusReplicasPath labelSelectorPath?',
+    CustomResourceSubresources: 'status scale',
+    CustomResourceValidation: 'openAPIV3Schema',
+    ExternalDocumentation: 'description url',
+    JSONSchemaProps:
+      'id $schema $ref? description type format title default? maximum? exclusiveMaximum minimum? exclusiveMinimum maxLength? minLength? pattern maxItems? minItems? uniqueItems multipleOf? enum maxProperties? minProperties? required items allOf oneOf anyOf not properties additionalProperties? patternProperties dependencies additionalItems? definitions externalDocs example? nullable x-kubernetes-preserve-unknown-fields? x-kubernetes-embedded-resource x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type? x-kubernetes-map-type? x-kubernetes-validations',
+    SelectableField: 'jsonPath',
+    ServiceReference: 'namespace name path? port?',
+    ValidationRule: 'rule message messageExpression reason? fieldPath optionalOldSelf?',
+    WebhookClientConfig: 'service caBundle url?',
+    WebhookConversion: '2:clientConfig conversionReviewVersions',
+  },
   'apiregistration.k8s.io/v1': apiServices,
   'apiregistration.k8s.io/v1beta1': apiServices,
   'authentication.k8s.io/v1': {
@@ -74,6 +93,33 @@ const all: FieldNumbers = {
     SubjectAccessReviewSpec: 'resourceAttributes nonResourceAttributes user groups extra uid',
     SubjectAccessReviewStatus: 'allowed reason evaluationError denied',
     SubjectRulesReviewStatus: 'resourceRules nonResourceRules incomplete evaluationError',
+  },
+  'batch/v1': {
+    CronJob: 'metadata spec status',
+    CronJobSpec:
+      'schedule startingDeadlineSeconds? concurrencyPolicy suspend? jobTemplate successfulJobsHistoryLimit? failedJobsHistoryLimit? timeZone?',
+    CronJobStatus: 'active 4:lastScheduleTime lastSuccessfulTime',
+    Job: 'metadata spec status',
+    JobCondition: 'type status lastProbeTime lastTransitionTime reason message',
+    JobSpec:
+      'parallelism? completions? activeDeadlineSeconds? selector manualSelector? template backoffLimit? ttlSecondsAfterFinished? completionMode? suspend? podFailurePolicy backoffLimitPerIndex? maxFailedIndexes? podReplacementPolicy? managedBy? successPolicy',
+    JobStatus:
+      'conditions startTime completionTime active succeeded failed completedIndexes uncountedTerminatedPods ready? failedIndexes? terminating?',
+    JobTemplateSpec: 'metadata spec',
+    PodFailurePolicy: 'rules',
+    PodFailurePolicyOnExitCodesRequirement: 'containerName? operator values',
+    PodFailurePolicyOnPodConditionsPattern: 'type status',
+    PodFailurePolicyRule: 'action onExitCodes onPodConditions',
+    SuccessPolicy: 'rules',
+    SuccessPolicyRule: 'succeededIndexes? succeededCount?',
+    UncountedTerminatedPods: 'succeeded failed',
+  },
+  'batch/v1beta1': {
+    CronJob: 'metadata spec status',
+    CronJobSpec:
+      'schedule startingDeadlineSeconds? concurrencyPolicy suspend? jobTemplate successfulJobsHistoryLimit? failedJobsHistoryLimit? timeZone?',
+    CronJobStatus: 'active 4:lastScheduleTime lastSuccessfulTime',
+    JobTemplateSpec: 'metadata spec',
   },
   'certificates.k8s.io/v1': {
     CertificateSigningRequest: 'metadata spec status',

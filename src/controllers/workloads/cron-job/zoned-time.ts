@@ -1,5 +1,6 @@
 /** Local time by the name of a time zone. */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
+import { dayStart, zoneOffsets } from '../../../base/time/zone-offset.ts';
 
 /** A local date and time. */
 export interface WallTime {
@@ -34,7 +35,7 @@ export function zoneOf(name: string): Zone {
   const key = name.toLowerCase();
   const known = zones.get(key);
   if (known) return known;
-  const zone = zoneWith(key === 'utc' ? () => 0 : offsetsOf(name));
+  const zone = zoneWith(key === 'utc' ? () => 0 : zoneOffsets(name));
   zones.set(key, zone);
   return zone;
 }
@@ -53,7 +54,7 @@ function zoneWith(offset: (time: number) => number): Zone {
     };
   };
   const startOfDay = (year: number, month: number, day: number): number => {
-    const midnight = utc(year, month, day);
+    const midnight = dayStart(year, month, day);
     // Midnight may not exist, or occur twice: the offsets of a day before and after find the first moment.
     const candidates = [offset(midnight - DAY_MS), offset(midnight + DAY_MS)].map((ahead) => midnight - ahead);
     return Math.min(...candidates.filter((time) => time + offset(time) >= midnight));
@@ -67,35 +68,4 @@ function zoneWith(offset: (time: number) => number): Zone {
     return `${text}${ahead < 0 ? '-' : '+'}${hours}:${rest}`;
   };
   return { read, startOfDay, format };
-}
-
-function offsetsOf(name: string): (time: number) => number {
-  const format = new Intl.DateTimeFormat('en-US', {
-    timeZone: name,
-    calendar: 'gregory',
-    hourCycle: 'h23',
-    era: 'short',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  });
-  return (time) => {
-    const parts: Record<string, number> = {};
-    let isBeforeYear1 = false;
-    for (const { type, value } of format.formatToParts(time)) {
-      if (type === 'era') isBeforeYear1 = value.startsWith('B');
-      else parts[type] = Number(value);
-    }
-    const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-    const local = utc(isBeforeYear1 ? 1 - year : year, month, day) + ((hour * 60 + minute) * 60 + second) * 1000;
-    return local - Math.floor(time / 1000) * 1000;
-  };
-}
-
-/** The start of a day in UTC. `Date.UTC` takes the years 0 to 99 for those of the 20th century. */
-function utc(year: number, month: number, day: number): number {
-  return new Date(0).setUTCFullYear(year, month - 1, day);
 }

@@ -2,8 +2,8 @@
  * The single list of all subresources that the server serves. The compiler checks that each name has its descriptor.
  */
 import type { SubresourceName } from '../../../kinds/subresources.ts';
-import { approval } from './approval.ts';
 import { finalize } from './finalize.ts';
+import { objectPart } from './object-part.ts';
 import { attach } from './pods/attach.ts';
 import { binding } from './pods/binding.ts';
 import { ephemeralContainers } from './pods/ephemeral-containers.ts';
@@ -16,12 +16,12 @@ import { resize } from './pods/resize.ts';
 import { proxy } from './proxy/proxy.ts';
 import { rollback } from './rollback.ts';
 import { scale } from './scale.ts';
-import { status } from './status.ts';
 import type { Subresource } from './subresource.ts';
 import { token } from './token.ts';
 
 const byName: { readonly [N in SubresourceName]: Subresource<N> } = {
-  approval,
+  // The kind preserves everything but the conditions.
+  approval: objectPart('approval', 'any'),
   attach,
   binding,
   ephemeralcontainers: ephemeralContainers,
@@ -35,7 +35,7 @@ const byName: { readonly [N in SubresourceName]: Subresource<N> } = {
   resize,
   rollback,
   scale,
-  status,
+  status: objectPart('status', 'status'),
   token,
 };
 

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { textUpgrade } from '../../../../api/remote-command/upgrade.ts';
 import type { ConnectionReply, Reply, StreamReply, WatchConsumer, WatchReply } from '../../../../api/reply.ts';
+import type { Logger } from '../../../../base/log.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
 import type { RequestOutcome } from '../../../access/audit/event.ts';
 import { type Exchange, NO_HEADERS } from '../../exchange.ts';
@@ -10,12 +11,14 @@ import { includeOf, type ObjectForm } from '../../representations/forms.ts';
 import { shapeReply } from '../../representations/reply.ts';
 import { showsManagers, withoutManagers } from '../../representations/without-managers.ts';
 import type { Representation } from '../respond/accept.ts';
-import { bytesOf, isPretty, sendEncoded, sendReply, warningHeaders } from '../respond/respond.ts';
+import { bytesOf, isPretty, sendEncoded, sendError, sendReply, warningHeaders } from '../respond/respond.ts';
 import { TextStream } from '../respond/text-stream.ts';
+import type { Query } from '../route/query.ts';
 import type { ObjectRequest } from './object-request.ts';
 import type { OpenStreams } from './open-streams.ts';
 
 const SWITCHING_PROTOCOLS = 101;
+const MAX_LOGGED_URL_LENGTH = 200;
 const PLAIN_JSON: Representation = { format: 'json', pretty: false };
 
 export interface RespondOptions {
@@ -185,4 +188,25 @@ type WholeReply = Exclude<Reply, WatchReply | StreamReply | ConnectionReply>;
 function outcomeOf(reply: WholeReply): RequestOutcome {
   const status = reply.type === 'status' ? reply.status : undefined;
   return { code: status?.code ?? 200, status, body: () => bytesOf(reply) };
+}
+
+interface RespondErrorOptions {
+  readonly log: Logger;
+  readonly streams: OpenStreams;
+  readonly protobuf: Pick<ProtobufReplies, 'status'>;
+}
+
+/** Responds with an error. Errors of the server are logged. */
+export function respondErrorStage({ log, streams, protobuf }: RespondErrorOptions) {
+  return async (exchange: Exchange, error: unknown, query: Query, warnings?: readonly string[]): Promise<void> => {
+    const { method, url } = exchange;
+    if (streams.isDraining) exchange.closeAfterResponse();
+    const unexpected = await sendError(exchange, error, {
+      pretty: isPretty(exchange, query),
+      warnings,
+      protobuf: (status) => protobuf.status(status),
+    });
+    if (unexpected)
+      log.error('a request failed', { method, url: url.slice(0, MAX_LOGGED_URL_LENGTH), error: unexpected });
+  };
 }

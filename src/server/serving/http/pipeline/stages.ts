@@ -1,11 +1,13 @@
 /** Creates the stages of the pipeline from its options. */
 
 import type { Handle } from '../../../../api/call.ts';
+import type { User } from '../../../../api/user.ts';
 import type { WorkMonitor } from '../../../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../../../base/log.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
 import type { Audit } from '../../../access/audit/audit.ts';
-import type { Authenticate } from '../../../access/authn/authenticator.ts';
+import { ANONYMOUS, type Authenticate } from '../../../access/authn/authenticator.ts';
+import { unsecuredUser } from '../../../access/authn/unsecured.ts';
 import type { Authorizer } from '../../../access/authz/authorizer.ts';
 import { Impersonation } from '../../../access/authz/impersonation/impersonation.ts';
 import type { FlowControl } from '../../../access/fairness/flow-control.ts';
@@ -24,15 +26,13 @@ import type { Limits } from '../limits.ts';
 import { NO_QUERY } from '../route/query.ts';
 import { Routes } from '../route/route.ts';
 import { admitStage } from './admit.ts';
-import { authenticateStage } from './authenticate.ts';
 import { findRouteStage } from './find-route.ts';
 import { impersonateStage } from './impersonate.ts';
 import { negotiateResponse } from './negotiate-response.ts';
 import { OpenStreams } from './open-streams.ts';
 import { readCallStage } from './read-call.ts';
 import { RequestLifecycle } from './request-lifecycle.ts';
-import { respondStage } from './respond.ts';
-import { respondErrorStage } from './respond-error.ts';
+import { respondErrorStage, respondStage } from './respond.ts';
 import { serveHealthStage, servePathStage } from './serve-path.ts';
 
 export interface PipelineOptions extends DocumentsOptions {
@@ -96,4 +96,22 @@ export function createStages(options: PipelineOptions) {
     serveHealth: serveHealthStage({ health, admit }),
     servePath: servePathStage({ streams, routes, documents }),
   };
+}
+
+/**
+ * Public paths, which reveal only that the server runs and its release. Without credentials they are served
+ * anonymously.
+ */
+const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
+
+/** Authenticates the sender of a request. Throws, or rejects with, an Unauthorized. */
+function authenticateStage({ authenticate }: { readonly authenticate: Authenticate }) {
+  return (exchange: Exchange, path: string): User | Promise<User> => {
+    if (exchange.peer.isUnsecured) return unsecuredUser(exchange.headers);
+    return PUBLIC_PATHS.has(path) && !hasCredentials(exchange) ? ANONYMOUS : authenticate(exchange);
+  };
+}
+
+function hasCredentials({ certificate, authorization, token }: Exchange): boolean {
+  return certificate !== undefined || Boolean(authorization) || Boolean(token);
 }
