@@ -12,9 +12,18 @@ export function examplePath({ kind }: Pick<Kind, 'kind'>): string {
   return `examples/kinds/${words.toLowerCase()}.yaml`;
 }
 
+/** By their paths: some tests need thousands of copies, and parsing is the most expensive part of one. */
+const parsed = new Map<string, object>();
+
 /** A fresh copy of the kind's example. */
 export function exampleOf(kind: Pick<Kind, 'kind' | 'hub'>): any {
   const path = examplePath(kind);
+  const example = parsed.get(path) ?? readExample(kind, path);
+  parsed.set(path, example);
+  return structuredClone(example);
+}
+
+function readExample(kind: Pick<Kind, 'kind' | 'hub'>, path: string): object {
   if (!existsSync(join(ROOT, path))) {
     throw new Error(
       `${path} is missing: write an object of kind ${kind.kind} (${kind.hub.apiVersion}) there, with the fields that such an object usually has`,
