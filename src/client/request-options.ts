@@ -4,9 +4,13 @@ import type { CallOptions } from '../api/call.ts';
 import type { Draft } from '../api/object-types.ts';
 import type { Request } from './transport/transport.ts';
 
-export interface ReadOptions extends Pick<CallOptions, 'resourceVersion'> {
+interface RequestLimits {
   readonly signal?: AbortSignal;
+  /** Timeout over a network, in milliseconds. Default: that of the transport. */
+  readonly timeoutMs?: number;
 }
+
+export interface ReadOptions extends Pick<CallOptions, 'resourceVersion'>, RequestLimits {}
 
 export type Selectors = Pick<CallOptions, 'labelSelector' | 'fieldSelector'>;
 
@@ -26,10 +30,9 @@ export interface WatchOptions extends ReadOptions, Selectors {
   readonly metadataOnly?: boolean;
 }
 
-export interface WriteOptions {
+export interface WriteOptions extends RequestLimits {
   readonly dryRun?: boolean;
   readonly fieldManager?: string;
-  readonly signal?: AbortSignal;
 }
 
 export interface DeleteOptions {
@@ -53,23 +56,24 @@ interface JsonPatchOperation {
 }
 
 /** The options as fields of a request. */
-export type Asked = Pick<Request, 'options' | 'signal' | 'metadataOnly'>;
+export type Asked = Pick<Request, 'options' | 'signal' | 'timeoutMs' | 'metadataOnly'>;
 
 const NO_OPTIONS: CallOptions = Object.freeze({});
 
 /** Splits options into query parameters and other fields of the request. */
 export function split({
   signal,
+  timeoutMs,
   metadataOnly,
   ...options
-}: CallOptions & Pick<Request, 'signal' | 'metadataOnly'>): Asked {
-  return { options, signal, metadataOnly };
+}: CallOptions & Pick<Request, 'signal' | 'timeoutMs' | 'metadataOnly'>): Asked {
+  return { options, signal, timeoutMs, metadataOnly };
 }
 
-export function write({ dryRun, fieldManager, signal }: WriteOptions): Asked {
+export function write({ dryRun, fieldManager, signal, timeoutMs }: WriteOptions): Asked {
   // Fast path: most writes have no options.
-  if (!dryRun && fieldManager === undefined) return { options: NO_OPTIONS, signal };
-  return { options: { ...drily(dryRun), ...(fieldManager === undefined ? {} : { fieldManager }) }, signal };
+  if (!dryRun && fieldManager === undefined) return { options: NO_OPTIONS, signal, timeoutMs };
+  return { options: { ...drily(dryRun), ...(fieldManager === undefined ? {} : { fieldManager }) }, signal, timeoutMs };
 }
 
 export function deletion({ signal, ...options }: DeleteOptions): Asked {

@@ -188,7 +188,7 @@ export class Resource<T> {
    * Builds a request. All requests have the same fields in the same order: every component makes many, and V8 is slow
    * when an object is spread and then extended.
    */
-  #request(verb: Request['verb'], { options, metadataOnly, signal }: Asked, content: Content = {}): Request {
+  #request(verb: Request['verb'], { options, metadataOnly, signal, timeoutMs }: Asked, content: Content = {}): Request {
     const { apiVersion, plural, namespaced } = this.#target;
     const { namespace = this.#namespace, name, subresource, body, patchType } = content;
     return {
@@ -203,6 +203,7 @@ export class Resource<T> {
       options,
       metadataOnly,
       signal,
+      timeoutMs,
     };
   }
 

@@ -10,6 +10,8 @@ import type { KubeObject } from '../../kinds/kind.ts';
 export interface Request extends Omit<Call, 'user' | 'userAgent' | 'path' | 'parameters' | 'duplicates'> {
   /** Requests metadata only, as a PartialObjectMetadata. Events of a direct watch have whole objects. */
   readonly metadataOnly?: boolean | undefined;
+  /** Timeout over a network, in milliseconds. Default: that of the transport. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface ListMeta {

@@ -29,6 +29,8 @@ export interface HttpTransportOptions {
   readonly readTimeoutMs?: number;
   /** Limits for bodies and events; exceeding them is an error. Default: none. */
   readonly limits?: JsonLimits;
+  /** Called when a call, or the start of a watch, had no answer in time. */
+  readonly onTimeout?: () => void;
   /** Converts an unsuccessful response to an error. */
   readonly failureOf?: (body: Body) => ApiError;
 }
@@ -42,7 +44,16 @@ export interface HttpTransport extends Transport {
 const WATCH_GRACE_MS = 30_000;
 
 export function httpTransport(options: HttpTransportOptions): HttpTransport {
-  const { send, peer, clock, timeoutMs, readTimeoutMs = timeoutMs, limits, failureOf = anyFailure } = options;
+  const {
+    send,
+    peer,
+    clock,
+    timeoutMs,
+    readTimeoutMs = timeoutMs,
+    limits,
+    onTimeout,
+    failureOf = anyFailure,
+  } = options;
 
   /** Runs `work` until the signal is aborted or the timeout has passed, and turns aborts into errors with a reason. */
   async function withTimeout<T>(
@@ -54,15 +65,17 @@ export function httpTransport(options: HttpTransportOptions): HttpTransport {
     const end = () => ended.abort();
     const asked = request.verb === 'watch' ? 0 : (request.options?.timeoutSeconds ?? 0) * 1000;
     const isRead = request.verb === 'get' || request.verb === 'list';
-    const limitMs = (isRead ? readTimeoutMs : timeoutMs) + asked;
+    const limitMs = request.timeoutMs ?? (isRead ? readTimeoutMs : timeoutMs) + asked;
     const timer = clock.timer(limitMs, end);
     request.signal?.addEventListener('abort', end, { once: true });
     try {
       return await work({ ...request, signal: ended.signal });
     } catch (error) {
       request.signal?.throwIfAborted();
-      if (ended.signal.aborted)
+      if (ended.signal.aborted) {
+        onTimeout?.();
         throw new ApiError('Timeout', `${peer} did not answer within ${limitMs / 1000} s`, { cause: error });
+      }
       throw unreachable(error);
     } finally {
       timer.cancel();

@@ -82,6 +82,34 @@ describe('connections', () => {
     await Promise.all(calls);
     expect(connected).toBeLessThanOrEqual(18);
   });
+
+  it('that are dead are given up with their watches once the server answers over new ones', async () => {
+    const known = new Set<unknown>();
+    const dead = new Set<unknown>();
+    const watches: http.ServerResponse[] = [];
+    const { transport } = await serve(({ url, socket }, response) => {
+      known.add(socket);
+      if (dead.has(socket)) return;
+      if (!url?.includes('watch=')) json(response, pod);
+      else watches.push(response.writeHead(200)) === 1 && response.write(line('seen'));
+    });
+    const watch = await transport.watch({ verb: 'watch', apiVersion: 'v1', plural: 'pods' });
+    const events = watch[Symbol.asyncIterator]();
+    expect((await events.next()).value).toHaveLength(1);
+    await Promise.all([1, 2, 3].map(() => transport.call(request)));
+    for (const socket of known) dead.add(socket);
+    const patch: Request = { ...request, verb: 'patch', patchType: 'merge', body: {} };
+    const waiting = transport.call(patch).catch((error: Error) => error.message);
+    const late = transport.call({ ...request, timeoutMs: 100 });
+    await expect(late).rejects.toMatchObject({
+      reason: 'Timeout',
+      message: expect.stringMatching(/ did not answer within 0\.1 s$/),
+    });
+    // There are idle dead connections, which this one does not use.
+    expect(await transport.call({ ...request, timeoutMs: 5_000 })).toMatchObject({ type: 'object' });
+    await expect(events.next()).rejects.toMatchObject({ reason: 'ServiceUnavailable' });
+    expect(await waiting).toContain('cannot reach');
+  });
 });
 
 describe('calls', () => {

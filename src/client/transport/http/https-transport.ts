@@ -40,6 +40,8 @@ interface Connections {
   readonly calls: http.Agent;
   /** The agent without a limit. */
   readonly urgent: http.Agent;
+  /** True when the server has answered over one of them. */
+  hasAnswered: boolean;
 }
 
 export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
@@ -56,39 +58,60 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
     };
     const agentOf = (limits: http.AgentOptions) =>
       plain ? new http.Agent({ keepAlive: true, ...limits }) : new https.Agent({ keepAlive: true, ...limits, ...tls });
-    return { calls: agentOf({ maxSockets: MAX_CONNECTIONS }), urgent: agentOf({}) };
+    return { calls: agentOf({ maxSockets: MAX_CONNECTIONS }), urgent: agentOf({}), hasAnswered: false };
   };
-  let connections = connectionsWith(options);
-  /** The previous connections, with the calls and watches that began with them. */
+  let identity: Pick<Connection, 'cert' | 'key'> = options;
+  let connections = connectionsWith(identity);
+  /** The connections with the previous certificate, with the calls and watches that began with them. */
   let former: Connections | undefined;
+  /** Connections over which a call had no answer: dead ones say nothing, and neither do their watches. */
+  let suspects: Connections | undefined;
   const prefix = base.pathname.replace(/\/$/, '');
   const authorization = authorizationOf(options);
+
+  /** Further calls use new connections. */
+  function suspect(): void {
+    if (!connections.hasAnswered) return;
+    if (suspects) closeAll(suspects);
+    suspects = connections;
+    connections = connectionsWith(identity);
+  }
+
+  /** The server answers over new connections: what waits for an answer over the old ones, watches included, is to begin anew. */
+  function answered(by: Connections): void {
+    by.hasAnswered = true;
+    if (by !== connections || !suspects) return;
+    closeAll(suspects);
+    suspects = undefined;
+  }
 
   /** Resolves with the head of the response. */
   function send(request: Sent): Promise<http.IncomingMessage> {
     const { method, url, headers, body } = httpRequestOf(request, options.userAgent);
+    const used = connections;
     const settings: https.RequestOptions = {
       method,
       host: base.hostname.replace(/^\[|\]$/g, ''),
       port: base.port || (plain ? 80 : 443),
       path: prefix + url,
-      agent: isUrgent(request) ? connections.urgent : connections.calls,
+      agent: isUrgent(request) ? used.urgent : used.calls,
       headers: { ...headers, ...(authorization ? { authorization } : {}) },
     };
     const attempt = (retry: boolean) =>
       new Promise<http.IncomingMessage>((resolve, reject) => {
         const outgoing = (plain ? http : https).request(settings);
         const abort = () => outgoing.destroy();
-        let answered = false;
+        let isAnswered = false;
         request.signal?.addEventListener('abort', abort, { once: true });
         outgoing.on('close', () => request.signal?.removeEventListener('abort', abort));
         outgoing.on('response', (response) => {
-          answered = true;
+          isAnswered = true;
+          answered(used);
           resolve(response);
         });
         outgoing.on('error', (error) => {
           // The server may close an idle connection while a request is being sent; reads are retried.
-          const stale = retry && !answered && outgoing.reusedSocket && !request.signal?.aborted;
+          const stale = retry && !isAnswered && outgoing.reusedSocket && !request.signal?.aborted;
           if (stale && settings.method === 'GET') resolve(attempt(false));
           else reject(error);
         });
@@ -107,17 +130,18 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
       timeoutMs: timeout,
       readTimeoutMs: readTimeout,
       limits,
+      onTimeout: suspect,
     }),
 
-    renew(identity) {
+    renew(renewed) {
+      identity = renewed;
       if (former) closeAll(former);
       former = connections;
       connections = connectionsWith(identity);
     },
 
     close() {
-      if (former) closeAll(former);
-      closeAll(connections);
+      for (const each of [former, suspects, connections]) if (each) closeAll(each);
     },
   };
 }

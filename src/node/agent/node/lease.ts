@@ -22,6 +22,8 @@ const NAMESPACE = 'kube-node-lease';
 const LEASE_SECONDS = 40;
 const RENEWAL_MS = 10_000;
 const RETRY_MS = 1_000;
+/** Several attempts fit into the duration of the lease. */
+const TIMEOUT_MS = 10_000;
 
 /** Renews it until the signal is aborted. */
 export async function keepLease(options: NodeLeaseOptions): Promise<void> {
@@ -45,12 +47,12 @@ async function renew({ client, clock, signal, node, uid }: NodeLeaseOptions): Pr
   const leases = client.of(Lease).in(NAMESPACE);
   const spec = { holderIdentity: node, leaseDurationSeconds: LEASE_SECONDS, renewTime: microTime(clock.now()) };
   try {
-    await leases.patch(node, { type: 'merge', changes: { spec } }, { signal });
+    await leases.patch(node, { type: 'merge', changes: { spec } }, { signal, timeoutMs: TIMEOUT_MS });
   } catch (error) {
     if (!isApiError(error, 'NotFound')) throw error;
     const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid: uid() ?? '' };
     const metadata = { name: node, namespace: NAMESPACE, ownerReferences: uid() ? [owner] : undefined };
-    await leases.create({ metadata, spec }, { signal });
+    await leases.create({ metadata, spec }, { signal, timeoutMs: TIMEOUT_MS });
   }
 }
 

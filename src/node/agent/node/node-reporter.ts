@@ -34,6 +34,8 @@ export interface NodeReporterOptions {
 const CHECK_MS = 10_000;
 const REPORT_MS = 300_000;
 const RETRY: BackoffOptions = { base: 1_000, max: CHECK_MS };
+/** A node that reports late is marked as lost. */
+const TIMEOUT_MS = 10_000;
 /** The one key of the loop. */
 const NODE = 'node';
 
@@ -143,7 +145,7 @@ export class NodeReporter {
   async #reconcile(): Promise<void> {
     const { client, clock, settings, signal } = this.#options;
     if (clock.now() - this.#readAt >= CHECK_MS) {
-      this.#node = await client.of(Node).get(settings.name, { signal });
+      this.#node = await client.of(Node).get(settings.name, { signal, timeoutMs: TIMEOUT_MS });
       this.#readAt = clock.now();
     }
     await this.#report();
@@ -160,7 +162,8 @@ export class NodeReporter {
     const isToCorrect = isOverwritten && clock.now() - this.#correctedAt >= CHECK_MS;
     if (!isDue && !isToCorrect && isSame(status, this.#reported!.status)) return;
     const changes = withLists(status);
-    const node = await client.of(Node).patchStatus(settings.name, { type: 'strategic', changes }, { signal });
+    const asked = { signal, timeoutMs: TIMEOUT_MS };
+    const node = await client.of(Node).patchStatus(settings.name, { type: 'strategic', changes }, asked);
     if (isOverwritten) this.#correctedAt = clock.now();
     this.#wrote(status, node);
     const before = known.find(({ type }) => type === 'Ready')?.status;
