@@ -3,6 +3,7 @@
  */
 
 import { isApiError } from '../api/errors.ts';
+import { withoutUndefined } from '../base/json/tree.ts';
 import type { Logger } from '../base/log.ts';
 import type { Clock } from '../base/time/clock.ts';
 import { timestamp } from '../base/time/timestamp.ts';
@@ -103,8 +104,8 @@ function changesOf({ pod, waiting, nominatedNode }: StatusUpdate, now: number): 
     ...waiting,
     ...(generation ? { observedGeneration: generation } : {}),
   };
-  return {
-    ...(isSame ? {} : { conditions: [condition] }),
-    ...(isSameNode ? {} : { nominatedNodeName: nominatedNode || null }),
-  };
+  return withoutUndefined({
+    conditions: isSame ? undefined : [condition],
+    nominatedNodeName: isSameNode ? undefined : nominatedNode || null,
+  });
 }

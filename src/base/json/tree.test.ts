@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clone, deepEqual, deepFreeze, getPath, setPath } from './tree.ts';
+import { clone, deepEqual, deepFreeze, getPath, setPath, withoutUndefined } from './tree.ts';
 
 const hostile = () => JSON.parse('{"__proto__":{"polluted":true},"constructor":{"x":1},"a":[{"b":null}]}');
 
@@ -62,5 +62,21 @@ describe('paths', () => {
     const after = setPath({} as object, '__proto__.polluted', true);
     expect(Object.getPrototypeOf(after)).toBe(Object.prototype);
     expect(({} as any).polluted).toBe(undefined);
+  });
+});
+
+describe('withoutUndefined', () => {
+  it('keeps everything else, and the order of the fields', () => {
+    const fields = withoutUndefined({ b: null, a: undefined, c: '', d: 0, e: false });
+    expect(Object.entries(fields)).toEqual([
+      ['b', null],
+      ['c', ''],
+      ['d', 0],
+      ['e', false],
+    ]);
+  });
+
+  it('keeps hostile keys as data', () => {
+    expect(JSON.stringify(withoutUndefined(hostile()))).toBe(JSON.stringify(hostile()));
   });
 });

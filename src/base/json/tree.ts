@@ -62,6 +62,15 @@ export function extended<T extends object, U extends object>(object: T, fields: 
   return Object.assign({}, object, fields);
 }
 
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};
+
+/** Returns the fields that are not undefined, for consumers to whom one that is undefined is not missing. */
+export function withoutUndefined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
 /** Sets a key as plain data: assigning to `__proto__` would change the prototype instead. */
 export function put(object: Tree, key: string, value: unknown): void {
   if (key === '__proto__') {

@@ -1,5 +1,6 @@
 /** The objects of a control plane on its host cluster. */
 
+import { withoutUndefined } from '../../base/json/tree.ts';
 import { Role } from '../../kinds/groups/access/rbac/role.ts';
 import { RoleBinding } from '../../kinds/groups/access/rbac/role-binding.ts';
 import { Deployment } from '../../kinds/groups/apps/deployment.ts';
@@ -69,13 +70,16 @@ export function secretObjects(plane: ControlPlane, credentials: Credentials): re
   const secret = (name: string, data: Readonly<Record<string, string>>) =>
     objectOf(Secret, { metadata: metadata(plane, name, {}), type: 'Opaque', data: encoded(data) });
   return [
-    secret(credentialsName(plane), {
-      'ca.crt': ca,
-      'server.crt': server.cert,
-      'server.key': server.key,
-      ...(plane.hasBasicAuth ? { 'basicauth.csv': `${password},${ADMIN},${ADMIN},system:masters\n` } : {}),
-      ...(plane.hasTokenAuth ? { 'token.csv': `${token},${ADMIN},${ADMIN},system:masters\n` } : {}),
-    }),
+    secret(
+      credentialsName(plane),
+      withoutUndefined({
+        'ca.crt': ca,
+        'server.crt': server.cert,
+        'server.key': server.key,
+        'basicauth.csv': plane.hasBasicAuth ? `${password},${ADMIN},${ADMIN},system:masters\n` : undefined,
+        'token.csv': plane.hasTokenAuth ? `${token},${ADMIN},${ADMIN},system:masters\n` : undefined,
+      }),
+    ),
     secret(`${managerName(plane)}-kubeconfig`, { kubeconfig: managerKubeconfig(plane, credentials) }),
     ...(plane.dns.config === undefined
       ? []
@@ -141,19 +145,19 @@ export function serverDeployment(plane: ControlPlane, credentials: Credentials):
 function serverArguments(plane: ControlPlane): readonly string[] {
   const { etcdImage, storage, advertiseAddress } = plane;
   return argumentsWith(
-    {
+    withoutUndefined({
       '--admission-control': 'NamespaceLifecycle',
-      ...(advertiseAddress === undefined ? {} : { '--advertise-address': advertiseAddress }),
-      ...(plane.hasBasicAuth ? { '--basic-auth-file': `${SERVER_FILES}/basicauth.csv` } : {}),
+      '--advertise-address': advertiseAddress,
+      '--basic-auth-file': plane.hasBasicAuth ? `${SERVER_FILES}/basicauth.csv` : undefined,
       '--bind-address': '0.0.0.0',
       '--client-ca-file': `${SERVER_FILES}/ca.crt`,
-      ...(etcdImage !== undefined ? { '--etcd-servers': 'http://localhost:2379' } : {}),
-      ...(etcdImage === undefined && storage ? { '--data-dir': `${ETCD_FILES}/data` } : {}),
+      '--etcd-servers': etcdImage === undefined ? undefined : 'http://localhost:2379',
+      '--data-dir': etcdImage === undefined && storage ? `${ETCD_FILES}/data` : undefined,
       '--secure-port': String(SECURE_PORT),
       '--tls-cert-file': `${SERVER_FILES}/server.crt`,
       '--tls-private-key-file': `${SERVER_FILES}/server.key`,
-      ...(plane.hasTokenAuth ? { '--token-auth-file': `${SERVER_FILES}/token.csv` } : {}),
-    },
+      '--token-auth-file': plane.hasTokenAuth ? `${SERVER_FILES}/token.csv` : undefined,
+    }),
     plane.serverOverrides,
   );
 }

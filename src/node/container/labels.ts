@@ -1,4 +1,5 @@
 /** How a new agent finds what runs, and what other tools show: the labels and annotations that kubelet uses. */
+import { withoutUndefined } from '../../base/json/tree.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 
 const POD_NAME = 'io.kubernetes.pod.name';
@@ -35,16 +36,16 @@ export function containerAnnotations(pod: SeenPod, container: SeenContainer, att
   const { deletionGracePeriodSeconds: deletion } = pod.metadata;
   const { terminationGracePeriodSeconds: termination } = pod.spec;
   const preStop = container.lifecycle?.preStop;
-  return {
+  return withoutUndefined({
     [CONTAINER_HASH]: containerHash(container),
     [RESTART_COUNT]: String(attempt),
     [TERMINATION_MESSAGE_PATH]: container.terminationMessagePath ?? '',
     [TERMINATION_MESSAGE_POLICY]: container.terminationMessagePolicy ?? '',
-    ...(deletion === undefined ? {} : { [DELETION_GRACE]: String(deletion) }),
-    ...(termination === undefined ? {} : { [TERMINATION_GRACE]: String(termination) }),
-    ...(preStop ? { [PRE_STOP]: JSON.stringify(preStop) } : {}),
-    ...(container.ports?.length ? { [PORTS]: JSON.stringify(container.ports) } : {}),
-  };
+    [DELETION_GRACE]: deletion === undefined ? undefined : String(deletion),
+    [TERMINATION_GRACE]: termination === undefined ? undefined : String(termination),
+    [PRE_STOP]: preStop ? JSON.stringify(preStop) : undefined,
+    [PORTS]: container.ports?.length ? JSON.stringify(container.ports) : undefined,
+  });
 }
 
 /** Differs when the container must be made anew: when its image was changed, the only field that can be. */

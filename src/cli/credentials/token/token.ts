@@ -1,7 +1,9 @@
 /** `qd token`: bootstrap tokens that machines join the cluster with, kept as Secrets in kube-system. */
+
 import { createHash, X509Certificate } from 'node:crypto';
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { withoutUndefined } from '../../../base/json/tree.ts';
 import { type Random, systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
@@ -73,14 +75,14 @@ export function newToken(random: Random): string {
 export function secretOf(token: string, flags: CreateFlags, now: number) {
   const [id = '', secret = ''] = token.split('.');
   const expiration = flags.ttl > 0 ? timestamp(now + flags.ttl) : undefined;
-  const stringData = {
+  const stringData = withoutUndefined({
     'token-id': id,
     'token-secret': secret,
-    ...(expiration ? { expiration } : {}),
-    ...(flags.description ? { description: flags.description } : {}),
-    ...(flags.groups.length > 0 ? { 'auth-extra-groups': flags.groups.join(',') } : {}),
+    expiration,
+    description: flags.description || undefined,
+    'auth-extra-groups': flags.groups.length > 0 ? flags.groups.join(',') : undefined,
     ...Object.fromEntries(flags.usages.map((usage) => [`usage-bootstrap-${usage}`, 'true'])),
-  };
+  });
   return { metadata: { name: `${PREFIX}${id}`, namespace: NAMESPACE }, type: TYPE, stringData };
 }
 

@@ -1,5 +1,5 @@
 import type { ObjectReply } from '../../../api/reply.ts';
-import { clone, setPath } from '../../../base/json/tree.ts';
+import { clone, setPath, withoutUndefined } from '../../../base/json/tree.ts';
 import { type Scale, type ScaleShape, scaleShapeOf } from '../../../kinds/groups/autoscaling/scale.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { validate } from '../../../schema/validate.ts';
@@ -64,12 +64,12 @@ async function applyReplicas(core: Ports, request: ApiRequest): Promise<ObjectRe
   const config = {
     apiVersion: version.apiVersion,
     kind: kind.kind,
-    metadata: {
+    metadata: withoutUndefined({
       name,
-      ...(namespace ? { namespace } : {}),
-      ...(resourceVersion ? { resourceVersion } : {}),
-      ...(uid ? { uid } : {}),
-    },
+      namespace: namespace || undefined,
+      resourceVersion: resourceVersion || undefined,
+      uid: uid || undefined,
+    }),
   };
   const shape = scaleShapeOf(version.apiVersion);
   const before = scaleOf(resource, { ...config, metadata: { name: call.name } });

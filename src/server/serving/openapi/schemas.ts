@@ -1,4 +1,5 @@
 /** Shapes as JSON Schema, in the dialects of OpenAPI 2 and OpenAPI 3. */
+import { withoutUndefined } from '../../../base/json/tree.ts';
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../../schema/schema.ts';
 import type { Json } from '../backend.ts';
 import type { Definition, Definitions } from './definitions.ts';
@@ -105,19 +106,20 @@ export class DefinitionRenderer {
       (name) => this.#dialect.complete || !shape.fields[name]?.nullable,
     );
     const description = this.#isDescribedByUses(definition) ? undefined : descriptionOf(definition);
-    return {
-      ...(description ? { description } : {}),
-      ...(fields.length > 0 && isListed
-        ? { properties: Object.fromEntries(fields.map(([name, field]) => [name, this.#property(name, field, home)])) }
-        : {}),
-      ...(required.length > 0 && isListed ? { required } : {}),
+    return withoutUndefined({
+      description: description || undefined,
+      properties:
+        fields.length > 0 && isListed
+          ? Object.fromEntries(fields.map(([name, field]) => [name, this.#property(name, field, home)]))
+          : undefined,
+      required: required.length > 0 && isListed ? required : undefined,
       type: 'object',
-      ...(shape.embedded ? { 'x-kubernetes-embedded-resource': true } : {}),
-      ...(open ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
-      ...(kinds.length > 0 ? { 'x-kubernetes-group-version-kind': kinds } : {}),
-      ...(isAtomic(definition) ? { 'x-kubernetes-map-type': 'atomic' } : {}),
+      'x-kubernetes-embedded-resource': shape.embedded ? true : undefined,
+      'x-kubernetes-preserve-unknown-fields': open ? true : undefined,
+      'x-kubernetes-group-version-kind': kinds.length > 0 ? kinds : undefined,
+      'x-kubernetes-map-type': isAtomic(definition) ? 'atomic' : undefined,
       ...shape.extensions,
-    };
+    });
   }
 
   /** Returns the schema that a custom kind publishes itself. */
@@ -139,10 +141,7 @@ export class DefinitionRenderer {
     const body = name === 'fieldsV1' ? this.#reference(SCALARS.fields) : this.#value(schema, home);
     const said = this.#dialect.complete ? defaultOf(schema) : undefined;
     if (description === undefined && said === undefined) return body;
-    return this.#beside(body, {
-      ...(description === undefined ? {} : { description }),
-      ...(said === undefined ? {} : { default: said }),
-    });
+    return this.#beside(body, withoutUndefined({ description, default: said }));
   }
 
   /**
@@ -207,12 +206,11 @@ export class DefinitionRenderer {
     const definition = this.#definitions.all.get(name);
     const atomic = schema.atomic ?? false;
     const strategy = schema.retainKeys ? 'retainKeys' : schema.replace ? 'replace' : undefined;
-    const extensions = {
-      ...(definition && isAtomic(definition) !== atomic
-        ? { 'x-kubernetes-map-type': atomic ? 'atomic' : 'granular' }
-        : {}),
-      ...(strategy ? { 'x-kubernetes-patch-strategy': strategy } : {}),
-    };
+    const extensions = withoutUndefined({
+      'x-kubernetes-map-type':
+        definition && isAtomic(definition) !== atomic ? (atomic ? 'atomic' : 'granular') : undefined,
+      'x-kubernetes-patch-strategy': strategy,
+    });
     return this.#beside(this.#reference(name), extensions);
   }
 
@@ -228,12 +226,12 @@ export class DefinitionRenderer {
 }
 
 function listExtensions({ list, keys, merge, retainKeys }: ListSchema): Json {
-  return {
-    ...(keys ? { 'x-kubernetes-list-map-keys': keys } : {}),
+  return withoutUndefined({
+    'x-kubernetes-list-map-keys': keys,
     'x-kubernetes-list-type': list,
-    ...(typeof merge === 'string' ? { 'x-kubernetes-patch-merge-key': merge } : {}),
-    ...(merge ? { 'x-kubernetes-patch-strategy': retainKeys ? 'merge,retainKeys' : 'merge' } : {}),
-  };
+    'x-kubernetes-patch-merge-key': typeof merge === 'string' ? merge : undefined,
+    'x-kubernetes-patch-strategy': merge ? (retainKeys ? 'merge,retainKeys' : 'merge') : undefined,
+  });
 }
 
 function mapExtensions({ atomic }: MapSchema): Json {

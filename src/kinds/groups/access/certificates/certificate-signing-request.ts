@@ -1,4 +1,5 @@
 import { addAll } from '../../../../base/collections/add-all.ts';
+import { withoutUndefined } from '../../../../base/json/tree.ts';
 import { s } from '../../../../schema/builders.ts';
 import { duplicate, type FieldError, invalid, notSupported, required, under } from '../../../../schema/field-error.ts';
 import { pathSegmentName } from '../../../../schema/names.ts';
@@ -127,24 +128,25 @@ export const CertificateSigningRequest = defineKind({
 
 /** The fields that the client may set. */
 function clientFields({ request: signed, signerName: signer, expirationSeconds, usages: usageList }: Spec): Spec {
-  return {
+  return withoutUndefined({
     request: signed,
     signerName: signer,
-    ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
-    ...(usageList ? { usages: usageList } : {}),
-  };
+    expirationSeconds,
+    usages: usageList,
+  });
 }
 
 /** The fields that identify the user. */
 function userFields({ name, uid, groups, extra }: Requester): Partial<Spec> {
-  return {
-    ...(name ? { username: name } : {}),
-    ...(uid ? { uid } : {}),
-    ...(groups.length ? { groups: [...groups] } : {}),
-    ...(extra && Object.keys(extra).length
-      ? { extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])) }
-      : {}),
-  };
+  return withoutUndefined({
+    username: name || undefined,
+    uid: uid || undefined,
+    groups: groups.length ? [...groups] : undefined,
+    extra:
+      extra && Object.keys(extra).length
+        ? Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]))
+        : undefined,
+  });
 }
 
 /** The status after an update through `approval`, which changes nothing but conditions. */
