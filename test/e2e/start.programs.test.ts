@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newDirectory, type Qd, runQd, runUntilReady, startQd } from './program.ts';
 
 const NODES = '/api/v1/nodes';
@@ -11,13 +11,20 @@ const SECRETS = '/api/v1/namespaces/default/secrets';
 
 let directory: string;
 const running: Qd[] = [];
-beforeEach(async () => {
+
+async function prepare(): Promise<void> {
   directory = await newDirectory();
-});
-afterEach(async () => {
+}
+
+async function cleanUp(): Promise<void> {
   await Promise.all(running.splice(0).map((qd) => qd.stop('SIGKILL')));
   await rm(directory, { recursive: true, force: true });
-});
+}
+
+function eachPrepared(): void {
+  beforeEach(prepare);
+  afterEach(cleanUp);
+}
 
 /** Environment of a user of this machine without a kubeconfig. */
 const home = () => ({ HOME: directory, KUBECONFIG: '' });
@@ -40,21 +47,33 @@ const readinessOfAll = async (qd: Qd) =>
   );
 
 describe('a start without flags, except for the runtime', () => {
-  test('has one node, and says that it is simulated', async () => {
-    const said = await up();
+  let said: string;
+  beforeAll(async () => {
+    await prepare();
+    said = await up();
+  });
+  afterAll(cleanUp);
+
+  test('has one node, and says that it is simulated', () => {
     expect(said).toMatch(/^nodes +quarterdeck-node-1, simulated: pods are not really run \(\d+ ms\)$/m);
     expect(said).toContain('kubectl --context quarterdeck create deployment hello --image=nginx');
   });
 
   test('shows a count of controllers, not their names', async () => {
-    const said = await up();
     expect(said).toMatch(/^controllers +\d\d, and the scheduler \(\d+ ms\)$/m);
     expect(await up('--controllers', 'namespace,root-ca')).toMatch(/^controllers +2 of \d\d, no scheduler \(/m);
   });
 
+  test('switches no context of the kubeconfig of the user when that was empty', () => {
+    expect(said).not.toContain('switched');
+  });
+});
+
+describe('a start with a node', () => {
+  eachPrepared();
+
   test('schedules pods', async () => {
-    const qd = await startQd({ directory, flags: ['--nodes', '1'] });
-    running.push(qd);
+    const qd = await start('--nodes', '1');
     const spec = { containers: [{ name: 'c', image: 'nginx' }] };
     await qd.request('POST', PODS, { body: { metadata: { name: 'one' }, spec } });
     const pod = await qd.until(PODS, ({ status }) => status.phase === 'Running');
@@ -63,25 +82,19 @@ describe('a start without flags, except for the runtime', () => {
 });
 
 describe('the next start', () => {
-  test('has the same runtime, nodes, rules and pod addresses', async () => {
+  eachPrepared();
+
+  test('has the same runtime, nodes, rules and pod addresses, also by a path relative to another working directory', async () => {
     const rules = join(directory, 'rules.yaml');
     await writeFile(rules, 'nodes: [{ labels: { tier: gold } }]\n');
+    const relative = join('..', '..', '..', '..', '..', '..', '..', '..', rules);
     await (
-      await start('--runtime', 'simulated', '--nodes', '2', '--simulation', rules, '--cluster-cidr', '10.9.0.0/16')
+      await start('--runtime', 'simulated', '--nodes', '2', '--simulation', relative, '--cluster-cidr', '10.9.0.0/16')
     ).stop();
     expect(JSON.parse(await readFile(join(directory, 'data', 'cluster.json'), 'utf8'))).toMatchObject({
       ...{ runtime: 'simulated', nodes: 2, simulation: rules, clusterCidr: '10.9.0.0/16' },
     });
     expect(await again()).toMatch(/^nodes +2, simulated/m);
-  });
-
-  test('finds files that were named relative to another working directory', async () => {
-    const rules = join(directory, 'rules.yaml');
-    await writeFile(rules, 'nodes: []\n');
-    const relative = join('..', '..', '..', '..', '..', '..', '..', '..', rules);
-    await (await start('--nodes', '1', '--simulation', relative)).stop();
-    const { simulation } = JSON.parse(await readFile(join(directory, 'data', 'cluster.json'), 'utf8'));
-    expect(simulation).toBe(rules);
   });
 
   test('says how to drop a remembered file of rules that is gone', async () => {
@@ -114,6 +127,8 @@ describe('the next start', () => {
 });
 
 describe('a node that is left out', () => {
+  eachPrepared();
+
   test('is named, and is not ready although no controller marks it', async () => {
     await (await start('--nodes', '3')).stop('SIGKILL');
     const qd = await start('--nodes', '1', '--controllers', 'namespace');
@@ -146,6 +161,8 @@ describe('a node that is left out', () => {
 });
 
 describe('the kubeconfig of the user', () => {
+  eachPrepared();
+
   const config = (current: string) =>
     `apiVersion: v1\nkind: Config\ncontexts:\n- name: ${current}\n  context: {cluster: c, user: u}\ncurrent-context: ${current}\n`;
 
@@ -156,10 +173,6 @@ describe('the kubeconfig of the user', () => {
     expect(said).toContain('kubectl context switched from "work" to "dev"');
     expect(said).toContain('kubectl config use-context work');
     expect(await up('--name', 'dev'), 'the second start switches nothing').not.toContain('switched');
-  });
-
-  test('was empty: then nothing is switched', async () => {
-    expect(await up('--name', 'dev')).not.toContain('switched');
   });
 
   test('that KUBECONFIG names and that is missing is created, which is said', async () => {
