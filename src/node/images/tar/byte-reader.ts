@@ -36,11 +36,18 @@ export class ByteReader {
   }
 
   async skip(count: number): Promise<void> {
-    for (let missing = count; missing > 0; ) {
-      const part = await this.take(missing);
-      if (part === undefined) throw truncated();
-      missing -= part.length;
+    if ((await this.skipAtMost(count)) < count) throw truncated();
+  }
+
+  /** Returns how many bytes there were to skip. */
+  async skipAtMost(count: number): Promise<number> {
+    let skipped = 0;
+    while (skipped < count) {
+      const part = await this.take(count - skipped);
+      if (part === undefined) break;
+      skipped += part.length;
     }
+    return skipped;
   }
 
   /** Reads the rest: code that computes a digest of the stream has to see all of it. */

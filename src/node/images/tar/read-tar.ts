@@ -65,8 +65,10 @@ async function* entry(reader: ByteReader, header: EntryHeader): AsyncGenerator<T
     }
   }
   yield { ...header, content: content() };
-  await reader.skip(left + paddingOf(header.size));
+  await reader.skip(left);
   left = 0;
+  // Some writers leave out the padding of the last entry and the end mark.
+  await reader.skipAtMost(paddingOf(header.size));
 }
 
 async function extended(reader: ByteReader, { size }: RawHeader): Promise<Buffer> {

@@ -116,6 +116,15 @@ test('an archive that is cut off is an error', async () => {
   await expect(read(bytes.subarray(0, 3000))).rejects.toThrow('ends too early');
 });
 
+test('an archive may end with the content of its last entry', async () => {
+  const bytes = await write([file('a', 'x'), file('b', 'y'.repeat(700))]);
+  const end = 512 + 512 + 512 + 700;
+  const texts = async (length: number) => (await read(bytes.subarray(0, length))).map(({ text }) => text.length);
+  expect(await texts(end)).toEqual([1, 700]);
+  expect(await texts(end + 10)).toEqual([1, 700]);
+  await expect(texts(end - 1)).rejects.toThrow('ends too early');
+});
+
 test('something else is an error', async () => {
   await expect(read(Buffer.alloc(2000, 'x'))).rejects.toThrow('not a tar archive');
 });
