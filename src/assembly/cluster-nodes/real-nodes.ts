@@ -108,7 +108,7 @@ export async function startRealNodes(
       volumesDirectory: isShared ? undefined : volumesDirectory,
       dataDirectory: directory,
       clusterDomain: api.clusterDomain,
-      clusterDns,
+      clusterDns: () => clusterDns,
       apiServer: { host: hostForPods(api), port: api.port },
       config,
       network,

@@ -4,7 +4,7 @@ import { answering, logCheck } from '../../server/serving/http/documents/health.
 import type { HttpServer } from '../../server/serving/http/server.ts';
 import { Metrics } from '../../server/serving/metrics/metrics.ts';
 import { ObjectMetrics } from '../../server/serving/metrics/objects.ts';
-import { advertisedAddress, apiPorts, urlOf } from '../addresses.ts';
+import { advertisedAddress, apiPorts, isLoopback, urlOf } from '../addresses.ts';
 import { startDns } from '../cluster-network/dns.ts';
 import { startIngress } from '../cluster-network/ingress.ts';
 import { hasRunningPods, type OpeningNetwork, openNetwork } from '../cluster-network/network.ts';
@@ -38,7 +38,7 @@ export interface StartedCluster extends StartedNodes {
 /** Resolves when the API can be used and the nodes are registered. */
 export async function startCluster(options: ClusterOptions): Promise<StartedCluster> {
   const { startPart, address, machineClock, random, insecurePort } = options;
-  const network = hasRealPods(options.nodes) ? openNetwork(networkOptions(options)) : undefined;
+  const network = servesPods(options) ? openNetwork(networkOptions(options)) : undefined;
   const opened = await startPart('store', async () => {
     const { store, encryptStale } = await openStore({ ...options, ...options.store });
     return { store, encryptStale, revision: await store.revision() };
@@ -105,6 +105,11 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
       });
     },
   };
+}
+
+/** Reports whether pods may ask this server for names: those of its own nodes, or of agents on other machines. */
+function servesPods({ nodes, address: { bindAddress } }: ClusterOptions): boolean {
+  return hasRealPods(nodes) || (nodes.names.length === 0 && !isLoopback(bindAddress));
 }
 
 interface ClusterState {
@@ -217,7 +222,8 @@ async function startNodesAndNetwork(
       authority: () => state.pki.authority,
     }),
   );
-  if (network && ingress) {
+  // Without a node of its own, the machine has no way to the pods.
+  if (network && ingress && hasRealPods(options.nodes)) {
     await startPart('ingress', () => startIngress({ ...options, ...ingress, api, network, server, isShared }));
   }
   return started;

@@ -34,7 +34,7 @@ async function start(machine: string, options: Partial<NodeOptions> = {}): Promi
   const node = await startNode({
     ...{ client, clock, random: systemRandom, log: silent, name: NAME, dataDirectory: join(directory, machine) },
     ...{ runtime: 'process', endpoint: undefined, addresses: ['192.0.2.1'], podCIDR: '10.0.0.0/24' },
-    ...{ clusterDomain: 'cluster.local', clusterDns: [], apiServer: { host: '192.0.2.1', port: 443 } },
+    ...{ clusterDomain: 'cluster.local', clusterDns: () => [], apiServer: { host: '192.0.2.1', port: 443 } },
     ...{ openAfter: new Promise(() => {}), version: 'v1.36.4', path: '', hidden: async () => [] },
     ...{ canBeElsewhere: true, config: DEFAULT_NODE_CONFIG },
     ...options,

@@ -157,6 +157,7 @@ export class NodeParts {
     const { clusterDns, clusterDomain, path, startServices } = this.#options;
     const { runtime, volumes, pullRecords, machine } = parts;
     const settings = await parts.settings();
+    const resolvConf = parseResolvConf(await text('/etc/resolv.conf'));
     await makeDirectory(join(this.#directory, LOGS), PRIVATE_DIRECTORY);
     this.agent = startAgent({
       client,
@@ -172,7 +173,13 @@ export class NodeParts {
         hostIPs: addresses,
         resources: await machineResources(),
         podPidsLimit: config.podPidsLimit,
-        dns: { clusterDns, clusterDomain, node: parseResolvConf(await text('/etc/resolv.conf')) },
+        dns: {
+          get clusterDns() {
+            return clusterDns();
+          },
+          clusterDomain,
+          node: resolvConf,
+        },
         hosts: `${await text('/etc/hosts')}\n`,
       },
       logRoot: join(this.#directory, LOGS),

@@ -29,7 +29,8 @@ export interface NodeOptions {
   /** Where the volumes are that were provisioned on the node; undefined: at the paths that they have. */
   readonly volumesDirectory?: string | undefined;
   readonly clusterDomain: string;
-  readonly clusterDns: readonly string[];
+  /** The addresses of the cluster's DNS servers, for a pod that starts now. */
+  readonly clusterDns: () => readonly string[];
   /** Where programs are searched: the value of PATH. */
   readonly path: string;
   /** Lists paths of this machine that pods with its files do not see: data directories of clusters, and kubeconfigs. */

@@ -41,7 +41,7 @@ async function stopEarly(): Promise<RulesOwner[]> {
       config: DEFAULT_NODE_CONFIG,
     },
     ...{ runtime: 'process', endpoint: undefined, addresses: ['192.0.2.1'], podCIDR: '10.0.0.0/24' },
-    ...{ clusterDomain: 'cluster.local', clusterDns: [], apiServer: { host: '192.0.2.1', port: 443 } },
+    ...{ clusterDomain: 'cluster.local', clusterDns: () => [], apiServer: { host: '192.0.2.1', port: 443 } },
     ...{ openAfter: new Promise(() => {}), version: 'v1.36.4', path: '', hidden: async () => [] },
     startServices: () => Promise.reject(new Error('the runtime is not open')),
     removeRules: async (owner) => void removed.push(owner),

@@ -159,7 +159,9 @@ function kubeletConfiguration({ clusterDomain, clusterDns, config }: NodeOptions
     authentication: { x509: {}, webhook: { enabled: true }, anonymous: { enabled: false } },
     authorization: { mode: 'Webhook' },
     clusterDomain,
-    clusterDNS: clusterDns,
+    get clusterDNS() {
+      return clusterDns();
+    },
     maxPods: config.maxPods,
     podPidsLimit: config.podPidsLimit ?? -1,
     staticPodPath: config.podManifestPath,

@@ -19,12 +19,10 @@ import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import { type Client, createClient } from '../../client/client.ts';
+import { createClient } from '../../client/client.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import { httpsTransport } from '../../client/transport/http/https-transport.ts';
 import { hasPinnedKey, pinnedAuthority } from '../../client/transport/http/pinned-authority.ts';
-import { Service } from '../../kinds/groups/core/service/service.ts';
-import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
 import { rememberElsewhere } from '../clusters/elsewhere.ts';
 import { clustersHome } from '../flags/cluster.ts';
 import { certificates, fromFile } from '../flags/file-content.ts';
@@ -36,6 +34,7 @@ import { checkWritableDirectory } from '../process/writable.ts';
 import { takeLock } from '../up/directory/lock.ts';
 import { writeAgentFile } from './agent-file.ts';
 import { chooseRuntime } from './choose-runtime.ts';
+import { followClusterDns } from './cluster-dns.ts';
 import type { AgentFlags } from './flags.ts';
 import { hiddenPaths } from './hidden-paths.ts';
 import { checkNodeFlags, nodeConfig } from './node-config.ts';
@@ -43,7 +42,6 @@ import { checkNodeFlags, nodeConfig } from './node-config.ts';
 /** Watches end after this time, so that a dead connection is noticed. */
 const WATCH_SECONDS = 300;
 const PIN_TIMEOUT_MS = 10_000;
-const DNS_TIMEOUT_MS = 5_000;
 
 export async function agent(flags: AgentFlags): Promise<void> {
   const { server, dataDir: directory } = flags;
@@ -144,6 +142,8 @@ async function runMember(
   const config = nodeConfig(flags, false);
   const path = process.env.PATH ?? '';
   const { clusterDomain } = flags;
+  const following = { client, clock, random, log, directory, signal: end.signal, watchSeconds: WATCH_SECONDS };
+  const dns = flags.clusterDns ? undefined : await followClusterDns(following);
   const daemon = new OwnServiceDaemon({ dataDirectory: directory, clusterDomain, clock, random, log });
   const running = await startNode({
     client,
@@ -162,7 +162,7 @@ async function runMember(
     config,
     path,
     hidden: () => hiddenPaths(directory, process.env.KUBECONFIG),
-    clusterDns: flags.clusterDns ?? (await dnsServiceAddress(client, log)),
+    clusterDns: () => flags.clusterDns ?? dns?.addresses() ?? [],
     version: apiVersion.gitVersion,
     watchSeconds: WATCH_SECONDS,
     authority: () => ca,
@@ -183,6 +183,7 @@ async function runMember(
         onServed: () => daemon.commit().catch((error: unknown) => log.debug('the network daemon was left', { error })),
       }),
   }).catch((error: unknown) => {
+    end.abort(error);
     transport.close();
     throw error;
   });
@@ -201,6 +202,7 @@ async function runMember(
   });
   signal.removeEventListener('abort', onStop);
   await running.stop();
+  await dns?.stopped();
   await daemon.leave();
   transport.close();
   return signal.aborted ? undefined : next;
@@ -241,21 +243,6 @@ async function authorityOf({ caFile, caHash, dataDir }: AgentFlags, server: stri
     const known = await readFile(kept, 'utf8').catch(() => undefined);
     if (known !== undefined && hasPinnedKey(new X509Certificate(known), caHash)) return known;
     throw error;
-  }
-}
-
-/** The address of the cluster's DNS service; none when there is no such service, or the server cannot be reached now. */
-async function dnsServiceAddress(client: Client, log: Logger): Promise<readonly string[]> {
-  const { name, namespace } = DNS_SERVICE;
-  try {
-    const { spec } = await client
-      .of(Service)
-      .in(namespace)
-      .get(name, { signal: AbortSignal.timeout(DNS_TIMEOUT_MS) });
-    return spec.clusterIPs ?? [];
-  } catch (error) {
-    log.warn('pods get no cluster DNS: its service cannot be read', { error: String(error) });
-    return [];
   }
 }
 

@@ -1,5 +1,6 @@
 /** Services of a machine that joined without root: they go on while its agent does not run. */
 import type { ChildProcess } from 'node:child_process';
+import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { chmod, rm } from 'node:fs/promises';
 import { get } from 'node:http';
@@ -33,7 +34,8 @@ afterAll(async () => {
   await end(agent, 'SIGKILL');
   const reset = await runQd(['reset', '--yes', '--data-dir', data], { env: { HOME: directory }, ...user });
   expect(reset).toMatchObject({ code: 0, stderr: '' });
-  await qd.stop();
+  // DNS for the pods of agents goes on without the server.
+  expect(await runQd(['reset', '--yes', '--data-dir', join(directory, 'data')])).toMatchObject({ code: 0 });
   await rm(directory, { recursive: true, force: true });
 }, TIMEOUT_MS);
 
@@ -71,6 +73,19 @@ async function publish(name: string, nodePort: number): Promise<void> {
     body: { metadata: { name }, spec: { type: 'NodePort', selector: { app: 'web' }, ports } },
   });
 }
+
+test('a server without nodes serves DNS for the pods of agents', async () => {
+  const system = '/api/v1/namespaces/kube-system';
+  const { body: service } = await qd.request('GET', `${system}/services/kube-dns`);
+  expect(service.spec.clusterIP).toMatch(/\.10$/);
+  const { body: endpoints } = await qd.request('GET', `${system}/endpoints/kube-dns`);
+  const [{ addresses, ports }] = endpoints.subsets;
+  const resolver = new Resolver({ tries: 2 });
+  resolver.setServers([`${addresses[0].ip}:${ports.find(({ name }: any) => name === 'dns').port}`]);
+  const lookup = () => resolver.resolve4('kube-dns.kube-system.svc.cluster.local').catch(({ code }) => code);
+  // The server answers names once it has read all Services.
+  await expect.poll(lookup).toEqual([service.spec.clusterIP]);
+});
 
 test.each(['SIGTERM', 'SIGKILL'] as const)(
   'a node port answers while the agent is stopped by %s, and after its next start',
