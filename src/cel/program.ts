@@ -9,13 +9,13 @@ import { CostExceeded, Frame, type Variables } from './evaluate/frame.ts';
 import { Interrupted, type Pace, Progress } from './evaluate/progress.ts';
 import { formatIssue, type Issue } from './syntax/issues.ts';
 import { parse } from './syntax/parser.ts';
-import { sameType, type Type } from './types/type.ts';
+import type { Type } from './types/type.ts';
 import { Failure } from './values/failure.ts';
 import { forgetKeys } from './values/map.ts';
 import type { Value } from './values/value.ts';
 
-/** Default limit for the cost of one evaluation: Kubernetes' limit for a call. */
-const DEFAULT_CALL_LIMIT = 1_000_000;
+/** Limit for the cost of one evaluation: Kubernetes' limit for a call. */
+const CALL_LIMIT = 1_000_000;
 
 /** Cost from which an evaluation counts as long: it then starts again in a form that can be interrupted. */
 const QUICK_COST = 5_000;
@@ -53,44 +53,25 @@ export class CompileError extends Error {
   }
 }
 
-export interface CompileOptions {
-  /** The types that the expression may have; any where it is left out. `dyn` is always accepted. */
-  readonly resultTypes?: readonly Type[];
-  readonly callLimit?: number;
-}
-
 /** Compiles an expression. Throws a CompileError. */
-export function compile(source: string, environment: Environment, options: CompileOptions = {}): Program {
+export function compile(source: string, environment: Environment): Program {
   const parsed = parse(source, (name, member, arity) => environment.macro(name, member, arity));
   if (parsed.issues.length > 0) throw new CompileError(parsed.issues, source);
   const { checked, issues } = check(parsed.expression, environment);
   if (issues.length > 0) throw new CompileError(issues, source);
   const wrongLiterals = checkLiterals(parsed.expression);
   if (wrongLiterals.length > 0) throw new CompileError(wrongLiterals, source);
-  const program = new Program(source, checked, options.callLimit ?? DEFAULT_CALL_LIMIT);
-  const { resultTypes } = options;
-  const { resultType } = program;
-  if (
-    resultTypes !== undefined &&
-    resultType.kind !== 'dyn' &&
-    !resultTypes.some((type) => sameType(type, resultType))
-  ) {
-    const wanted = resultTypes.length === 1 ? `${resultTypes[0]}` : `one of [${resultTypes.join(' ')}]`;
-    throw new CompileError([{ position: undefined, message: `must evaluate to ${wanted}` }], source);
-  }
-  return program;
+  return new Program(source, checked);
 }
 
 export class Program {
   readonly source: string;
   readonly #checked: Checked;
-  readonly #callLimit: number;
   #compiled: Compiled | undefined;
 
-  constructor(source: string, checked: Checked, callLimit: number) {
+  constructor(source: string, checked: Checked) {
     this.source = source;
     this.#checked = checked;
-    this.#callLimit = callLimit;
   }
 
   get resultType(): Type {
@@ -115,7 +96,7 @@ export class Program {
     this.#compiled ??= compileExpression(this.#checked);
     const compiled = this.#compiled;
     const left = budget === undefined ? Number.POSITIVE_INFINITY : budget.limit - budget.used;
-    const limit = Math.min(this.#callLimit, left);
+    const limit = Math.min(CALL_LIMIT, left);
     if (pace !== undefined && limit > QUICK_COST) {
       try {
         return evaluateIn(compiled, new Frame(variables, compiled.slots, QUICK_COST), budget);
@@ -124,7 +105,7 @@ export class Program {
         if (!(error instanceof CostExceeded) && !(error instanceof Paused)) throw error;
       }
     }
-    const run = { compiled, variables, budget, limit, scope: this.#callLimit <= left ? 'call' : 'budget' } as const;
+    const run = { compiled, variables, budget, limit, scope: CALL_LIMIT <= left ? 'call' : 'budget' } as const;
     return pace === undefined ? evaluateWithin(run) : new Paused(run, pace).resume();
   }
 }

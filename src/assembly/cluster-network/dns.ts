@@ -88,7 +88,11 @@ export async function startDns(options: DnsOptions): Promise<ClusterDns> {
   const feed = new ZoneFeed(informers, clusterDomain, report);
   dns.onRestart(() => feed.repeat());
   const upkeep = new ReconcileLoop({
-    ...{ clock, random, log, turns: eachTurn, isExpected: isLostRace },
+    clock,
+    random,
+    log,
+    turns: eachTurn,
+    isExpected: isLostRace,
     failure: 'the service of the DNS server was not restored',
     reconcile: async () => void (await publish()),
   });

@@ -70,7 +70,10 @@ export async function serveNamedKinds({ server, clock, random, log, signal }: Na
   const types = informers.of<FederatedType>(FederatedType);
   const states = new Map<string, ServingState>();
   const loop = new ReconcileLoop({
-    ...{ clock, random, log, isExpected: isLostRace },
+    clock,
+    random,
+    log,
+    isExpected: isLostRace,
     failure: 'the status of a federated type could not be written',
     reconcile: async (name) => {
       const [type, state] = [types.lister.get(name), states.get(name)];

@@ -65,7 +65,10 @@ export class NodeReporter {
     const { clock, random, log, signal } = options;
     this.#options = options;
     this.#loop = new ReconcileLoop({
-      ...{ clock, random, log, backoff: RETRY },
+      clock,
+      random,
+      log,
+      backoff: RETRY,
       failure: 'cannot report the status of the node',
       reconcile: () => this.#reconcile(),
     });

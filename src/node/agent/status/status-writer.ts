@@ -67,7 +67,11 @@ export class StatusWriter {
     const { clock, random, log } = options;
     this.#options = options;
     this.#loop = new ReconcileLoop({
-      ...{ clock, random, log, workers: WORKERS, backoff: RETRY },
+      clock,
+      random,
+      log,
+      workers: WORKERS,
+      backoff: RETRY,
       failure: 'cannot write the status of a pod',
       // The pod is gone, or replaced by another of its name: the informer will tell.
       isExpected: isLostRace,

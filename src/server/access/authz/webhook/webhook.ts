@@ -18,10 +18,6 @@ export interface WebhookOptions {
   readonly post: PostReview;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Time for which an `allow` is cached. */
-  readonly allowedTtlMs?: number;
-  /** Time for which any other decision is cached. */
-  readonly deniedTtlMs?: number;
   /** Timeout of an attempt. */
   readonly timeoutMs?: number;
 }
@@ -33,7 +29,9 @@ interface CachedDecision {
 
 const MAX_CACHED_BYTES = 8 * 1024 * 1024;
 const DECISION_BYTES = 200;
+/** Time for which an `allow` is cached. */
 const ALLOWED_TTL_MS = 300_000;
+/** Time for which any other decision is cached. */
 const DENIED_TTL_MS = 30_000;
 const TIMEOUT_MS = 10_000;
 /** Delay before the second attempt; each further delay is 1.5 times as long. */
@@ -102,8 +100,8 @@ export class Webhook implements Authorizer {
   }
 
   #store(key: string, decision: Decision, isAllowed: boolean): void {
-    const { clock, allowedTtlMs = ALLOWED_TTL_MS, deniedTtlMs = DENIED_TTL_MS } = this.#options;
-    this.#cache.set(key, { decision, expires: clock.now() + (isAllowed ? allowedTtlMs : deniedTtlMs) });
+    const expires = this.#options.clock.now() + (isAllowed ? ALLOWED_TTL_MS : DENIED_TTL_MS);
+    this.#cache.set(key, { decision, expires });
   }
 }
 
