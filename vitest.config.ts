@@ -34,8 +34,13 @@ const COMMON = {
   hookTimeout: 90_000,
   // Time limits end what hangs. A slow machine must not reach them.
   expect: { poll: { timeout: 10_000 } },
-  // kubectl ends soon: with this, its garbage is seldom collected, which is a fifth of its work.
-  env: { TMPDIR: runDirectory, [IN_A_TEST]: 'true', GOGC: '400' },
+  env: {
+    ...{ TMPDIR: runDirectory, [IN_A_TEST]: 'true' },
+    // kubectl ends soon: with this, its garbage is seldom collected, which is a fifth of its work.
+    GOGC: '400',
+    // npm would ask its registry for a newer release of itself.
+    npm_config_update_notifier: 'false',
+  },
 } as const;
 
 /** More of them run at a time than there are cores: each may take longer. */

@@ -109,13 +109,20 @@ function inItsTerminal(command: string): string {
 
 async function runScript(script: string, directory: string): Promise<void> {
   const path = [join(directory, 'bin'), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin'];
+  const { npm_config_update_notifier } = process.env;
   const child = spawn('bash', [script], {
     cwd: join(directory, 'work'),
     // A separate session, to end with everything that the page left in the background.
     detached: true,
     timeout: PAGE_TIMEOUT_MS,
     stdio: 'ignore',
-    env: { HOME: join(directory, 'home'), PATH: path.join(delimiter), SCRATCH: directory, TERM: 'dumb' },
+    env: {
+      HOME: join(directory, 'home'),
+      PATH: path.join(delimiter),
+      SCRATCH: directory,
+      TERM: 'dumb',
+      npm_config_update_notifier,
+    },
   });
   try {
     await once(child, 'exit');
