@@ -18,7 +18,10 @@ import type { Sent } from './http-request.ts';
 import { LineSplitter } from './line-splitter.ts';
 
 export interface HttpTransportOptions {
-  /** Sends a request, and resolves with the head of the response. The signal aborts the request and its body. */
+  /**
+   * Sends a request, and resolves with the head of the response. The signal aborts the request and its body; its reason is
+   * NO_ANSWER after a timeout.
+   */
   readonly send: (request: Sent & { readonly signal: AbortSignal }) => Promise<HttpResponse>;
   /** The name of the server in messages. */
   readonly peer: string;
@@ -29,8 +32,6 @@ export interface HttpTransportOptions {
   readonly readTimeoutMs?: number;
   /** Limits for bodies and events; exceeding them is an error. Default: none. */
   readonly limits?: JsonLimits;
-  /** Called when a call, or the start of a watch, had no answer in time. */
-  readonly onTimeout?: () => void;
   /** Converts an unsuccessful response to an error. */
   readonly failureOf?: (body: Body) => ApiError;
 }
@@ -40,20 +41,13 @@ export interface HttpTransport extends Transport {
   read(path: string, accept?: string): Promise<Record<string, any>>;
 }
 
+export const NO_ANSWER = new Error('the server did not answer in time');
+
 /** Time beyond the requested timeout after which the connection of a watch counts as dead. */
 const WATCH_GRACE_MS = 30_000;
 
 export function httpTransport(options: HttpTransportOptions): HttpTransport {
-  const {
-    send,
-    peer,
-    clock,
-    timeoutMs,
-    readTimeoutMs = timeoutMs,
-    limits,
-    onTimeout,
-    failureOf = anyFailure,
-  } = options;
+  const { send, peer, clock, timeoutMs, readTimeoutMs = timeoutMs, limits, failureOf = anyFailure } = options;
 
   /** Runs `work` until the signal is aborted or the timeout has passed, and turns aborts into errors with a reason. */
   async function withTimeout<T>(
@@ -66,16 +60,14 @@ export function httpTransport(options: HttpTransportOptions): HttpTransport {
     const asked = request.verb === 'watch' ? 0 : (request.options?.timeoutSeconds ?? 0) * 1000;
     const isRead = request.verb === 'get' || request.verb === 'list';
     const limitMs = request.timeoutMs ?? (isRead ? readTimeoutMs : timeoutMs) + asked;
-    const timer = clock.timer(limitMs, end);
+    const timer = clock.timer(limitMs, () => ended.abort(NO_ANSWER));
     request.signal?.addEventListener('abort', end, { once: true });
     try {
       return await work({ ...request, signal: ended.signal });
     } catch (error) {
       request.signal?.throwIfAborted();
-      if (ended.signal.aborted) {
-        onTimeout?.();
+      if (ended.signal.aborted)
         throw new ApiError('Timeout', `${peer} did not answer within ${limitMs / 1000} s`, { cause: error });
-      }
       throw unreachable(error);
     } finally {
       timer.cancel();

@@ -110,6 +110,20 @@ describe('connections', () => {
     await expect(events.next()).rejects.toMatchObject({ reason: 'ServiceUnavailable' });
     expect(await waiting).toContain('cannot reach');
   });
+
+  it('that never had an answer are given up as well', async () => {
+    let isSilent = true;
+    const { transport } = await serve((_, response) => {
+      if (!isSilent) json(response, pod);
+    });
+    const watch = transport.watch({ verb: 'watch', apiVersion: 'v1', plural: 'pods' }).catch((error) => error);
+    for (const _ of [1, 2]) {
+      await expect(transport.call({ ...request, timeoutMs: 50 })).rejects.toMatchObject({ reason: 'Timeout' });
+    }
+    isSilent = false;
+    await transport.call(request);
+    expect(await watch).toMatchObject({ reason: 'ServiceUnavailable' });
+  });
 });
 
 describe('calls', () => {

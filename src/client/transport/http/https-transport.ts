@@ -7,7 +7,7 @@ import type { Connection } from '../../kubeconfig/kubeconfig.ts';
 import type { Request } from '../transport.ts';
 import type { JsonLimits } from './http-answer.ts';
 import { httpRequestOf, type Sent } from './http-request.ts';
-import { type HttpTransport, httpTransport } from './http-transport.ts';
+import { type HttpTransport, httpTransport, NO_ANSWER } from './http-transport.ts';
 
 export interface HttpsTransportOptions extends Connection {
   readonly userAgent?: string;
@@ -40,8 +40,6 @@ interface Connections {
   readonly calls: http.Agent;
   /** The agent without a limit. */
   readonly urgent: http.Agent;
-  /** True when the server has answered over one of them. */
-  hasAnswered: boolean;
 }
 
 export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
@@ -58,31 +56,29 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
     };
     const agentOf = (limits: http.AgentOptions) =>
       plain ? new http.Agent({ keepAlive: true, ...limits }) : new https.Agent({ keepAlive: true, ...limits, ...tls });
-    return { calls: agentOf({ maxSockets: MAX_CONNECTIONS }), urgent: agentOf({}), hasAnswered: false };
+    return { calls: agentOf({ maxSockets: MAX_CONNECTIONS }), urgent: agentOf({}) };
   };
   let identity: Pick<Connection, 'cert' | 'key'> = options;
   let connections = connectionsWith(identity);
   /** The connections with the previous certificate, with the calls and watches that began with them. */
   let former: Connections | undefined;
-  /** Connections over which a call had no answer: dead ones say nothing, and neither do their watches. */
-  let suspects: Connections | undefined;
+  /** Connections over which a call had no answer, oldest first: dead ones say nothing, and neither do their watches. */
+  let suspects: Connections[] = [];
   const prefix = base.pathname.replace(/\/$/, '');
   const authorization = authorizationOf(options);
 
   /** Further calls use new connections. */
-  function suspect(): void {
-    if (!connections.hasAnswered) return;
-    if (suspects) closeAll(suspects);
-    suspects = connections;
+  function suspect(used: Connections): void {
+    if (used !== connections) return;
+    suspects = [...suspects, used].filter(isInUse);
     connections = connectionsWith(identity);
   }
 
-  /** The server answers over new connections: what waits for an answer over the old ones, watches included, is to begin anew. */
-  function answered(by: Connections): void {
-    by.hasAnswered = true;
-    if (by !== connections || !suspects) return;
-    closeAll(suspects);
-    suspects = undefined;
+  /** The server answers over new connections: what waits for it on the old ones, watches included, is to begin anew. */
+  function answered(used: Connections): void {
+    if (used !== connections) return;
+    for (const each of suspects) closeAll(each);
+    suspects = [];
   }
 
   /** Resolves with the head of the response. */
@@ -100,7 +96,10 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
     const attempt = (retry: boolean) =>
       new Promise<http.IncomingMessage>((resolve, reject) => {
         const outgoing = (plain ? http : https).request(settings);
-        const abort = () => outgoing.destroy();
+        const abort = () => {
+          if (request.signal?.reason === NO_ANSWER) suspect(used);
+          outgoing.destroy();
+        };
         let isAnswered = false;
         request.signal?.addEventListener('abort', abort, { once: true });
         outgoing.on('close', () => request.signal?.removeEventListener('abort', abort));
@@ -130,7 +129,6 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
       timeoutMs: timeout,
       readTimeoutMs: readTimeout,
       limits,
-      onTimeout: suspect,
     }),
 
     renew(renewed) {
@@ -141,7 +139,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
     },
 
     close() {
-      for (const each of [former, suspects, connections]) if (each) closeAll(each);
+      for (const each of [former, ...suspects, connections]) if (each) closeAll(each);
     },
   };
 }
@@ -151,6 +149,9 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
  * renewed too late.
  */
 const isUrgent = ({ verb, plural }: Request) => verb === 'watch' || plural === 'leases';
+
+const isInUse = ({ calls, urgent }: Connections) =>
+  [calls, urgent].some(({ sockets, freeSockets }) => Object.keys({ ...sockets, ...freeSockets }).length > 0);
 
 function closeAll({ calls, urgent }: Connections): void {
   calls.destroy();
