@@ -17,17 +17,32 @@ const WAYS: Readonly<Record<string, (path: string) => string>> = {
 
 let count = 0;
 
+/** What the runtime trusts. */
+const TRUSTED = ['/', '/dev', '/proc', '/dev/null', '/dev/pts'];
+const OTHER = '/tmp';
+/** Links at the root of an image, by where they lead. */
+const COVERING = new Map([...TRUSTED, OTHER].map((target, index) => [target, `/link-${index}`]));
+
+const loadCovering = (lab: Lab) =>
+  loadAttacker(lab.world(), 'covering', {
+    files: [...COVERING].map(([target, path]) => ({ type: 'link', path, target }) as const),
+  });
+
+interface Covering {
+  readonly target: string;
+  readonly image: Awaited<ReturnType<typeof loadCovering>>;
+  readonly sandbox?: SandboxConfig;
+}
+
 /** Mounts a volume through a link in the image, and through one in another volume. */
-async function mountedOver(lab: Lab, target: string, sandbox?: SandboxConfig): Promise<(string | Error)[]> {
-  const name = `covering-${++count}`;
-  const image = await loadAttacker(lab.world(), name, { files: [{ type: 'link', path: '/link', target }] });
-  const [folder, outer] = [await lab.world().folder(name), await lab.world().folder(`outer-${count}`)];
+async function mountedOver(lab: Lab, { target, image, sandbox }: Covering): Promise<(string | Error)[]> {
+  const [folder, outer] = [await lab.world().folder(`covering-${++count}`), await lab.world().folder(`outer-${count}`)];
   // The runtime opens the /dev/null of the container, masks files of the kernel with it, and looks for paths of mounts again.
   await writeFile(join(folder, 'null'), '');
   await symlink('.', join(folder, 'link'));
   await symlink(target, join(outer, 'link'));
   const source = target === '/dev/null' ? join(folder, 'null') : folder;
-  const ways = [[volume(source, '/link')], [volume(outer, '/data'), volume(source, '/data/link')]];
+  const ways = [[volume(source, COVERING.get(target)!)], [volume(outer, '/data'), volume(source, '/data/link')]];
   const command = ['/bin/sh', '-c', 'echo started'];
   const found = await Promise.all(ways.map((mounts) => tryToRun(lab, { ...image, command, mounts }, sandbox)));
   expect(readFileSync(join(folder, 'null'), 'utf8')).toBe('');
@@ -68,15 +83,25 @@ export function describeLinks(lab: Lab): void {
     expect(readdirSync(scratch)).toEqual([]);
   });
 
-  for (const target of ['/', '/dev', '/proc', '/dev/null', '/dev/pts']) {
+  // Loaded by the first test that needs it.
+  let covering: ReturnType<typeof loadCovering> | undefined;
+  const coveringImage = () => {
+    covering ??= loadCovering(lab);
+    return covering;
+  };
+
+  for (const target of TRUSTED) {
     promised(lab, 'containers')(`lead no volume over what the runtime trusts: ${target}`, async () => {
-      const outcomes = [...(await mountedOver(lab, target)), ...(await mountedOver(lab, target, hostUsers(lab)))];
-      for (const outcome of outcomes) expect(outcome).toBeInstanceOf(Error);
+      const image = await coveringImage();
+      const own = await mountedOver(lab, { target, image });
+      const ofNode = await mountedOver(lab, { target, image, sandbox: hostUsers(lab) });
+      for (const outcome of [...own, ...ofNode]) expect(outcome).toBeInstanceOf(Error);
     });
   }
 
   promised(lab, 'containers')('lead volumes to other directories of the container', async () => {
-    for (const outcome of await mountedOver(lab, '/tmp')) expect(outcome).toContain('started');
+    const outcomes = await mountedOver(lab, { target: OTHER, image: await coveringImage() });
+    for (const outcome of outcomes) expect(outcome).toContain('started');
   });
 
   for (const path of ['/dev', '/proc', '/sys', '/etc']) {
