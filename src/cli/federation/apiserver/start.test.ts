@@ -153,7 +153,7 @@ it('names the etcd servers when none of them answers', async () => {
   const cleanup = new Cleanup();
   const clock = new ControlledClock();
   const environment = { clock, random: systemRandom, log: silent, cleanup, signal: new AbortController().signal };
-  const flags = { ...defaults, ...files, etcdServers: ['http://127.0.0.1:1', 'http://localhost:1'] };
+  const flags = { ...defaults, ...files, etcdServers: ['http://127.0.0.1:1', 'http://127.0.0.2:1'] };
   let error: Error | undefined;
   startFederationServer(flags as FederationServerFlags, environment).catch((each: Error) => {
     error = each;
@@ -161,7 +161,7 @@ it('names the etcd servers when none of them answers', async () => {
   while (!error) await clock.advance(100);
   expect(error.message).toBe(
     'etcd did not answer within 5000 ms: the connection was refused (ECONNREFUSED) ' +
-      '(--etcd-servers http://127.0.0.1:1,http://localhost:1)',
+      '(--etcd-servers http://127.0.0.1:1,http://127.0.0.2:1)',
   );
 });
 
