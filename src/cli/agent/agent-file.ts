@@ -1,8 +1,9 @@
-/** `DIR/agent.json`: what an agent says about itself to commands that list and remove data directories. */
+/** `DIR/agent.json`: what an agent says about itself to commands that list and remove data directories, and to its next start. */
 import { readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere } from '../../base/files/own/files.ts';
 import { PRIVATE_FILE } from '../../base/files/own/modes.ts';
+import type { RememberedFlags } from './settle.ts';
 
 const AGENT_FILE = 'agent.json';
 
@@ -12,12 +13,14 @@ export interface AgentFile {
   readonly server?: string | undefined;
   /** The release of qd. */
   readonly version?: string | undefined;
+  /** The flags that the next start uses as well. */
+  readonly flags?: RememberedFlags | undefined;
 }
 
 /** Replaces the file atomically. */
-export async function writeAgentFile(directory: string, { node, server, version }: AgentFile): Promise<void> {
+export async function writeAgentFile(directory: string, { node, server, version, flags }: AgentFile): Promise<void> {
   const next = join(directory, `${AGENT_FILE}.${process.pid}.tmp`);
-  await writeFile(next, `${JSON.stringify({ node, server, version }, undefined, 2)}\n`, { mode: PRIVATE_FILE });
+  await writeFile(next, `${JSON.stringify({ node, server, version, flags }, undefined, 2)}\n`, { mode: PRIVATE_FILE });
   await rename(next, join(directory, AGENT_FILE));
 }
 
@@ -26,9 +29,10 @@ export async function readAgentFile(directory: string): Promise<AgentFile | unde
   const text = await readIfThere(join(directory, AGENT_FILE));
   if (text === undefined) return earlierAgent(directory);
   try {
-    const { node, server, version } = JSON.parse(text);
+    const { node, server, version, flags } = JSON.parse(text);
     const optional = (value: unknown) => (typeof value === 'string' ? value : undefined);
-    return typeof node === 'string' ? { node, server: optional(server), version: optional(version) } : undefined;
+    if (typeof node !== 'string') return undefined;
+    return { node, server: optional(server), version: optional(version), flags };
   } catch {
     return undefined; // The next start writes it again.
   }

@@ -32,19 +32,23 @@ import { untilStopSignal } from '../process/signals.ts';
 import { apiVersion, version } from '../process/version.ts';
 import { checkWritableDirectory } from '../process/writable.ts';
 import { takeLock } from '../up/directory/lock.ts';
-import { writeAgentFile } from './agent-file.ts';
+import { readAgentFile, writeAgentFile } from './agent-file.ts';
 import { chooseRuntime } from './choose-runtime.ts';
 import { followClusterDns } from './cluster-dns.ts';
-import type { AgentFlags } from './flags.ts';
+import type { AgentFlags, GivenAgentFlags } from './flags.ts';
 import { hiddenPaths } from './hidden-paths.ts';
 import { checkNodeFlags, nodeConfig } from './node-config.ts';
+import { type RememberedFlags, rememberedOf, settleAgent } from './settle.ts';
 
 /** Watches end after this time, so that a dead connection is noticed. */
 const WATCH_SECONDS = 300;
 const PIN_TIMEOUT_MS = 10_000;
 
-export async function agent(flags: AgentFlags): Promise<void> {
-  const { server, dataDir: directory } = flags;
+export async function agent(given: GivenAgentFlags): Promise<void> {
+  const { dataDir: directory } = given;
+  const remembered = (await readAgentFile(directory))?.flags ?? {};
+  const flags = settleAgent(given, remembered);
+  const { server } = flags;
   if (server === undefined) throw new CliError('--server is needed: qd token create prints the command');
   const log = createLogger('info');
   // Before anything is made.
@@ -54,20 +58,28 @@ export async function agent(flags: AgentFlags): Promise<void> {
   await checkNodeFlags(flags);
   const lock = await takeLock(directory);
   try {
-    await runAgent(flags, server, log);
+    await runAgent(flags, { server, remembered, log });
   } finally {
     await lock.release();
   }
 }
 
-async function runAgent(flags: AgentFlags, server: string, log: Logger): Promise<void> {
+interface Start {
+  readonly server: string;
+  /** What an earlier start was given. */
+  readonly remembered: RememberedFlags;
+  readonly log: Logger;
+}
+
+async function runAgent(flags: AgentFlags, { server, remembered, log }: Start): Promise<void> {
   const { nodeName: node, dataDir: directory } = flags;
-  await writeAgentFile(directory, { node, server, version });
+  await writeAgentFile(directory, { node, server, version, flags: remembered });
   await rememberElsewhere(clustersHome(), directory).catch((error: unknown) =>
     log.debug('qd list will not show this agent', { error }),
   );
   const runtime = await runtimeOf(flags);
   let membership = await joinCluster(flags, server);
+  await writeAgentFile(directory, { node, server, version, flags: rememberedOf(flags) });
   const stop = new AbortController();
   const signalled = untilStopSignal(systemClock).then((signal) => {
     log.info('stopping', { signal });
@@ -143,7 +155,7 @@ async function runMember(
   const path = process.env.PATH ?? '';
   const { clusterDomain } = flags;
   const following = { client, clock, random, log, directory, signal: end.signal, watchSeconds: WATCH_SECONDS };
-  const dns = flags.clusterDns ? undefined : await followClusterDns(following);
+  const dns = flags.clusterDns?.length ? undefined : await followClusterDns(following);
   const daemon = new OwnServiceDaemon({ dataDirectory: directory, clusterDomain, clock, random, log });
   const running = await startNode({
     client,
@@ -162,7 +174,7 @@ async function runMember(
     config,
     path,
     hidden: () => hiddenPaths(directory, process.env.KUBECONFIG),
-    clusterDns: () => flags.clusterDns ?? dns?.addresses() ?? [],
+    clusterDns: () => dns?.addresses() ?? flags.clusterDns ?? [],
     version: apiVersion.gitVersion,
     watchSeconds: WATCH_SECONDS,
     authority: () => ca,

@@ -42,8 +42,12 @@ afterAll(async () => {
 async function joinCluster(): Promise<ChildProcess> {
   const { stdout } = await runQd(['token', 'create', '--kubeconfig', qd.kubeconfig]);
   const given = stdout.slice(stdout.indexOf('qd agent')).trim().split(/\s+/).slice(2);
-  const flags = ['--data-dir', data, '--node-name', NODE, '--runtime', 'process', '--allow-host-image'];
-  const child = spawnProgram('qd', ['agent', ...flags, ...given], { env: { HOME: directory }, ...user });
+  const flags = ['--node-name', NODE, '--runtime', 'process', '--allow-host-image'];
+  return startAgent([...flags, ...given]);
+}
+
+async function startAgent(flags: readonly string[]): Promise<ChildProcess> {
+  const child = spawnProgram('qd', ['agent', '--data-dir', data, ...flags], { env: { HOME: directory }, ...user });
   let said = '';
   child.stdout?.setEncoding('utf8');
   child.stderr?.on('data', (chunk) => {
@@ -108,7 +112,8 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
     await expect.poll(() => ask(nodePort).catch(String), { timeout: 20_000 }).toBe('hello\n');
     await end(agent, signal);
     expect(await ask(nodePort)).toBe('hello\n');
-    agent = await joinCluster();
+    // It remembers what it was told.
+    agent = await startAgent([]);
     expect(await ask(nodePort)).toBe('hello\n');
     // The next agent goes on with the one that listens.
     await publish(`after-${signal.toLowerCase()}`, nodePort + 10);
