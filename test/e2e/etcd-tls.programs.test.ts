@@ -31,12 +31,14 @@ beforeEach(async () => {
     cert: await keep('client.crt', client.cert),
     key: await keep('client.key', client.key),
   };
-  etcd = await TestEtcd.start([
-    `--cert-file=${await keep('server.crt', server.cert)}`,
-    `--key-file=${await keep('server.key', server.key)}`,
-    `--trusted-ca-file=${files.ca}`,
-    '--client-cert-auth',
-  ]);
+  etcd = await TestEtcd.start({
+    flags: [
+      `--cert-file=${await keep('server.crt', server.cert)}`,
+      `--key-file=${await keep('server.key', server.key)}`,
+      `--trusted-ca-file=${files.ca}`,
+      '--client-cert-auth',
+    ],
+  });
 });
 
 afterEach(async () => {

@@ -4,7 +4,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A real etcd for tests, on loopback ports that were free and in a directory that goes with it. */
+interface TestEtcdOptions {
+  readonly flags?: readonly string[];
+  /** The address that it listens on; default: loopback. */
+  readonly host?: string;
+}
+
+/** A real etcd for tests, on ports that were free and in a directory that goes with it. */
 export class TestEtcd {
   readonly endpoint: string;
   readonly #directory: string;
@@ -12,17 +18,21 @@ export class TestEtcd {
   readonly #flags: readonly string[];
   #process: ChildProcess | undefined;
 
-  private constructor(directory: string, ports: readonly number[], flags: readonly string[]) {
+  private constructor(
+    directory: string,
+    ports: readonly number[],
+    { flags = [], host = '127.0.0.1' }: TestEtcdOptions,
+  ) {
     this.#directory = directory;
     const scheme = flags.some((flag) => flag.startsWith('--cert-file')) ? 'https' : 'http';
-    this.endpoint = `${scheme}://127.0.0.1:${ports[0]}`;
+    this.endpoint = `${scheme}://${host}:${ports[0]}`;
     this.#peer = `http://127.0.0.1:${ports[1]}`;
     this.#flags = flags;
   }
 
-  static async start(flags: readonly string[] = []): Promise<TestEtcd> {
+  static async start(options: TestEtcdOptions = {}): Promise<TestEtcd> {
     const directory = await mkdtemp(join(tmpdir(), 'etcd-'));
-    const etcd = new TestEtcd(directory, await freePorts(2), flags);
+    const etcd = new TestEtcd(directory, await freePorts(2), options);
     await etcd.start();
     return etcd;
   }

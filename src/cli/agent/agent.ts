@@ -20,7 +20,9 @@ import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { createClient } from '../../client/client.ts';
+import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
+import { failoverTransport } from '../../client/transport/http/failover-transport.ts';
 import { httpsTransport } from '../../client/transport/http/https-transport.ts';
 import { hasPinnedKey, pinnedAuthority } from '../../client/transport/http/pinned-authority.ts';
 import { rememberElsewhere } from '../clusters/elsewhere.ts';
@@ -34,8 +36,8 @@ import { checkWritableDirectory } from '../process/writable.ts';
 import { takeLock } from '../up/directory/lock.ts';
 import { readAgentFile, writeAgentFile } from './agent-file.ts';
 import { chooseRuntime } from './choose-runtime.ts';
-import { followClusterDns } from './cluster-dns.ts';
 import type { AgentFlags, GivenAgentFlags } from './flags.ts';
+import { followClusterDns, followServers, knownServers } from './followed-facts.ts';
 import { hiddenPaths } from './hidden-paths.ts';
 import { checkNodeFlags, nodeConfig } from './node-config.ts';
 import { type RememberedFlags, rememberedOf, settleAgent } from './settle.ts';
@@ -148,14 +150,32 @@ async function runMember(
     },
     joined: () => end.abort(new Error('the node joins again')),
   });
-  const transport = rejoin.noticing(httpsTransport({ server, ca, ...certificate, clock, userAgent: 'qd-agent' }));
+  const servers = failoverTransport({
+    servers: [server, ...(await knownServers(directory))],
+    identity: certificate,
+    connect: (url, identity) => httpsTransport({ server: url, ca, ...identity, clock, userAgent: 'qd-agent' }),
+    clock,
+    log,
+  });
+  const transport = rejoin.noticing(servers);
   const client = createClient(transport);
   // Whoever may create pods in the cluster is no user of this machine yet.
   const config = nodeConfig(flags, false);
   const path = process.env.PATH ?? '';
   const { clusterDomain } = flags;
-  const following = { client, clock, random, log, directory, signal: end.signal, watchSeconds: WATCH_SECONDS };
-  const dns = flags.clusterDns?.length ? undefined : await followClusterDns(following);
+  const informers = new InformerFactory({
+    client,
+    clock,
+    random,
+    log,
+    signal: end.signal,
+    watchSeconds: WATCH_SECONDS,
+  });
+  const following = { informers, clock, log, directory, signal: end.signal };
+  const [endpoints, dns] = await Promise.all([
+    followServers(following, (found) => servers.use([server, ...found])),
+    flags.clusterDns?.length ? undefined : followClusterDns(following),
+  ]);
   const daemon = new OwnServiceDaemon({ dataDirectory: directory, clusterDomain, clock, random, log });
   const running = await startNode({
     client,
@@ -174,7 +194,7 @@ async function runMember(
     config,
     path,
     hidden: () => hiddenPaths(directory, process.env.KUBECONFIG),
-    clusterDns: () => dns?.addresses() ?? flags.clusterDns ?? [],
+    clusterDns: () => dns?.values() ?? flags.clusterDns ?? [],
     version: apiVersion.gitVersion,
     watchSeconds: WATCH_SECONDS,
     authority: () => ca,
@@ -196,7 +216,7 @@ async function runMember(
       }),
   }).catch((error: unknown) => {
     end.abort(error);
-    transport.close();
+    servers.close();
     throw error;
   });
   onStart();
@@ -210,13 +230,13 @@ async function runMember(
     log,
     signal: end.signal,
     first: certificate,
-    use: (issued) => transport.renew(issued),
+    use: (issued) => servers.renew(issued),
   });
   signal.removeEventListener('abort', onStop);
   await running.stop();
-  await dns?.stopped();
+  await Promise.all([informers.stopped(), endpoints.written(), dns?.written()]);
   await daemon.leave();
-  transport.close();
+  servers.close();
   return signal.aborted ? undefined : next;
 }
 

@@ -221,7 +221,7 @@ describe.skipIf(missing)('an etcd that fails', () => {
   });
 
   it('is out of space: writes fail, reads still work', async () => {
-    const etcd = await TestEtcd.start([`--quota-backend-bytes=${2 ** 20}`]);
+    const etcd = await TestEtcd.start({ flags: [`--quota-backend-bytes=${2 ** 20}`] });
     const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock });
     const fill = async () => {
       for (let i = 0; ; i++) await put(store, `/k${i}`, 'x'.repeat(100_000));
@@ -240,12 +240,14 @@ describe.skipIf(missing)('an etcd that fails', () => {
     const keys = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', file('key')];
     execFileSync('openssl', ['req', '-x509', '-out', file('cert'), ...subject, ...keys], { stdio: 'ignore' });
     const [cert, key] = [await readFile(file('cert')), await readFile(file('key'), 'utf8')];
-    const etcd = await TestEtcd.start([
-      `--cert-file=${file('cert')}`,
-      `--key-file=${file('key')}`,
-      `--trusted-ca-file=${file('cert')}`,
-      '--client-cert-auth',
-    ]);
+    const etcd = await TestEtcd.start({
+      flags: [
+        `--cert-file=${file('cert')}`,
+        `--key-file=${file('key')}`,
+        `--trusted-ca-file=${file('cert')}`,
+        '--client-cert-auth',
+      ],
+    });
     const options = { endpoints: [etcd.endpoint], clock: systemClock };
     const store = await EtcdStore.open({ ...options, tls: { ca: cert, cert, key } });
     const watch = watching(store, await store.revision());

@@ -25,7 +25,8 @@ export interface Landscape {
 }
 
 const ROUTER = ['192.168.230.254', '192.168.231.254'] as const;
-const OWN = '192.168.230.253';
+/** The address of this process. */
+export const OWN_ADDRESS = '192.168.230.253';
 
 export function openLandscape(): Landscape {
   const prefix = `qdlab${process.pid % 100_000}`;
@@ -57,7 +58,7 @@ export function openLandscape(): Landscape {
     );
   }
   ip(
-    `link add ${prefix} type veth peer name own netns ${space('r')}\naddr add ${OWN}/24 dev ${prefix}\nlink set ${prefix} up`,
+    `link add ${prefix} type veth peer name own netns ${space('r')}\naddr add ${OWN_ADDRESS}/24 dev ${prefix}\nlink set ${prefix} up`,
   );
   ip('link set own master br0 up', router);
   // Unlike `ip netns exec`, it leaves /sys as it is, which containers need.

@@ -1,6 +1,6 @@
 /** Every name that this or an earlier release gives to something in a data directory. */
 const OWN_NAMES: readonly RegExp[] = [
-  /^(cluster|last-start|agent|cluster-dns)\.json$/,
+  /^(cluster|last-start|agent|cluster-dns|servers)\.json$/,
   /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
   /^(pki|audit|volumes|nodes|network)$/,
   /^store(\.next|\.before-.+)?$/,

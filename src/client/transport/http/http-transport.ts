@@ -39,9 +39,13 @@ export interface HttpTransportOptions {
 export interface HttpTransport extends Transport {
   /** Reads JSON that is not an API object, such as discovery or a table. */
   read(path: string, accept?: string): Promise<Record<string, any>>;
+  /** Resolves when the server says that it is ready, within the timeout. */
+  ready(timeoutMs: number): Promise<void>;
 }
 
 export const NO_ANSWER = new Error('the server did not answer in time');
+
+export const READINESS = { verb: 'get', apiVersion: '', plural: '', path: '/readyz', accept: 'text/plain' } as const;
 
 /** Time beyond the requested timeout after which the connection of a watch counts as dead. */
 const WATCH_GRACE_MS = 30_000;
@@ -133,6 +137,12 @@ export function httpTransport(options: HttpTransportOptions): HttpTransport {
         const value = body.code === 200 ? parseObject(body.text) : undefined;
         if (!value) throw failureOf(body);
         return value;
+      }),
+
+    ready: (limitMs) =>
+      withTimeout({ ...READINESS, timeoutMs: limitMs }, async (limited) => {
+        const body = await bodyOf(await send(limited), limits);
+        if (body.code !== 200) throw failureOf(body);
       }),
 
     watch: (request) =>

@@ -1,0 +1,111 @@
+/** Tests that an agent goes on with another server when the one that it uses is gone. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { etcdMissing, TestEtcd } from '../../support/etcd.ts';
+import { newDirectory, type Qd, runQd, spawnProgram, startQd } from '../program.ts';
+import { ADDRESSES, type Landscape, OWN_ADDRESS, openLandscape, untilPrints } from './landscape.ts';
+
+const isInstalled = existsSync('/usr/sbin/nft') && process.getuid?.() === 0;
+const skip = etcdMissing() ?? (isInstalled ? undefined : 'nft is not installed, or this is not root');
+if (skip) console.log(`skipped: ${skip}`);
+
+const NODE = 'node-c';
+const TIMEOUT_MS = 120_000;
+/** Time after which a node without a server is lost. */
+const LEASE_MS = 40_000;
+
+describe.skipIf(skip !== undefined)('an agent in a cluster of two servers', () => {
+  let landscape: Landscape;
+  let directory: string;
+  let etcd: TestEtcd;
+  let first: Qd;
+  let second: Qd;
+  let agent: ChildProcess;
+
+  const dataOf = (name: string) => join(directory, name, 'data');
+  const startServer = (machine: 'a' | 'b') => {
+    const ranges = ['--cluster-cidr', '10.230.0.0/16', '--service-cluster-ip-range', '10.229.0.0/16'];
+    const store = ['--store', 'etcd', '--etcd-servers', etcd.endpoint, '--nodes', '0'];
+    const key = machine === 'a' ? [] : ['--encryption-key-file', join(dataOf('a'), 'encryption.key')];
+    const flags = [...store, ...ranges, ...key, '--bind-address', ADDRESSES[machine]];
+    return startQd({ directory: join(directory, machine), flags, enter: landscape.enter(machine) });
+  };
+  const startAgent = async (flags: readonly string[]) => {
+    agent = spawnProgram('qd', ['agent', '--data-dir', join(directory, 'agent'), ...flags], {
+      enter: landscape.enter('c'),
+    });
+    await untilPrints(agent, 'joined');
+  };
+
+  /** Creates a pod over a server, and returns the milliseconds until it runs. */
+  const timeToRun = async (qd: Qd, name: string): Promise<number> => {
+    const start = performance.now();
+    const container = { name: 'c', image: 'host', command: ['sleep', '600'] };
+    const spec = { nodeName: NODE, terminationGracePeriodSeconds: 0, containers: [container] };
+    const { code } = await qd.request('POST', '/api/v1/namespaces/default/pods', {
+      body: { metadata: { name }, spec },
+    });
+    expect(code).toBe(200);
+    const isRunning = ({ metadata, status }: any) => metadata.name === name && status.phase === 'Running';
+    await qd.until('/api/v1/namespaces/default/pods', isRunning);
+    return performance.now() - start;
+  };
+  const readiness = async (qd: Qd) => {
+    const { body } = await qd.request('GET', `/api/v1/nodes/${NODE}`);
+    return body.status.conditions.find(({ type }: any) => type === 'Ready').status;
+  };
+
+  beforeAll(async () => {
+    directory = await newDirectory();
+    landscape = openLandscape();
+    etcd = await TestEtcd.start({ host: OWN_ADDRESS });
+    first = await startServer('a');
+    second = await startServer('b');
+    const { stdout } = await runQd(['token', 'create', '--kubeconfig', first.kubeconfig]);
+    const given = stdout.slice(stdout.indexOf('qd agent')).trim().split(/\s+/).slice(2);
+    await startAgent([...given, '--node-name', NODE, '--runtime', 'process', '--allow-host-image']);
+    await timeToRun(first, 'before');
+  }, TIMEOUT_MS);
+
+  afterAll(async () => {
+    agent?.kill('SIGKILL');
+    await runQd(['reset', '--yes', '--data-dir', join(directory, 'agent')], { enter: landscape.enter('c') });
+    for (const machine of ['a', 'b'] as const) {
+      const flags = ['--yes', '--delete-encryption-key', '--data-dir', dataOf(machine)];
+      await runQd(['reset', ...flags], { enter: landscape.enter(machine) });
+    }
+    await etcd?.remove();
+    landscape?.close();
+    await rm(directory, { recursive: true, force: true });
+  }, TIMEOUT_MS);
+
+  test('goes on when the server that it joined is killed', { timeout: TIMEOUT_MS }, async () => {
+    await first.stop('SIGKILL');
+    expect(await timeToRun(second, 'after-kill')).toBeLessThan(LEASE_MS / 2);
+    expect(await readiness(second)).toBe('True');
+  });
+
+  test('starts while the server that it joined is gone, without flags', { timeout: TIMEOUT_MS }, async () => {
+    agent.kill('SIGTERM');
+    await once(agent, 'exit');
+    await startAgent([]);
+    expect(await timeToRun(second, 'after-start')).toBeLessThan(LEASE_MS / 2);
+  });
+
+  test('goes on when its server is gone without a word', { timeout: TIMEOUT_MS }, async () => {
+    first = await startServer('a');
+    await expect.poll(async () => (await servers()).length).toBe(2);
+    landscape.run('b', 'ip', 'link', 'set', 'eth0', 'down');
+    expect(await timeToRun(first, 'after-silence')).toBeLessThan(LEASE_MS / 2);
+    expect(await readiness(first)).toBe('True');
+  });
+
+  const servers = async (): Promise<string[]> => {
+    const { body } = await first.request('GET', '/api/v1/namespaces/default/endpoints/kubernetes');
+    return body.subsets.flatMap(({ addresses }: any) => addresses.map(({ ip }: any) => ip));
+  };
+});
