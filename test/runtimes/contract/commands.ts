@@ -33,7 +33,8 @@ export function describeCommands({ world, lacks }: Subject): void {
 
   it('kills a command that takes too long', async () => {
     const { id } = await world().run('sleep 1000');
-    const running = world().runtime.run(id, { command: shell('exec sleep 987'), timeoutMs: 300, maxBytes: 1000 });
+    // Long enough for the command to have begun.
+    const running = world().runtime.run(id, { command: shell('exec sleep 987'), timeoutMs: 2_000, maxBytes: 1000 });
     await expect(running).rejects.toMatchObject({ name: 'RuntimeError', code: 'DeadlineExceeded' });
     const list = { command: shell('cat /proc/[0-9]*/cmdline | tr "\\000" " "'), timeoutMs: 10_000, maxBytes: 10_000 };
     await expect
