@@ -17,8 +17,8 @@ import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
 /** How long a start waits for the server. */
 const FIRST_TIMEOUT_MS = 5_000;
 
-export const CLUSTER_DNS_FILE = 'cluster-dns.json';
-export const SERVERS_FILE = 'servers.json';
+const CLUSTER_DNS_FILE = 'cluster-dns.json';
+const SERVERS_FILE = 'servers.json';
 
 export interface FollowOptions {
   readonly informers: InformerFactory;

@@ -7,13 +7,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { etcdMissing, TestEtcd } from '../../support/etcd.ts';
 import { newDirectory, type Qd, runQd, spawnProgram, startQd } from '../program.ts';
-import { ADDRESSES, type Landscape, OWN_ADDRESS, openLandscape, untilPrints } from './landscape.ts';
+import { type Landscape, linksAt, openLandscape, untilPrints } from './landscape.ts';
 
 const isInstalled = existsSync('/usr/sbin/nft') && process.getuid?.() === 0;
 const skip = etcdMissing() ?? (isInstalled ? undefined : 'nft is not installed, or this is not root');
 if (skip) console.log(`skipped: ${skip}`);
 
 const NODE = 'node-c';
+const LINKS = linksAt(232);
 const TIMEOUT_MS = 120_000;
 /** Time after which a node without a server is lost. */
 const LEASE_MS = 40_000;
@@ -28,10 +29,10 @@ describe.skipIf(skip !== undefined)('an agent in a cluster of two servers', () =
 
   const dataOf = (name: string) => join(directory, name, 'data');
   const startServer = (machine: 'a' | 'b') => {
-    const ranges = ['--cluster-cidr', '10.230.0.0/16', '--service-cluster-ip-range', '10.229.0.0/16'];
+    const ranges = ['--cluster-cidr', '10.218.0.0/16', '--service-cluster-ip-range', '10.217.0.0/16'];
     const store = ['--store', 'etcd', '--etcd-servers', etcd.endpoint, '--nodes', '0'];
     const key = machine === 'a' ? [] : ['--encryption-key-file', join(dataOf('a'), 'encryption.key')];
-    const flags = [...store, ...ranges, ...key, '--bind-address', ADDRESSES[machine]];
+    const flags = [...store, ...ranges, ...key, '--bind-address', LINKS.addresses[machine]];
     return startQd({ directory: join(directory, machine), flags, enter: landscape.enter(machine) });
   };
   const startAgent = async (flags: readonly string[]) => {
@@ -61,8 +62,8 @@ describe.skipIf(skip !== undefined)('an agent in a cluster of two servers', () =
 
   beforeAll(async () => {
     directory = await newDirectory();
-    landscape = openLandscape();
-    etcd = await TestEtcd.start({ host: OWN_ADDRESS });
+    landscape = openLandscape(LINKS);
+    etcd = await TestEtcd.start({ host: LINKS.own });
     first = await startServer('a');
     second = await startServer('b');
     const { stdout } = await runQd(['token', 'create', '--kubeconfig', first.kubeconfig]);

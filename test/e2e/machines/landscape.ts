@@ -8,11 +8,23 @@ import { execFileSync } from 'node:child_process';
 
 export type MachineName = 'a' | 'b' | 'c';
 
-export const ADDRESSES: Readonly<Record<MachineName, string>> = {
-  a: '192.168.230.1',
-  b: '192.168.230.2',
-  c: '192.168.231.3',
-};
+/** Test files run at the same time: each has links of its own. */
+export interface Links {
+  readonly addresses: Readonly<Record<MachineName, string>>;
+  /** The address of this process. */
+  readonly own: string;
+  readonly router: readonly [string, string];
+}
+
+/** The links 192.168.N.0/24, of `a` and `b`, and the one after it, of `c`. */
+export function linksAt(network: number): Links {
+  const [near, far] = [`192.168.${network}`, `192.168.${network + 1}`];
+  return {
+    addresses: { a: `${near}.1`, b: `${near}.2`, c: `${far}.3` },
+    own: `${near}.253`,
+    router: [`${near}.254`, `${far}.254`],
+  };
+}
 
 export interface Landscape {
   /** The command that runs another one on a machine. */
@@ -24,11 +36,7 @@ export interface Landscape {
   close(): void;
 }
 
-const ROUTER = ['192.168.230.254', '192.168.231.254'] as const;
-/** The address of this process. */
-export const OWN_ADDRESS = '192.168.230.253';
-
-export function openLandscape(): Landscape {
+export function openLandscape({ addresses, own, router: gateways }: Links): Landscape {
   const prefix = `qdlab${process.pid % 100_000}`;
   const space = (name: string) => `${prefix}${name}`;
   const ip = (text: string, inside: readonly string[] = []) =>
@@ -38,10 +46,10 @@ export function openLandscape(): Landscape {
   for (const name of ['r', ...names]) ip(`netns add ${space(name)}`);
   ip(
     `link add br0 type bridge
-     addr add ${ROUTER[0]}/24 dev br0
+     addr add ${gateways[0]}/24 dev br0
      link set br0 up
      link add to-c type veth peer name eth0 netns ${space('c')}
-     addr add ${ROUTER[1]}/24 dev to-c
+     addr add ${gateways[1]}/24 dev to-c
      link set to-c up`,
     router,
   );
@@ -51,14 +59,14 @@ export function openLandscape(): Landscape {
   for (const name of names) {
     ip(
       `link set lo up
-       addr add ${ADDRESSES[name]}/24 dev eth0
+       addr add ${addresses[name]}/24 dev eth0
        link set eth0 up
-       route add default via ${name === 'c' ? ROUTER[1] : ROUTER[0]}`,
+       route add default via ${name === 'c' ? gateways[1] : gateways[0]}`,
       ['-n', space(name)],
     );
   }
   ip(
-    `link add ${prefix} type veth peer name own netns ${space('r')}\naddr add ${OWN_ADDRESS}/24 dev ${prefix}\nlink set ${prefix} up`,
+    `link add ${prefix} type veth peer name own netns ${space('r')}\naddr add ${own}/24 dev ${prefix}\nlink set ${prefix} up`,
   );
   ip('link set own master br0 up', router);
   // Unlike `ip netns exec`, it leaves /sys as it is, which containers need.

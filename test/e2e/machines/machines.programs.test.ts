@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { writeImage } from '../../runtimes/world.ts';
 import { newDirectory, type Qd, runQd, spawnProgram, startQd } from '../program.ts';
-import { ADDRESSES, type Landscape, type MachineName, openLandscape, untilPrints } from './landscape.ts';
+import { type Landscape, linksAt, type MachineName, openLandscape, untilPrints } from './landscape.ts';
 
 const isInstalled = ['/usr/sbin/nft', '/usr/sbin/bridge'].every((file) => existsSync(file));
 const skip =
@@ -26,6 +26,8 @@ const volumeMounts = Object.entries(HOST_PATHS).map(([name, [, mountPath]]) => (
 const NAMESPACE = '/api/v1/namespaces/default';
 const NODES = { a: 'quarterdeck-node-1', b: 'node-b', c: 'node-c' } as const;
 const MACHINES = ['a', 'b', 'c'] as const;
+const LINKS = linksAt(230);
+const ADDRESSES = LINKS.addresses;
 const TIMEOUT_MS = 120_000;
 const BIG_BYTES = 1_000_000;
 
@@ -100,7 +102,7 @@ describe.skipIf(skip !== undefined)('a cluster on three machines', () => {
 
   beforeAll(async () => {
     directory = await newDirectory();
-    landscape = openLandscape();
+    landscape = openLandscape(LINKS);
     const ranges = ['--cluster-cidr', '10.230.0.0/16', '--service-cluster-ip-range', '10.229.0.0/16'];
     const flags = [...NODE, '--nodes', '1', '--bind-address', ADDRESSES.a, ...ranges];
     qd = await startQd({ directory, flags, enter: landscape.enter('a') });
