@@ -68,7 +68,7 @@ export async function agent(given: GivenAgentFlags): Promise<void> {
 
 interface Start {
   readonly server: string;
-  /** What an earlier start was given. */
+  /** Flags of an earlier start. */
   readonly remembered: RememberedFlags;
   readonly log: Logger;
 }

@@ -39,7 +39,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** What an agent begins with. */
+/** Options of an agent that begins. */
 function begin(of: Client = client): FollowOptions {
   end = new AbortController();
   const { signal } = end;

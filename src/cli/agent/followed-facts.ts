@@ -1,5 +1,5 @@
 /**
- * What an agent has to know of its cluster, followed while it runs: the addresses of cluster DNS for its pods, and the servers.
+ * Facts of the cluster that an agent follows while it runs: the addresses of cluster DNS for its pods, and the servers.
  * Both are kept on disk, so that pods have DNS and the agent finds a server when the one that it was told of is gone.
  */
 import { isIP, isIPv6 } from 'node:net';
@@ -97,7 +97,7 @@ async function follow<T extends KubeObject>(
   return { values: () => values, written: () => writing };
 }
 
-/** What an earlier start has kept. */
+/** Servers that an earlier start has kept. */
 export async function knownServers(directory: string): Promise<readonly string[]> {
   return readFact(join(directory, SERVERS_FILE));
 }

@@ -85,7 +85,7 @@ export async function forgetCerts(flags: ForgetFlags): Promise<void> {
   });
 }
 
-/** What is still trusted although it was replaced, with what depends on it. */
+/** Names what depends on authorities and keys that are still trusted although they were replaced. */
 async function replacedIn(directory: string): Promise<readonly string[]> {
   const [, ...authorities] = certificatesIn((await readIfThere(join(directory, 'ca.crt'))) ?? '');
   const keys = [...pemBlocks((await readIfThere(join(directory, FORMER_KEYS))) ?? '')];
