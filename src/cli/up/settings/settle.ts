@@ -1,5 +1,6 @@
 /** Settings of a cluster: from the command line, else from its data directory, else the default. */
 import { FlagError, longName, propertyOf } from '../../../base/flag.ts';
+import { withoutUndefined } from '../../../base/json/tree.ts';
 import { defaultStore, storeDriver, storeDrivers } from '../../../store/drivers.ts';
 import { DEFAULT_NAME } from '../../flags/cluster.ts';
 import { machineName } from '../../flags/machine-name.ts';
@@ -21,7 +22,7 @@ export interface Surroundings {
   serviceRanges(): Promise<readonly string[]>;
   /** The addresses of its network interfaces. */
   addresses(): readonly string[];
-  /** What the servers of a shared store have agreed on. */
+  /** Settings that the servers of a shared store have agreed on. */
   agreed(settings: Settings): Promise<AgreedSettings>;
 }
 
@@ -35,7 +36,7 @@ export async function settle(given: GivenFlags, remembered: Remembered, surround
   checkUnchanged(given, remembered);
   const known = forStore(given, knownSettings(given, remembered));
   const agreed = storeDriver(known.store).shared ? await surroundings.agreed(known) : {};
-  checkAgreed({ ...remembered, ...present(given) }, agreed);
+  checkAgreed({ ...remembered, ...withoutUndefined(given) }, agreed);
   const settings = { ...known, ...agreed };
   const { bindAddress, port, serviceClusterIpRange } = settings;
   const needsPodRange = lacksPodRange(settings);
@@ -67,7 +68,7 @@ export function usesMachine(given: GivenFlags, remembered: Remembered): boolean 
 }
 
 function knownSettings(given: GivenFlags, remembered: Remembered): Settings {
-  return { ...defaults(), ...present(rememberedOf(remembered)), ...present(given) } as Settings;
+  return { ...defaults(), ...withoutUndefined(rememberedOf(remembered)), ...withoutUndefined(given) } as Settings;
 }
 
 function needsChoice(settings: Settings): boolean {
@@ -128,8 +129,4 @@ function forStore(given: GivenFlags, settings: Settings): Settings {
 
 function pick<T extends object>(values: T, names: readonly string[]): Partial<T> {
   return Object.fromEntries(Object.entries(values).filter(([name]) => names.includes(name))) as Partial<T>;
-}
-
-function present<T extends object>(values: T): T {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T;
 }

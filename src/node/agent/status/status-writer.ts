@@ -1,6 +1,6 @@
 /**
- * Brings the status of pods in the API to what the agent reports: after each report, after each change of the pod in the API,
- * whoever made it, and every ten seconds. A status that the API shows already is not written.
+ * Brings the status of pods in the API to what the agent reports: after each report, after each change of the pod in the API
+ * by any client, and every ten seconds. A status that the API shows already is not written.
  */
 
 import { isLostRace } from '../../../api/errors.ts';
@@ -39,7 +39,7 @@ const WORKERS = 16;
 /** Time after which the cache is believed although it is older than the answer to a write: the store was restored. */
 const ANSWER_MS = 30_000;
 
-/** What a pod is after a turn of its worker. Between two turns, its state may be one that is not to be shown. */
+/** State of a pod after a turn of its worker. Between two turns, it may be one that is not to be shown. */
 interface Reported {
   readonly report: ReturnType<typeof podReport>;
   readonly restarts: readonly (readonly [name: string, restarts: number])[];
