@@ -15,12 +15,14 @@ export interface AgentFile {
   readonly version?: string | undefined;
   /** The flags that the next start uses as well. */
   readonly flags?: RememberedFlags | undefined;
+  /** The process whose node became ready; 0: none yet. Undefined for an agent of an earlier release. */
+  readonly readyPid?: number | undefined;
 }
 
 /** Replaces the file atomically. */
-export async function writeAgentFile(directory: string, { node, server, version, flags }: AgentFile): Promise<void> {
+export async function writeAgentFile(directory: string, file: AgentFile): Promise<void> {
   const next = join(directory, `${AGENT_FILE}.${process.pid}.tmp`);
-  await writeFile(next, `${JSON.stringify({ node, server, version, flags }, undefined, 2)}\n`, { mode: PRIVATE_FILE });
+  await writeFile(next, `${JSON.stringify(file, undefined, 2)}\n`, { mode: PRIVATE_FILE });
   await rename(next, join(directory, AGENT_FILE));
 }
 
@@ -29,10 +31,10 @@ export async function readAgentFile(directory: string): Promise<AgentFile | unde
   const text = await readIfThere(join(directory, AGENT_FILE));
   if (text === undefined) return earlierAgent(directory);
   try {
-    const { node, server, version, flags } = JSON.parse(text);
+    const { node, server, version, flags, readyPid } = JSON.parse(text);
     const optional = (value: unknown) => (typeof value === 'string' ? value : undefined);
     if (typeof node !== 'string') return undefined;
-    return { node, server: optional(server), version: optional(version), flags };
+    return { node, server: optional(server), version: optional(version), flags, readyPid };
   } catch {
     return undefined; // The next start writes it again.
   }

@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { advertisedAddress } from '../../assembly/addresses.ts';
+import type { StartingNode } from '../../assembly/cluster-nodes/nodes-ready.ts';
 import {
   keepCertificate,
   type NodeCertificate,
@@ -35,6 +36,7 @@ import { apiVersion, version } from '../process/version.ts';
 import { checkWritableDirectory } from '../process/writable.ts';
 import { takeLock } from '../up/directory/lock.ts';
 import { readAgentFile, writeAgentFile } from './agent-file.ts';
+import { reportWhenReady } from './background/report-ready.ts';
 import { chooseRuntime } from './choose-runtime.ts';
 import type { AgentFlags, GivenAgentFlags } from './flags.ts';
 import { followClusterDns, followServers, knownServers } from './followed-facts.ts';
@@ -75,25 +77,32 @@ interface Start {
 
 async function runAgent(flags: AgentFlags, { server, remembered, log }: Start): Promise<void> {
   const { nodeName: node, dataDir: directory } = flags;
-  await writeAgentFile(directory, { node, server, version, flags: remembered });
+  await writeAgentFile(directory, { node, server, version, flags: remembered, readyPid: 0 });
   await rememberElsewhere(clustersHome(), directory).catch((error: unknown) =>
     log.debug('qd list will not show this agent', { error }),
   );
   const runtime = await runtimeOf(flags);
   let membership = await joinCluster(flags, server);
-  await writeAgentFile(directory, { node, server, version, flags: rememberedOf(flags) });
+  const file = { node, server, version, flags: rememberedOf(flags) };
+  await writeAgentFile(directory, { ...file, readyPid: 0 });
   const stop = new AbortController();
   const signalled = untilStopSignal(systemClock).then((signal) => {
     log.info('stopping', { signal });
     stop.abort(new Error('the agent stops'));
   });
   const options = { flags, server, runtime, log, signal: stop.signal };
-  let next = await runMember(membership, options, () => process.stdout.write(`Node ${node} joined ${server}.\n`));
+  const onReady = () => writeAgentFile(directory, { ...file, readyPid: process.pid });
+  const report = reportWhenReady({ clock: systemClock, log, onReady });
+  let next = await runMember(membership, options, (started, signal) => {
+    process.stdout.write(`Node ${node} joined ${server}.\n`);
+    report(started, signal);
+  });
   while (next) {
     membership = next;
-    next = await runMember(membership, options, () =>
-      log.info('the node has joined the cluster again', { node, server }),
-    );
+    next = await runMember(membership, options, (started, signal) => {
+      log.info('the node has joined the cluster again', { node, server });
+      report(started, signal);
+    });
   }
   await signalled;
 }
@@ -133,7 +142,7 @@ interface MemberOptions {
 async function runMember(
   { ca, certificate }: Membership,
   { flags, server, runtime, log, signal }: MemberOptions,
-  onStart: () => void,
+  onStart: (node: StartingNode, signal: AbortSignal) => void,
 ): Promise<Membership | undefined> {
   const { nodeName: node, dataDir: directory } = flags;
   const clock = systemClock;
@@ -219,7 +228,7 @@ async function runMember(
     servers.close();
     throw error;
   });
-  onStart();
+  onStart({ name: node, client, ready: running.ready }, end.signal);
   await keepCertificate({
     client,
     purpose: 'client',

@@ -55,6 +55,7 @@ export const agentFlags = [
     remembered: true,
   }),
   ...nodeFlags,
+  flag('--detach', { help: 'run in the background, with the log in DIR/qd.log; returns when the node is ready' }),
 ] as const;
 
 export type AgentFlags = ValuesOf<typeof agentFlags>;

@@ -24,6 +24,18 @@ test('an agent is listed with its node and its server, and whether it runs', asy
   await lock.release();
 });
 
+test('an agent is starting until its process has had a ready node', async () => {
+  const directory = join(home, 'agent');
+  await mkdir(directory);
+  const lock = await takeLock(directory);
+  const states = async () => (await findClusters(home)).map(({ state }) => state);
+  await writeAgentFile(directory, { node: 'rack-4', readyPid: 0 });
+  expect(await states()).toEqual(['starting']);
+  await writeAgentFile(directory, { node: 'rack-4', readyPid: process.pid });
+  expect(await states()).toEqual(['running']);
+  await lock.release();
+});
+
 test('the directory of an agent of an earlier release is none of a cluster', async () => {
   const directory = join(home, 'old');
   await makeDirectories(join(directory, 'nodes', 'rack-5'), 0o700);

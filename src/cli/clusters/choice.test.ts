@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { choiceOf } from './choice.ts';
 
-const named = (name: string) => ({ by: 'directory', directory: join(homedir(), '.quarterdeck', name) });
+const named = (name: string) => ({ by: 'directory', directory: join(homedir(), '.quarterdeck', name), name });
 const IN_ENVIRONMENT = { QD_CLUSTER: 'env' };
 
 test.each([

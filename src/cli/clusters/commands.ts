@@ -5,7 +5,7 @@ import { type DownFlags, downFlags, type ListFlags, listFlags, type ResetFlags, 
 
 export function listCommand(): Command {
   const command = new Command('list')
-    .description('Shows the clusters of this machine, and which of them run.')
+    .description('Shows the clusters and agents of this machine, and which of them run.')
     .action(async (flags: ListFlags) => (await import('./list.ts')).list(flags));
   return addFlags(command, listFlags);
 }
@@ -13,7 +13,7 @@ export function listCommand(): Command {
 export function downCommand(): Command {
   const command = new Command('down')
     .description(
-      'Stops a running cluster and its pods gracefully, and waits until they have ended. The next qd up continues it.',
+      'Stops a running cluster or agent and its pods gracefully, and waits until they have ended. The next start continues it.',
     )
     .action(async (flags: DownFlags) => (await import('./down.ts')).down(flags));
   return addFlags(command, downFlags);
@@ -21,7 +21,7 @@ export function downCommand(): Command {
 
 export function resetCommand(): Command {
   const command = new Command('reset')
-    .description('Stops a cluster, and removes its data directory and its kubeconfig context for good.')
+    .description('Stops a cluster or an agent, and removes its data directory and its kubeconfig context for good.')
     .action(async (flags: ResetFlags) => (await import('./reset.ts')).reset(flags));
   return addFlags(command, resetFlags);
 }

@@ -16,7 +16,7 @@ export interface Cluster {
   /** That of the node for an agent. */
   readonly name: string;
   readonly directory: string;
-  /** `starting` until the cluster is ready; `unreadable` when the directory cannot be read, for the reason in `problem`. */
+  /** `starting` until the cluster, or the node of the agent, is ready; `unreadable` when the directory cannot be read, for the reason in `problem`. */
   readonly state: 'running' | 'starting' | 'stopped' | 'unreadable';
   readonly pid?: number;
   /** The process that goes on to serve DNS and Ingress of a cluster that is stopped. */
@@ -56,8 +56,9 @@ export async function findCluster(directory: string, home: string): Promise<Clus
       runningDaemons(daemonDirectory(directory)),
     ]);
     if (agent) {
-      const { node: name, server: url, version } = agent;
-      const state = holder === undefined ? 'stopped' : 'running';
+      const { node: name, server: url, version, readyPid } = agent;
+      const isReady = readyPid === undefined || readyPid === holder?.pid;
+      const state = holder === undefined ? 'stopped' : isReady ? 'running' : 'starting';
       return {
         kind: 'agent',
         name,

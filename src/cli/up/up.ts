@@ -12,8 +12,8 @@ import { createLogger } from '../output/logger.ts';
 import { oneLine } from '../output/one-line.ts';
 import { createSteps } from '../output/steps.ts';
 import { explainDamage } from '../output/store-damage.ts';
+import { NODES_NOT_READY, READY, reportReady } from '../process/background/ready.ts';
 import { onRotated, ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
-import { NODES_NOT_READY, READY, reportReady } from './detach/ready.ts';
 import type { GivenFlags } from './settings/settle.ts';
 import { start } from './start/start.ts';
 

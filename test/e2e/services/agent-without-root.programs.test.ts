@@ -2,11 +2,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../support/free-port.ts';
 import { newDirectory, type Qd, runQd, spawnProgram, startQd } from '../program.ts';
 
@@ -122,3 +123,42 @@ test.each(['SIGTERM', 'SIGKILL'] as const)(
   },
   TIMEOUT_MS,
 );
+
+describe('in the background', () => {
+  const run = (...args: string[]) => runQd(args, { env: { HOME: directory, KUBECONFIG: '' }, ...user });
+  const listed = async () => JSON.parse((await run('list', '--json')).stdout)[0];
+
+  test(
+    'an agent runs until qd down, which ends its pods',
+    async () => {
+      await end(agent, 'SIGTERM');
+      const started = await run('agent', '--detach', '--data-dir', data);
+      expect(started).toMatchObject({ code: 0, stderr: '' });
+      expect(started.stdout).toContain(`Node ${NODE} is ready.`);
+      expect(started.stdout).toContain(`log in ${join(data, 'qd.log')}`);
+      expect(await listed()).toMatchObject({ kind: 'agent', name: NODE, state: 'running', directory: data });
+      expect(await ask(31_713)).toBe('hello\n');
+      const { pid } = await listed();
+      const again = await run('agent', '--detach', '--data-dir', data);
+      expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining(`in use by process ${pid}`) });
+      const stopped = `Stopped agent of node "${NODE}" (process ${pid}).\nEnded 1 pod.\n`;
+      expect(await run('down', '--name', NODE)).toMatchObject({ code: 0, stdout: stopped, stderr: '' });
+      expect(await listed()).toMatchObject({ state: 'stopped' });
+      expect(await ask(31_713).catch(({ code }) => code)).toBe('ECONNREFUSED');
+      expect(await run('agent', '--detach', '--data-dir', data)).toMatchObject({ code: 0 });
+      await expect.poll(() => ask(31_713).catch(String), { timeout: 20_000 }).toBe('hello\n');
+      expect(await run('down', '--name', NODE, '--keep-pods')).toMatchObject({ code: 0 });
+      expect(await ask(31_713)).toBe('hello\n');
+    },
+    TIMEOUT_MS,
+  );
+
+  test('an agent that cannot start leaves nothing, and the command says why', async () => {
+    const other = join(directory, 'other');
+    const { code, stderr } = await run('agent', '--detach', '--data-dir', other);
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/^qd: --server is needed/) });
+    expect(existsSync(other)).toBe(false);
+    const down = await run('down');
+    expect(down).toMatchObject({ code: 1, stderr: expect.stringContaining(`qd list shows: ${NODE} (agent)`) });
+  });
+});

@@ -5,9 +5,9 @@ import type { UnreadyNode } from '../../../assembly/cluster-nodes/nodes-ready.ts
 import { nodeConfig } from '../../agent/node-config.ts';
 import { podExecutor } from '../../agent/pod-executor.ts';
 import { commandFor } from '../../output/command-for.ts';
+import { isDetached } from '../../process/background/ready.ts';
 import { isPrivateCluster } from '../components/private-cluster.ts';
 import type { StartContext } from '../context.ts';
-import { isDetached } from '../detach/ready.ts';
 import type { Published } from '../identity/kubeconfig.ts';
 import { exposedLines } from '../listeners/open-ports.ts';
 import { nextCommands } from './next-commands.ts';

@@ -1,4 +1,4 @@
-/** The log of a cluster that runs in the background. */
+/** The log of a cluster or an agent that runs in the background. */
 
 import { type FileHandle, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface LogFile {
   readonly handle: FileHandle;
   /** Reads what was written since the file was opened. */
   readNew(): Promise<string>;
-  /** Closes the file, which the cluster has open itself. */
+  /** Closes the file, which the program in the background has open itself. */
   close(): Promise<void>;
   /** Removes the file, and its directory, if they were created for this start and hold nothing else. */
   undo(): Promise<void>;
