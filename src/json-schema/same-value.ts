@@ -1,3 +1,4 @@
+import { memoized } from '../base/collections/memoized.ts';
 import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';
 
@@ -31,18 +32,11 @@ function sameList(schema: JsonSchema, list: readonly unknown[], old: readonly un
   });
 }
 
-const known = new WeakMap<JsonSchema, boolean>();
-
-function hasKeyedLists(schema: JsonSchema): boolean {
-  let has = known.get(schema);
-  if (has === undefined) {
-    const { 'x-kubernetes-list-type': type, properties = {}, items, additionalProperties } = schema;
-    const inner = [...Object.values(properties), items, additionalProperties];
-    has = type === 'map' || inner.some((each) => isTree(each) && hasKeyedLists(each as JsonSchema));
-    known.set(schema, has);
-  }
-  return has;
-}
+const hasKeyedLists = memoized((schema: JsonSchema): boolean => {
+  const { 'x-kubernetes-list-type': type, properties = {}, items, additionalProperties } = schema;
+  const inner = [...Object.values(properties), items, additionalProperties];
+  return type === 'map' || inner.some((each) => isTree(each) && hasKeyedLists(each as JsonSchema));
+});
 
 /** Returns the keys that identify an item of a list with keys. */
 export function keysText(item: unknown, keys: readonly string[]): string {

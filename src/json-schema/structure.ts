@@ -1,4 +1,5 @@
 /** Checks consequences of a schema's structure: items of sets and maps are distinct, embedded objects are objects. */
+import { memoized } from '../base/collections/memoized.ts';
 import { isTree, type Tree } from '../base/json/tree.ts';
 import { duplicate, type FieldError, invalid, joinPath, required } from '../schema/field-error.ts';
 import { dnsSubdomain } from '../schema/names.ts';
@@ -87,23 +88,17 @@ function walk(schema: JsonSchema, value: unknown, path: string, visit: Visit): v
   }
 }
 
-const known = new WeakMap<JsonSchema, boolean>();
-
 /** Reports whether anything in the schema has to be checked here. */
-function hasStructure(schema: JsonSchema): boolean {
-  let has = known.get(schema);
-  if (has === undefined) {
-    const { 'x-kubernetes-list-type': type, properties = {} } = schema;
-    const items = itemsOf(schema);
-    const values = valuesOf(schema);
-    has =
-      type === 'set' ||
-      type === 'map' ||
-      schema['x-kubernetes-embedded-resource'] === true ||
-      (items !== undefined && hasStructure(items)) ||
-      (values !== undefined && hasStructure(values)) ||
-      Object.values(properties).some(hasStructure);
-    known.set(schema, has);
-  }
-  return has;
-}
+const hasStructure = memoized((schema: JsonSchema): boolean => {
+  const { 'x-kubernetes-list-type': type, properties = {} } = schema;
+  const items = itemsOf(schema);
+  const values = valuesOf(schema);
+  return (
+    type === 'set' ||
+    type === 'map' ||
+    schema['x-kubernetes-embedded-resource'] === true ||
+    (items !== undefined && hasStructure(items)) ||
+    (values !== undefined && hasStructure(values)) ||
+    Object.values(properties).some(hasStructure)
+  );
+});

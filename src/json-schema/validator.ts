@@ -5,6 +5,7 @@
  * Values that an update leaves unchanged cause no errors (ratcheting), as far as they can be found in the old object.
  */
 
+import { memoized } from '../base/collections/memoized.ts';
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import { canonicalJson } from '../base/json/canonical.ts';
@@ -65,16 +66,7 @@ export function* validateInTurns(
   }
 }
 
-const checks = new WeakMap<JsonSchema, Check>();
-
-function checkOf(schema: JsonSchema): Check {
-  let check = checks.get(schema);
-  if (!check) {
-    check = ratcheting(schema, compile(schema));
-    checks.set(schema, check);
-  }
-  return check;
-}
+const checkOf = memoized((schema: JsonSchema): Check => ratcheting(schema, compile(schema)));
 
 function ratcheting(schema: JsonSchema, check: Check): Check {
   return (value, old, path, run) => {

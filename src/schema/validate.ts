@@ -2,6 +2,7 @@
  * Validates decoded objects by the checks in their schema. The code for a schema is generated when it is first used; parts
  * without checks are not walked. Paths are built only for errors.
  */
+import { memoized } from '../base/collections/memoized.ts';
 import type { DividedWork, Pace } from '../base/event-loop/in-turns.ts';
 import { deepEqual, type Tree } from '../base/json/tree.ts';
 import { Code, quote, read } from './code.ts';
@@ -87,16 +88,8 @@ interface Checker {
   walk: Walk;
 }
 
-const checkers = new WeakMap<object, Checker | null>();
-
 /** Returns the checker; undefined for a schema without checks. */
-function checkerOf(schema: Schema): Checker | undefined {
-  const known = checkers.get(schema);
-  if (known !== undefined) return known ?? undefined;
-  const checker = hasChecks(schema) ? deferred(schema) : undefined;
-  checkers.set(schema, checker ?? null);
-  return checker;
-}
+const checkerOf = memoized((schema: Schema): Checker | undefined => (hasChecks(schema) ? deferred(schema) : undefined));
 
 function deferred(schema: Schema): Checker {
   const checker: Checker = {

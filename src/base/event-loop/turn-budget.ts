@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { memoized } from '../collections/memoized.ts';
 import type { MonitoredClock, WorkMonitor } from './watchdog.ts';
 
 /** Time that work sharing a budget may block one turn of the event loop. */
@@ -31,16 +32,7 @@ class Turn {
   }
 }
 
-const turns = new WeakMap<MonitoredClock, Turn>();
-
-function turnOf(clock: MonitoredClock): Turn {
-  let turn = turns.get(clock);
-  if (!turn) {
-    turn = new Turn(clock);
-    turns.set(clock, turn);
-  }
-  return turn;
-}
+const turnOf = memoized((clock: MonitoredClock): Turn => new Turn(clock));
 
 /**
  * Divides long work into turns of the event loop, so that requests are answered in between. All work on one clock

@@ -1,5 +1,6 @@
 /** Taints, which repel pods from nodes, and the tolerations of pods. */
 
+import { memoized } from '../../base/collections/memoized.ts';
 export interface Taint {
   readonly key: string;
   readonly value?: string;
@@ -38,19 +39,14 @@ const MAX_SCANNED = 16;
 const EXISTS = 'exists';
 
 /** Lists are immutable. The position of the first toleration with a key, effect and value; empty ones match all. */
-const indexes = new WeakMap<readonly Toleration[], ReadonlyMap<string, number>>();
-
-function indexOf(tolerations: readonly Toleration[]): ReadonlyMap<string, number> {
-  const known = indexes.get(tolerations);
-  if (known) return known;
+const indexOf = memoized((tolerations: readonly Toleration[]): ReadonlyMap<string, number> => {
   const index = new Map<string, number>();
   for (const [position, { key = '', operator, value = '', effect = '' }] of tolerations.entries()) {
     const text = keyOf(key, effect, operator === 'Exists' ? EXISTS : `=${value}`);
     if (!index.has(text)) index.set(text, position);
   }
-  indexes.set(tolerations, index);
   return index;
-}
+});
 
 const keyOf = (key: string, effect: string, value: string) => `${key}\n${effect}\n${value}`;
 

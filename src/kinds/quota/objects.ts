@@ -1,4 +1,5 @@
 import { indexBy } from '../../base/collections/index-by.ts';
+import { memoized } from '../../base/collections/memoized.ts';
 import { PersistentVolumeClaim } from '../groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../groups/core/pod/pod.ts';
 import { Service } from '../groups/core/service/service.ts';
@@ -24,18 +25,13 @@ const plain = ['configmaps', 'resourcequotas', 'replicationcontrollers', 'secret
 /** Kinds that no quota counts. */
 const uncounted = ['Event'];
 
-const known = new WeakMap<Kind, QuotaEvaluator>();
-
 /** Returns the evaluator of a kind; undefined when no quota counts it. */
 export function evaluatorOf(kind: Kind): QuotaEvaluator | undefined {
   if (!isCountable(kind)) return undefined;
-  let evaluator = special.get(kind) ?? known.get(kind);
-  if (!evaluator) {
-    evaluator = countOf(kind);
-    known.set(kind, evaluator);
-  }
-  return evaluator;
+  return special.get(kind) ?? plainCount(kind);
 }
+
+const plainCount = memoized(countOf);
 
 function isCountable({ scope, kind, verbs }: Kind): boolean {
   return scope === 'Namespaced' && !uncounted.includes(kind) && (!verbs || verbs.includes('list'));

@@ -1,28 +1,22 @@
 /** The addresses of a pod, as its status shows them. */
 import type { DeepReadonly } from '../../api/object-types.ts';
+import { memoized } from '../../base/collections/memoized.ts';
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
 import { formatIp } from '../../kinds/shapes/meta/addresses/canonical-ip.ts';
 import { parseIp } from '../../kinds/shapes/meta/addresses/ip-address.ts';
 
 type Pod = DeepReadonly<PodObject>;
 
-const known = new WeakMap<Pod, readonly string[]>();
-
 /**
  * Returns addresses in canonical form; text that is not an address is left out. Pods on the network of the node have
  * its addresses.
  */
-export function addressesOf(pod: Pod): readonly string[] {
-  let addresses = known.get(pod);
-  if (!addresses) {
-    addresses = textsOf(pod).flatMap((text) => {
-      const bytes = parseIp(text);
-      return bytes ? [formatIp(bytes)] : [];
-    });
-    known.set(pod, addresses);
-  }
-  return addresses;
-}
+export const addressesOf = memoized((pod: Pod): readonly string[] =>
+  textsOf(pod).flatMap((text) => {
+    const bytes = parseIp(text);
+    return bytes ? [formatIp(bytes)] : [];
+  }),
+);
 
 /** Reports whether the status shows an address of the node as that of the pod. */
 export function hasAddressOfNode({ status }: Pod): boolean {

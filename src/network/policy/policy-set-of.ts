@@ -2,6 +2,7 @@
 
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { groupBy } from '../../base/collections/group-by.ts';
+import { memoized } from '../../base/collections/memoized.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Namespace as NamespaceObject } from '../../kinds/groups/core/namespace.ts';
 import type { Pod as PodObject } from '../../kinds/groups/core/pod/pod.ts';
@@ -206,16 +207,7 @@ const EVERYTHING: DeepReadonly<LabelSelector> = Object.freeze({});
 
 type Compiled = ReturnType<typeof fromLabelSelector>;
 /** Cache by selector, which is compared with many pods. */
-const compiled = new WeakMap<DeepReadonly<LabelSelector>, Compiled>();
-
-function compiledSelector(selector: DeepReadonly<LabelSelector>): Compiled {
-  let known = compiled.get(selector);
-  if (!known) {
-    known = fromLabelSelector(selector);
-    compiled.set(selector, known);
-  }
-  return known;
-}
+const compiledSelector = memoized((selector: DeepReadonly<LabelSelector>): Compiled => fromLabelSelector(selector));
 
 /**
  * Reports whether a pod has its own network. Pods on the network of the node cannot be told from it, whether they ask

@@ -1,4 +1,5 @@
 /** Checks that a node has the resources that a pod requests. Processors count in millicores, all else in whole units. */
+import { memoized } from '../../base/collections/memoized.ts';
 import { parseQuantity, type Quantity, scaled } from '../../base/quantity.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { podAmounts } from '../../kinds/quota/pods.ts';
@@ -20,30 +21,22 @@ const MILLI = 3;
 const ORDER = ['cpu', 'memory', 'ephemeral-storage'];
 
 /** Pods are immutable, and those of a node are summed up for every pod that comes to it. */
-const requests = new WeakMap<SeenPod, Requests>();
-
-export function requestsOf(pod: SeenPod): Requests {
-  const known = requests.get(pod);
-  if (known) return known;
+export const requestsOf = memoized((pod: SeenPod): Requests => {
   const amounts = new Map<string, number>();
   for (const [name, amount] of podAmounts(pod as Pod, 'requests')) amounts.set(name, amountOf(name, amount));
-  requests.set(pod, amounts);
   return amounts;
-}
+});
 
 const amountOf = (name: string, amount: Quantity) => Number(scaled(amount, name === 'cpu' ? MILLI : 0));
 
-const resources = new WeakMap<object, Requests>();
-
 /** Returns the resources that pods of the node may use. */
-function resourcesOf({ status }: SeenNode): Requests {
-  const list = (status.allocatable ?? status.capacity ?? NOTHING) as Readonly<Record<string, string>>;
-  const known = resources.get(list);
-  if (known) return known;
-  const amounts = new Map(Object.entries(list).map(([name, text]) => [name, amountOf(name, parseQuantity(text))]));
-  resources.set(list, amounts);
-  return amounts;
-}
+const resourcesOf = ({ status }: SeenNode): Requests =>
+  amountsIn((status.allocatable ?? status.capacity ?? NOTHING) as Readonly<Record<string, string>>);
+
+const amountsIn = memoized(
+  (list: Readonly<Record<string, string>>): Requests =>
+    new Map(Object.entries(list).map(([name, text]) => [name, amountOf(name, parseQuantity(text))])),
+);
 
 const NOTHING = Object.freeze({});
 

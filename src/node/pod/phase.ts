@@ -1,4 +1,5 @@
 /** The phases of a pod, and how to find a container in its spec. */
+import { memoized } from '../../base/collections/memoized.ts';
 import type { ContainerRun, SeenContainer, SeenPod } from './container-run.ts';
 
 export type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
@@ -21,12 +22,7 @@ export function containerOf({ spec }: SeenPod, { name, role }: ContainerRun): Se
 const MAX_SCANNED = 8;
 
 /** Lists are immutable. Everything that happens to a container looks it up, and a pod may have thousands. */
-const indexes = new WeakMap<readonly SeenContainer[], ReadonlyMap<string, SeenContainer>>();
-
-function byName(containers: readonly SeenContainer[]): ReadonlyMap<string, SeenContainer> {
-  const known = indexes.get(containers);
-  if (known) return known;
-  const index = new Map(containers.map((container) => [container.name, container]));
-  indexes.set(containers, index);
-  return index;
-}
+const byName = memoized(
+  (containers: readonly SeenContainer[]): ReadonlyMap<string, SeenContainer> =>
+    new Map(containers.map((container) => [container.name, container])),
+);

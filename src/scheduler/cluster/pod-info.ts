@@ -1,4 +1,5 @@
 /** Pod with derived data for scheduling, each computed once, on first use. */
+import { memoized } from '../../base/collections/memoized.ts';
 import { deepEqual } from '../../base/json/tree.ts';
 import { type HostPort, hostPortsOf, sharedPortsOf } from '../../kinds/placement/host-ports.ts';
 import type { NodeTest } from '../../kinds/placement/node-selector.ts';
@@ -18,8 +19,6 @@ interface Terms {
 const NO_TERMS: Terms = Object.freeze({ required: [], requiredAnti: [], preferred: [], preferredAnti: [] });
 const NO_NAMES: readonly string[] = Object.freeze([]);
 
-const infos = new WeakMap<Pod, PodInfo>();
-
 export class PodInfo {
   readonly pod: Pod;
   readonly uid: string;
@@ -36,11 +35,7 @@ export class PodInfo {
   #named: ReadonlySet<string> | null | undefined;
 
   /** Returns the same value for every use of an object: an event is compared with all waiting pods. */
-  static of(pod: Pod): PodInfo {
-    const known = infos.get(pod) ?? new PodInfo(pod);
-    infos.set(pod, known);
-    return known;
-  }
+  static readonly of = memoized((pod: Pod): PodInfo => new PodInfo(pod));
 
   constructor(pod: Pod) {
     const { uid = '', name = '', namespace = '', labels } = pod.metadata;

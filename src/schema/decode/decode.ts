@@ -6,6 +6,7 @@
  * absent, and so is an empty string in a field with an enum or a default. The options `nullable`, `keepEmpty`,
  * `preserveUnknown` and `lenient` change that for single fields, as the structural schemas of custom kinds need it.
  */
+import { memoized } from '../../base/collections/memoized.ts';
 import { clone, isTree, put, type Tree } from '../../base/json/tree.ts';
 import { Code, field as fieldOf, quote, read } from '../code.ts';
 import type { Fields, ListSchema, MapSchema, ObjectSchema, Schema } from '../schema.ts';
@@ -105,21 +106,14 @@ interface Decoder {
 }
 
 /** Objects are keyed by their fields, so that a shape used for many fields is generated once. */
-const decoders = new WeakMap<object, Decoder>();
-/** Decoders of lists and maps for which empty means absent. */
-const optionalDecoders = new WeakMap<object, Decoder>();
-
-function decoderOf(schema: Schema, optional = false): Decoder {
-  const known = optional ? optionalDecoders : decoders;
+function decoderKey(schema: Schema): object {
   const isShape = schema.type === 'object' && !schema.preserveUnknown && !schema.lenient;
-  const key = isShape ? schema.fields : schema;
-  let decoder = known.get(key);
-  if (!decoder) {
-    decoder = deferred(() => decodeOf(schema, optional));
-    known.set(key, decoder);
-  }
-  return decoder;
+  return isShape ? schema.fields : schema;
 }
+
+const decoderOf = memoized((schema: Schema): Decoder => deferred(() => decodeOf(schema, false)), decoderKey);
+/** Decoders of lists and maps for which empty means absent. */
+const optionalDecoderOf = memoized((schema: Schema): Decoder => deferred(() => decodeOf(schema, true)), decoderKey);
 
 function deferred(generate: () => Decode): Decoder {
   const decoder: Decoder = {
@@ -211,7 +205,9 @@ function wideObjectDecode(schema: ObjectSchema): Decode {
 }
 
 function wideField(field: string, schema: Schema): WideField {
-  const decoder = isContainer(schema) ? decoderOf(schema, isOptional(schema)) : { decode: decodeOf(schema, false) };
+  const decoder = isContainer(schema)
+    ? (isOptional(schema) ? optionalDecoderOf : decoderOf)(schema)
+    : { decode: decodeOf(schema, false) };
   return {
     decode: (value, run) => decoder.decode(value, run),
     nullable: schema.nullable === true,
@@ -273,7 +269,7 @@ function valueCode(code: Code, schema: Schema, optional = false): string {
   // The scalar's decoder throws the error.
   if (condition) return `if (!(${condition})) ${code.constant(decodeOf(schema, false))}(v);`;
   return isContainer(schema)
-    ? `v = ${code.constant(decoderOf(schema, optional))}.decode(v, run);`
+    ? `v = ${code.constant((optional ? optionalDecoderOf : decoderOf)(schema))}.decode(v, run);`
     : `v = ${code.constant(decodeOf(schema, false))}(v);`;
 }
 

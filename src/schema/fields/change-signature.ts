@@ -2,8 +2,9 @@
  * Steps through the changes of a write: writes that add, modify and remove the same fields take the same steps, so that
  * the result of `compareFields` is also the same.
  */
+import { memoized } from '../../base/collections/memoized.ts';
 import { deepEqual, isTree, type Tree } from '../../base/json/tree.ts';
-import type { ListSchema, ObjectSchema } from '../schema.ts';
+import type { ListSchema, ObjectSchema, Schema } from '../schema.ts';
 import { type AnySchema, type Container, containerOf, DEDUCED, isFreeForm } from './container.ts';
 import { byField, END, hasPlainKeys, itemSteps, LIST, MAP, walkOf } from './signature.ts';
 import { type AnyNode, type Described, type Found, NOWHERE, type Steps, StepTree } from './step-tree.ts';
@@ -31,31 +32,16 @@ const MAX_ITEMS = 16;
 /** Walks two values that differ, neither of which is undefined. */
 type Compare = (before: unknown, after: unknown, at: AnyNode, steps: Steps) => AnyNode;
 
-const wholes = new WeakMap<ObjectSchema, Compare>();
-const compares = new WeakMap<object, Compare>();
+const wholeOf = memoized((schema: ObjectSchema): Compare => {
+  const container = containerOf(schema);
+  // An object is a map. Most of its parts are the same after a write.
+  return container.type === 'map' ? mapCompare(schema, container, deepEqual) : leaf;
+});
 
-function wholeOf(schema: ObjectSchema): Compare {
-  let compare = wholes.get(schema);
-  if (!compare) {
-    const container = containerOf(schema);
-    // An object is a map. Most of its parts are the same after a write.
-    compare = container.type === 'map' ? mapCompare(schema, container, deepEqual) : leaf;
-    wholes.set(schema, compare);
-  }
-  return compare;
-}
+const compareOf = (schema: AnySchema): Compare => (schema === DEDUCED ? deduced : compareIn(schema));
 
-function compareOf(schema: AnySchema): Compare {
-  if (schema === DEDUCED) return deduced;
-  let compare = compares.get(schema);
-  if (!compare) {
-    compare = isFreeForm(schema) ? deduced : compareIn(schema);
-    compares.set(schema, compare);
-  }
-  return compare;
-}
-
-function compareIn(schema: AnySchema): Compare {
+const compareIn = memoized((schema: Schema): Compare => {
+  if (isFreeForm(schema)) return deduced;
   const container = containerOf(schema);
   switch (container.type) {
     case 'leaf':
@@ -65,7 +51,7 @@ function compareIn(schema: AnySchema): Compare {
     case 'map':
       return mapCompare(schema, container, isSame);
   }
-}
+});
 
 const isSame = (before: unknown, after: unknown) => before === after;
 

@@ -1,4 +1,5 @@
 /** Classifies a value for the purposes of fields: a leaf, a map, or a list of items that can be told apart. */
+import { memoized } from '../../base/collections/memoized.ts';
 import { isTree, type Tree } from '../../base/json/tree.ts';
 import { zeroOf } from '../decode/scalars.ts';
 import type { Fields, ListSchema, Schema } from '../schema.ts';
@@ -17,20 +18,13 @@ export type AnySchema = Schema | typeof DEDUCED;
 const LEAF_CONTAINER: Container = { type: 'leaf' };
 const DEDUCED_MAP: Container = { type: 'map', fields: undefined, others: DEDUCED };
 
-const containers = new WeakMap<Schema, Container>();
-
 /** `values` are those that are looked at; they matter only where no schema describes them. */
 export function containerOf(schema: AnySchema, ...values: readonly unknown[]): Container {
   if (schema === DEDUCED || isFreeForm(schema)) {
     const isMap = values.every((value) => value === undefined || value === null || isTree(value));
     return isMap && values.some(isTree) ? DEDUCED_MAP : LEAF_CONTAINER;
   }
-  let container = containers.get(schema);
-  if (!container) {
-    container = described(schema);
-    containers.set(schema, container);
-  }
-  return container;
+  return described(schema);
 }
 
 /** Reports whether a schema says nothing about the values, which may be of any type. */
@@ -40,7 +34,7 @@ export function isFreeForm(schema: Schema): boolean {
   return true;
 }
 
-function described(schema: Schema): Container {
+const described = memoized((schema: Schema): Container => {
   switch (schema.type) {
     case 'object':
       if (schema.atomic) return LEAF_CONTAINER;
@@ -54,7 +48,7 @@ function described(schema: Schema): Container {
     default:
       return LEAF_CONTAINER;
   }
-}
+});
 
 type MapContainer = Extract<Container, { type: 'map' }>;
 
@@ -84,16 +78,7 @@ export function itemElement(schema: ListSchema, item: unknown): string | undefin
   return any ? keyElement(keys) : undefined;
 }
 
-const sortedKeyLists = new WeakMap<ListSchema, readonly string[]>();
-
-function sortedKeys(schema: ListSchema): readonly string[] {
-  let keys = sortedKeyLists.get(schema);
-  if (!keys) {
-    keys = [...(schema.keys ?? [])].sort();
-    sortedKeyLists.set(schema, keys);
-  }
-  return keys;
-}
+const sortedKeys = memoized((schema: ListSchema): readonly string[] => [...(schema.keys ?? [])].sort());
 
 /** The value that counts as the key of an item that leaves it out. */
 function keyDefault({ items }: ListSchema, name: string): unknown {

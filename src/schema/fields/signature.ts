@@ -1,6 +1,7 @@
 /** The steps through an object: objects with the same fields take the same ones. */
+import { memoized } from '../../base/collections/memoized.ts';
 import { isTree, type Tree } from '../../base/json/tree.ts';
-import type { ListSchema } from '../schema.ts';
+import type { ListSchema, Schema } from '../schema.ts';
 import {
   type AnySchema,
   type Container,
@@ -40,19 +41,10 @@ const HOLLOW = Symbol('hollow');
 /** Walks a value that is not undefined, from a node on. */
 export type Walk = (value: unknown, at: AnyNode, steps: Steps) => AnyNode;
 
-const walks = new WeakMap<object, Walk>();
+export const walkOf = (schema: AnySchema): Walk => (schema === DEDUCED ? deduced : walkIn(schema));
 
-export function walkOf(schema: AnySchema): Walk {
-  if (schema === DEDUCED) return deduced;
-  let walk = walks.get(schema);
-  if (!walk) {
-    walk = isFreeForm(schema) ? deduced : walkIn(schema);
-    walks.set(schema, walk);
-  }
-  return walk;
-}
-
-function walkIn(schema: AnySchema): Walk {
+const walkIn = memoized((schema: Schema): Walk => {
+  if (isFreeForm(schema)) return deduced;
   const container = containerOf(schema);
   switch (container.type) {
     case 'leaf':
@@ -62,7 +54,7 @@ function walkIn(schema: AnySchema): Walk {
     case 'map':
       return mapWalk(schema, container);
   }
-}
+});
 
 /** A leaf with a value is its name alone. */
 const leaf: Walk = (value, at, steps) => {

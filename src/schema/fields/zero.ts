@@ -1,3 +1,4 @@
+import { memoized } from '../../base/collections/memoized.ts';
 import { deepFreeze, type Tree } from '../../base/json/tree.ts';
 import type { ObjectSchema, Schema } from '../schema.ts';
 
@@ -6,16 +7,7 @@ import type { ObjectSchema, Schema } from '../schema.ts';
  * fields that are written even when absent. A new object is compared with it, so that the parts it has are not owned by
  * themselves.
  */
-export function zeroObject(schema: ObjectSchema): Tree {
-  let zero = zeros.get(schema);
-  if (!zero) {
-    zero = deepFreeze(zeroFields(schema));
-    zeros.set(schema, zero);
-  }
-  return zero;
-}
-
-const zeros = new WeakMap<ObjectSchema, Tree>();
+export const zeroObject = memoized((schema: ObjectSchema): Tree => deepFreeze(zeroFields(schema)));
 
 function zeroFields({ fields }: ObjectSchema): Tree {
   const zero: Tree = {};

@@ -1,5 +1,7 @@
 /** Data that Endpoints and EndpointSlices publish about one pod. */
+
 import type { SeenPod, SeenService } from '../../../api/seen-objects.ts';
+import { memoized } from '../../../base/collections/memoized.ts';
 
 type ServicePort = NonNullable<SeenService['spec']['ports']>[number];
 
@@ -34,21 +36,14 @@ export const MAX_LISTED_PORTS = 50_000;
  * pods: a service has its ports listed once for all pods that number them alike, not once for each pod. Undefined for a
  * pod that is not published because there are too many different ones.
  */
-export function portMapping({ spec }: SeenService): PortMapping {
-  const { ports = NO_PORTS } = spec;
-  const known = mappings.get(ports) ?? mappingOf(ports);
-  mappings.set(ports, known);
-  return known;
-}
+export const portMapping = ({ spec: { ports = NO_PORTS } }: SeenService): PortMapping => mappingOf(ports);
 
 type PortMapping = (pod: SeenPod) => PodPorts | undefined;
 
-/** Lists are immutable, and every change of a pod asks again. */
-const mappings = new WeakMap<readonly ServicePort[], PortMapping>();
-
 const NO_PORTS: readonly ServicePort[] = [];
 
-function mappingOf(ports: readonly ServicePort[]): PortMapping {
+/** Cached: every change of a pod asks again. */
+const mappingOf = memoized((ports: readonly ServicePort[]): PortMapping => {
   const names = new Set(ports.flatMap((port) => (typeof port.targetPort === 'string' ? [targetKey(port)] : [])));
   const known = new Map<string, PodPorts>();
   const maxKnown = Math.max(1, Math.floor(MAX_LISTED_PORTS / Math.max(1, ports.length)));
@@ -74,7 +69,7 @@ function mappingOf(ports: readonly ServicePort[]): PortMapping {
     if (!byPod.has(pod)) byPod.set(pod, find(numbersOf(pod, names)));
     return byPod.get(pod);
   };
-}
+});
 
 type Numbers = ReadonlyMap<string, number>;
 

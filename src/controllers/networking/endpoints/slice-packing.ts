@@ -6,6 +6,7 @@
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { addAll } from '../../../base/collections/add-all.ts';
 import { groupBy } from '../../../base/collections/group-by.ts';
+import { memoized } from '../../../base/collections/memoized.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
@@ -15,17 +16,11 @@ export type Slice = DeepReadonly<EndpointSlice>;
 export type SliceEndpoint = Slice['endpoints'][number];
 export type SlicePort = Slice['ports'][number];
 
-/** Names every port of a slice; the name may be empty. */
-export const slicePorts = (
-  ports: readonly (Omit<SlicePort, 'name'> & { readonly name?: string })[],
-): readonly SlicePort[] => {
-  const known = slicePortLists.get(ports) ?? ports.map(({ name = '', ...port }) => ({ name, ...port }));
-  slicePortLists.set(ports, known);
-  return known;
-};
-
-/** Lists are immutable; those of a service are the same in every plan. */
-const slicePortLists = new WeakMap<readonly object[], readonly SlicePort[]>();
+/** Names every port of a slice; the name may be empty. Cached: the ports of a service are the same in every plan. */
+export const slicePorts = memoized(
+  (ports: readonly (Omit<SlicePort, 'name'> & { readonly name?: string })[]): readonly SlicePort[] =>
+    ports.map(({ name = '', ...port }) => ({ name, ...port })),
+);
 
 /** Endpoints with the same ports and address type. */
 export interface EndpointGroup {
@@ -178,15 +173,11 @@ function groupKey({ addressType, ports }: Pick<EndpointGroup, 'addressType' | 'p
   return `${addressType} ${portsKey(ports)}`;
 }
 
-/** Lists of ports are immutable, long in rare cases, and compared in every plan. */
-const portsKeys = new WeakMap<readonly SlicePort[], string>();
-
-/** The order of ports does not matter. None of the fields has a space. */
-function portsKey(ports: readonly SlicePort[]): string {
-  const known = portsKeys.get(ports);
-  if (known !== undefined) return known;
+/**
+ * The order of ports does not matter. None of the fields has a space. Cached: lists are long in rare cases, and compared in
+ * every plan.
+ */
+const portsKey = memoized((ports: readonly SlicePort[]): string => {
   const texts = ports.map(({ name, port, protocol, appProtocol = '' }) => `${name} ${port} ${protocol} ${appProtocol}`);
-  const key = texts.sort().join('\n');
-  portsKeys.set(ports, key);
-  return key;
-}
+  return texts.sort().join('\n');
+});

@@ -1,6 +1,7 @@
 /** Normalizes the subsets of an Endpoints object: each port once, each subset with its own ports. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { memoized } from '../../../base/collections/memoized.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import type { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 
@@ -88,17 +89,11 @@ function* portsIn(
   return [...out.values()].sort((a, b) => compare(a.key, b.key));
 }
 
-/** Lists are immutable; those of a service are the same in every plan. */
-const keyedPorts = new WeakMap<readonly Port[], readonly KeyedPort[]>();
-
-/** Sorted, so that sorting them again with others takes little. */
-function keyed(ports: readonly Port[]): readonly KeyedPort[] {
+/** Sorted, so that sorting them again with others takes little. Cached: those of a service are the same in every plan. */
+const keyed = memoized((ports: readonly Port[]): readonly KeyedPort[] => {
   if (ports.length === 0) return WITHOUT_PORTS;
-  const known =
-    keyedPorts.get(ports) ?? ports.map((port) => ({ key: portKey(port), port })).sort((a, b) => compare(a.key, b.key));
-  keyedPorts.set(ports, known);
-  return known;
-}
+  return ports.map((port) => ({ key: portKey(port), port })).sort((a, b) => compare(a.key, b.key));
+});
 
 const WITHOUT_PORTS: readonly KeyedPort[] = [{ key: '', port: undefined }];
 

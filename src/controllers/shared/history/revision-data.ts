@@ -1,35 +1,27 @@
 /** The content of a ControllerRevision: bytes that Kubernetes' own controllers and kubectl would write, and compare. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { memoized } from '../../../base/collections/memoized.ts';
 import { rawJson, withSortedKeys } from '../../../base/json/raw-json.ts';
 import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';
 import { encodedHash } from '../pods/template-hash.ts';
 
 type Template = DeepReadonly<PodTemplateSpec>;
 
-/** Cache by template and by content: several plans ask for the same ones, which may have megabytes. */
-const contents = new WeakMap<Template, object>();
-const hashes = new WeakMap<object, number>();
-
-/** A strategic merge patch that restores the template, replacing the current one entirely. */
-export function revisionData(template: Template): object {
-  let data = contents.get(template);
-  if (!data) {
-    data = withSortedKeys({ spec: { template: { ...template, $patch: 'replace' } } }) as object;
-    contents.set(template, data);
-  }
-  return data;
-}
+/**
+ * A strategic merge patch that restores the template, replacing the current one entirely. Cached, as its hash is: several
+ * plans ask for the same ones, which may have megabytes.
+ */
+export const revisionData = memoized(
+  (template: Template): object => withSortedKeys({ spec: { template: { ...template, $patch: 'replace' } } }) as object,
+);
 
 /** The hash in the name of a StatefulSet's revision, which follows from its content. */
 export function revisionHash(data: object, collisions: number): string {
-  let hash = hashes.get(data);
-  if (hash === undefined) {
-    hash = fnv1(rawJson(data), FNV_OFFSET);
-    hashes.set(data, hash);
-  }
-  return encodedHash(fnv1(String(collisions), hash) >>> 0);
+  return encodedHash(fnv1(String(collisions), hashOf(data)) >>> 0);
 }
+
+const hashOf = memoized((data: object): number => fnv1(rawJson(data), FNV_OFFSET));
 
 const FNV_OFFSET = 0x811c9dc5;
 

@@ -3,7 +3,9 @@
  * size of a workload, and pods that no node has room for fill the store and the memory of every process that watches
  * them.
  */
+
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { memoized } from '../../../base/collections/memoized.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, requeueAfter } from '../../loop/plan.ts';
@@ -32,11 +34,4 @@ export function roomForPods(template: object, namespace: string | undefined, { o
 export const checkRoomLater = (room: number, wanted: number): readonly Action[] =>
   room < wanted ? [requeueAfter(ROOM_CHECK_MS)] : [];
 
-/** Templates are immutable. */
-const sizes = new WeakMap<object, number>();
-
-function sizeOf(template: object): number {
-  const known = sizes.get(template) ?? JSON.stringify(template).length;
-  sizes.set(template, known);
-  return known;
-}
+const sizeOf = memoized((template: object): number => JSON.stringify(template).length);

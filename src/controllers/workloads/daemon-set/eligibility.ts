@@ -1,5 +1,7 @@
 /** Selects the nodes that a DaemonSet runs on. */
+
 import type { SeenNode } from '../../../api/seen-objects.ts';
+import { memoized } from '../../../base/collections/memoized.ts';
 import { requiredNodes } from '../../../kinds/placement/required-nodes.ts';
 import { isTolerated } from '../../../kinds/placement/tolerations.ts';
 import { type SeenDaemonSet, tolerationsOf } from './daemon-pod.ts';
@@ -17,19 +19,9 @@ const YES: Eligibility = { shouldRun: true, mayStay: true };
 const NO_NEW: Eligibility = { shouldRun: false, mayStay: true };
 const NO: Eligibility = { shouldRun: false, mayStay: false };
 
-/** Templates are immutable, so that results are cached. */
-const tests = new WeakMap<object, EligibilityTest>();
+export const eligibility = ({ spec }: SeenDaemonSet): EligibilityTest => testOf(spec.template.spec);
 
-export function eligibility({ spec }: SeenDaemonSet): EligibilityTest {
-  const { template } = spec;
-  const known = tests.get(template);
-  if (known) return known;
-  const made = testOf(template.spec);
-  tests.set(template, made);
-  return made;
-}
-
-function testOf(spec: SeenDaemonSet['spec']['template']['spec']): EligibilityTest {
+const testOf = memoized((spec: SeenDaemonSet['spec']['template']['spec']): EligibilityTest => {
   const isWanted = requiredNodes(spec as never);
   const tolerations = tolerationsOf(spec as never);
   return (node) => {
@@ -43,4 +35,4 @@ function testOf(spec: SeenDaemonSet['spec']['template']['spec']): EligibilityTes
     }
     return verdict;
   };
-}
+});

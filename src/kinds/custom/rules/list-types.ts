@@ -2,6 +2,7 @@
  * Operators of values that contain lists with a list type: sets and lists with keys are equal in any order, and `+` merges
  * them. A value is compared by the schema of the left operand, as in Kubernetes.
  */
+import { memoized } from '../../../base/collections/memoized.ts';
 import { isTree } from '../../../base/json/tree.ts';
 import type { Operators } from '../../../cel/types/type.ts';
 import { equal, type StepCounter } from '../../../cel/values/equality.ts';
@@ -32,23 +33,17 @@ function additionOf(schema: JsonSchema): Operators['add'] {
   }
 }
 
-const known = new WeakMap<JsonSchema, boolean>();
-
 /** Reports whether values of a schema contain lists with a list type other than `atomic`. */
-function hasListTypes(schema: JsonSchema): boolean {
-  let has = known.get(schema);
-  if (has === undefined) {
-    const { 'x-kubernetes-list-type': type, properties = {}, items, additionalProperties } = schema;
-    has =
-      type === 'set' ||
-      type === 'map' ||
-      [...Object.values(properties), items, additionalProperties].some(
-        (each) => isTree(each) && hasListTypes(each as JsonSchema),
-      );
-    known.set(schema, has);
-  }
-  return has;
-}
+const hasListTypes = memoized((schema: JsonSchema): boolean => {
+  const { 'x-kubernetes-list-type': type, properties = {}, items, additionalProperties } = schema;
+  return (
+    type === 'set' ||
+    type === 'map' ||
+    [...Object.values(properties), items, additionalProperties].some(
+      (each) => isTree(each) && hasListTypes(each as JsonSchema),
+    )
+  );
+});
 
 function equalBySchema(schema: JsonSchema, a: Value, b: Value, counter: StepCounter): boolean {
   if (a === b) return true;

@@ -1,6 +1,7 @@
 /** The certificates of Ingresses, from Secrets. Pure. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { memoized } from '../../../base/collections/memoized.ts';
 import { sameItems } from '../../../base/collections/same-items.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import type { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
@@ -30,7 +31,8 @@ export function* certificatesOf(
       if (pace.isSpent()) yield;
       const hosts = certifiedHosts(named, each, owners);
       if (!hosts) continue;
-      const pair = secretName ? pairOf(secretOf(ingress.metadata.namespace ?? '', secretName)) : undefined;
+      const secret = secretName ? secretOf(ingress.metadata.namespace ?? '', secretName) : undefined;
+      const pair = secret && pairOf(secret);
       if (!pair) continue;
       const old = known?.[certificates.length];
       const isKnown = old && sameItems(old.hosts, hosts) && old.cert === pair.cert && old.key === pair.key;
@@ -66,17 +68,9 @@ interface Pair {
   readonly key: string;
 }
 
-/** Decoded pairs by Secret: many Ingresses may use one. */
-const pairs = new WeakMap<DeepReadonly<Secret>, Pair>();
-
-function pairOf(secret: DeepReadonly<Secret> | undefined): Pair | undefined {
-  const { 'tls.crt': cert, 'tls.key': key } = secret?.data ?? {};
-  if (!secret || !cert || !key) return undefined;
-  let pair = pairs.get(secret);
-  if (!pair) {
-    const text = (base64: string) => Buffer.from(base64, 'base64').toString();
-    pair = { cert: text(cert), key: text(key) };
-    pairs.set(secret, pair);
-  }
-  return pair;
-}
+/** Cached: many Ingresses may use one Secret. */
+const pairOf = memoized(({ data = {} }: DeepReadonly<Secret>): Pair | undefined => {
+  const { 'tls.crt': cert, 'tls.key': key } = data;
+  const text = (base64: string) => Buffer.from(base64, 'base64').toString();
+  return cert && key ? { cert: text(cert), key: text(key) } : undefined;
+});

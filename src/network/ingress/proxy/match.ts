@@ -1,20 +1,12 @@
 /** Finds the backend of a request. */
+import { memoized } from '../../../base/collections/memoized.ts';
 import type { IngressConfig, PathRule } from '../config.ts';
 
 /** Returns the key of the backend; undefined when no rule matches and there is no default. `path` is without the query. */
 export type FindBackend = (host: string, path: string) => string | undefined;
 
 /** A host keeps its list, and so its index, while its rules do not change. */
-const indexes = new WeakMap<readonly PathRule[], PathIndex>();
-
-function indexOf(rules: readonly PathRule[]): PathIndex {
-  let index = indexes.get(rules);
-  if (!index) {
-    index = new PathIndex(rules);
-    indexes.set(rules, index);
-  }
-  return index;
-}
+const indexOf = memoized((rules: readonly PathRule[]): PathIndex => new PathIndex(rules));
 
 /**
  * Finds the backend of a request. The longest path of a host's rules counts; of two equal ones, the exact one. Requests

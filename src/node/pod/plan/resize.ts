@@ -1,4 +1,5 @@
 /** Changes of the resources of a pod that runs: of its containers, and of the pod as a whole. */
+import { memoized } from '../../../base/collections/memoized.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { compareQuantities, type Quantity } from '../../../base/quantity.ts';
 import { effectiveResources, podCgroupResources } from '../../container/resources.ts';
@@ -38,17 +39,11 @@ export function reportedPod(pod: SeenPod): SeenPod {
   return withResourcesOf(pod, { ...spec, ...containers, resources } as SeenPod['spec']);
 }
 
-/** Specs are immutable, and a pod is looked at many times. */
-const sizes = new WeakMap<SeenPod['spec'], PodSize>();
-
-/** The limit of processes is the node's and does not change with a pod. */
-export function sizeOf(pod: SeenPod): PodSize {
-  const known = sizes.get(pod.spec);
-  if (known) return known;
-  const size = { resources: pod.spec.resources, cgroup: podCgroupResources(pod, undefined) };
-  sizes.set(pod.spec, size);
-  return size;
-}
+/** The limit of processes is the node's and does not change with a pod. Cached: a pod is looked at many times. */
+export const sizeOf = memoized(
+  (pod: SeenPod): PodSize => ({ resources: pod.spec.resources, cgroup: podCgroupResources(pod, undefined) }),
+  ({ spec }) => spec,
+);
 
 /** Reports whether the size of the pod's sandbox differs from the spec. */
 export function isMissized(pod: SeenPod, { sandboxes, size }: PodState): boolean {

@@ -1,4 +1,5 @@
 /** The rules of a simulation as they are read from a file, and the defaults. */
+import { memoized } from '../../../base/collections/memoized.ts';
 import type { LabelSelector } from '../../../schema/selector/selector.ts';
 import type { Amount } from './amount.ts';
 import type { DurationRange } from './duration.ts';
@@ -124,14 +125,11 @@ export interface Rules {
 
 /** Reports whether a stage concerns the container; without a list, it concerns all. */
 export function isNamed(containers: readonly string[] | undefined, name: string): boolean {
-  if (!containers) return true;
-  const known = nameSets.get(containers) ?? new Set(containers);
-  nameSets.set(containers, known);
-  return known.has(name);
+  return !containers || namesIn(containers).has(name);
 }
 
-/** Annotations list as many names as a client likes. */
-const nameSets = new WeakMap<readonly string[], ReadonlySet<string>>();
+/** Cached: annotations list as many names as a client likes. */
+const namesIn = memoized((containers: readonly string[]): ReadonlySet<string> => new Set(containers));
 
 const duration = (min: number, max = min): DurationRange => ({ min, max });
 

@@ -1,4 +1,5 @@
 /** Compiles topology spread constraints: those of the pod, or the default ones for pods of a service or controller. */
+import { memoized } from '../../../base/collections/memoized.ts';
 import { isKeptOff } from '../../../kinds/placement/tolerations.ts';
 import { fromLabelSelector, type LabelSelector } from '../../../schema/selector/selector.ts';
 import type { NodeInfo } from '../../cluster/node-info.ts';
@@ -29,9 +30,6 @@ export function hardConstraints({ pod }: PodInfo): readonly Constraint[] {
   return own(pod, 'DoNotSchedule');
 }
 
-/** Cache by pod: every event is compared with the constraints of all waiting pods. */
-const compiledOf = new WeakMap<Pod, Readonly<Record<Action, readonly Constraint[]>>>();
-
 /** `isStrict`: whether nodes that lack a label are ignored, as for constraints of the pod itself. */
 export function softConstraints(pod: PodInfo, world: World): { constraints: readonly Constraint[]; isStrict: boolean } {
   if (pod.pod.spec.topologySpreadConstraints?.length) {
@@ -51,15 +49,14 @@ export function softConstraints(pod: PodInfo, world: World): { constraints: read
 
 function own(pod: Pod, action: Action): readonly Constraint[] {
   const list = pod.spec.topologySpreadConstraints;
-  if (!list?.length) return NONE;
-  let known = compiledOf.get(pod);
-  if (!known) {
-    const of = (asked: Action) => list.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === asked).map(compiled);
-    known = { DoNotSchedule: of('DoNotSchedule'), ScheduleAnyway: of('ScheduleAnyway') };
-    compiledOf.set(pod, known);
-  }
-  return known[action];
+  return list?.length ? compiledList(list)[action] : NONE;
 }
+
+/** Cached: every event is compared with the constraints of all waiting pods. */
+const compiledList = memoized((list: readonly Source[]): Readonly<Record<Action, readonly Constraint[]>> => {
+  const of = (asked: Action) => list.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === asked).map(compiled);
+  return { DoNotSchedule: of('DoNotSchedule'), ScheduleAnyway: of('ScheduleAnyway') };
+});
 
 function compiled(source: Source): Constraint {
   const { topologyKey, maxSkew, minDomains = 1, nodeAffinityPolicy, nodeTaintsPolicy } = source;

@@ -1,4 +1,5 @@
 /** Finds existing volumes that a claim can bind to, and nodes that can reach them. */
+import { memoized } from '../../../base/collections/memoized.ts';
 import { type NodeTest, nodeSelector } from '../../../kinds/placement/node-selector.ts';
 import { classNameOf, isFor } from '../../../kinds/volumes/binding.ts';
 import { choice, suits } from '../../../kinds/volumes/matching.ts';
@@ -7,17 +8,12 @@ import type { Claim, Volume } from '../../objects.ts';
 
 const EVERYWHERE: NodeTest = () => true;
 /** Volumes are checked for every node. Cached objects are never modified, so that results stay valid. */
-const known = new WeakMap<Volume, NodeTest>();
 
 /** Returns the nodes that can reach the volume. */
-export function reachOf(volume: Volume): NodeTest {
-  const found = known.get(volume);
-  if (found) return found;
+export const reachOf = memoized((volume: Volume): NodeTest => {
   const required = volume.spec.nodeAffinity?.required;
-  const reach = required ? nodeSelector(required) : EVERYWHERE;
-  known.set(volume, reach);
-  return reach;
-}
+  return required ? nodeSelector(required) : EVERYWHERE;
+});
 
 /**
  * Returns the volume that is bound to the claim or reserved for it; otherwise all unbound ones that match, the smallest

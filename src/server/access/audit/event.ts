@@ -1,7 +1,9 @@
 /** The audit record of one request, written as lines of audit.k8s.io/v1. */
+
 import { isIP } from 'node:net';
 import type { Status } from '../../../api/errors.ts';
 import type { User } from '../../../api/user.ts';
+import { memoized } from '../../../base/collections/memoized.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Attributes, Decision } from '../authz/authorizer.ts';
 import { constraintOn } from '../authz/impersonation/impersonation.ts';
@@ -112,7 +114,7 @@ export class AuditRecord {
     const text =
       `{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"${verdict.level}","auditID":${quoted(id)}` +
       `,"stage":"${stage}","requestURI":${quoted(request.url)},"verb":${quoted(attributes.verb)}` +
-      `,"user":${userJson(sender)}${this.#impersonation()}` +
+      `,"user":${sender ? userJson(sender) : '{}'}${this.#impersonation()}` +
       `,"sourceIPs":${sourceIPs(request)}${member('userAgent', userAgent(request))}` +
       `${member('objectRef', this.#objectRef)}${outcome ? `,"responseStatus":${responseStatus(outcome)}` : ''}` +
       `,"requestReceivedTimestamp":"${this.#received}","stageTimestamp":"${stageTimestamp}"` +
@@ -165,19 +167,10 @@ const quoted = (value: string): string => JSON.stringify(value);
 const member = (name: string, value: object | string | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`;
 
-/** Cached JSON by user: authentication returns the same user for the same credentials for a while. */
-const users = new WeakMap<User, string>();
-
-function userJson(user: User | undefined): string {
-  if (!user) return '{}';
-  let json = users.get(user);
-  if (json === undefined) {
-    const { name, uid, groups, extra } = user;
-    json = JSON.stringify({ username: name, uid: uid || undefined, groups, extra });
-    users.set(user, json);
-  }
-  return json;
-}
+/** Cached: authentication returns the same user for the same credentials for a while. */
+const userJson = memoized(({ name, uid, groups, extra }: User): string =>
+  JSON.stringify({ username: name, uid: uid || undefined, groups, extra }),
+);
 
 /** Returns the constraint under which a user was impersonated, if any. */
 function metadataOf(impersonated: User): object | undefined {
@@ -185,19 +178,16 @@ function metadataOf(impersonated: User): object | undefined {
   return constraint === undefined ? undefined : { impersonationConstraint: constraint };
 }
 
-/** Cached JSON by connection, for clients that are not behind a proxy: most connections carry many requests. */
-const ownIPs = new WeakMap<AuditedRequest['peer'], string>();
-
 function sourceIPs(request: AuditedRequest): string {
   const { headers, peer } = request;
   if (headers['x-forwarded-for'] || headers['x-real-ip']) return JSON.stringify(proxiedIPs(request));
-  let json = ownIPs.get(peer);
-  if (json === undefined) {
-    json = JSON.stringify(peer.address ? [plainAddress(peer.address)] : []);
-    ownIPs.set(peer, json);
-  }
-  return json;
+  return ownIPs(peer);
 }
+
+/** Cached, for clients that are not behind a proxy: most connections carry many requests. */
+const ownIPs = memoized(({ address }: AuditedRequest['peer']): string =>
+  JSON.stringify(address ? [plainAddress(address)] : []),
+);
 
 /** Lists the addresses from proxies first, as written, and the connection's own last. */
 function proxiedIPs({ headers, peer }: AuditedRequest): string[] {

@@ -1,4 +1,5 @@
 /** Fields that an API path cannot write, so that nobody owns them through that path. */
+import { memoized } from '../../../base/collections/memoized.ts';
 import type { Kind, Version } from '../../../kinds/kind.ts';
 import { fieldElement } from '../../../schema/fields/element.ts';
 import { type FieldSet, LEAF, NO_FIELDS, recursiveDifference, union } from '../../../schema/fields/field-set.ts';
@@ -9,11 +10,7 @@ export type OwnableFields = (fields: FieldSet) => FieldSet;
 /** Returns the filter for the path of a subresource, or of the object itself (the empty string). */
 export function ownableFields(kind: Kind, version: Version, subresource: string): OwnableFields {
   const key = `${version.apiVersion} ${subresource}`;
-  let byPath = known.get(kind);
-  if (!byPath) {
-    byPath = new Map();
-    known.set(kind, byPath);
-  }
+  const byPath = filters(kind);
   let filter = byPath.get(key);
   if (!filter) {
     filter = filterOf(kind, version, subresource);
@@ -22,7 +19,7 @@ export function ownableFields(kind: Kind, version: Version, subresource: string)
   return filter;
 }
 
-const known = new WeakMap<Kind, Map<string, OwnableFields>>();
+const filters = memoized((_kind: Kind) => new Map<string, OwnableFields>());
 
 function filterOf(kind: Kind, version: Version, subresource: string): OwnableFields {
   const only = ONLY[subresource];

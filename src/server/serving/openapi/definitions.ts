@@ -3,6 +3,7 @@
  * its home, a group and version. One that several versions of a kind share is published once for each of them.
  */
 
+import { memoized } from '../../../base/collections/memoized.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { PodTemplate } from '../../../kinds/groups/core/pod/pod-template.ts';
@@ -139,21 +140,16 @@ function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
   return homes;
 }
 
-const outlines = new WeakMap<Fields, string>();
-
 /**
  * Identifies a shape by its name, its fields, and which of them are always present. Other options, such as the rules of
  * a template, may differ between uses: for clients it is the same shape.
  */
-function outlineOf({ name, fields }: ObjectSchema): string {
-  let outline = outlines.get(fields);
-  if (outline === undefined) {
-    const marked = Object.entries(fields).map(([field, schema]) => (schema.zero ? `${field}!` : field));
-    outline = marked.sort().join();
-    outlines.set(fields, outline);
-  }
-  return `${name} ${outline}`;
-}
+const outlineOf = ({ name, fields }: ObjectSchema) => `${name} ${fieldsOutline(fields)}`;
+
+const fieldsOutline = memoized((fields: Fields): string => {
+  const marked = Object.entries(fields).map(([field, schema]) => (schema.zero ? `${field}!` : field));
+  return marked.sort().join();
+});
 
 function common(left: ReadonlySet<string>, right: ReadonlySet<string>): ReadonlySet<string> {
   return new Set([...left].filter((version) => right.has(version)));

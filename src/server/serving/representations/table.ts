@@ -1,3 +1,4 @@
+import { memoized } from '../../../base/collections/memoized.ts';
 import { type Column, defaultColumns } from '../../../kinds/columns/column.ts';
 import { scaleColumns } from '../../../kinds/groups/autoscaling/scale-columns.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
@@ -131,17 +132,10 @@ function conditionsJson({ rows }: Kind, stored: KubeObject): string {
 }
 
 /** Column definitions as JSON, which never change. */
-const definitions = new WeakMap<readonly Column[], string>();
-
-function definitionsJson(columns: readonly Column[]): string {
-  let json = definitions.get(columns);
-  if (json === undefined) {
-    json = JSON.stringify(
-      columns.map(({ name, type, format = '', description, priority = 0 }) => {
-        return { name, type, format, description, priority };
-      }),
-    );
-    definitions.set(columns, json);
-  }
-  return json;
-}
+const definitionsJson = memoized((columns: readonly Column[]): string =>
+  JSON.stringify(
+    columns.map(({ name, type, format = '', description, priority = 0 }) => {
+      return { name, type, format, description, priority };
+    }),
+  ),
+);

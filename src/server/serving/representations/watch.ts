@@ -1,4 +1,5 @@
 import type { WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../../../api/reply.ts';
+import { memoized } from '../../../base/collections/memoized.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { batchOf } from '../../objects/reads/watch-channel.ts';
 import type { Shaping } from './forms.ts';
@@ -30,14 +31,10 @@ function shapingConsumer(consumer: WatchConsumer, shaping: Shaping): WatchConsum
 }
 
 /** Batches in the forms that clients have requested, shared by watches with the same selection. */
-const shapedBatches = new WeakMap<WatchBatch, Map<string, WatchBatch>>();
+const shapedBatches = memoized((_batch: WatchBatch) => new Map<string, WatchBatch>());
 
 function shapeBatch(batch: WatchBatch, shaping: Shaping, headers: boolean): WatchBatch {
-  let byForm = shapedBatches.get(batch);
-  if (!byForm) {
-    byForm = new Map();
-    shapedBatches.set(batch, byForm);
-  }
+  const byForm = shapedBatches(batch);
   const { form, include, now } = shaping;
   // Ages are shown in seconds.
   const seconds = form.kind === 'Table' ? Math.floor(now() / 1000) : 0;

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { memoized } from '../../../../base/collections/memoized.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
 import {
   CACHE_CONTROL,
@@ -238,15 +239,8 @@ class ChunkedWatch implements EventWriter {
   }
 }
 
-const chunks = new WeakMap<EventBytes, Buffer>();
-
 /** Encodes the events as one HTTP/1 chunk, shared by all watchers. */
-function chunkOf(batch: EventBytes): Buffer {
-  let chunk = chunks.get(batch);
-  if (!chunk) {
-    const json = batch.json();
-    chunk = Buffer.concat([Buffer.from(`${json.length.toString(16)}\r\n`), json, Buffer.from('\r\n')]);
-    chunks.set(batch, chunk);
-  }
-  return chunk;
-}
+const chunkOf = memoized((batch: EventBytes): Buffer => {
+  const json = batch.json();
+  return Buffer.concat([Buffer.from(`${json.length.toString(16)}\r\n`), json, Buffer.from('\r\n')]);
+});

@@ -1,4 +1,5 @@
 import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
+import { memoized } from '../../../../base/collections/memoized.ts';
 import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
 import { notAcceptable } from '../errors.ts';
 
@@ -47,7 +48,10 @@ interface Clause {
 }
 
 /** Parsed headers by offers: clients send the same few headers repeatedly. */
-const parsed = new WeakMap<Offers, BoundedMap<Representation | undefined>>();
+const parsed = memoized(
+  (_offers: Offers) =>
+    new BoundedMap<Representation | undefined>({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => REPRESENTATION_BYTES }),
+);
 const MAX_CACHED_BYTES = 128 * 1024;
 const REPRESENTATION_BYTES = 100;
 
@@ -85,11 +89,7 @@ export function errorFormat(accept: string | undefined): Representation['format'
 }
 
 function choose<F extends Form>(accept: string, offers: Offers<F>): Representation<F> | undefined {
-  let known = parsed.get(offers);
-  if (!known) {
-    known = new BoundedMap({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => REPRESENTATION_BYTES });
-    parsed.set(offers, known);
-  }
+  const known = parsed(offers);
   // Cached entries of these offers were chosen among them.
   if (known.has(accept)) return known.get(accept) as Representation<F> | undefined;
   const chosen = parseAccept(accept)

@@ -1,4 +1,5 @@
 /** Parses the Pod Security labels of a namespace. */
+import { memoized } from '../../../../../base/collections/memoized.ts';
 import { type FieldError, invalid } from '../../../../../schema/field-error.ts';
 
 type Level = 'privileged' | 'baseline' | 'restricted';
@@ -26,17 +27,9 @@ export const LABEL_PREFIX = 'pod-security.kubernetes.io/';
 const PRIVILEGED: LevelVersion = { level: 'privileged', version: 'latest' };
 const NO_POLICY: Policy = { enforce: PRIVILEGED, audit: PRIVILEGED, warn: PRIVILEGED, errors: [] };
 
-const known = new WeakMap<object, Policy>();
-
 /** Returns the policy of a namespace. Cached by the labels of a stored namespace, which never change. */
 export function policyOf(labels: Readonly<Record<string, string>> | undefined): Policy {
-  if (!labels) return NO_POLICY;
-  let policy = known.get(labels);
-  if (!policy) {
-    policy = read(labels);
-    known.set(labels, policy);
-  }
-  return policy;
+  return labels ? read(labels) : NO_POLICY;
 }
 
 export function isOpen({ enforce, audit, warn, errors }: Policy): boolean {
@@ -52,7 +45,7 @@ export function levelText({ level, version }: LevelVersion): string {
   return `${level}:${version === 'latest' ? version : `v1.${version}`}`;
 }
 
-function read(labels: Readonly<Record<string, string>>): Policy {
+const read = memoized((labels: Readonly<Record<string, string>>): Policy => {
   if (!Object.keys(labels).some((key) => key.startsWith(LABEL_PREFIX))) return NO_POLICY;
   const errors: FieldError[] = [];
   const levelOf = (mode: string, otherwise: Level): Level | undefined => {
@@ -84,6 +77,6 @@ function read(labels: Readonly<Record<string, string>>): Policy {
     ? { level: enforced, version: version ?? enforce.version }
     : { level: warned ?? 'privileged', version: version ?? 'latest' };
   return { enforce, audit, warn, errors };
-}
+});
 
 const path = (label: string) => `metadata.labels[${LABEL_PREFIX}${label}]`;

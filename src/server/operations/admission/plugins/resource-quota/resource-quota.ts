@@ -1,3 +1,4 @@
+import { memoized } from '../../../../../base/collections/memoized.ts';
 import { compareQuantities } from '../../../../../base/quantity.ts';
 import { PersistentVolumeClaim } from '../../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
@@ -16,8 +17,6 @@ import type { Writer } from '../../../../objects/transaction/ports.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'commits'> & Pick<Tools, 'clock'>;
-
-const mutexes = new WeakMap<Ports, KeyedMutex>();
 
 /**
  * Enforces the quotas of a namespace. The usage of an object is added to the quota's status in the same commit as the
@@ -72,7 +71,7 @@ function quotasFor(core: Ports, { namespace, object }: AdmissionRequest, evaluat
 
 /** Charges all quotas. Writers in one namespace take turns, since they would otherwise conflict with each other. */
 async function reserve(core: Ports, request: AdmissionRequest, evaluator: QuotaEvaluator): Promise<void> {
-  const release = await lockNamespace(core, request.namespace);
+  const release = await mutexOf(core).lock(request.namespace);
   request.onSettled(release);
   for (const { at } of quotasFor(core, request, evaluator)) {
     await core.commits.idle(at.key);
@@ -80,14 +79,7 @@ async function reserve(core: Ports, request: AdmissionRequest, evaluator: QuotaE
   for (const entry of quotasFor(core, request, evaluator)) charge(core, request, { evaluator, entry });
 }
 
-function lockNamespace(core: Ports, namespace: string): Promise<() => void> {
-  let mutex = mutexes.get(core);
-  if (!mutex) {
-    mutex = new KeyedMutex();
-    mutexes.set(core, mutex);
-  }
-  return mutex.lock(namespace);
-}
+const mutexOf = memoized((_core: Ports) => new KeyedMutex());
 
 interface Charge {
   readonly evaluator: QuotaEvaluator;

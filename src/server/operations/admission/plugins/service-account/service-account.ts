@@ -1,3 +1,4 @@
+import { memoized } from '../../../../../base/collections/memoized.ts';
 import { deepFreeze } from '../../../../../base/json/tree.ts';
 import { nameSuffix } from '../../../../../base/random.ts';
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
@@ -134,18 +135,14 @@ function equip(core: Ports, spec: PodSpec, account: ServiceAccount): void {
 }
 
 /** Volume names by cache: forks of a test cluster share accounts, and each generates its own names. */
-const volumeNames = new WeakMap<object, WeakMap<ServiceAccount, string>>();
+const volumeNames = memoized((_cache: Ports['cache']) => new WeakMap<ServiceAccount, string>());
 
 /**
  * Returns the volume name of an account. It is the same for all pods of the account, so that pods of one template can
  * share their spec.
  */
 function volumeNameOf({ cache, random }: Ports, account: ServiceAccount): string {
-  let known = volumeNames.get(cache);
-  if (!known) {
-    known = new WeakMap();
-    volumeNames.set(cache, known);
-  }
+  const known = volumeNames(cache);
   let name = known.get(account);
   if (name === undefined) {
     name = VOLUME_PREFIX + nameSuffix(random);
