@@ -91,6 +91,7 @@ const REASONS: Readonly<Record<string, Readonly<Record<string, Reason>>>> = {
   'src/server/serving/http/protocol/http1.ts': { streamedFrom: 'object' },
   'src/server/serving/http/protocol/sliced-output.ts': { turn: 'turns' },
   'src/store/etcd/codec.ts': { out: 'scratch' },
+  'src/store/etcd/members/codec.ts': { out: 'scratch' },
   'src/testing/cluster/initial-image.ts': { made: 'result' },
   'src/testing/cluster/keys.ts': { keys: 'result' },
   'src/testing/package-entry.ts': { isKept: 'program' },

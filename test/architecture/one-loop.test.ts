@@ -23,6 +23,7 @@ const RULES: readonly Rule[] = [
     pattern: /\bnew Backoff\(|\bbackoffDelay\(/,
     holdsIn: (path) => path !== 'src/base/time/backoff.ts',
     others: {
+      'src/assembly/etcd/supervisor.ts': 'starts a process again',
       'src/client/events/event-recorder.ts': 'delivers events, each once and in order',
       'src/client/informer/reflector.ts': 'keeps one connection open',
       'src/network/daemon/attached-daemon.ts': 'starts a process again',

@@ -12,6 +12,7 @@ import type { AuditOptions } from '../control-plane/audit.ts';
 import type { AuthenticationOptions } from '../control-plane/authentication.ts';
 import type { TokenOptions } from '../control-plane/service-account-tokens.ts';
 import type { ControlPlaneOptions } from '../control-plane/start-control-plane.ts';
+import type { MemberPlan } from '../etcd/member.ts';
 import type { Pki } from '../keys/pki.ts';
 import type { StoreOptions } from '../store/open.ts';
 import type { ManualClock } from '../test-facilities/manual-clock.ts';
@@ -49,6 +50,8 @@ export interface ClusterOptions extends Environment {
   /** Addresses that objects may lead to, whatever they are. */
   readonly allowedDialRanges: readonly string[];
   readonly store: Pick<StoreOptions, 'driver' | 'settings' | 'keyFile' | 'historyMilliseconds' | 'historyBytes'>;
+  /** The member of etcd that the cluster runs, on which its store is; undefined: it runs none. */
+  readonly member: MemberPlan | undefined;
   /** Settles with the other servers of a shared store what all of them must agree on; rejects when they do not. */
   agree(store: Store): Promise<void>;
   /** Fills the store with objects to start with, and resolves with their number. */

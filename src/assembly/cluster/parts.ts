@@ -3,10 +3,13 @@ import type { ClusterDns } from '../cluster-network/dns.ts';
 import type { StartedNodes } from '../cluster-nodes/nodes.ts';
 import type { ServedApi } from '../control-plane/https.ts';
 import type { ControlPlane } from '../control-plane/start-control-plane.ts';
+import type { MemberPlan } from '../etcd/member.ts';
 import type { Pki } from '../keys/pki.ts';
 import type { OpenStore } from '../store/open.ts';
 
 export interface ClusterParts {
+  /** The member of etcd that the cluster runs. */
+  readonly etcd: MemberPlan;
   readonly store: OpenStore & { readonly revision: number };
   readonly certificates: Pki;
   /** Objects to start with: their number. */

@@ -17,6 +17,7 @@ import { type ControllerKeys, controllerKeys, factsOf } from '../control-plane/c
 import { historyDocument, serveHttps, serveInsecure, tokenDocuments } from '../control-plane/https.ts';
 import { type TokenSettings, tokenSettings } from '../control-plane/service-account-tokens.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
+import type { MemberPlan } from '../etcd/member.ts';
 import { openCertificates } from '../keys/certificates.ts';
 import type { Pki } from '../keys/pki.ts';
 import { renewCertificates } from '../keys/renew-certificates.ts';
@@ -39,6 +40,8 @@ export interface StartedCluster extends StartedNodes {
 export async function startCluster(options: ClusterOptions): Promise<StartedCluster> {
   const { startPart, address, machineClock, random, insecurePort } = options;
   const network = servesPods(options) ? openNetwork(networkOptions(options)) : undefined;
+  const { member } = options;
+  if (member) await startPart('etcd', () => startOwnEtcd(options, member));
   const opened = await startPart('store', async () => {
     const { store, encryptStale } = await openStore({ ...options, ...options.store });
     return { store, encryptStale, revision: await store.revision() };
@@ -105,6 +108,12 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
       });
     },
   };
+}
+
+async function startOwnEtcd(options: ClusterOptions, plan: MemberPlan): Promise<MemberPlan> {
+  const { startMember } = await import('../etcd/member.ts');
+  await startMember({ ...options, ...plan, clock: options.machineClock });
+  return plan;
 }
 
 /** Reports whether pods may ask this server for names: those of its own nodes, or of agents on other machines. */

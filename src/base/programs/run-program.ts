@@ -8,15 +8,17 @@ export interface RunProgramOptions {
   readonly input?: string;
   /** The PATH for the program and its children; not needed by a program that is named by its path. */
   readonly path?: string;
+  /** More variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Resolves with the standard output. Rejects with the error output when the program fails. */
 export async function runProgram(
   command: readonly string[],
-  { input = '', path = '' }: RunProgramOptions = {},
+  { input = '', path = '', env = {} }: RunProgramOptions = {},
 ): Promise<string> {
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { LC_ALL: 'C', PATH: path } });
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'], env: { LC_ALL: 'C', PATH: path, ...env } });
   const output: string[] = [];
   let message = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => output.push(chunk));

@@ -1,5 +1,7 @@
-/** Ends what outlives the program of a cluster, when that does not run: pods, and what listens for them. */
-
+/** Ends what outlives the program of a cluster, when that does not run: pods, what listens for them, and an etcd of its own. */
+import { existsSync } from 'node:fs';
+import { endLeftMember } from '../../assembly/etcd/left-process.ts';
+import { memberPaths } from '../../assembly/etcd/paths.ts';
 import type { EndNodesOptions } from '../../assembly/node/end-nodes.ts';
 import { nodesIn } from '../../assembly/node/node-file.ts';
 import { daemonDirectory } from '../../assembly/threads/daemon-command.ts';
@@ -13,11 +15,16 @@ export async function endOutliving(dataDirectory: string, mode: EndNodesOptions[
   const tools = { clock: systemClock, random: systemRandom, log: createLogger('warn') };
   const ended = await endNodes({ ...tools, mode, dataDirectory, path: process.env.PATH ?? '' });
   await endDaemons(daemonDirectory(dataDirectory), systemClock);
+  await endLeftMember(memberPaths(dataDirectory), systemClock);
   if (ended > 0) process.stdout.write(`Ended ${ended} ${ended === 1 ? 'pod' : 'pods'}.\n`);
 }
 
 /** Reports whether there may be something to end. */
 export async function hasOutliving(dataDirectory: string): Promise<boolean> {
   const daemons = await runningDaemons(daemonDirectory(dataDirectory));
-  return daemons.length > 0 || (await nodesIn(dataDirectory)).length > 0;
+  return (
+    daemons.length > 0 ||
+    existsSync(memberPaths(dataDirectory).configuration) ||
+    (await nodesIn(dataDirectory)).length > 0
+  );
 }

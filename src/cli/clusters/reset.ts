@@ -75,8 +75,8 @@ async function isWanted({ kind, name }: Removable, path: string): Promise<boolea
 /** Objects on a store outside of the directory stay, and their Secrets need its key. */
 async function checkEncryptionKey(directory: string, flags: ResetFlags): Promise<void> {
   if (flags.deleteEncryptionKey || (await readIfThere(keyFileIn(directory))) === undefined) return;
-  const { store, etcdServers } = await rememberedIn(directory);
-  if (!storeDriver(store ?? defaultStore).shared) return;
+  const { store, etcdServers, ha } = await rememberedIn(directory);
+  if (ha || !storeDriver(store ?? defaultStore).shared) return;
   throw new CliError(
     `${keyFileIn(directory)} decrypts what this cluster has in ${store} (${etcdServers?.join(',')}), which reset does not remove: ` +
       'without this file or a copy of it, the Secrets and keys of the cluster are lost, and no server can start on it. ' +

@@ -35,6 +35,19 @@ export class ProtoReader {
     return this.#signed();
   }
 
+  /** Reads an unsigned number of 64 bits, such as an identifier. */
+  uint64(): bigint {
+    this.#expect(VARINT);
+    let value = 0n;
+    for (let size = 0; size < MAX_VARINT; size++) {
+      if (this.#at >= this.#end) throw cut();
+      const byte = this.#bytes[this.#at++] as number;
+      value |= BigInt(byte & 0x7f) << BigInt(7 * size);
+      if (byte < 0x80) return BigInt.asUintN(64, value);
+    }
+    throw new ProtobufError('a number is longer than ten bytes');
+  }
+
   /**
    * Reads an occurrence of a repeated number: one, or all of them, packed. At most one more than the maximum is read.
    */

@@ -51,6 +51,18 @@ export class ProtoWriter {
     this.#tag(field, VARINT);
   }
 
+  /** Writes an unsigned number of 64 bits, such as an identifier. */
+  uint64(field: number, value: bigint): void {
+    this.#reserve(MAX_VARINT);
+    const bytes: number[] = [];
+    let rest = value;
+    for (; rest > 0x7fn; rest >>= 7n) bytes.push(Number(rest & 0x7fn) | 0x80);
+    bytes.push(Number(rest));
+    this.#start -= bytes.length;
+    this.#buffer.set(bytes, this.#start);
+    this.#tag(field, VARINT);
+  }
+
   double(field: number, value: number): void {
     this.#reserve(DOUBLE_BYTES);
     this.#start -= DOUBLE_BYTES;

@@ -21,7 +21,8 @@ export interface Identity {
 export interface CertificateRequest {
   readonly subject: Subject;
   readonly publicKey: KeyObject;
-  readonly usage: 'authority' | 'server' | 'client';
+  /** `peer`: both a server and a client, as members of a cluster are to each other. */
+  readonly usage: 'authority' | 'server' | 'client' | 'peer';
   /** DNS names and addresses. */
   readonly names?: readonly string[];
   /** Milliseconds since the epoch. */
@@ -53,6 +54,12 @@ export interface Content {
 
 const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+const PURPOSES = {
+  authority: [],
+  server: [SERVER_AUTH],
+  client: [CLIENT_AUTH],
+  peer: [SERVER_AUTH, CLIENT_AUTH],
+} as const;
 const SUBJECT_KEY_ID = '2.5.29.14';
 
 /** Generates an ECDSA P-256 key. */
@@ -87,7 +94,7 @@ export function issue(request: CertificateRequest, issuer: Issuer, random: Rando
     publicKey: spkiOf(request.publicKey),
     isAuthority,
     keyUsages: isAuthority ? [0, 5, 6] : [0],
-    purposes: isAuthority ? [] : [usage === 'server' ? SERVER_AUTH : CLIENT_AUTH],
+    purposes: PURPOSES[usage],
     names: (request.names ?? []).map(alternativeName),
     notBefore: request.notBefore,
     notAfter: request.notAfter,

@@ -2,7 +2,7 @@
 const OWN_NAMES: readonly RegExp[] = [
   /^(cluster|last-start|agent|cluster-dns|servers)\.json$/,
   /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
-  /^(pki|audit|volumes|nodes|network)$/,
+  /^(pki|audit|volumes|nodes|network|etcd)$/,
   /^store(\.next|\.before-.+)?$/,
   /^encryption\.key$/,
   /^admin\.kubeconfig(\.lock)?$/,

@@ -21,6 +21,7 @@ export function startPart(context: StartContext): StartPart {
 function showing(context: StartContext): Show {
   const { settings } = context;
   return {
+    etcd: ['etcd', ({ name, address }) => `member "${name}" at ${address.host}:${address.clientPort}`],
     store: ['store', ({ revision }) => `${settings.store}, revision ${revision}`],
     certificates: [
       'certificates',

@@ -14,6 +14,7 @@ import { isChosen } from '../components/choice.ts';
 import { isPrivateCluster } from '../components/private-cluster.ts';
 import type { StartContext } from '../context.ts';
 import type { Settings } from '../flags.ts';
+import { memberPlan } from '../ha/member-plan.ts';
 import { frontProxyOf, proxiedUsers, tlsOf } from '../identity/proxies.ts';
 import { startPart } from '../messages/progress.ts';
 import { auditOptions } from '../observability/audit.ts';
@@ -34,6 +35,7 @@ export function clusterOptions(context: StartContext, open: ClusterOptions['http
     startPart: startPart(context),
     address: apiAddress(context),
     store: storeOptions(context),
+    member: memberPlan(settings),
     agree: (store) => agreeOn(store, settings),
     restore: restore && ((store) => restoreInto(store, restore)),
     api: {

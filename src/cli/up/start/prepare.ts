@@ -15,6 +15,7 @@ import { freePort } from '../../process/listen.ts';
 import type { Environment, StartContext } from '../context.ts';
 import { type Directory, openDirectory, otherClusters } from '../directory/directory.ts';
 import type { Settings } from '../flags.ts';
+import { withOwnEtcd } from '../ha/member-plan.ts';
 import { type AgreedSettings, readAgreed } from '../settings/agreed-settings.ts';
 import { clashOf } from '../settings/free.ts';
 import { freeFromRules, hasLeftRules } from '../settings/left-rules.ts';
@@ -74,12 +75,13 @@ async function settleAll(
   { remembered, path }: Directory,
   { random, reserved }: Choice,
 ): Promise<Settings> {
-  const settings = await settle(given, remembered, {
+  const settings = await settle(withOwnEtcd(given, remembered, path), remembered, {
     otherClusters: async () => [...(await neighbours(path)), ...reserved],
     serviceRanges: async () =>
       (await import('../../../assembly/node/network/services.ts')).serviceRangesInUse(process.env.PATH ?? ''),
     addresses: machineAddresses,
-    agreed: (known) => readAgreedIn(known, path),
+    // An etcd of its own does not run yet; the settings are compared when it does.
+    agreed: async (known) => (known.ha ? {} : readAgreedIn(known, path)),
   });
   return settings.port === 0 ? { ...settings, port: await freePort(settings.bindAddress, random) } : settings;
 }

@@ -12,6 +12,28 @@ export const storeFlags = [
     fixed: (from, to) => `the objects of this cluster are stored in ${from}: --store ${to} needs another --data-dir`,
   }),
   ...storeDriverFlags,
+  flag('--ha', {
+    help: 'run an etcd on this machine, with the objects in it, so that further servers can join: qd token create --server',
+    remembered: true,
+  }),
+  flag('--server-name <name>', {
+    help: 'with --ha, the name of this server among those of the cluster',
+    parse: value.nodeName,
+    defaultText: 'the name of this machine',
+    remembered: true,
+  }),
+  flag('--etcd-port <port>', {
+    help: 'with --ha, port of --bind-address where that etcd serves servers',
+    parse: value.port,
+    defaultText: '2379',
+    remembered: true,
+  }),
+  flag('--etcd-peer-port <port>', {
+    help: 'with --ha, port of --bind-address where that etcd talks with those of other servers',
+    parse: value.port,
+    defaultText: '2380',
+    remembered: true,
+  }),
   flag('--history-duration <time>', {
     help: 'how far back watches and lists at a resourceVersion can go',
     parse: value.duration,

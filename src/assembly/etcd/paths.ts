@@ -1,0 +1,28 @@
+/** Where a member keeps what it needs, below the data directory of its server. */
+import { join } from 'node:path';
+
+export interface MemberPaths {
+  readonly folder: string;
+  readonly pki: string;
+  readonly data: string;
+  readonly configuration: string;
+  readonly log: string;
+  readonly authority: string;
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export function memberPaths(directory: string): MemberPaths {
+  const folder = join(directory, 'etcd');
+  const pki = join(folder, 'pki');
+  return {
+    folder,
+    pki,
+    data: join(folder, 'data'),
+    configuration: join(folder, 'etcd.json'),
+    log: join(folder, 'etcd.log'),
+    authority: join(pki, 'ca.crt'),
+    certificate: join(pki, 'member.crt'),
+    key: join(pki, 'member.key'),
+  };
+}
