@@ -37,6 +37,12 @@ export interface CallOptions {
   readonly propagationPolicy?: string;
 }
 
+/** A row of the store that must be unchanged when a write is committed; otherwise the write is rejected. */
+export interface WriteFence {
+  readonly key: string;
+  readonly revision: number;
+}
+
 /** A request to the server. It is a value: nothing is written into it on its way. */
 export interface Call {
   readonly verb: Verb;
@@ -63,6 +69,8 @@ export interface Call {
   /** The program that sent the request, as its User-Agent names it. */
   readonly userAgent?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Set for components that act for all servers: rejects their writes once another server has taken over. */
+  readonly fence?: WriteFence | undefined;
 }
 
 /** Performs a call. Rejects only with an ApiError. Warnings and audit annotations are put into `notes`. */

@@ -3,7 +3,7 @@
  * that, and assembly/ puts them together.
  */
 
-import type { Handle } from '../api/call.ts';
+import type { Handle, WriteFence } from '../api/call.ts';
 import type { User } from '../api/user.ts';
 import { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import { unmonitored, type WorkMonitor } from '../base/event-loop/watchdog.ts';
@@ -63,6 +63,7 @@ import {
   keepFlowControl,
 } from './upkeep/flow-control/create-flow-control.ts';
 import { keepAddresses } from './upkeep/keep-addresses.ts';
+import { type AcquiredLease, beginTerm } from './upkeep/leadership-term.ts';
 import type { ServerAddress } from './upkeep/peers/endpoints.ts';
 import { Peers } from './upkeep/peers/peers.ts';
 
@@ -139,8 +140,10 @@ export interface Server {
    * `direct`.
    */
   readonly handle: Handle;
-  /** Performs calls within the process, as a user and with that user's rights. */
-  readonly direct: (user: User) => DirectHandle;
+  /** Performs calls within the process, as a user and with that user's rights; writes only while the fence holds. */
+  readonly direct: (user: User, fence?: WriteFence) => DirectHandle;
+  /** Begins the term of a leader in this process, whose writes are made under the fence. */
+  readonly beginTerm: (lease: AcquiredLease) => Promise<WriteFence>;
   /** Forwards requests within the process to aggregated API servers, as a user and with that user's rights. */
   readonly forward: (user: User) => Forward;
   readonly registry: Registry;
@@ -281,6 +284,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return {
     handle,
     direct: directCalls({ handle, authorizer: core.authorizer, monitor }),
+    beginTerm: (lease) => beginTerm(core, lease),
     forward: forwardedRequests({ backends, authorizer: core.authorizer, monitor }),
     registry,
     backends,

@@ -14,6 +14,8 @@ import { newDirectory, type Qd, runQd, startQd } from './program.ts';
 const missing = etcdMissing();
 if (missing) console.log(`skipped: ${missing}`);
 
+/** Time in which another server takes over from one that was killed. */
+const MOVED_MS = 5000;
 const ACCOUNT = '/api/v1/namespaces/default/serviceaccounts/default';
 
 describe.skipIf(missing)('two servers on one etcd', () => {
@@ -106,6 +108,38 @@ describe.skipIf(missing)('two servers on one etcd', () => {
     const selector = 'labelSelector=apiserver.kubernetes.io/identity%3Dkube-apiserver';
     const path = `/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?${selector}`;
     expect((await a.request('GET', path)).body.items).toHaveLength(2);
+  });
+
+  test('the other one leads, and is the only endpoint, within seconds after the leader was killed', async () => {
+    const deployments = '/apis/apps/v1/namespaces/default/deployments';
+    const replicaSets = '/apis/apps/v1/namespaces/default/replicasets';
+    const lease = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager';
+    const { spec: before } = (await b.request('GET', lease)).body;
+    const exited = once(a.child, 'exit');
+    const killedAt = Date.now();
+    a.child.kill('SIGKILL');
+    const labels = { app: 'after-kill' };
+    const template = { metadata: { labels }, spec: { containers: [{ name: 'c', image: 'c' }] } };
+    const body = { metadata: { name: 'after-kill' }, spec: { selector: { matchLabels: labels }, template } };
+    expect((await b.request('POST', deployments, { body })).code).toBe(200);
+    const gone = b.until('/api/v1/namespaces/default/endpoints', ({ metadata, subsets = [] }) => {
+      const listed = subsets.flatMap((subset: any) => subset.ports.map(({ port }: any) => port));
+      return metadata.name === 'kubernetes' && listed.join() === portsOf(b).join();
+    });
+    const after = async (done: Promise<unknown>) => {
+      await done;
+      return Date.now() - killedAt;
+    };
+    const acted = b.until(replicaSets, ({ metadata }) => metadata.labels?.app === 'after-kill');
+    const [goneMs, actedMs] = await Promise.all([after(gone), after(acted)]);
+    const { spec: since } = (await b.request('GET', lease)).body;
+    expect(since.leaseTransitions).toBe(before.leaseTransitions + 1);
+    expect(Date.parse(since.acquireTime) - killedAt).toBeLessThan(5000);
+    expect(goneMs).toBeLessThan(MOVED_MS);
+    expect(actedMs).toBeLessThan(MOVED_MS);
+    await exited;
+    a = await startQd({ directory: a.directory, flags });
+    await expect.poll(() => ports(b)).toEqual(portsOf(a, b));
   });
 
   test('the keys are not readable in etcd', async () => {

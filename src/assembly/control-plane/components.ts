@@ -37,7 +37,7 @@ export interface ComponentOptions extends ProcessOptions {
 }
 
 /** Whom the components call, and what they follow besides objects. */
-export type ComponentServer = Pick<Server, 'direct' | 'forward' | 'registry' | 'backends'>;
+export type ComponentServer = Pick<Server, 'direct' | 'forward' | 'beginTerm' | 'registry' | 'backends'>;
 
 export class Components {
   readonly #options: ComponentOptions;

@@ -1,15 +1,11 @@
 /** Runs the scheduler in this process: its client calls the server directly. */
-import { hostname } from 'node:os';
-import { createClient } from '../../client/client.ts';
 import { SCHEDULER } from '../../client/component-users.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
-import { runWhileLeader } from '../../client/leader-election.ts';
-import { directTransport } from '../../client/transport/direct-transport.ts';
 import type { SchedulerMetrics } from '../../scheduler/metrics.ts';
 import { Scheduler } from '../../scheduler/scheduler.ts';
-import type { Server } from '../../server/index.ts';
 import type { ProcessOptions } from './controllers.ts';
+import { type ComponentCalls, runComponent } from './run-component.ts';
 
 const NAME = 'default-scheduler';
 
@@ -22,13 +18,12 @@ export class LocalScheduler {
 
   /** Starts the scheduler and returns what stops it, which resolves when bindings in progress are done. */
   start(
-    server: Pick<Server, 'direct'>,
+    server: ComponentCalls,
     { isShared, metrics, ...tools }: ProcessOptions & { readonly metrics?: SchedulerMetrics | undefined },
   ): () => Promise<void> {
-    const stop = new AbortController();
-    const client = createClient(directTransport(server.direct(SCHEDULER)));
-    const lead = async (signal: AbortSignal) => {
-      const common = { ...tools, client, signal };
+    const identity = { lease: 'kube-scheduler', user: SCHEDULER, isShared };
+    return runComponent(server, { ...tools, ...identity }, async ({ signal, clientOf }) => {
+      const common = { ...tools, client: clientOf(SCHEDULER), signal };
       const informers = new InformerFactory(common);
       const recorder = createEventRecorder({ ...common, component: NAME });
       const scheduler = new Scheduler({ ...common, metrics, informers, recorder, name: NAME });
@@ -39,17 +34,6 @@ export class LocalScheduler {
       } finally {
         this.#leading = undefined;
       }
-    };
-    const lease = { name: 'kube-scheduler', namespace: 'kube-system' };
-    const identity = () => `${hostname()}_${tools.random.uuid()}`;
-    const { signal } = stop;
-    const running = isShared
-      ? runWhileLeader({ ...tools, ...lease, client, signal, identity: identity() }, lead)
-      : lead(signal);
-    running.catch((error: unknown) => tools.log.error('the scheduler stopped with an error', { error }));
-    return async () => {
-      stop.abort();
-      await running;
-    };
+    });
   }
 }

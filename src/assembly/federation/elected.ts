@@ -3,7 +3,7 @@ import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
-import { runWhileLeader } from '../../client/leader-election.ts';
+import { runWhileLeader } from '../../client/leader-election/run-while-leader.ts';
 
 const LEASE = 'federation-controller-manager';
 
@@ -23,5 +23,5 @@ export interface ElectionOptions {
 export async function elected(options: ElectionOptions, lead: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const { leaderElect, host: client, signal, ...rest } = options;
   if (!leaderElect) return lead(signal);
-  await runWhileLeader({ ...rest, client, signal, name: LEASE }, lead);
+  await runWhileLeader({ ...rest, client, signal, name: LEASE }, (term) => lead(term.signal));
 }

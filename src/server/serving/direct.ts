@@ -3,7 +3,7 @@
  * is made as a user, and needs the same permissions as the same request over HTTP.
  */
 
-import type { Call, Handle } from '../../api/call.ts';
+import type { Call, Handle, WriteFence } from '../../api/call.ts';
 import type { Reply } from '../../api/reply.ts';
 import type { User } from '../../api/user.ts';
 import { BoundedMap, textBytes } from '../../base/collections/bounded-map.ts';
@@ -34,10 +34,14 @@ const NO_OPTIONS = Object.freeze({});
  * Returns a function that creates the handle of a user. Callers should keep the handle: permissions are cached by the
  * user object.
  */
-export function directCalls({ handle, authorizer, monitor }: DirectOptions): (user: User) => DirectHandle {
+export function directCalls({
+  handle,
+  authorizer,
+  monitor,
+}: DirectOptions): (user: User, fence?: WriteFence) => DirectHandle {
   const versions = new GroupVersions();
-  return (user) => async (direct) => {
-    const call: Call = extended(direct, { user });
+  return (user, fence) => async (direct) => {
+    const call: Call = extended(direct, fence ? { user, fence } : { user });
     monitor.begin({ work: 'component call', describe: () => describeCall(call) });
     const { apiVersion, plural, namespace, name, subresource } = call;
     const target = {

@@ -49,17 +49,21 @@ export async function put(handle: Handle, object: OwnObject): Promise<void> {
   }
 }
 
-/** Deletes an object; with `resourceVersion`, only while it is at that version. */
+/**
+ * Deletes an object; with `resourceVersion`, only while it is at that version. Returns false when it is at another one.
+ */
 export async function remove(
   handle: Handle,
   object: Omit<OwnObject, 'body'> & { readonly name: string },
   resourceVersion?: string,
-): Promise<void> {
+): Promise<boolean> {
   const body = resourceVersion === undefined ? undefined : { preconditions: { resourceVersion } };
   try {
     await handle({ ...target(object), verb: 'delete', name: object.name, ...(body && { body }) });
+    return true;
   } catch (error) {
     if (!isApiError(error, 'NotFound', 'Conflict')) throw error;
+    return error.reason === 'NotFound';
   }
 }
 

@@ -91,6 +91,11 @@ export class Commits {
     await this.#cache.reached(await committed);
   }
 
+  /** Overwrites a row that is not an object while another row has its revision. Resolves with the revision of the row. */
+  mark(key: string, value: Buffer, condition: Condition): Promise<number> {
+    return this.#store.commit([{ key, value }], [condition]);
+  }
+
   #add(draft: ObjectDraft, encoded: Encoded | undefined, writes: Write[]): Written | undefined {
     const { at, object, current, request, allocated } = draft;
     const expect = current?.revision ?? 0;

@@ -14,6 +14,7 @@
  * When the store reports a conflict, the next attempt starts from the newest state. Admission is settled after every
  * attempt, whatever its outcome.
  */
+import { ApiError } from '../../../api/errors.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { StoreConflict } from '../../../store/store.ts';
 import type { Admission } from '../admission/request.ts';
@@ -69,6 +70,7 @@ export async function transact(
       return withoutCommit(core, draft) ?? (await commit(core, draft, admitted ?? admission));
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;
+      if (error.key === request.call.fence?.key) throw fenced(error);
       if (mutation.type === 'create') checkNameTaken(draft, error, attempt);
       if (admitted && error.key !== draft.at.key) throw error;
       await catchUp(core, request, error);
@@ -105,6 +107,10 @@ function withoutCommit({ cache }: TransactionPorts, draft: ObjectDraft): Transac
   }
 }
 
+function fenced(cause: StoreConflict): ApiError {
+  return new ApiError('Conflict', 'another server has taken over the lease of this component', { cause });
+}
+
 async function commit(
   core: TransactionPorts,
   draft: ObjectDraft,
@@ -112,7 +118,9 @@ async function commit(
 ): Promise<TransactionResult> {
   const { mutation, request, shared, isQuiet, object, old } = draft;
   const drafts = admission?.also.length ? [draft, ...draftAdditionalUpdates(core, request, admission.also)] : [draft];
-  const [entry] = await core.commits.commit(drafts, admission);
+  const { fence } = request.call;
+  const conditions = fence ? [...(admission?.conditions ?? []), fence] : admission?.conditions;
+  const [entry] = await core.commits.commit(drafts, { conditions });
   if (mutation.type === 'create' && entry && !shared) core.specs.remember(request.resource.kind, entry, isQuiet);
   return { entry, object: mutation.type === 'delete' ? old! : object };
 }

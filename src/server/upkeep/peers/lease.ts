@@ -8,8 +8,8 @@ import type { ServerAddress } from './endpoints.ts';
 
 export const LEASE_NAMESPACE = 'kube-system';
 /** Time for which a server counts as alive without renewing its lease. */
-export const LEASE_DURATION_MS = 15_000;
-export const RENEW_INTERVAL_MS = 5_000;
+export const LEASE_DURATION_MS = 4_000;
+export const RENEW_INTERVAL_MS = 1_000;
 
 const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 const IDENTITY = 'kube-apiserver';

@@ -24,9 +24,12 @@ afterEach(async () => {
 });
 
 /** Two servers in one process share the memory store, as two processes share etcd. */
-async function start(advertise: typeof A, { isShared } = { isShared: true }): Promise<Server> {
+async function start(
+  advertise: typeof A,
+  { isShared, over = store }: { isShared: boolean; over?: MemoryStore } = { isShared: true },
+): Promise<Server> {
   const server = await createServer({
-    store,
+    store: over,
     kinds: allKinds,
     clock,
     freeze: true,
@@ -77,7 +80,7 @@ describe('servers on one store', () => {
         labels: { 'kubernetes.io/hostname': 'host' },
       },
       spec: {
-        leaseDurationSeconds: 15,
+        leaseDurationSeconds: 4,
         holderIdentity: expect.stringMatching(/^apiserver-[0-9a-f]{26}_[0-9a-f-]{36}$/),
       },
     });
@@ -112,7 +115,9 @@ describe('servers on one store', () => {
     await clock.advance(RENEW_INTERVAL_MS);
     servers.splice(servers.indexOf(b), 1);
     b.close();
-    await clock.advance(LEASE_DURATION_MS - 1_000);
+    for (let past = 0; past < LEASE_DURATION_MS - RENEW_INTERVAL_MS; past += RENEW_INTERVAL_MS) {
+      await clock.advance(RENEW_INTERVAL_MS);
+    }
     expect(await addresses()).toEqual(['192.0.2.1:6443', '192.0.2.2:6443']);
     await clock.advance(1_000);
     expect(await addresses()).toEqual(['192.0.2.1:6443']);
@@ -120,6 +125,38 @@ describe('servers on one store', () => {
     await (await start(B)).join();
     await clock.advance(0);
     expect(await addresses()).toEqual(['192.0.2.1:6443', '192.0.2.2:6443']);
+  });
+
+  it('are not removed by one that was blocked, or did not reach the store', async () => {
+    let isStalled = false;
+    const stalled: (() => void)[] = [];
+    const late = {
+      commit: async (...given: Parameters<MemoryStore['commit']>) => {
+        if (isStalled) await new Promise<void>((resolve) => stalled.push(resolve));
+        return store.commit(...given);
+      },
+    };
+    const shared = new Proxy(store, {
+      get: (target, name) => {
+        const value = name === 'commit' ? late.commit : Reflect.get(target, name);
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+    await (await start(A, { isShared: true, over: shared })).join();
+    await (await start(B, { isShared: true, over: shared })).join();
+    const seen: string[][] = [];
+    const look = async () => seen.push(await addresses());
+    await clock.advance(RENEW_INTERVAL_MS);
+    isStalled = true;
+    await clock.advance(3 * LEASE_DURATION_MS);
+    isStalled = false;
+    for (const go of stalled.splice(0)) go();
+    for (let step = 0; step < 20; step++) {
+      await clock.advance(RENEW_INTERVAL_MS / 4);
+      await look();
+    }
+    for (const each of seen) expect(each).toEqual(['192.0.2.1:6443', '192.0.2.2:6443']);
+    expect(await leases()).toHaveLength(2);
   });
 
   it('leave the last address when the last one stops', async () => {

@@ -31,6 +31,9 @@ export class Peers {
   readonly #leases = new Map<string, SeenLease>();
   readonly #upkeep: Upkeep;
   #isMember = false;
+  /** When this server last renewed its own lease, and since when it has done so without a break. */
+  #renewedAt = 0;
+  #steadySince = 0;
 
   constructor(options: PeersOptions) {
     const { core, identity } = options;
@@ -38,6 +41,8 @@ export class Peers {
     this.#name = leaseName(identity);
     this.#upkeep = new Upkeep(core, {
       failure: 'the lease of this server or the endpoints of the servers could not be written',
+      // Endpoints that cannot be written hold up no renewal.
+      workers: 2,
       backoff: { base: RENEW_INTERVAL_MS, max: RENEW_INTERVAL_MS, jitter: 0 },
       reconcile: (key) => (key === OWN_LEASE ? this.#renew() : this.#reconcile()),
     });
@@ -75,8 +80,27 @@ export class Peers {
       await remove(handle, { ...LEASES, name: this.#name });
       return;
     }
-    await put(handle, leaseOf(identity, core.clock.now()));
     this.#upkeep.loop.addAfter(OWN_LEASE, RENEW_INTERVAL_MS);
+    await put(handle, leaseOf(identity, core.clock.now()));
+    const now = this.#now();
+    if (now > this.#renewedAt + MAX_BREAK_MS) this.#steadySince = now;
+    this.#renewedAt = now;
+  }
+
+  /** Time that nobody sets, where there is one. */
+  #now(): number {
+    const { clock } = this.#options.core;
+    return clock.monotonic?.() ?? clock.now();
+  }
+
+  /**
+   * Time left until a lease has expired. A server whose event loop was blocked, or that did not reach the store, has not
+   * seen renewals: it waits until it renews its own lease again, and then as long as if it had seen all of them renewed.
+   */
+  #leftMs({ seenAt, durationMs }: SeenLease): number {
+    const now = this.#now();
+    if (now > this.#renewedAt + MAX_BREAK_MS) return RENEW_INTERVAL_MS;
+    return Math.max(seenAt, this.#steadySince) + durationMs - now;
   }
 
   #watchLeases(): void {
@@ -96,22 +120,25 @@ export class Peers {
     const read = readLease(lease);
     if (!read) return;
     const known = this.#leases.get(name);
-    const seenAt = this.#options.core.clock.now();
+    const seenAt = this.#now();
     this.#leases.set(name, { ...read, resourceVersion: String(revision), seenAt });
     if (!known || !deepEqual(known.server, read.server)) this.#upkeep.loop.add(ENDPOINTS);
   }
 
   /** Removes expired leases and writes the endpoints of the others. */
   async #reconcile(): Promise<void> {
-    const { handle, core } = this.#options;
-    for (const [name, { seenAt, durationMs, resourceVersion }] of this.#others()) {
-      const leftMs = seenAt + durationMs - core.clock.now();
-      if (leftMs > 0) {
-        if (this.#isMember) this.#upkeep.loop.addAfter(ENDPOINTS, leftMs);
-        continue;
+    const { handle } = this.#options;
+    for (const [name, lease] of this.#others()) {
+      let leftMs = this.#leftMs(lease);
+      if (leftMs <= 0) {
+        if (await remove(handle, { ...LEASES, name }, lease.resourceVersion)) {
+          this.#leases.delete(name);
+          continue;
+        }
+        // It was renewed meanwhile.
+        leftMs = lease.durationMs;
       }
-      this.#leases.delete(name);
-      await remove(handle, { ...LEASES, name }, resourceVersion);
+      if (this.#isMember) this.#upkeep.loop.addAfter(ENDPOINTS, leftMs);
     }
     await this.#publish();
   }
@@ -147,6 +174,9 @@ export class Peers {
     if (!isCurrent) await put(handle, object);
   }
 }
+
+/** Time without a renewal of its own after which a server does not judge others. */
+const MAX_BREAK_MS = 2 * RENEW_INTERVAL_MS;
 
 /** Keys of the loop: the lease of this server, and the endpoints of all servers. */
 const OWN_LEASE = 'lease';

@@ -1,0 +1,39 @@
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Client } from '../client.ts';
+
+export interface LeaderElectionOptions {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  /** Ends the candidacy; a held lease is released. */
+  readonly signal: AbortSignal;
+  /** The lease, such as `kube-controller-manager` in `kube-system`. */
+  readonly name: string;
+  readonly namespace: string;
+  /** Identifies the candidate; unique for every process. */
+  readonly identity: string;
+  /** Default: REMOTE_TIMES. */
+  readonly times?: ElectionTimes;
+}
+
+/** All in milliseconds. */
+export interface ElectionTimes {
+  /** Time that other candidates wait after the last renewal that they saw; whole seconds. */
+  readonly leaseDuration: number;
+  /** Time after the last renewal when a leader steps down by itself; less than `leaseDuration`. */
+  readonly renewDeadline: number;
+  /** Interval between renewals, after which one without an answer is given up; also between attempts that failed. */
+  readonly retryPeriod: number;
+}
+
+/** For candidates that reach the API over a network, as in Kubernetes. */
+export const REMOTE_TIMES: ElectionTimes = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2000 };
+
+/**
+ * For candidates in the process of a server. A leader whose event loop is blocked for two seconds just before a renewal is
+ * due keeps its lease; one that is killed is replaced within five.
+ */
+export const LOCAL_TIMES: ElectionTimes = { leaseDuration: 4000, renewDeadline: 3500, retryPeriod: 1000 };

@@ -1,0 +1,247 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ScriptedApi } from '../../../test/support/scripted-api.ts';
+import { ApiError } from '../../api/errors.ts';
+import { silent } from '../../base/log.ts';
+import { systemRandom } from '../../base/random.ts';
+import { type Clock, ControlledClock } from '../../base/time/clock.ts';
+import { createClient } from '../client.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { Term } from './candidate.ts';
+import { type ElectionTimes, LOCAL_TIMES } from './options.ts';
+import { runWhileLeader } from './run-while-leader.ts';
+
+let api: ScriptedApi;
+let clock: ControlledClock;
+let leading: Set<string>;
+let most: number;
+let candidates: Candidate[];
+
+beforeEach(() => {
+  api = new ScriptedApi();
+  clock = new ControlledClock();
+  leading = new Set();
+  most = 0;
+  candidates = [];
+});
+afterEach(async () => {
+  await Promise.all(candidates.map((candidate) => candidate.stop()));
+  expect(clock.waiting).toBe(0);
+});
+
+interface Candidate {
+  /** State of the connection to the server; 'hangs' never answers. */
+  link: 'open' | 'cut' | 'hangs';
+  /** Does no work for so many milliseconds, as with a blocked event loop. */
+  block(milliseconds: number): void;
+  /** Reports whether it may act; undefined when it has no term. */
+  isCertain(): boolean | undefined;
+  stop(): Promise<void>;
+}
+
+function candidate(identity: string, times?: ElectionTimes): Candidate {
+  const stop = new AbortController();
+  let blockedUntil = 0;
+  let term: Term | undefined;
+  const lagging: Clock = {
+    now: () => clock.now(),
+    timer: (delay, task) => {
+      const run = () => {
+        const left = blockedUntil - clock.now();
+        if (left > 0) timer = clock.timer(left, run);
+        else task();
+      };
+      let timer = clock.timer(delay, run);
+      return { cancel: () => timer.cancel() };
+    },
+  };
+  const own: Candidate = {
+    link: 'open',
+    block(milliseconds) {
+      blockedUntil = clock.now() + milliseconds;
+    },
+    isCertain: () => term?.isCertain(),
+    stop: () => {
+      stop.abort();
+      return running;
+    },
+  };
+  candidates.push(own);
+  const through = async (call: () => Promise<any>, signal: AbortSignal | undefined): Promise<any> => {
+    if (own.link === 'cut') throw new ApiError('ServiceUnavailable', 'cut');
+    if (own.link === 'hangs') {
+      await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }));
+    }
+    return call();
+  };
+  const transport: Transport = {
+    call: (request) => through(() => api.call(request), request.signal),
+    watch: (request) => through(() => api.watch(request), request.signal),
+  };
+  const options = {
+    client: createClient(transport),
+    clock: lagging,
+    random: systemRandom,
+    log: silent,
+    signal: stop.signal,
+    name: 'manager',
+    namespace: 'kube-system',
+    identity,
+    ...(times && { times }),
+  };
+  const running = runWhileLeader(options, async (own) => {
+    const { signal } = own;
+    term = own;
+    leading.add(identity);
+    most = Math.max(most, leading.size);
+    const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    if (!signal.aborted) await aborted;
+    leading.delete(identity);
+    term = undefined;
+  });
+  return own;
+}
+
+const lease = () => api.get('leases', 'kube-system', 'manager')?.spec;
+
+describe('an election', () => {
+  it('has one leader, as long as it renews the lease', async () => {
+    candidate('a');
+    await clock.advance(0);
+    candidate('b');
+    await clock.advance(60_000);
+    expect([...leading]).toEqual(['a']);
+    expect(most).toBe(1);
+    expect(lease()).toMatchObject({
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      leaseTransitions: 0,
+      acquireTime: '2030-01-01T00:00:00.000000Z',
+      renewTime: '2030-01-01T00:01:00.000000Z',
+    });
+  });
+
+  it('gives the lease to one of two concurrent candidates', async () => {
+    candidate('a');
+    candidate('b');
+    await clock.advance(5000);
+    expect(leading.size).toBe(1);
+    expect(most).toBe(1);
+  });
+
+  it('passes to the next candidate at once when the leader stops', async () => {
+    const a = candidate('a');
+    await clock.advance(0);
+    candidate('b');
+    await clock.advance(1000);
+    await a.stop();
+    expect(lease()).toMatchObject({ holderIdentity: '' });
+    expect(leading.size).toBe(0);
+    await clock.advance(0);
+    expect([...leading]).toEqual(['b']);
+    expect(lease()).toMatchObject({ holderIdentity: 'b', leaseTransitions: 1 });
+  });
+
+  it.each(['cut', 'hangs'] as const)('ends a leader whose connection is %s before another begins', async (link) => {
+    const a = candidate('a');
+    await clock.advance(0);
+    candidate('b');
+    await clock.advance(1000);
+    a.link = link;
+    await clock.advance(9500);
+    expect(leading.size).toBe(0);
+    await clock.advance(10_000);
+    expect([...leading]).toEqual(['b']);
+    expect(most).toBe(1);
+    a.link = 'open';
+    await clock.advance(60_000);
+    expect([...leading]).toEqual(['b']);
+    expect(most).toBe(1);
+  });
+
+  it('ends the term of a leader that sees another holder', async () => {
+    candidate('a');
+    await clock.advance(0);
+    const held = api.get('leases', 'kube-system', 'manager');
+    api.put('leases', { ...held, spec: { ...held?.spec, holderIdentity: 'c' } });
+    await clock.advance(2000);
+    expect(leading.size).toBe(0);
+    await clock.advance(20_000);
+    expect([...leading]).toEqual(['a']);
+  });
+});
+
+describe('candidates in servers', () => {
+  it('replace one that is killed four seconds after its last renewal', async () => {
+    const a = candidate('a', LOCAL_TIMES);
+    await clock.advance(0);
+    candidate('b', LOCAL_TIMES);
+    await clock.advance(10_000);
+    a.link = 'hangs';
+    a.block(6000);
+    await clock.advance(3900);
+    expect(lease()).toMatchObject({ holderIdentity: 'a' });
+    await clock.advance(200);
+    expect(lease()).toMatchObject({ holderIdentity: 'b', leaseDurationSeconds: 4 });
+    expect(a.isCertain()).toBe(false);
+    a.link = 'open';
+    await clock.advance(10_000);
+    expect([...leading]).toEqual(['b']);
+  });
+
+  it.each([0, 250, 500, 750, 999])(
+    'keep the lease when blocked for two seconds, %d ms after a renewal',
+    async (after) => {
+      const a = candidate('a', LOCAL_TIMES);
+      await clock.advance(0);
+      candidate('b', LOCAL_TIMES);
+      await clock.advance(10_000 + after);
+      a.block(2000);
+      await clock.advance(2000);
+      expect(a.isCertain()).toBe(true);
+      await clock.advance(10_000);
+      expect(lease()).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
+    },
+  );
+
+  it('are not certain after a longer block, before they can tell', async () => {
+    const a = candidate('a', LOCAL_TIMES);
+    await clock.advance(10_000);
+    a.block(3600);
+    await clock.advance(3550);
+    expect([...leading]).toEqual(['a']);
+    expect(a.isCertain()).toBe(false);
+  });
+
+  it('try again while the store does not answer a renewal', async () => {
+    const a = candidate('a', LOCAL_TIMES);
+    await clock.advance(0);
+    candidate('b', LOCAL_TIMES);
+    await clock.advance(10_000);
+    a.link = 'hangs';
+    await clock.advance(2100);
+    a.link = 'open';
+    await clock.advance(10_000);
+    expect(lease()).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
+  });
+
+  it('do not take over when it was they who were blocked', async () => {
+    candidate('a', LOCAL_TIMES);
+    await clock.advance(0);
+    const b = candidate('b', LOCAL_TIMES);
+    await clock.advance(10_000);
+    b.block(6000);
+    await clock.advance(20_000);
+    expect(lease()).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
+  });
+
+  it('ask seldom while they cannot read the lease', async () => {
+    candidate('a', LOCAL_TIMES);
+    await clock.advance(0);
+    const b = candidate('b', LOCAL_TIMES);
+    await clock.advance(1000);
+    b.link = 'cut';
+    const before = api.requests.length;
+    await clock.advance(20_000);
+    expect(api.requests.length - before).toBeLessThan(45);
+  });
+});
