@@ -36,9 +36,11 @@ const RULES: readonly Rule[] = [
     pattern: /\bsoon\(/,
     holdsIn: (path) => path !== 'src/base/event-loop/soon.ts',
     others: {
+      'src/base/event-loop/paced-tasks.ts': 'runs tasks once, in order',
       'src/assembly/cluster-network/dns.ts': 'reports the addresses of nodes, which cannot fail',
       'src/network/dns/feed/zone-feed.ts': 'reports changes, which cannot fail',
-      'src/server/serving/http/front/paced-writes.ts': 'sends bytes',
+      'src/server/serving/http/front/front-thread.ts': 'reports the number of connections',
+      'src/server/serving/http/listen/connections.ts': 'counts disconnects',
     },
   },
   {

@@ -21,11 +21,14 @@ import {
   configureHttp1,
   currentResponse,
   declineUpgrades,
+  deferEnd,
+  deferSessionEnd,
   discardInput,
   hasReceivedFin,
   interceptConnections,
   isPausedByNode,
   makePausable,
+  omitStackTraces,
   rawChunkSocket,
   releaseSocket,
   removeHttp2Compatibility,
@@ -137,6 +140,79 @@ describe('sockets', () => {
     expect(readable).toBeGreaterThan(1);
     expect(socket.readableEnded).toBe(false);
     socket.destroy();
+  });
+});
+
+it('omitStackTraces lasts until the end of the turn', async () => {
+  const { stackTraceLimit } = Error;
+  omitStackTraces();
+  omitStackTraces();
+  expect(new Error('short').stack).toBe('Error: short');
+  await new Promise<void>((resolve) => setImmediate(resolve));
+  expect(Error.stackTraceLimit).toBe(stackTraceLimit);
+  expect(new Error('long').stack).toContain('\n');
+});
+
+describe('connections that clients close', () => {
+  describe.each(['TCP', 'TLS'])('over %s', (transport) => {
+    async function deferring() {
+      const server = transport === 'TCP' ? createServer() : await secureServer();
+      const deferred: (() => void)[] = [];
+      server.on(transport === 'TCP' ? 'connection' : 'secureConnection', (socket: Socket) =>
+        deferEnd(socket, (close) => deferred.push(close)),
+      );
+      const port = await listening(server);
+      return {
+        server,
+        deferred,
+        peer: transport === 'TCP' ? await client(port) : await secureClient(port, 'http/1.1'),
+      };
+    }
+
+    it('deferEnd keeps the request open until its caller closes the connection', async () => {
+      const { server, deferred, peer } = await deferring();
+      const request = once(server, 'request');
+      peer.write(GET);
+      const [, response] = (await request) as [IncomingMessage, ServerResponse];
+      peer.resume().end();
+      await expect.poll(() => deferred.length).toBe(1);
+      // Node would have closed it in one of these turns.
+      for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+      expect(response.destroyed).toBe(false);
+      const ended = Promise.all([once(response, 'close'), closed(peer)]);
+      deferred[0]!();
+      await ended;
+    });
+
+    it('deferEnd ends with the protocol', async () => {
+      const { server, deferred, peer } = await deferring();
+      const upgrade = once(server, 'upgrade');
+      peer.write(upgradeRequest('/'));
+      const [, socket] = (await upgrade) as [IncomingMessage, Socket];
+      const ended = once(socket.resume(), 'end');
+      peer.end();
+      await ended;
+      expect(deferred).toEqual([]);
+      socket.destroy();
+    });
+  });
+
+  it('deferSessionEnd keeps the session open until its caller closes it', async () => {
+    const server = await secureServer();
+    const deferred: (() => void)[] = [];
+    server.on('secureConnection', (socket: TLSSocket) => deferSessionEnd(socket, (close) => deferred.push(close)));
+    const opened = new Promise<ServerHttp2Session>((resolve) => void server.once('session', resolve));
+    const socket = await secureClient(await listening(server), 'h2');
+    connectHttp2('https://localhost', { createConnection: () => socket }).on('error', () => undefined);
+    const session = await opened;
+    // The session would say that it ends.
+    socket.destroy();
+    await expect.poll(() => deferred.length).toBe(1);
+    for (let i = 0; i < 5; i++) await new Promise((resolve) => setImmediate(resolve));
+    expect(session.destroyed).toBe(false);
+    const ended = once(session, 'close');
+    deferred[0]!();
+    await ended;
   });
 });
 

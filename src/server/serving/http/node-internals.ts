@@ -70,6 +70,52 @@ export function interceptConnections(server: NodeServer): (socket: Socket | Dupl
   };
 }
 
+/** Node's listener for the end of an HTTP/1 connection. */
+const END_LISTENER = 'bound socketOnEnd';
+
+/**
+ * Lets `defer` decide when an HTTP/1 connection that the client has closed is closed on this side, as Node would at
+ * once: it aborts the requests. Must be called whenever a parser has been started on the socket.
+ */
+export function deferEnd(socket: Duplex, defer: (close: () => void) => void): void {
+  for (const close of socket.rawListeners('end')) {
+    if (close.name !== END_LISTENER) continue;
+    const listener = () => {
+      keepHalfOpen(socket);
+      defer(() => close.call(socket));
+    };
+    socket.off('end', close as () => void);
+    // Node removes its own listener when the protocol changes, and finds it by this property.
+    socket.on('end', Object.assign(listener, { listener: close }));
+  }
+}
+
+/** Does the same for HTTP/2. */
+export function deferSessionEnd(socket: Duplex, defer: (close: () => void) => void): void {
+  socket.once('end', () => {
+    keepHalfOpen(socket);
+    defer(() => socket.end());
+  });
+}
+
+/** Called in a listener for `end`: Node closes a socket that may not be half open right after it. */
+function keepHalfOpen(socket: Duplex): void {
+  socket.allowHalfOpen = true;
+}
+
+/**
+ * Creates errors without stack traces until the end of this turn of the event loop: Node makes several for each
+ * connection that breaks, and their traces take half of the time.
+ */
+export function omitStackTraces(): void {
+  const { stackTraceLimit } = Error;
+  if (stackTraceLimit === 0) return;
+  Error.stackTraceLimit = 0;
+  setImmediate(() => {
+    Error.stackTraceLimit = stackTraceLimit;
+  });
+}
+
 /** Starts a new HTTP/1 parser on a TLS connection that the server has already accepted. Not used from Node 26 on. */
 export function restartHttp1(server: Http2SecureServer, socket: Duplex): void {
   server.emit('secureConnection', socket);

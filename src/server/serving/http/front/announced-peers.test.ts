@@ -7,10 +7,11 @@ const peer = { address: '::1', certificate: undefined, isUnsecured: false };
 function setUp() {
   const sent: string[] = [];
   let last = 0;
-  const peers = new AnnouncedPeers(
-    (message: FrontMessage) => sent.push(message.slice(0, 2).join(' ')),
-    () => ++last,
-  );
+  const peers = new AnnouncedPeers({
+    send: (message: FrontMessage) => sent.push(message.slice(0, 2).join(' ')),
+    withdraw: (id) => sent.push(`disconnected ${id}`),
+    nextId: () => ++last,
+  });
   const announce = () => {
     sent.push(`request of ${peers.idOf(peer)}`);
     peers.requestSent(peer);

@@ -1,6 +1,13 @@
 import type { Peer } from '../../exchange.ts';
 import type { FrontMessage } from './messages.ts';
 
+interface AnnouncedPeersHost {
+  send(message: FrontMessage): void;
+  /** Tells the API thread that the connection has closed. */
+  withdraw(connection: number): void;
+  nextId(): number;
+}
+
 /**
  * Tracks the connections that the API thread knows. A connection may close before a request from it is announced: it is
  * then announced with the request, and withdrawn right after it.
@@ -9,19 +16,16 @@ export class AnnouncedPeers {
   readonly #ids = new WeakMap<Peer, number>();
   readonly #disconnected = new WeakSet<Peer>();
 
-  constructor(
-    private readonly send: (message: FrontMessage) => void,
-    private readonly nextId: () => number,
-  ) {}
+  constructor(private readonly host: AnnouncedPeersHost) {}
 
   /** Returns the connection's id, announcing it if necessary. Must be followed by `requestSent`. */
   idOf(peer: Peer): number {
     const known = this.#ids.get(peer);
     if (known !== undefined) return known;
-    const id = this.nextId();
+    const id = this.host.nextId();
     const { address, certificate, isUnsecured } = peer;
     this.#ids.set(peer, id);
-    this.send(['connected', id, address, certificate, isUnsecured]);
+    this.host.send(['connected', id, address, certificate, isUnsecured]);
     return id;
   }
 
@@ -35,6 +39,6 @@ export class AnnouncedPeers {
     const id = this.#ids.get(peer);
     if (id === undefined) return;
     this.#ids.delete(peer);
-    this.send(['disconnected', id]);
+    this.host.withdraw(id);
   }
 }

@@ -3,6 +3,8 @@
 import { BufferCollector } from '../../../../base/bytes/buffer-collector.ts';
 import { free } from '../../../../base/bytes/shared-buffer.ts';
 import { ShortLivedMap } from '../../../../base/collections/short-lived-map.ts';
+import { PacedTasks } from '../../../../base/event-loop/paced-tasks.ts';
+import { soon } from '../../../../base/event-loop/soon.ts';
 import { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
 import { Watchdog, type Work } from '../../../../base/event-loop/watchdog.ts';
 import type { LogFields, Logger } from '../../../../base/log.ts';
@@ -15,9 +17,8 @@ import { collectGarbage } from '../node-internals.ts';
 import { AnnouncedPeers } from './announced-peers.ts';
 import { BatchedPort, type Port, type TakeBytes } from './batched-port.ts';
 
-import type { ApiMessage, BodyLocation, FrontMessage } from './messages.ts';
+import type { ApiMessage, BodyLocation, EndedMessage, FrontMessage } from './messages.ts';
 import { bodyFailed, OpenExchange, type OpenExchangeHost } from './open-exchange.ts';
-import { PacedWrites } from './paced-writes.ts';
 
 /**
  * Limit for bodies that are read before the request is announced, and sent with it: most are smaller, and each saves a
@@ -40,23 +41,26 @@ class FrontThread implements OpenExchangeHost {
   readonly #watchdog: Watchdog;
   readonly #exchanges = new ShortLivedMap<number, OpenExchange>();
   /** Events of watches, and the ends of watches whose last events may be pending. */
-  readonly #watchWrites: PacedWrites;
+  readonly #watchWrites: PacedTasks;
   readonly #buffers = new BufferCollector(collectGarbage);
-  readonly #peers = new AnnouncedPeers(
-    (message) => this.#port.send(message),
-    () => ++this.#lastId,
-  );
+  readonly #peers = new AnnouncedPeers({
+    send: (message) => this.#port.send(message),
+    withdraw: (id) => this.#end('connection', id),
+    nextId: () => ++this.#lastId,
+  });
   /** Connections waiting for the API thread to let them proceed. */
   readonly #paced = new Map<number, () => void>();
   /** Watches whose clients have read data in this turn. */
   #progressed = new Set<OpenExchange>();
   #listeners: Listeners | undefined;
   #lastId = 0;
+  /** The latest message about ended exchanges and connections. */
+  #lastEnded: EndedMessage | undefined;
 
   constructor(port: Port, clock: Clock) {
     this.#clock = clock;
     this.#port = new BatchedPort(port);
-    this.#watchWrites = new PacedWrites(new TurnBudget(clock), () => this.#watchdog.begin(SENDING));
+    this.#watchWrites = new PacedTasks(new TurnBudget(clock), () => this.#watchdog.begin(SENDING));
     this.#watchdog = new Watchdog({
       clock,
       onBlocked: (work, milliseconds) => this.#port.send(['blocked', work.work, milliseconds, work.describe()]),
@@ -92,7 +96,7 @@ class FrontThread implements OpenExchangeHost {
         const [, tls, limits, isPaced] = message;
         const pace = isPaced ? (address: string) => this.#pace(address) : undefined;
         const serve = (exchange: Exchange) => this.#serve(exchange);
-        const onCounts = ({ open, refused }: ConnectionCounts) => this.#port.send(['counts', open, refused]);
+        const onCounts = this.#reportCounts();
         const onDisconnect = (peer: Peer) => this.#peers.disconnected(peer);
         const tools = { clock: this.#clock, log: this.#log({}) };
         this.#listeners = openListeners({ tls, limits, pace, serve, onCounts, onDisconnect, ...tools });
@@ -209,6 +213,30 @@ class FrontThread implements OpenExchangeHost {
   async #close(command: number): Promise<void> {
     await this.#opened().close();
     this.#port.send(['done', command, undefined]);
+  }
+
+  /** Returns a function that reports the latest counts once in a turn of the event loop. */
+  #reportCounts(): (counts: ConnectionCounts) => void {
+    let latest: ConnectionCounts = { open: 0, refused: 0 };
+    const report = soon(() => this.#port.send(['counts', latest.open, latest.refused]));
+    return (counts) => {
+      latest = counts;
+      report();
+    };
+  }
+
+  /** Reports that exchanges or connections have ended: one message for as many as possible. */
+  #end(what: 'exchange' | 'connection', id: number): void {
+    const last = this.#lastEnded;
+    if (last && this.#port.lastUnsent === last) last[what === 'exchange' ? 1 : 2].push(id);
+    else {
+      this.#lastEnded = what === 'exchange' ? ['ended', [id], []] : ['ended', [], [id]];
+      this.#port.send(this.#lastEnded);
+    }
+  }
+
+  disconnected(id: number): void {
+    this.#end('exchange', id);
   }
 
   send(message: FrontMessage, bytes?: Uint8Array): void {

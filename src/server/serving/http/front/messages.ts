@@ -17,6 +17,12 @@ export type BodyLocation = 'none' | 'included' | 'unread';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
+/**
+ * Exchanges whose client has disconnected or has its whole response, of which this is the last message, and closed
+ * connections.
+ */
+export type EndedMessage = readonly ['ended', exchanges: number[], connections: number[]];
+
 /** A message from the front thread to the API thread. `id` is that of an exchange. */
 export type FrontMessage =
   /** A connection that is about to send its first request. */
@@ -27,14 +33,12 @@ export type FrontMessage =
       certificate: ClientCertificate | undefined,
       isUnsecured: boolean,
     ]
-  | readonly ['disconnected', connection: number]
+  | EndedMessage
   /** A request, with the bytes of its body if that is included. */
   | readonly ['request', id: number, connection: number, RequestHead, bytes: number]
   | readonly ['body', id: number, bytes: number]
   /** The body could not be read. The code is that of the response; 0 if the client has disconnected. */
   | readonly ['body-failed', id: number, code: number, message: string]
-  /** The client has disconnected, or the response has ended. The last message about this exchange. */
-  | readonly ['closed', id: number]
   /** A WebSocket was opened for a watch. */
   | readonly ['watch-started', id: number]
   /** Total number of bytes of a streamed response that have been sent. */

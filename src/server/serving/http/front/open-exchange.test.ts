@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import type { Exchange } from '../../exchange.ts';
-import type { FrontMessage } from './messages.ts';
 import { OpenExchange } from './open-exchange.ts';
 
 it('an exchange is closed only when it is followed, if its client has disconnected before', () => {
   const closed: number[] = [];
-  const sent: FrontMessage[] = [];
+  const disconnections: number[] = [];
   const host = {
-    send: (message: FrontMessage) => sent.push(message),
+    send: () => undefined,
+    disconnected: (id: number) => disconnections.push(id),
     reportProgress: () => undefined,
     collections: 0,
     closed: (id: number) => closed.push(id),
@@ -17,13 +17,14 @@ it('an exchange is closed only when it is followed, if its client has disconnect
   expect(closed).toEqual([]);
   exchange.followClient();
   expect(closed).toEqual([7]);
-  expect(sent).toEqual([['closed', 7]]);
+  expect(disconnections).toEqual([7]);
 });
 
 it('an exchange reports the size of a large response that is no longer needed', () => {
   const closed: [number, number][] = [];
   const host = {
     send: () => undefined,
+    disconnected: () => undefined,
     reportProgress: () => undefined,
     collections: 0,
     closed: (id: number, largeBytes: number) => closed.push([id, largeBytes]),
@@ -52,6 +53,7 @@ it('an exchange counts shared memory only if it was collected in vain while it w
   const closed: number[] = [];
   const host = {
     send: () => undefined,
+    disconnected: () => undefined,
     reportProgress: () => undefined,
     collections: 0,
     closed: (_id: number, largeBytes: number) => closed.push(largeBytes),
@@ -82,7 +84,8 @@ it('an exchange is dropped when its response has headers that cannot be sent', (
       isAborted = true;
     },
   } as unknown as Exchange;
-  const host = { send: () => undefined, reportProgress: () => undefined, collections: 0, closed: () => undefined };
+  const ignore = () => undefined;
+  const host = { send: ignore, disconnected: ignore, reportProgress: ignore, collections: 0, closed: ignore };
   new OpenExchange(7, refusing, host).response(0, []);
   expect(isAborted).toBe(true);
 });

@@ -17,6 +17,8 @@ import type { FrontMessage } from './messages.ts';
 /** The functions of the front thread that an open exchange uses. */
 export interface OpenExchangeHost {
   send(message: FrontMessage, bytes?: Uint8Array): void;
+  /** Reports that the client has disconnected, or has its whole response: the last message about this exchange. */
+  disconnected(id: number): void;
   /** Calls `reportSent` at the end of this turn of the event loop. */
   reportProgress(exchange: OpenExchange): void;
   /** Number of collections of this thread's garbage because of large buffers. */
@@ -186,7 +188,7 @@ export class OpenExchange {
 
   #onClose(): void {
     if (this.#isClosed) return;
-    this.host.send(['closed', this.id]);
+    this.host.disconnected(this.id);
     this.#close();
   }
 

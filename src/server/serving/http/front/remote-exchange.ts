@@ -226,13 +226,11 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
       case 'data-end':
         this.#incoming?.receiveEnd();
         break;
-      case 'closed':
-        this.#disconnect();
-        break;
     }
   }
 
-  #disconnect(): void {
+  /** The client has disconnected or has its whole response. */
+  disconnected(): void {
     this.isDisconnected = true;
     this.hasUnsentResponse = false;
     this.#close();

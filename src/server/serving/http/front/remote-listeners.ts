@@ -108,8 +108,9 @@ class RemoteListeners implements Listeners, FrontConnection {
         this.#peers.set(connection, { address, certificate, isUnsecured });
         return;
       }
-      case 'disconnected':
-        this.#peers.delete(message[1]);
+      case 'ended':
+        for (const id of message[1]) this.#exchanges.get(id)?.disconnected();
+        for (const id of message[2]) this.#peers.delete(id);
         return;
       case 'turned': {
         const task = this.#turns.get(message[1]);

@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net';
+import { soon } from '../../../../base/event-loop/soon.ts';
 import type { Logger } from '../../../../base/log.ts';
 import { head } from '../../../../base/metrics/text.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
 import { networkOf } from '../../../access/fairness/network.ts';
 import type { Limits } from '../limits.ts';
+import { omitStackTraces } from '../node-internals.ts';
 import { closeOnDisconnect } from './close-on-disconnect.ts';
 
 export interface ConnectionsOptions {
@@ -32,6 +34,9 @@ export function* connectionMetrics({ open, refused }: ConnectionCounts): Generat
 /** Minimum time between warnings: there may be thousands of rejections per second. */
 const WARNING_INTERVAL_MS = 60_000;
 
+/** Disconnects in one turn of the event loop up to which errors have stack traces. */
+const CHEAP_DISCONNECTS = 10;
+
 /**
  * Counts and limits open connections. Connections above a limit are closed before anything is read from them: a TLS
  * handshake costs as much as ten requests, and an open connection as much memory as a hundred objects.
@@ -41,6 +46,9 @@ export class Connections {
   readonly #open = new Set<Socket>();
   readonly #countByNetwork = new Map<string, number>();
   #refused = 0;
+  /** Connections that were closed in this turn of the event loop. */
+  #closedInTurn = 0;
+  readonly #resetSoon = soon(() => (this.#closedInTurn = 0));
   #warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ConnectionsOptions) {
@@ -87,11 +95,17 @@ export class Connections {
     this.#reportCounts();
     socket.once('close', () => {
       this.#open.delete(socket);
+      this.#disconnected();
       this.#reportCounts();
       const left = (this.#countByNetwork.get(network) ?? 1) - 1;
       if (left > 0) this.#countByNetwork.set(network, left);
       else this.#countByNetwork.delete(network);
     });
+  }
+
+  #disconnected(): void {
+    if (++this.#closedInTurn > CHEAP_DISCONNECTS) omitStackTraces();
+    this.#resetSoon();
   }
 
   #refuse(socket: Socket, address: string): void {

@@ -11,6 +11,8 @@ import {
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { PacedTasks } from '../../../../base/event-loop/paced-tasks.ts';
+import { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
 import type { Logger } from '../../../../base/log.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
 import type { Exchange, Peer } from '../../exchange.ts';
@@ -19,12 +21,16 @@ import { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
 import {
   configureHttp1,
+  currentResponse,
   declineUpgrades,
+  deferEnd,
+  deferSessionEnd,
   interceptConnections,
   removeHttp2Compatibility,
   restartHttp1,
   trackSessionSockets,
   UPGRADE_HANDLING,
+  unsentBytes,
 } from '../node-internals.ts';
 import { Http1Exchange, isStreaming } from '../protocol/http1.ts';
 import { Http2Exchange, type Http2Options } from '../protocol/http2.ts';
@@ -106,6 +112,7 @@ class NetListeners implements Listeners {
   readonly #connections: Connections;
   readonly #sessions = new Set<ServerHttp2Session>();
   readonly #peers: PeerCache;
+  readonly #disconnects: PacedTasks;
   readonly #pipelined = new PipelinedRequests();
   readonly #multiplexed: MultiplexedRequests;
 
@@ -118,6 +125,7 @@ class NetListeners implements Listeners {
     const bodies = new Deadlines(clock, limits.bodyTimeoutMs);
     this.#http = { limits, clock, bodies, outgoing, incoming };
     this.#connections = new Connections(options);
+    this.#disconnects = new PacedTasks(new TurnBudget(clock));
     this.#peers = new PeerCache(options.onDisconnect);
     this.#multiplexed = new MultiplexedRequests(options.serve);
   }
@@ -141,6 +149,7 @@ class NetListeners implements Listeners {
     this.#admitConnections(server);
     this.#onHttp1(server, { isUnsecured: false, restart: (socket) => restartHttp1(server, socket) });
     removeHttp2Compatibility(server);
+    server.on('secureConnection', (socket: TLSSocket) => this.#paceEnd(socket));
     server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
       const { session } = stream;
       if (!session) stream.destroy();
@@ -189,9 +198,27 @@ class NetListeners implements Listeners {
 
   /** Applies the limits to new connections. Returns a function that serves an admitted one. */
   #admitConnections(server: Http2SecureServer | Server): (socket: Duplex) => void {
-    const serve = interceptConnections(server);
+    const start = interceptConnections(server);
+    const serve = (socket: Duplex) => {
+      start(socket);
+      this.#paceEnd(socket);
+    };
     server.on('connection', (socket: Socket) => this.#connections.admit(socket, () => serve(socket)));
     return serve;
+  }
+
+  /** Thousands of clients may disconnect at once, and each disconnect takes several system calls. */
+  #paceEnd(socket: Duplex): void {
+    const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
+    (isHttp2 ? deferSessionEnd : deferEnd)(socket, (close) =>
+      this.#disconnects.run(() => {
+        if (socket.destroyed) return;
+        const isWaiting = isHttp2 || currentResponse(socket) !== undefined;
+        // A client that has gone before its response was complete needs no orderly end, which costs a system call.
+        if (isWaiting && socket.writableLength + unsentBytes(socket) === 0) socket.destroy();
+        else close();
+      }),
+    );
   }
 
   #onHttp1(server: Http2SecureServer | Server, { isUnsecured, restart }: Http1Origin): void {

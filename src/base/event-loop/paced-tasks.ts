@@ -1,30 +1,30 @@
-import { soon } from '../../../../base/event-loop/soon.ts';
-import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
+import { soon } from './soon.ts';
+import type { TurnBudget } from './turn-budget.ts';
 
 /**
- * Spreads writes to many clients over turns of the event loop: one event can be addressed to thousands of watches, and
- * each needs its own encryption and system call. Writes run in the order of the calls.
+ * Spreads tasks for many clients over turns of the event loop: one event can be addressed to thousands of watches, and
+ * each needs its own encryption and system call. Tasks run in the order of the calls.
  */
-export class PacedWrites {
+export class PacedTasks {
   readonly #turns: Pick<TurnBudget, 'isSpent'>;
   readonly #onTurn: () => void;
   #waiting: (() => void)[] = [];
   #next = 0;
   readonly #continueSoon = soon(() => this.#continue());
 
-  /** `onTurn` runs before the writes of a later turn. */
+  /** `onTurn` runs before the tasks of a later turn. */
   constructor(turns: Pick<TurnBudget, 'isSpent'>, onTurn: () => void = () => undefined) {
     this.#turns = turns;
     this.#onTurn = onTurn;
   }
 
-  /** Runs the write, in this turn if there is time left and nothing is queued. */
-  run(write: () => void): void {
+  /** Runs the task, in this turn if there is time left and nothing is queued. */
+  run(task: () => void): void {
     if (this.#waiting.length === 0 && !this.#turns.isSpent()) {
-      write();
+      task();
       return;
     }
-    this.#waiting.push(write);
+    this.#waiting.push(task);
     this.#continueSoon();
   }
 
