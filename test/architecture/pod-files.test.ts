@@ -24,6 +24,7 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
   ...below('src/node/process/keeper/', {
     'choose-executor.ts': 'the directory with which it tries an executor',
     'command.ts': KEPT,
+    'end-unknown.ts': KEPT,
     'engine.ts': KEPT,
     'files.ts': KEPT,
     'keeper.ts': KEPT,

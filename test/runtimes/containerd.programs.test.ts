@@ -1,5 +1,5 @@
 /** Tests the runtime over CRI, on a separate containerd. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { bridgeOf } from '../../src/node/containerd/network/cni.ts';
 import { openContainerd } from '../../src/node/containerd/open.ts';
 import type { ContainerdOptions } from '../../src/node/containerd/options.ts';
+import { killLostContainerds } from '../../src/node/containerd/own/lost.ts';
+import { endWithoutDirectory } from '../../src/node/containerd/own/stop.ts';
 import { PAUSE_IMAGE } from '../../src/node/images/pause/pause-image.ts';
 import type { Runtime } from '../../src/node/runtime/runtime.ts';
 import { freePort } from '../support/free-port.ts';
@@ -161,6 +163,22 @@ describe.skipIf(missing)('on a real containerd', () => {
         await world.stop();
         execFileSync('ip', ['netns', 'delete', namespace]);
       }
+    });
+
+    it('is ended with its pods when its directory was removed', async () => {
+      const under = await prepareContainerd();
+      const world = new World(under);
+      await world.start();
+      await world.run('sleep 1000');
+      await world.runtime.close();
+      // Roots of containers are mounted there.
+      spawnSync('rm', ['-rf', '--one-file-system', under.directory]);
+      expect(await killLostContainerds()).toContain(under.options.directory);
+      await endWithoutDirectory({ ...under.options, removesPods: true });
+      expect(execFileSync('ip', ['-o', 'link']).toString()).not.toContain(bridgeOf(under.options.name));
+      expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain(under.directory);
+      expect(execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })).not.toContain(under.directory);
+      await rm(under.directory, { recursive: true, force: true });
     });
 
     it('leaves nothing behind when it is stopped', async () => {

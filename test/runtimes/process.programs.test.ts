@@ -1,5 +1,5 @@
 /** The process runtime, as root: with namespaces, an address for each pod and limits. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { processIdentity } from '../../src/base/programs/process-identity.ts';
 import { HOST_IMAGE_ID } from '../../src/kinds/shapes/container/host-image.ts';
 import { freePort } from '../support/free-port.ts';
 import { describeRuntime } from './contract.ts';
@@ -74,6 +75,21 @@ describe.skipIf(missing)('on this machine', () => {
       await world.runtime.run(ending.id, go);
       expect(await ending.ended()).toMatchObject({ exitCode: 5, reason: 'Error' });
       expect(await ending.log()).toEqual(['stdout F end']);
+    });
+
+    it('ends what it does not know any more when its directory was removed', async () => {
+      const { id } = await world.run('sleep 1000');
+      const [before, pid] = [await keeperPid(), await pidOf(id)];
+      const reconnected = new Promise<void>((resolve) => {
+        world.runtime.onChange((sandboxId) => sandboxId === undefined && resolve());
+      });
+      // What is mounted there stays.
+      spawnSync('rm', ['-rf', kept()]);
+      process.kill(before, 'SIGKILL');
+      await reconnected;
+      expect((await processIdentity(pid)).started).toBe('');
+      expect(await world.runtime.sandboxes()).toEqual([]);
+      expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(kept('sandboxes'));
     });
 
     it('ends commands that a killed keeper has left', async () => {

@@ -27,6 +27,8 @@ export async function startNodes(plan: NodePlan, options: RealNodesOptions): Pro
   if (!hasRealPods(plan)) await endDaemons(daemonDirectory(directory), clock);
   let starting: readonly StartingNode[] = [];
   if (plan.runtime !== 'simulated') {
+    const { endLostNodes } = await import('../node/ending/end-lost.ts');
+    await endLostNodes({ clock, random, log, path: options.path, dataDirectory: directory });
     starting = await startRealNodes({ ...plan, runtime: plan.runtime }, options);
   } else if (names.length > 0) {
     await startSimulation({ server, nodes, cleanup, clock, random, log, names, clusterCidr, rules, version });
@@ -42,7 +44,7 @@ async function endOthers(
   const isOther = (node: string, file: NodeFile) => !names.includes(node) || file.runtime !== runtime;
   const nodes = await nodesIn(directory);
   if (!nodes.some((node) => isOther(basename(node.directory), node.file))) return;
-  const { endNodes } = await import('../node/end-nodes.ts');
+  const { endNodes } = await import('../node/ending/end-nodes.ts');
   const ended = await endNodes({ clock, random, log, path, mode: 'remove', dataDirectory: directory, only: isOther });
   log.warn('nodes that are left out, or had another runtime, were ended', { pods: ended });
 }

@@ -5,6 +5,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { advertisedAddress } from '../../assembly/addresses.ts';
 import type { StartingNode } from '../../assembly/cluster-nodes/nodes-ready.ts';
+import { endLostNodes } from '../../assembly/node/ending/end-lost.ts';
 import {
   keepCertificate,
   type NodeCertificate,
@@ -82,6 +83,9 @@ async function runAgent(flags: AgentFlags, { server, remembered, log }: Start): 
     log.debug('qd list will not show this agent', { error }),
   );
   const runtime = await runtimeOf(flags);
+  // Pods of earlier agents of this machine may have the addresses that the node will give to its own.
+  const tools = { clock: systemClock, random: systemRandom, log, path: process.env.PATH ?? '' };
+  await endLostNodes({ ...tools, dataDirectory: directory });
   let membership = await joinCluster(flags, server);
   const file = { node, server, version, flags: rememberedOf(flags) };
   await writeAgentFile(directory, { ...file, readyPid: 0 });

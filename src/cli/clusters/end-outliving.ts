@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { endLeftMember } from '../../assembly/etcd/left-process.ts';
 import { memberPaths } from '../../assembly/etcd/paths.ts';
-import type { EndNodesOptions } from '../../assembly/node/end-nodes.ts';
+import type { EndNodesOptions } from '../../assembly/node/ending/end-nodes.ts';
 import { nodesIn } from '../../assembly/node/node-file.ts';
 import { daemonDirectory } from '../../assembly/threads/daemon-command.ts';
 import { systemRandom } from '../../base/random.ts';
@@ -11,7 +11,7 @@ import { endDaemons, runningDaemons } from '../../network/daemon/running.ts';
 import { createLogger } from '../output/logger.ts';
 
 export async function endOutliving(dataDirectory: string, mode: EndNodesOptions['mode']): Promise<void> {
-  const { endNodes } = await import('../../assembly/node/end-nodes.ts');
+  const { endNodes } = await import('../../assembly/node/ending/end-nodes.ts');
   const tools = { clock: systemClock, random: systemRandom, log: createLogger('warn') };
   const ended = await endNodes({ ...tools, mode, dataDirectory, path: process.env.PATH ?? '' });
   await endDaemons(daemonDirectory(dataDirectory), systemClock);

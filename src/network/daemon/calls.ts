@@ -18,6 +18,8 @@ export const daemonSocket = (directory: string, socket = SOCKET): KeyedSocketNam
   key: 'daemon.key',
 });
 
+/** Where a daemon writes its errors. */
+export const LOG_FILE = 'daemon.log';
 export const pidFile = (pid: number) => `${pid}.pid`;
 
 export type DoorKind = 'dns-udp' | 'dns-tcp' | 'dns-metrics' | 'http' | 'https' | FrontKind;

@@ -8,7 +8,14 @@ import type { Logger } from '../../base/log.ts';
 import { Caller } from '../../base/sockets/keyed-socket/calls.ts';
 import { connectWithKey, type KeyedSocketNames } from '../../base/sockets/keyed-socket/keyed-socket.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import { type DaemonCalls, type DaemonEvent, type DaemonFacts, daemonSocket, HANDOVER_VERSION } from './calls.ts';
+import {
+  type DaemonCalls,
+  type DaemonEvent,
+  type DaemonFacts,
+  daemonSocket,
+  HANDOVER_VERSION,
+  LOG_FILE,
+} from './calls.ts';
 import { endDaemons } from './running.ts';
 
 export interface ConnectOptions {
@@ -23,7 +30,6 @@ export interface ConnectOptions {
 
 /** Timeout for an answer: a daemon that is only slow, on a busy machine, must not be taken for one that hangs. */
 const ANSWER_TIMEOUT_MS = 20_000;
-const LOG_FILE = 'daemon.log';
 
 /** Resolves with a daemon of this release: the one that runs, its heir, or a new one. */
 export async function connectDaemon(options: ConnectOptions, onClose: () => void): Promise<Caller<DaemonCalls>> {

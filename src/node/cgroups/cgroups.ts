@@ -38,6 +38,10 @@ export interface Cgroups {
   entries(path: string): string[];
   update(path: string, resources: ContainerResources): void;
   usage(path: string): CgroupUsage | undefined;
+  /** The names of the cgroups in it. */
+  children(path: string): readonly string[];
+  /** The processes in it that this process can see. */
+  processes(path: string): readonly number[];
   /** A process in it; undefined if there is none. */
   process(path: string): number | undefined;
   /** How often the kernel killed a process in it for want of memory. */
@@ -145,7 +149,9 @@ function version1(roots: ReadonlyMap<string, string>, hierarchies: readonly stri
         ...throttling(pairsIn(fileOf(path, 'cpu', 'cpu.stat')), 'throttled_time', 1),
       };
     },
-    process: (path) => firstProcess(fileOf(path, 'memory', PROCESSES)),
+    children: (path) => [...new Set(folders(path).flatMap(directoriesIn))],
+    processes: (path) => processesIn(fileOf(path, 'memory', PROCESSES)),
+    process: (path) => processesIn(fileOf(path, 'memory', PROCESSES))[0],
     oomKills: (path) => pairsIn(fileOf(path, 'memory', 'memory.oom_control')).get('oom_kill') ?? 0,
     anticipateMoves: () => void anticipateMoves(roots.get('memory')!, 'memory'),
     kill: (path) => killAll(fileOf(path, 'memory', PROCESSES)),
@@ -197,7 +203,9 @@ function version2(root: string, controllers: ReadonlySet<string>): Cgroups {
         ...throttling(cpu, 'throttled_usec', NANOSECONDS_PER_MICROSECOND),
       };
     },
-    process: (path) => firstProcess(join(folderOf(path), PROCESSES)),
+    children: (path) => directoriesIn(folderOf(path)),
+    processes: (path) => processesIn(join(folderOf(path), PROCESSES)),
+    process: (path) => processesIn(join(folderOf(path), PROCESSES))[0],
     oomKills: (path) => pairsIn(join(folderOf(path), 'memory.events')).get('oom_kill') ?? 0,
     anticipateMoves: () => void anticipateMoves(root, ''),
     kill(path) {
@@ -230,8 +238,12 @@ function throttling(
   };
 }
 
-function firstProcess(file: string): number | undefined {
-  return Number(readText(file)?.split('\n')[0]) || undefined;
+/** Processes of another process namespace are listed as 0. */
+function processesIn(file: string): number[] {
+  return (readText(file) ?? '')
+    .split('\n')
+    .map(Number)
+    .filter((pid) => pid > 0);
 }
 
 /** Returns the controllers that the cgroups in a folder have then. */
@@ -271,11 +283,16 @@ function sumOf(folder: string, file: string): number {
   return sum;
 }
 
-function killAll(processes: string): void {
-  for (const pid of readText(processes)?.split('\n') ?? []) {
-    if (pid === '' || pid === '0') continue;
+function directoriesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [];
+  const entries = readdirSync(folder, { withFileTypes: true });
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}
+
+function killAll(file: string): void {
+  for (const pid of processesIn(file)) {
     try {
-      process.kill(Number(pid), 'SIGKILL');
+      process.kill(pid, 'SIGKILL');
     } catch {
       // It has ended.
     }

@@ -3,11 +3,13 @@ import type { ChildProcess } from 'node:child_process';
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, readlink, rm } from 'node:fs/promises';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { processIdentity } from '../../../src/base/programs/process-identity.ts';
+import { argumentsOf, runningPids } from '../../../src/base/programs/running-processes.ts';
 import { freePort } from '../../support/free-port.ts';
 import { newDirectory, type Qd, runQd, spawnProgram, startQd } from '../program.ts';
 
@@ -66,6 +68,19 @@ async function end(child: ChildProcess | undefined, signal: NodeJS.Signals): Pro
   child.kill(signal);
   await once(child, 'exit');
 }
+
+/** The processes that name the directory of the agent, or work in it: its keeper, the network daemon, and supervisors. */
+async function outliving(): Promise<readonly number[]> {
+  const found = await Promise.all(
+    (await runningPids()).map(async (pid) => {
+      const works = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+      return [works, ...(await argumentsOf(pid))].some((each) => each.startsWith(`${data}/`)) ? [pid] : [];
+    }),
+  );
+  return found.flat();
+}
+
+const isRunning = async (pid: number) => (await processIdentity(pid)).started !== '';
 
 const ask = (port: number) =>
   new Promise<string>((resolve, reject) => {
@@ -162,3 +177,20 @@ describe('in the background', () => {
     expect(down).toMatchObject({ code: 1, stderr: expect.stringContaining(`qd list shows: ${NODE} (agent)`) });
   });
 });
+
+test(
+  'an agent ends the pods of an earlier one whose directory was removed',
+  async () => {
+    // It was left running, with the process that listens for it.
+    expect(await ask(31_713)).toBe('hello\n');
+    const left = await outliving();
+    expect(left.length).toBeGreaterThan(2);
+    await rm(data, { recursive: true, force: true });
+    await qd.request('DELETE', `${NAMESPACE}/pods/web?gracePeriodSeconds=0`);
+    await qd.request('DELETE', `/api/v1/nodes/${NODE}`);
+    agent = await joinCluster();
+    await expect.poll(async () => (await Promise.all(left.map(isRunning))).filter(Boolean)).toEqual([]);
+    expect(await ask(31_713).catch(({ code }) => code)).toBe('ECONNREFUSED');
+  },
+  TIMEOUT_MS,
+);

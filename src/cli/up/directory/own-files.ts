@@ -7,7 +7,7 @@ const OWN_NAMES: readonly RegExp[] = [
   /^encryption\.key$/,
   /^admin\.kubeconfig(\.lock)?$/,
   /^qd\.log(\.1)?$/,
-  /^\.rotate-.+$/,
+  /^\.(rotate|lost)-.+$/,
   // Files that were about to replace others when the process ended.
   /^(cluster\.json|last-start\.json|agent\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
 ];

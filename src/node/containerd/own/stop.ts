@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { Logger } from '../../../base/log.ts';
+import { argumentsOf, descendantsOf, killIfRunning, runningPids } from '../../../base/programs/running-processes.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { openCgroups } from '../../cgroups/cgroups.ts';
 import { removeGuards } from '../../interfaces/interface-guard.ts';
@@ -34,7 +35,7 @@ export async function isOwnRunning(directory: string): Promise<boolean> {
  * bridge. Images and the root stay.
  */
 export async function stopOwnContainerd(options: StopOptions): Promise<void> {
-  const { clock, log, path, networkNamespace } = options;
+  const { clock, log } = options;
   const paths = ownPaths(options.directory);
   if (!(await exists(paths.root))) return;
   const hasShims = (await shimsOf(paths)).length > 0;
@@ -45,11 +46,28 @@ export async function stopOwnContainerd(options: StopOptions): Promise<void> {
       .catch((error: unknown) => log.warn('pods could not be removed', { error: String(error) }));
   }
   await endDaemon(paths, clock);
+  await removeTraces(paths, options);
+}
+
+/**
+ * Ends what a containerd runs whose directory was removed, and that has ended itself. Nothing is known any more of its pods but
+ * what the machine has of them.
+ */
+export async function endWithoutDirectory(options: StopOptions): Promise<void> {
+  await removeTraces(ownPaths(options.directory), options);
+}
+
+async function removeTraces(paths: OwnPaths, options: StopOptions): Promise<void> {
+  const { clock, log, path, networkNamespace } = options;
   await killShims(paths, { clock, log });
   await unmountBelow(paths.directory, path);
   openCgroups()?.remove(nodeCgroup(options.name));
   const inNamespace = networkNamespace === undefined ? [] : ['nsenter', `--net=${networkNamespace}`];
   for (const bridge of new Set([bridgeOf(options.name), ...(await bridgesOf(paths))])) {
+    for (const pod of await podsOn(bridge, inNamespace, path)) {
+      await command([...inNamespace, 'ip', 'link', 'delete', pod.device], path).catch(() => {});
+      if (pod.namespace) await command(['ip', 'netns', 'delete', pod.namespace], path).catch(() => {});
+    }
     await command([...inNamespace, 'ip', 'link', 'delete', bridge], path).catch(() => {});
   }
   await removeGuards(await guardOptions({ name: options.name, path, networkNamespace })).catch(() => undefined);
@@ -87,7 +105,7 @@ async function killShims(paths: OwnPaths, { clock, log }: { clock: Clock; log: L
       log.warn('shims of containerd do not end', { pids: shims });
       return;
     }
-    for (const pid of [...(await descendantsOf(shims)), ...shims]) kill(pid);
+    for (const pid of [...(await descendantsOf(shims)), ...shims]) killIfRunning(pid);
     await sleep(clock, POLL_MS);
   }
 }
@@ -95,39 +113,12 @@ async function killShims(paths: OwnPaths, { clock, log }: { clock: Clock; log: L
 /** Shims name the socket of their containerd among their arguments. */
 async function shimsOf(paths: OwnPaths): Promise<readonly number[]> {
   const found: number[] = [];
-  for (const pid of await pids()) {
-    const args = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0');
+  for (const pid of await runningPids()) {
+    const args = await argumentsOf(pid);
     const address = args.indexOf('-address');
     if (args[0]?.includes('containerd-shim') && address > 0 && args[address + 1] === paths.socket) found.push(pid);
   }
   return found;
-}
-
-async function descendantsOf(parents: readonly number[]): Promise<readonly number[]> {
-  const parentOf = new Map<number, number>();
-  for (const pid of await pids()) {
-    const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-    // The name, in parentheses, may contain anything; after it come the state and the parent.
-    parentOf.set(pid, Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]));
-  }
-  const found = new Set(parents);
-  for (let size = 0; size !== found.size; ) {
-    size = found.size;
-    for (const [pid, parent] of parentOf) if (found.has(parent)) found.add(pid);
-  }
-  return [...found].filter((pid) => !parents.includes(pid));
-}
-
-async function pids(): Promise<readonly number[]> {
-  return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }
 
 /** Unmounts the remaining mounts, the deepest first. */
@@ -144,6 +135,16 @@ function unescaped(point: string): string {
   return point.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
-async function command([program = '', ...args]: readonly string[], path: string): Promise<void> {
-  await promisify(execFile)(program, args, { env: { PATH: systemPath(path) } });
+/** Interfaces of pods that containerd has not removed, and their namespaces as CNI names them. */
+async function podsOn(bridge: string, inNamespace: readonly string[], path: string) {
+  const listed = [...inNamespace, 'ip', '-o', 'link', 'show', 'master', bridge];
+  const lines = (await command(listed, path).catch(() => '')).split('\n');
+  return lines.flatMap((line) => {
+    const device = /^\d+: ([^:@]+)/.exec(line)?.[1];
+    return device === undefined ? [] : [{ device, namespace: /link-netns (cni-[0-9a-f-]+)/.exec(line)?.[1] }];
+  });
+}
+
+async function command([program = '', ...args]: readonly string[], path: string): Promise<string> {
+  return (await promisify(execFile)(program, args, { env: { PATH: systemPath(path) } })).stdout;
 }

@@ -18,6 +18,8 @@ export interface Executor {
   cleanUp(container: Pick<ContainerToStart, 'record' | 'directory'>): Promise<void>;
   /** Starts a further command in a container that runs. Rejects with a RuntimeError when it cannot be started. */
   exec(container: ContainerToStart, request: CommandRequest): Promise<Command>;
+  /** Ends and removes what it has under the name of the keeper, except for these sandboxes and containers. */
+  removeUnknown(known: ReadonlySet<string>): Promise<void>;
   /** Removes what all sandboxes shared. */
   removeAll(): Promise<void>;
 }

@@ -26,6 +26,7 @@ import {
 } from '../wire/calls.ts';
 import { chooseExecutor } from './choose-executor.ts';
 import type { KeeperContext } from './context.ts';
+import { endUnknown } from './end-unknown.ts';
 import { Engine } from './engine.ts';
 import { writeAtomically } from './files.ts';
 import { endLeftCommands } from './left-commands.ts';
@@ -81,6 +82,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     },
   };
   const engine = new Engine(context);
+  await endUnknown(context, engine);
   const hub = new StreamHub();
   const facts: KeeperFacts = {
     protocol: PROTOCOL_VERSION,

@@ -39,6 +39,8 @@ export interface PodNetwork {
   /** Removes the interface. It goes by itself with the namespace, later. */
   disconnect(sandboxId: string): Promise<void>;
   publish(ports: readonly PublishedPort[]): Promise<void>;
+  /** Removes the interfaces on the bridge except for those of these sandboxes: nobody keeps account of their addresses. */
+  removeUnknown(sandboxIds: readonly string[]): Promise<void>;
   /** Removes the bridge and the rules. */
   remove(): Promise<void>;
 }
@@ -108,6 +110,13 @@ export async function openBridge({ name, podCidr, range, ip, nsenter, nft }: Bri
       if (!nft && ports.length > 0)
         throw new RuntimeError('Unsupported', 'host ports need nft, which is not installed');
       await apply(rules(ports));
+    },
+    async removeUnknown(sandboxIds) {
+      const known = new Set(sandboxIds.map(deviceOf));
+      const lines = (await runProgram([ip, '-o', 'link', 'show', 'master', bridge])).split('\n');
+      const devices = lines.flatMap((line) => /^\d+: ([^:@]+)/.exec(line)?.[1] ?? []);
+      for (const device of devices) if (!known.has(device)) await batch([`link del ${device}`]).catch(() => undefined);
+      if (known.size === 0) await guard.remove().catch(() => undefined);
     },
     async remove() {
       await batch([`link del ${bridge}`]).catch(() => undefined);

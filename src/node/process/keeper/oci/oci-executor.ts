@@ -200,6 +200,12 @@ export class OciExecutor implements Executor {
     return startCommand({ ...request, programs, runtime: this.#runtime, id: record.id });
   }
 
+  async removeUnknown(known: ReadonlySet<string>): Promise<void> {
+    const unknown = this.#runtime.containers().filter((id) => !known.has(id));
+    await Promise.all(unknown.map((id) => this.#runtime.remove(id)));
+    await this.#pinned.removeUnknown(known);
+  }
+
   async removeAll(): Promise<void> {
     await Promise.all([this.#options.layers.removeAll(), this.#pinned.removeAll()]);
     rmSync(this.#options.runDirectory, { recursive: true, force: true });

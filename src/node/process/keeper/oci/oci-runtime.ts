@@ -1,7 +1,7 @@
 /** Calls an OCI runtime: runc, or crun with the same arguments. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs';
 import { basename } from 'node:path';
 import { RuntimeError } from '../../../runtime/errors.ts';
 
@@ -39,6 +39,11 @@ export class OciRuntime {
     const args = ['run', '--detach', '--preserve-fds', '1', '--bundle', bundle, '--pid-file', files.pid, id];
     const code = await this.#call([...this.options(files.log), ...args], descriptor);
     if (code !== 0) throw new RuntimeError('Unknown', failureIn(files.log) ?? `${this.name} ended with code ${code}`);
+  }
+
+  /** The containers that it remembers. */
+  containers(): readonly string[] {
+    return existsSync(this.state) ? readdirSync(this.state) : [];
   }
 
   /** Kills a container and forgets it; nothing happens if there is none. */

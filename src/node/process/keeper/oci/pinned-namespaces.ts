@@ -79,8 +79,13 @@ export class PinnedNamespaces {
     rmSync(directory, { recursive: true, force: true });
   }
 
-  async removeAll(): Promise<void> {
-    await Promise.all(namesIn(this.#directory).map((id) => this.remove(id)));
+  async removeUnknown(known: ReadonlySet<string>): Promise<void> {
+    const unknown = namesIn(this.#directory).filter((id) => !known.has(id));
+    await Promise.all(unknown.map((id) => this.remove(id)));
+  }
+
+  removeAll(): Promise<void> {
+    return this.removeUnknown(new Set());
   }
 }
 

@@ -3,7 +3,7 @@
  * the keeper is root, that user is nobody, and a pod has a network namespace.
  */
 
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectoriesSync } from '../../../../base/files/own/make-directories.ts';
 import { isExecutable } from '../../../../base/programs/is-executable.ts';
@@ -105,6 +105,15 @@ export class PlainExecutor implements Executor {
     const started = await startPlainCommand(run.command, { cwd: identity.workingDirectory, env }, request);
     const resize = (columns: number, rows: number) => resizeTerminal(programs, directory, { columns, rows });
     return { ...started, resize };
+  }
+
+  async removeUnknown(known: ReadonlySet<string>): Promise<void> {
+    const { machine, hasNetwork } = this.#options;
+    if (!hasNetwork || !existsSync(NAMESPACES)) return;
+    const kept = new Set([...known].map((id) => this.#namespace(id)));
+    const own = readdirSync(NAMESPACES).filter((name) => name.startsWith(this.#namespace('')));
+    for (const name of own.filter((each) => !kept.has(each)))
+      await runProgram([machine.programs.ip!, 'netns', 'del', name]).catch(() => undefined);
   }
 
   async removeAll(): Promise<void> {}

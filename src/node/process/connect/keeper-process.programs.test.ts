@@ -8,7 +8,7 @@ import { connectKeeper } from './keeper-process.ts';
 
 const KEEPER = [
   ...[process.execPath, '--import', import.meta.resolve('tsx')],
-  fileURLToPath(new URL('../../cli/entries/keeper.ts', import.meta.url)),
+  fileURLToPath(new URL('../../../cli/entries/keeper.ts', import.meta.url)),
 ];
 
 let directory: string;

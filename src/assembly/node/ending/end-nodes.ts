@@ -1,18 +1,18 @@
 /** Ends what the nodes of a data directory run, and removes what they have made on this machine outside of it. */
 import { basename, join } from 'node:path';
-import { readIfThere } from '../../base/files/own/files.ts';
-import type { Logger } from '../../base/log.ts';
-import { processIdentity } from '../../base/programs/process-identity.ts';
-import type { Random } from '../../base/random.ts';
-import { STRICT_GUARD } from '../../base/sockets/dial/dial-guard.ts';
-import { type Clock, sleep } from '../../base/time/clock.ts';
-import { exists } from '../../node/containerd/own/machine.ts';
-import type { Runtime } from '../../node/runtime/runtime.ts';
-import type { VolumesApi } from '../../node/volumes/api.ts';
-import { openVolumes } from '../../node/volumes/open-volumes.ts';
-import { removeServiceRules } from './network/services.ts';
-import { type NodeFile, nodesIn, removeNodeFile } from './node-file.ts';
-import { openRuntime } from './open-runtime.ts';
+import { readIfThere } from '../../../base/files/own/files.ts';
+import type { Logger } from '../../../base/log.ts';
+import { processIdentity } from '../../../base/programs/process-identity.ts';
+import type { Random } from '../../../base/random.ts';
+import { STRICT_GUARD } from '../../../base/sockets/dial/dial-guard.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
+import { exists } from '../../../node/containerd/own/machine.ts';
+import type { Runtime } from '../../../node/runtime/runtime.ts';
+import type { VolumesApi } from '../../../node/volumes/api.ts';
+import { openVolumes } from '../../../node/volumes/open-volumes.ts';
+import { removeServiceRules } from '../network/services.ts';
+import { type NodeFile, nodesIn, removeNodeFile } from '../node-file.ts';
+import { openRuntime } from '../open-runtime.ts';
 
 export interface EndNodesOptions {
   readonly dataDirectory: string;
@@ -46,7 +46,7 @@ export async function endNodes(options: EndNodesOptions): Promise<number> {
   }
   const hasOthers = all.some((node) => !chosen.includes(node) && node.file.networkNamespace !== undefined);
   if (!hasOthers && chosen.some(({ file }) => file.networkNamespace !== undefined)) {
-    const { removeMachineNetwork } = await import('./network/network.ts');
+    const { removeMachineNetwork } = await import('../network/network.ts');
     await removeMachineNetwork(dataDirectory, path);
   }
   return ended;
@@ -78,7 +78,7 @@ async function existing({ networkNamespace }: NodeFile): Promise<string | undefi
 
 /** An own containerd is not started to end nothing. */
 async function mayRun(directory: string): Promise<boolean> {
-  const { isOwnRunning } = await import('../../node/containerd/own/stop.ts');
+  const { isOwnRunning } = await import('../../../node/containerd/own/stop.ts');
   const own = join(directory, 'containerd');
   return !(await exists(join(own, 'root'))) || isOwnRunning(own);
 }
@@ -104,7 +104,7 @@ async function removePods(runtime: Runtime): Promise<number> {
 async function leaveNothing(options: EndNodesOptions, directory: string, file: NodeFile): Promise<void> {
   const { mode, clock, log, path } = options;
   const { name, networkNamespace, streamAddress } = file;
-  const { stopOwnContainerd, unmountBelow } = await import('../../node/containerd/own/stop.ts');
+  const { stopOwnContainerd, unmountBelow } = await import('../../../node/containerd/own/stop.ts');
   switch (file.runtime) {
     case 'containerd':
       await stopOwnContainerd({
@@ -127,14 +127,17 @@ async function leaveNothing(options: EndNodesOptions, directory: string, file: N
   await unmountBelow(directory, path);
   await removeServiceRules({ name: basename(directory), shortName: name, networkNamespace }, path);
   if (networkNamespace !== undefined) {
-    const { removeNodeNetwork } = await import('./network/network.ts');
+    const { removeNodeNetwork } = await import('../network/network.ts');
     await removeNodeNetwork(networkNamespace, path);
   }
   if (mode === 'remove') await removeNodeFile(directory);
 }
 
 /** It ends by itself when nothing runs any more, and takes the bridge, the rules and the cgroups with it. */
-async function keeperEnded({ clock, log }: EndNodesOptions, directory: string): Promise<void> {
+export async function keeperEnded(
+  { clock, log }: Pick<EndNodesOptions, 'clock' | 'log'>,
+  directory: string,
+): Promise<void> {
   const pid = Number(await readIfThere(join(directory, 'keeper.pid')));
   if (!pid) return;
   const deadline = clock.now() + KEEPER_TIMEOUT_MS;

@@ -3,11 +3,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { makeDirectoriesSync } from '../../base/files/own/make-directories.ts';
-import { closeSync, openSync } from '../../base/files/own/own-files.ts';
-import { RuntimeError } from '../runtime/errors.ts';
-import { type KeeperFacts, PROTOCOL_VERSION } from './wire/calls.ts';
-import { KeeperConnection } from './wire/connection.ts';
+import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
+import { closeSync, openSync } from '../../../base/files/own/own-files.ts';
+import { RuntimeError } from '../../runtime/errors.ts';
+import { type KeeperFacts, PROTOCOL_VERSION } from '../wire/calls.ts';
+import { KeeperConnection } from '../wire/connection.ts';
 
 export interface KeeperSettings {
   readonly directory: string;
