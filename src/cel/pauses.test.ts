@@ -1,9 +1,10 @@
 /** Long evaluations pause when their turn is spent, and go on to the same result at the same cost. */
 import { expect, test } from 'vitest';
+import type { Pace } from '../base/event-loop/in-turns.ts';
+import { continued } from '../base/event-loop/replay.ts';
 import { Environment } from './environment.ts';
-import type { Pace } from './evaluate/progress.ts';
 import { KUBERNETES_LANGUAGE } from './libraries/kubernetes.ts';
-import { CostBudget, CostLimitError, compile, EvaluationError, Paused, type Program } from './program.ts';
+import { CostBudget, CostLimitError, compile, EvaluationError, type Program } from './program.ts';
 import { INT, listType, mapType, STRING } from './types/type.ts';
 import type { Value } from './values/value.ts';
 
@@ -31,16 +32,17 @@ function outcomeOf(evaluate: () => Value): Value | Error {
   }
 }
 
-/** Runs a program that pauses as often as it may; counts the pauses. */
+/** Runs a program that yields as often as it may; counts how often. */
 function inParts(program: Program, budget: CostBudget): { readonly outcome: Value | Error; readonly pauses: number } {
-  let run = () => program.evaluate(variables, budget, SPENT);
+  const work = program.evaluateInTurns(variables, budget, SPENT);
   for (let pauses = 0; ; pauses++) {
-    try {
-      return { outcome: outcomeOf(run), pauses };
-    } catch (error) {
-      if (!(error instanceof Paused)) throw error;
-      run = () => error.resume();
-    }
+    let isFinished = true;
+    const outcome = outcomeOf(() => {
+      const { done, value } = work.next();
+      isFinished = done === true;
+      return (value ?? null) as Value;
+    });
+    if (isFinished) return { outcome, pauses };
   }
 }
 
@@ -75,7 +77,10 @@ test.each([
 
 test('an evaluation of low cost does not ask whether its turn is spent', () => {
   const pace: Pace = { isSpent: () => expect.fail('asked') };
-  expect(compile('numbers.all(x, x >= 0)', environment).evaluate(variables, undefined, pace)).toBe(true);
+  expect(compile('numbers.all(x, x >= 0)', environment).evaluateInTurns(variables, undefined, pace).next()).toEqual({
+    done: true,
+    value: true,
+  });
 });
 
 test('the rest of a budget limits an evaluation that pauses', () => {
@@ -88,30 +93,20 @@ test('the rest of a budget limits an evaluation that pauses', () => {
 test('a variable that is an evaluation of its own pauses the one that reads it', () => {
   const inner = compile('numbers.map(x, numbers.all(y, y >= 0))', environment);
   const outer = compile('numbers.map(x, x).size() + counts.size()', environment);
+  const begun = inner.evaluateInTurns(variables, undefined, SPENT);
+  let result: Value | undefined;
   let pauses = 0;
-  let run = () => inner.evaluate(variables, undefined, SPENT);
   const lazy = {
     ...variables,
     get counts(): Value {
-      try {
-        return run();
-      } catch (error) {
-        if (!(error instanceof Paused)) throw error;
-        run = () => error.resume();
-        pauses++;
-        throw error;
-      }
+      pauses++;
+      result ??= continued(begun);
+      return result;
     },
   };
-  let whole = () => outer.evaluate(lazy, undefined, SPENT);
-  for (;;) {
-    try {
-      expect(whole()).toBe(400);
-      break;
-    } catch (error) {
-      if (!(error instanceof Paused)) throw error;
-      whole = () => error.resume();
-    }
-  }
+  const whole = outer.evaluateInTurns(lazy, undefined, SPENT);
+  let step = whole.next();
+  while (!step.done) step = whole.next();
+  expect(step.value).toBe(400);
   expect(pauses).toBeGreaterThan(10);
 });

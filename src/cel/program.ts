@@ -1,4 +1,6 @@
 /** Compiles expressions and runs them. */
+import type { DividedWork, Pace } from '../base/event-loop/in-turns.ts';
+import { replayed, TurnSpent } from '../base/event-loop/replay.ts';
 import { type Checked, check } from './check/checker.ts';
 import { checkLiterals } from './check/literals.ts';
 import { estimateCost, type SizeLimits } from './cost/estimate.ts';
@@ -6,7 +8,7 @@ import type { Range } from './cost/range.ts';
 import type { Environment } from './environment.ts';
 import { type Compiled, compileExpression } from './evaluate/compile.ts';
 import { CostExceeded, Frame, type Variables } from './evaluate/frame.ts';
-import { Interrupted, type Pace, Progress } from './evaluate/progress.ts';
+import { Progress } from './evaluate/progress.ts';
 import { formatIssue, type Issue } from './syntax/issues.ts';
 import { parse } from './syntax/parser.ts';
 import type { Type } from './types/type.ts';
@@ -88,46 +90,44 @@ export class Program {
     return estimateCost(this.#checked, limits);
   }
 
-  /**
-   * Runs the expression. Variables may be getters, which are called when the expression reads them. Throws an EvaluationError;
-   * with a pace, also an evaluation that is Paused.
-   */
-  evaluate(variables: Variables, budget?: CostBudget, pace?: Pace): Value {
-    this.#compiled ??= compileExpression(this.#checked);
-    const compiled = this.#compiled;
-    const left = budget === undefined ? Number.POSITIVE_INFINITY : budget.limit - budget.used;
-    const limit = Math.min(CALL_LIMIT, left);
-    if (pace !== undefined && limit > QUICK_COST) {
-      try {
-        return evaluateIn(compiled, new Frame(variables, compiled.slots, QUICK_COST), budget);
-      } catch (error) {
-        // A variable may itself be an evaluation that has paused.
-        if (!(error instanceof CostExceeded) && !(error instanceof Paused)) throw error;
-      }
-    }
-    const run = { compiled, variables, budget, limit, scope: CALL_LIMIT <= left ? 'call' : 'budget' } as const;
-    return pace === undefined ? evaluateWithin(run) : new Paused(run, pace).resume();
-  }
-}
-
-/** An evaluation that has used up its turn. It is thrown, and its catcher resumes it in another turn. */
-export class Paused {
-  readonly #run: Run;
-  readonly #progress: Progress;
-
-  constructor(run: Run, pace: Pace) {
-    this.#run = run;
-    this.#progress = new Progress(pace);
+  /** Runs the expression. Variables may be getters, which are called when the expression reads them. Throws an EvaluationError. */
+  evaluate(variables: Variables, budget?: CostBudget): Value {
+    return evaluateWithin(this.#run(variables, budget));
   }
 
-  /** Goes on with the evaluation, which may pause again. Throws what `Program.evaluate` does. */
-  resume(): Value {
-    this.#progress.rewind();
+  /** Works like `evaluate`, as work that yields when the pace is spent. */
+  *evaluateInTurns(variables: Variables, budget: CostBudget | undefined, pace: Pace): DividedWork<Value> {
+    const value = this.evaluateQuickly(variables, budget);
+    return value === undefined ? yield* this.evaluateLong(variables, budget, pace) : value;
+  }
+
+  /** Works like `evaluate`, but returns undefined when the evaluation, or that of a variable, turns out to be long. */
+  evaluateQuickly(variables: Variables, budget: CostBudget | undefined): Value | undefined {
+    const { compiled, limit } = this.#run(variables, budget);
+    if (limit <= QUICK_COST) return undefined;
     try {
-      return evaluateWithin(this.#run, this.#progress);
+      return evaluateIn(compiled, new Frame(variables, compiled.slots, QUICK_COST), budget);
     } catch (error) {
-      throw error instanceof Interrupted || error instanceof Paused ? this : error;
+      if (error instanceof CostExceeded || error instanceof TurnSpent) return undefined;
+      throw error;
     }
+  }
+
+  /** Works like `evaluateInTurns` for an evaluation that is known to be long. */
+  evaluateLong(variables: Variables, budget: CostBudget | undefined, pace: Pace): DividedWork<Value> {
+    const run = this.#run(variables, budget);
+    const progress = new Progress(pace);
+    return replayed(() => {
+      progress.rewind();
+      return evaluateWithin(run, progress);
+    });
+  }
+
+  #run(variables: Variables, budget: CostBudget | undefined): Run {
+    this.#compiled ??= compileExpression(this.#checked);
+    const left = budget === undefined ? Number.POSITIVE_INFINITY : budget.limit - budget.used;
+    const scope = CALL_LIMIT <= left ? 'call' : 'budget';
+    return { compiled: this.#compiled, variables, budget, limit: Math.min(CALL_LIMIT, left), scope };
   }
 }
 

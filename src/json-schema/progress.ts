@@ -1,5 +1,5 @@
-import type { Pace } from '../base/event-loop/in-turns.ts';
-import type { LongMatch } from '../base/text/long-match.ts';
+import type { DividedWork, Pace } from '../base/event-loop/in-turns.ts';
+import { continued, TurnSpent } from '../base/event-loop/replay.ts';
 import {
   longMatch,
   matchesAnywhere,
@@ -8,9 +8,6 @@ import {
   regularExpression,
 } from '../base/text/regular-expression.ts';
 import { ValueFacts } from './value-facts.ts';
-
-/** Ends a run of a validation that has used up its turn. */
-export class TurnSpent {}
 
 /** Ends a validation that takes too long. */
 export class TooCostly {}
@@ -62,7 +59,7 @@ export class Progress {
   /** Patterns compiled so far. */
   readonly #patterns = new Set<string>();
   /** The match that was under way when the turn was spent. */
-  #long: LongMatch | undefined;
+  #long: DividedWork<Match> | undefined;
 
   /** Without a pace, everything is done in one turn. */
   constructor(pace?: Pace) {
@@ -145,13 +142,12 @@ export class Progress {
     // A long match that is interrupted is continued, and not counted again.
     this.#settle(steps, alternatives);
     const long = longMatch(expression, text);
-    return long ? this.#continue(long) : matched(expression, text);
+    return long ? this.#continue(long.decide(this.#pace)) : matched(expression, text);
   }
 
-  #continue(long: LongMatch): Match {
+  #continue(long: DividedWork<Match>): Match {
     this.#long = long;
-    const result = long.advance(this.#pace);
-    if (result === undefined) throw new TurnSpent();
+    const result = continued(long);
     this.#long = undefined;
     return result;
   }

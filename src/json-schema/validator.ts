@@ -6,8 +6,8 @@
  */
 
 import { memoized } from '../base/collections/memoized.ts';
-import type { DividedWork } from '../base/event-loop/in-turns.ts';
-import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
+import type { DividedWork, Pace } from '../base/event-loop/in-turns.ts';
+import { replayed } from '../base/event-loop/replay.ts';
 import { canonicalJson } from '../base/json/canonical.ts';
 import { isTree, type Tree } from '../base/json/tree.ts';
 import {
@@ -22,7 +22,7 @@ import {
 import { compositions } from './compositions.ts';
 import { formatOf } from './formats.ts';
 import { itemsOf, type JsonSchema, valuesOf } from './json-schema.ts';
-import { Progress, TooCostly, TurnSpent } from './progress.ts';
+import { Progress, TooCostly } from './progress.ts';
 import { sameValue } from './same-value.ts';
 import { type Check, inParts, MAX_ERRORS, PART_ITEMS, type Run } from './validation-run.ts';
 
@@ -49,21 +49,12 @@ export function validateValue(schema: JsonSchema, validated: Validated, progress
 }
 
 /** Works like `validateValue`, as work that yields when the pace is spent. */
-export function* validateInTurns(
-  schema: JsonSchema,
-  validated: Validated,
-  pace: Pick<TurnBudget, 'isSpent'>,
-): DividedWork<FieldError[]> {
+export function* validateInTurns(schema: JsonSchema, validated: Validated, pace: Pace): DividedWork<FieldError[]> {
   const progress = new Progress(pace);
-  for (;;) {
-    try {
-      return validateValue(schema, validated, progress);
-    } catch (error) {
-      if (!(error instanceof TurnSpent)) throw error;
-    }
-    yield;
+  return yield* replayed(() => {
     progress.rewind();
-  }
+    return validateValue(schema, validated, progress);
+  });
 }
 
 const checkOf = memoized((schema: JsonSchema): Check => ratcheting(schema, compile(schema)));

@@ -47,7 +47,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/kinds/quota/pods.ts': { NO_STATUSES: 'one call' },
   'src/kinds/shapes/pod/resource-claims.ts': { NO_CLAIMS: 'one call' },
   'src/schema/json-document.ts': { '#own': 'one call' },
-  'src/server/operations/admission/expressions/activation.ts': { '#paused': 'one call' },
+  'src/server/operations/admission/expressions/activation.ts': { '#begun': 'one call' },
   'src/server/operations/admission/plugins/pod-security/evaluate.ts': { known: 'served kinds' },
   'src/server/operations/admission/plugins/resource-quota/resource-quota.ts': { '#last': 'in progress' },
   'src/server/operations/admission/reinvocation.ts': { '#asked': 'one call', '#again': 'one call' },

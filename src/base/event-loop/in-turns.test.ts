@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { inTurns } from './in-turns.ts';
+import { type DividedWork, inTurns } from './in-turns.ts';
 
 it('returns the result of work that never yields', () => {
   const nextTurn = () => expect.fail('waited');
   // biome-ignore lint/correctness/useYield: work that is done at once
-  const work = (function* (): Generator<void, number> {
+  const work = (function* (): DividedWork<number> {
     return 1;
   })();
   expect(inTurns({ nextTurn }, work)).toBe(1);
@@ -14,7 +14,7 @@ it('waits for another turn whenever the work yields', async () => {
   let turns = 0;
   const nextTurn = async () => void turns++;
   const seen: number[] = [];
-  const work = (function* (): Generator<void, string> {
+  const work = (function* (): DividedWork<string> {
     for (let i = 0; i < 3; i++) {
       seen.push(turns);
       yield;
@@ -26,7 +26,7 @@ it('waits for another turn whenever the work yields', async () => {
 });
 
 it('rejects with the error of the work', async () => {
-  const work = (function* (): Generator<void, string> {
+  const work = (function* (): DividedWork<string> {
     yield;
     throw new Error('broken');
   })();
@@ -36,7 +36,7 @@ it('rejects with the error of the work', async () => {
 it('rejects when the signal is aborted', async () => {
   const abort = new AbortController();
   let steps = 0;
-  const work = (function* (): Generator<void, void> {
+  const work = (function* (): DividedWork<void> {
     for (;;) {
       if (++steps === 3) abort.abort(new Error('given up'));
       yield;

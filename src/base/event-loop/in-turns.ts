@@ -1,7 +1,10 @@
 import type { TurnBudget } from './turn-budget.ts';
 
-/** Work that yields when it has used up its turn of the event loop, and continues in another turn. */
-export type DividedWork<T> = Generator<void, T>;
+/**
+ * Work that yields when it has used up its turn of the event loop, and continues in another turn. A yielded promise is
+ * awaited first.
+ */
+export type DividedWork<T> = Generator<Promise<unknown> | undefined, T>;
 
 /** Tells work when it should yield. */
 export type Pace = Pick<TurnBudget, 'isSpent'>;
@@ -16,14 +19,20 @@ interface Waiting {
 /** Performs work, synchronously unless it yields. Rejects when the caller stops waiting. */
 export function inTurns<T>(turns: Turns, work: DividedWork<T>, waiting?: Waiting): T | Promise<T> {
   const { done, value } = work.next();
-  return done ? value : rest(turns, work, waiting?.signal);
+  return done ? value : rest(turns, work, { until: value, waiting });
 }
 
-async function rest<T>(turns: Turns, work: DividedWork<T>, signal: AbortSignal | undefined): Promise<T> {
-  for (;;) {
-    await turns.nextTurn();
+async function rest<T>(
+  turns: Turns,
+  work: DividedWork<T>,
+  { until, waiting }: { readonly until: Promise<unknown> | undefined; readonly waiting: Waiting | undefined },
+): Promise<T> {
+  const signal = waiting?.signal;
+  for (let awaited = until; ; ) {
+    await (awaited ?? turns.nextTurn());
     signal?.throwIfAborted();
     const { done, value } = work.next();
     if (done) return value;
+    awaited = value;
   }
 }

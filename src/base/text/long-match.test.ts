@@ -2,7 +2,7 @@ import { RE2JS } from 're2js';
 import { describe, expect, it } from 'vitest';
 import { LongMatch } from './long-match.ts';
 
-const matched = (pattern: string, text: string) => new LongMatch(RE2JS.compile(pattern), text).advance();
+const matched = (pattern: string, text: string) => new LongMatch(RE2JS.compile(pattern), text).decide().next().value;
 
 describe('a match with a long text', () => {
   const texts = [
@@ -50,9 +50,9 @@ describe('a match with a long text', () => {
 
   it('continues where its turn ended', () => {
     let asked = 0;
-    const match = new LongMatch(RE2JS.compile('^a+$'), 'a'.repeat(1_000_000));
+    const match = new LongMatch(RE2JS.compile('^a+$'), 'a'.repeat(1_000_000)).decide({ isSpent: () => ++asked > 0 });
     let parts = 1;
-    while (match.advance({ isSpent: () => ++asked > 0 }) === undefined) parts++;
+    while (!match.next().done) parts++;
     expect(parts).toBeGreaterThan(30);
     expect(parts).toBeLessThan(100);
     expect(matched('^a+$', `${'a'.repeat(1_000_000)}b`)).toBe(false);

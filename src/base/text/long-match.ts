@@ -3,7 +3,7 @@
  * re2js, which is undocumented; tested with re2js 2.10.
  */
 import type { RE2JS } from 're2js';
-import type { Pace } from '../event-loop/in-turns.ts';
+import type { DividedWork, Pace } from '../event-loop/in-turns.ts';
 
 /** A state of the automaton. */
 interface State {
@@ -69,14 +69,12 @@ export class LongMatch {
     this.#state = dfa.start({ context: () => BEGIN_TEXT }, 0);
   }
 
-  /**
-   * Continues until the match is decided or the pace is spent. Returns undefined to be called again in another turn.
-   */
-  advance(pace?: Pace): LongMatchResult | undefined {
+  /** Decides the match. Yields when the pace is spent. */
+  *decide(pace?: Pace): DividedWork<LongMatchResult> {
     for (;;) {
       const result = this.#part();
       if (result !== undefined) return result;
-      if (pace?.isSpent()) return undefined;
+      if (pace?.isSpent()) yield;
     }
   }
 

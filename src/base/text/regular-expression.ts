@@ -4,6 +4,7 @@
  */
 import { type Matcher, RE2JS } from 're2js';
 import { memoized, textBytes } from '../collections/bounded-map.ts';
+import { continued } from '../event-loop/replay.ts';
 import { LongMatch } from './long-match.ts';
 
 /** An expression that cannot be compiled, with the message of Go, or whose match takes too long. */
@@ -52,7 +53,8 @@ export const matchingSteps = (expression: RE2JS, text: string) => expression.pro
  * instructions: a long text is matched by an automaton, or not at all. Throws a RegularExpressionError.
  */
 export function matchesAnywhere(expression: RE2JS, text: string): boolean {
-  const match = longMatch(expression, text)?.advance() ?? expression.matcher(text).find();
+  const long = longMatch(expression, text);
+  const match = long ? continued(long.decide()) : expression.matcher(text).find();
   if (match === 'too long') throw tooManySteps();
   return match;
 }

@@ -4,6 +4,8 @@
  * finished parts return their kept results, and folds go on with the element at which they were interrupted. The
  * repeated work is bounded by the length of the expression, not by the size of values.
  */
+import type { Pace } from '../../base/event-loop/in-turns.ts';
+import { TurnSpent } from '../../base/event-loop/replay.ts';
 import { Failure } from '../values/failure.ts';
 import type { Value } from '../values/value.ts';
 
@@ -11,14 +13,6 @@ import type { Value } from '../values/value.ts';
 interface Metered {
   cost: number;
 }
-
-/** Says when an evaluation has used up its turn. */
-export interface Pace {
-  isSpent(): boolean;
-}
-
-/** Ends a run of an evaluation that has used up its turn. Nothing in an expression can absorb it. */
-export class Interrupted {}
 
 /** Units between two looks at the clock. Most take some 50 ns each, conversions of times 2 µs. */
 const COST_BETWEEN_CHECKS = 1_000;
@@ -89,6 +83,6 @@ export class Progress {
   #check(frame: Metered): void {
     if (frame.cost - this.#checkedAt < COST_BETWEEN_CHECKS) return;
     this.#checkedAt = frame.cost;
-    if (this.#pace.isSpent()) throw new Interrupted();
+    if (this.#pace.isSpent()) throw new TurnSpent();
   }
 }

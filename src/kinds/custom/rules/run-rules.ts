@@ -1,8 +1,7 @@
 /** Runs the rules of a schema on an object. */
-import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
+import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { isTree, type Tree } from '../../../base/json/tree.ts';
-import type { Pace } from '../../../cel/evaluate/progress.ts';
-import { CostBudget, CostLimitError, EvaluationError, Paused, type Program } from '../../../cel/program.ts';
+import { CostBudget, CostLimitError, EvaluationError, type Program } from '../../../cel/program.ts';
 import { Optional, type Value } from '../../../cel/values/value.ts';
 import {
   itemsOf,
@@ -201,17 +200,8 @@ class Run {
     }
   }
 
-  *#evaluate(program: Program, variables: Readonly<Record<string, Value>>): DividedWork<Value> {
-    let run = () => program.evaluate(variables, this.#budget, this.#pace);
-    for (;;) {
-      try {
-        return run();
-      } catch (paused) {
-        if (!(paused instanceof Paused)) throw paused;
-        run = () => paused.resume();
-      }
-      yield;
-    }
+  #evaluate(program: Program, variables: Readonly<Record<string, Value>>): DividedWork<Value> {
+    return program.evaluateInTurns(variables, this.#budget, this.#pace);
   }
 
   #stop(field: string, schema: JsonSchema, detail: string): void {

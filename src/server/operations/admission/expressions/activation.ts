@@ -1,6 +1,8 @@
+import type { DividedWork } from '../../../../base/event-loop/in-turns.ts';
+import { continued } from '../../../../base/event-loop/replay.ts';
 import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
 import type { Variables } from '../../../../cel/evaluate/frame.ts';
-import { type CostBudget, CostLimitError, EvaluationError, Paused } from '../../../../cel/program.ts';
+import { type CostBudget, CostLimitError, EvaluationError } from '../../../../cel/program.ts';
 import { Failure } from '../../../../cel/values/failure.ts';
 import { MapValue } from '../../../../cel/values/map.ts';
 import type { Value } from '../../../../cel/values/value.ts';
@@ -76,8 +78,8 @@ export class Activation {
   readonly params: Value;
   readonly variables: Value;
   #budget: CostBudget | undefined;
-  /** Variables of the policy whose evaluation has paused. */
-  readonly #paused = new Map<NamedExpression, Paused>();
+  /** Variables of the policy whose evaluation has begun. */
+  readonly #begun = new Map<NamedExpression, DividedWork<Value>>();
 
   /** `expressions`: the variables of a policy. */
   constructor(values: RequestValues, params: KubeObject | null, expressions: readonly NamedExpression[] = []) {
@@ -126,11 +128,12 @@ export class Activation {
     const { program } = compiled;
     const failed = (why: string) => new Failure(`composited variable ${JSON.stringify(name)} fails to ${why}`);
     if (!program) return failed(`compile: ${compiled.error}`);
+    const begun = this.#begun.get(variable);
+    const work = begun ?? program.evaluateInTurns(this as unknown as Variables, this.#budget, this.turns);
+    if (!begun) this.#begun.set(variable, work);
     try {
-      const paused = this.#paused.get(variable);
-      return paused ? paused.resume() : program.evaluate(this as unknown as Variables, this.#budget, this.turns);
+      return continued(work);
     } catch (error) {
-      if (error instanceof Paused) this.#paused.set(variable, error);
       const isSpent = error instanceof CostLimitError && error.scope === 'budget';
       if (isSpent || !(error instanceof EvaluationError)) throw error;
       return failed(`evaluate: ${error.message}`);

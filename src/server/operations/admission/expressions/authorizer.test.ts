@@ -24,7 +24,8 @@ async function ask(expression: string, answer: (asked: Attributes) => Decision |
     },
     rulesFor: () => NO_RULES,
   };
-  const context = { core: { authorizer }, request } as unknown as RequestContext;
+  const turns = { isSpent: () => false, nextTurn: async () => {} };
+  const context = { core: { authorizer, turns }, request } as unknown as RequestContext;
   const activation = new Activation(new RequestValues(context), null);
   const isTrue = await matchesConditions([compileMatchCondition(expression, false)], activation);
   return { isTrue, asked };

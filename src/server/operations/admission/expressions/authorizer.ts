@@ -1,6 +1,7 @@
 /** The variables `authorizer` and `authorizer.requestResource`, which query the authorizer of the server. */
 
 import type { User } from '../../../../api/user.ts';
+import { TurnSpent } from '../../../../base/event-loop/replay.ts';
 import { type AuthorizationUser, type Authorize, AuthorizerValue } from '../../../../cel-kubernetes/authorizer.ts';
 import { SelectorError } from '../../../../schema/selector/selector.ts';
 import { fieldRequirements, labelRequirements } from '../../../access/authz/attributes.ts';
@@ -12,15 +13,6 @@ export interface AuthorizerVariables {
   readonly requestResource: ReturnType<AuthorizerValue['check']>;
 }
 
-/** Suspends an evaluation that needs a pending decision. Nothing in an expression can absorb it. */
-export class Undecided {
-  readonly decision: Promise<unknown>;
-
-  constructor(decision: Promise<unknown>) {
-    this.decision = decision;
-  }
-}
-
 /** Creates the variables. Each check is performed only once per request. */
 export function authorizerOf(authorizer: Authorizer, request: AdmissionRequest): AuthorizerVariables {
   const known = new Map<string, Decision>();
@@ -29,7 +21,7 @@ export function authorizerOf(authorizer: Authorizer, request: AdmissionRequest):
     let decision = known.get(key);
     if (!decision) {
       const asked = authorizer.authorize(attributesOf(question, userOf(request, user)));
-      if (asked instanceof Promise) throw new Undecided(asked.then((decided) => known.set(key, decided)));
+      if (asked instanceof Promise) throw new TurnSpent(asked.then((decided) => known.set(key, decided)));
       decision = asked;
       known.set(key, decision);
     }

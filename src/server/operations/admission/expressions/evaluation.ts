@@ -1,10 +1,9 @@
-import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
-import { type CostBudget, CostLimitError, EvaluationError, Paused } from '../../../../cel/program.ts';
+import { inTurns } from '../../../../base/event-loop/in-turns.ts';
+import { type CostBudget, CostLimitError, EvaluationError } from '../../../../cel/program.ts';
 import type { Value } from '../../../../cel/values/value.ts';
 import type { Compiled } from '../../../../kinds/groups/extension/admissionregistration/expressions/compile.ts';
 import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
 import type { Activation } from './activation.ts';
-import { Undecided } from './authorizer.ts';
 
 /**
  * Cost limit for the validations, the annotations or one mutation of a policy, for all parameters of a binding
@@ -36,22 +35,19 @@ export function evaluate(compiled: Compiled, activation: Activation, budget: Cos
   const { program, text } = compiled;
   if (!program) throw new ExpressionFailed(`compilation error: ${compiled.error}`);
   const { turns } = activation;
-  return attempt(() => program.evaluate(activation.during(budget), budget, turns), { turns, text });
-}
-
-interface Attempt {
-  readonly turns: TurnBudget;
-  readonly text: string;
-}
-
-function attempt(run: () => Value, context: Attempt): MaybeAsync<Value> {
   try {
-    return run();
+    const variables = activation.during(budget);
+    const quick = program.evaluateQuickly(variables, budget);
+    if (quick !== undefined) return quick;
+    const value = inTurns(turns, program.evaluateLong(variables, budget, turns));
+    return value instanceof Promise ? value.catch((error) => reject(error, text)) : value;
   } catch (error) {
-    if (error instanceof Undecided) return error.decision.then(() => attempt(run, context));
-    if (error instanceof Paused) return context.turns.nextTurn().then(() => attempt(() => error.resume(), context));
-    if (!(error instanceof EvaluationError)) throw error;
-    if (error instanceof CostLimitError && error.scope === 'budget') throw new OutOfBudget();
-    throw new ExpressionFailed(`expression '${context.text}' resulted in error: ${error.message}`);
+    return reject(error, text);
   }
+}
+
+function reject(error: unknown, text: string): never {
+  if (!(error instanceof EvaluationError)) throw error;
+  if (error instanceof CostLimitError && error.scope === 'budget') throw new OutOfBudget();
+  throw new ExpressionFailed(`expression '${text}' resulted in error: ${error.message}`);
 }
