@@ -21,6 +21,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/api/remote-command/client.ts': CONNECTION_OPENED,
   'src/assembly/node/connection.ts': OWN_ADDRESSES,
   'src/cli/proxy/forward.ts': OPERATOR,
+  'src/cli/up/ha/join.ts': OPERATOR,
   'src/assembly/control-plane/fetch-json.ts': OPERATOR,
   'src/client/transport/http/https-transport.ts': OPERATOR,
   'src/client/transport/http/pinned-authority.ts': OPERATOR,

@@ -54,6 +54,8 @@ export interface ClusterOptions extends Environment {
   readonly member: MemberPlan | undefined;
   /** Settles with the other servers of a shared store what all of them must agree on; rejects when they do not. */
   agree(store: Store): Promise<void>;
+  /** Resolves with what they have agreed on. */
+  agreed(store: Store): Promise<object>;
   /** Fills the store with objects to start with, and resolves with their number. */
   readonly restore: ((store: Store) => Promise<number>) | undefined;
   readonly api: Omit<ControlPlaneOptions['api'], FromStart>;

@@ -1,9 +1,12 @@
 /** Starts a cluster, part by part. What a part opens is added to the clean-up, which closes it in reverse order. */
 import { hostname } from 'node:os';
+import type { ServedAction } from '../../api/served-action.ts';
+import type { Server } from '../../server/index.ts';
 import { answering, logCheck } from '../../server/serving/http/documents/health.ts';
 import type { HttpServer } from '../../server/serving/http/server.ts';
 import { Metrics } from '../../server/serving/metrics/metrics.ts';
 import { ObjectMetrics } from '../../server/serving/metrics/objects.ts';
+import type { Store } from '../../store/index.ts';
 import { advertisedAddress, apiPorts, isLoopback, urlOf } from '../addresses.ts';
 import { startDns } from '../cluster-network/dns.ts';
 import { startIngress } from '../cluster-network/ingress.ts';
@@ -116,6 +119,16 @@ async function startOwnEtcd(options: ClusterOptions, plan: MemberPlan): Promise<
   return plan;
 }
 
+/** How further servers join; they can where the cluster runs its own etcd. */
+async function joinActions(options: ClusterOptions, store: Store, server: Server): Promise<readonly ServedAction[]> {
+  const { member, directory, machineClock: clock, random } = options;
+  const { keyFile } = options.store;
+  if (!member || keyFile === undefined) return [];
+  const { currentBundle, joinAction } = await import('../etcd/join/answer.ts');
+  const bundle = { ...member, directory, keyFile, clock, settings: () => options.agreed(store) };
+  return [joinAction({ server, random, bundle: () => currentBundle(bundle) })];
+}
+
 /** Reports whether pods may ask this server for names: those of its own nodes, or of agents on other machines. */
 function servesPods({ nodes, address: { bindAddress } }: ClusterOptions): boolean {
   return hasRealPods(nodes) || (nodes.names.length === 0 && !isLoopback(bindAddress));
@@ -190,6 +203,7 @@ async function serve(options: ClusterOptions, state: ClusterState, { server }: C
       listeners: ports.map(({ address: host, port }) => ({ host, port })),
       tls: await trust.tlsOf(pki),
       checks: [logCheck(log), answering('etcd', () => opened.store.revision(), machineClock), ...server.checks],
+      actions: await joinActions(options, opened.store, server),
       documents: [...tokenDocuments(tokens, urlOf(address)), historyDocument(server)],
       decodeLargeYaml: largeYamlDecoder(options),
       onBlocked: (blockage) => options.eventLoops.add(blockage),

@@ -1,4 +1,4 @@
-import { get } from 'node:https';
+import { request } from 'node:https';
 import { refuseUpgrade } from '../../base/http/refuse-upgrade.ts';
 import { isShallow } from '../../base/json/size.ts';
 
@@ -11,18 +11,34 @@ interface FetchJsonOptions {
   readonly ca: string | undefined;
   /** Until the body has come as a whole: a server that sends it byte by byte would never be done. */
   readonly timeoutMs?: number;
+  readonly method?: 'GET' | 'POST';
+  /** A bearer token. */
+  readonly token?: string;
+}
+
+/** A response with another code than 200. */
+export class UnexpectedCode extends Error {
+  override readonly name = 'UnexpectedCode';
+  constructor(
+    url: string,
+    readonly code: number | undefined,
+  ) {
+    super(`${url} answered ${code}`);
+  }
 }
 
 /** Fetches JSON from an https URL. Redirects are not followed. */
-export function fetchJson(url: string, { ca, timeoutMs = TIMEOUT_MS }: FetchJsonOptions): Promise<unknown> {
+export function fetchJson(url: string, options: FetchJsonOptions): Promise<unknown> {
+  const { ca, timeoutMs = TIMEOUT_MS, method = 'GET', token } = options;
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(timeoutMs);
     const fail = (error: Error) =>
       reject(signal.aborted ? new Error(`${url} did not answer in ${timeoutMs} ms`, { cause: error }) : error);
-    const call = get(url, { signal, ca }, (response) => {
+    const call = request(url, { signal, ca, method, headers }, (response) => {
       if (response.statusCode !== 200) {
         call.destroy();
-        return reject(new Error(`${url} answered ${response.statusCode}`));
+        return reject(new UnexpectedCode(url, response.statusCode));
       }
       const chunks: Buffer[] = [];
       let size = 0;
@@ -42,6 +58,7 @@ export function fetchJson(url: string, { ca, timeoutMs = TIMEOUT_MS }: FetchJson
     });
     call.on('error', fail);
     refuseUpgrade(call);
+    call.end();
   });
 }
 

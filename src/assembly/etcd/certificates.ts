@@ -5,6 +5,7 @@
  */
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { writeWhole } from '../../base/files/own/files.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -63,4 +64,29 @@ function isFor(pem: string, authority: Identity, host: string): boolean {
 
 function tlsOf(authority: Identity, { certificate, key }: Identity): TlsOptions {
   return { ca: authority.certificate, cert: certificate, key: pemOf(key) };
+}
+
+/** Resolves with the keys that are there, for commands. Rejects when there are none. */
+export async function readMemberKeys(paths: MemberPaths): Promise<TlsOptions> {
+  const [authority, own] = await Promise.all([readIdentity(paths.pki, 'ca'), readIdentity(paths.pki, 'member')]);
+  if (!authority || !own) throw new Error(`${paths.pki} has no keys of an etcd member`);
+  return tlsOf(authority, own);
+}
+
+/** The authority of etcd with its key, as another server gets it. */
+export interface AuthorityFiles {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export async function readEtcdAuthority({ pki }: MemberPaths): Promise<AuthorityFiles> {
+  const found = await readIdentity(pki, 'ca');
+  if (!found) throw new Error(`${pki} has no authority`);
+  return { certificate: found.certificate, key: pemOf(found.key) };
+}
+
+export async function writeEtcdAuthority(paths: MemberPaths, { certificate, key }: AuthorityFiles): Promise<void> {
+  await makeDirectories(paths.pki, 0o700);
+  await writeWhole(`${paths.pki}/ca.key`, key);
+  await writeWhole(paths.authority, certificate);
 }

@@ -11,7 +11,7 @@ export interface MemberAddress {
 }
 
 /** Another member, as a new one is told of it. */
-interface Peer {
+export interface Peer {
   readonly name: string;
   readonly url: string;
 }

@@ -1,4 +1,5 @@
 /** Starts the member of etcd that a server runs, and waits until it serves. */
+import { existsSync } from 'node:fs';
 import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
@@ -9,8 +10,10 @@ import { StoreUnavailable } from '../../store/index.ts';
 import { AssemblyError } from '../assembly-error.ts';
 import type { Cleanup } from '../cleanup.ts';
 import type { Tools } from '../context.ts';
-import { openMemberKeys } from './certificates.ts';
-import { clientUrl, type MemberAddress, type Membership, memberConfiguration, peerUrl } from './configuration.ts';
+import { openMemberKeys, writeEtcdAuthority } from './certificates.ts';
+import { clientUrl, type MemberAddress, memberConfiguration, peerUrl } from './configuration.ts';
+import type { JoinBundle } from './join/bundle.ts';
+import { enterCluster, promote } from './join/enter.ts';
 import { endLeftMember, memberArguments } from './left-process.ts';
 import { type MemberPaths, memberPaths } from './paths.ts';
 import { etcdEnvironment, findEtcd } from './program.ts';
@@ -42,9 +45,15 @@ export async function startMember(options: MemberOptions): Promise<void> {
   const tls = await openMemberKeys({ paths, host: address.host, clock, random });
   const left = await endLeftMember(paths, clock);
   if (left.length > 0) log.info('ended an etcd that had outlived its server', { pids: left });
-  const membership = await membershipIn(paths, name);
-  await writeWhole(paths.configuration, JSON.stringify(memberConfiguration(membership, address, paths), undefined, 2));
   const stopping = new AbortController();
+  const serving = { tls, clock, log, endpoint: clientUrl(address), signal: stopping.signal };
+  const endpoints = await joinedEndpoints(paths);
+  const isNew = !existsSync(paths.data);
+  const joins = isNew && endpoints ? await enterCluster({ ...serving, name, endpoints, url: peerUrl(address) }) : [];
+  await writeWhole(
+    paths.configuration,
+    JSON.stringify(memberConfiguration({ name, joins }, address, paths), undefined, 2),
+  );
   const supervisor = new Supervisor({
     command: [program, ...memberArguments(paths)],
     env: { PATH: path, ...etcdEnvironment() },
@@ -58,23 +67,32 @@ export async function startMember(options: MemberOptions): Promise<void> {
     stopping.abort(new Error('the server stops'));
     await supervisor.stop();
   });
-  const serving = { tls, clock, log, endpoint: clientUrl(address), signal: stopping.signal };
-  await supervisor
-    .start(() => untilServing(serving))
-    .catch((cause: unknown) => {
-      if (stopping.signal.aborted) throw cause;
-      throw new AssemblyError(
-        `etcd did not start: ${(cause as Error).message}; it listens on ${clientUrl(address)} and ${peerUrl(address)}, ` +
-          `which --bind-address, --etcd-port and --etcd-peer-port choose, and writes its log to ${paths.log}`,
-        { cause },
-      );
-    });
+  const untilReady = async () => {
+    await promoteOwn(serving, endpoints ?? []);
+    await untilServing(serving);
+  };
+  await supervisor.start(untilReady).catch((cause: unknown) => {
+    if (stopping.signal.aborted) throw cause;
+    throw new AssemblyError(
+      `etcd did not start: ${(cause as Error).message}; it listens on ${clientUrl(address)} and ${peerUrl(address)}, ` +
+        `which --bind-address, --etcd-port and --etcd-peer-port choose, and writes its log to ${paths.log}`,
+      { cause },
+    );
+  });
   await keepAddress(serving, peerUrl(address));
 }
 
-async function membershipIn({ folder }: MemberPaths, name: string): Promise<Membership> {
-  const text = await readIfThere(`${folder}/membership.json`);
-  return text === undefined ? { name, joins: [] } : (JSON.parse(text) as Membership);
+/** Where other members serve, when the server has joined a cluster. */
+async function joinedEndpoints({ joined }: MemberPaths): Promise<readonly string[] | undefined> {
+  const text = await readIfThere(joined);
+  return text === undefined ? undefined : (JSON.parse(text) as { readonly endpoints: readonly string[] }).endpoints;
+}
+
+/** Puts what a server that joins has got where its start expects it. */
+export async function prepareJoin(directory: string, { etcdAuthority, etcdEndpoints }: JoinBundle): Promise<void> {
+  const paths = memberPaths(directory);
+  await writeEtcdAuthority(paths, etcdAuthority);
+  await writeWhole(paths.joined, JSON.stringify({ endpoints: etcdEndpoints }));
 }
 
 interface Serving {
@@ -86,7 +104,22 @@ interface Serving {
 }
 
 const RETRY_MS = 500;
+/** How long etcd may take until it answers at all. */
+const STATUS_TIMEOUT_MS = 60_000;
 const PATIENCE_MS = 10_000;
+
+/** A learner that has received all data becomes a member that votes. */
+async function promoteOwn(options: Serving, others: readonly string[]): Promise<void> {
+  const { endpoint, tls, clock } = options;
+  const client = new MembersClient({ endpoints: [endpoint], tls, clock, timeoutMilliseconds: STATUS_TIMEOUT_MS });
+  try {
+    const { id, isLearner } = await client.status();
+    if (!isLearner) return;
+    await promote(id, { ...options, endpoints: others });
+  } finally {
+    client.close();
+  }
+}
 
 async function untilServing({ endpoint, tls, clock, log, signal }: Serving): Promise<void> {
   let warnAt = clock.now() + PATIENCE_MS;

@@ -7,6 +7,8 @@ export interface MemberPaths {
   readonly data: string;
   readonly configuration: string;
   readonly log: string;
+  /** Written by a server that joins others. */
+  readonly joined: string;
   readonly authority: string;
   readonly certificate: string;
   readonly key: string;
@@ -21,6 +23,7 @@ export function memberPaths(directory: string): MemberPaths {
     data: join(folder, 'data'),
     configuration: join(folder, 'etcd.json'),
     log: join(folder, 'etcd.log'),
+    joined: join(folder, 'joined.json'),
     authority: join(pki, 'ca.crt'),
     certificate: join(pki, 'member.crt'),
     key: join(pki, 'member.key'),

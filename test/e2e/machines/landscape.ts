@@ -1,6 +1,6 @@
 /**
  * Machines as network namespaces: `a` and `b` on one link, `c` on another one, and a router between the two. This process is on
- * the link of `a` and `b`. It needs root and `ip`.
+ * the link of `a` and `b`, and reaches `c` over the router. It needs root and `ip`.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -69,6 +69,7 @@ export function openLandscape({ addresses, own, router: gateways }: Links): Land
     `link add ${prefix} type veth peer name own netns ${space('r')}\naddr add ${own}/24 dev ${prefix}\nlink set ${prefix} up`,
   );
   ip('link set own master br0 up', router);
+  ip(`route add ${addresses.c}/32 via ${gateways[0]} dev ${prefix}`);
   // Unlike `ip netns exec`, it leaves /sys as it is, which containers need.
   const enter = (name: string) => ['/usr/bin/nsenter', `--net=/run/netns/${space(name)}`];
   const run = (name: string, ...command: readonly string[]) =>

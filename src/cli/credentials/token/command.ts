@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { addFlags, parsed } from '../../flags/add-flags.ts';
 import { type ClusterFlags, connectionFlags } from '../../flags/cluster.ts';
-import { type CreateFlags, createFlags, token } from './flags.ts';
+import { createFlags, type GivenCreateFlags, token } from './flags.ts';
 
 export function tokenCommand(): Command {
   const create = new Command('create')
@@ -10,7 +10,7 @@ export function tokenCommand(): Command {
     .argument('[token]', 'the token: six and sixteen lower-case letters and digits, separated by a dot', (text) =>
       parsed(() => token(text)),
     )
-    .action(async (given: string | undefined, flags: CreateFlags) => (await work()).createToken(given, flags));
+    .action(async (given: string | undefined, flags: GivenCreateFlags) => (await work()).createToken(given, flags));
   const list = new Command('list')
     .description('Lists tokens, without their secrets.')
     .action(async (flags: ClusterFlags) => (await work()).listTokens(flags));

@@ -3,6 +3,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { FlagError } from '../../../base/flag.ts';
 import { withoutUndefined } from '../../../base/json/tree.ts';
 import { type Random, systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
@@ -16,25 +17,28 @@ import { connectionFor } from '../../clusters/choice.ts';
 import type { ClusterFlags } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { table } from '../../output/table.ts';
-import type { CreateFlags } from './flags.ts';
-import { letNodesJoin } from './joining-rights.ts';
+import { type CreateFlags, type GivenCreateFlags, settleCreate } from './flags.ts';
+import { letNodesJoin, letServersJoin } from './joining-rights.ts';
 
 const NAMESPACE = 'kube-system';
 const TYPE = 'bootstrap.kubernetes.io/token';
 const PREFIX = 'bootstrap-token-';
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
-export async function createToken(given: string | undefined, flags: CreateFlags): Promise<void> {
+export async function createToken(given: string | undefined, givenFlags: GivenCreateFlags): Promise<void> {
+  const flags = settled(givenFlags);
   await withClient(flags, async (client, connection) => {
     const token = given ?? newToken(systemRandom);
-    await letNodesJoin(client, flags.groups);
-    await client.of(Secret).create(secretOf(token, flags, systemClock.now()));
+    if (!flags.server) await letNodesJoin(client, flags.groups);
+    const secret = await client.of(Secret).create(secretOf(token, flags, systemClock.now()));
+    if (flags.server) await letServersJoin(client, secret);
     print(token);
     if (flags.quiet) return;
     const server = (await publishedAddress(client)) ?? connection.server;
     print('\nA machine that joins needs:');
     for (const line of joiningDetails(token, { ...connection, server })) print(`  ${line}`);
-    print(`\nRun on it:\n  ${joinCommand(token, { ...connection, server })}`);
+    const command = flags.server ? joinServerCommand : joinCommand;
+    print(`\nRun on it:\n  ${command(token, { ...connection, server })}`);
     const problem = reachProblem(server);
     if (problem !== undefined) print(`\n${problem}`);
   });
@@ -96,6 +100,19 @@ export function joiningDetails(token: string, { server, ca }: Connection): strin
 export function joinCommand(token: string, { server, ca }: Connection): string {
   const pin = ca === undefined ? '--ca-file FILE' : `--ca-hash ${authorityHash(ca)}`;
   return `qd agent --server ${server} --token ${token} ${pin}`;
+}
+
+/** The command that makes a machine a server of the cluster. */
+export function joinServerCommand(token: string, { server, ca = '' }: Connection): string {
+  return `qd up --join ${server} --token ${token} --ca-hash ${authorityHash(ca)}`;
+}
+
+function settled(given: GivenCreateFlags): CreateFlags {
+  try {
+    return settleCreate(given);
+  } catch (error) {
+    throw error instanceof FlagError ? new CliError(error.message, { cause: error }) : error;
+  }
 }
 
 /** Advice for an address that only this machine reaches; undefined when other machines may reach the server. */

@@ -18,7 +18,7 @@ import { memberPlan } from '../ha/member-plan.ts';
 import { frontProxyOf, proxiedUsers, tlsOf } from '../identity/proxies.ts';
 import { startPart } from '../messages/progress.ts';
 import { auditOptions } from '../observability/audit.ts';
-import { agreeOn } from '../settings/agreed-settings.ts';
+import { agreeOn, readAgreed } from '../settings/agreed-settings.ts';
 import { restoreInto } from '../testing/restore.ts';
 
 /** `open` opens the listeners of the API; undefined: in this thread. */
@@ -37,6 +37,7 @@ export function clusterOptions(context: StartContext, open: ClusterOptions['http
     store: storeOptions(context),
     member: memberPlan(settings),
     agree: (store) => agreeOn(store, settings),
+    agreed: readAgreed,
     restore: restore && ((store) => restoreInto(store, restore)),
     api: {
       kinds: allKinds,

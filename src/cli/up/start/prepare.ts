@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { machineAddresses } from '../../../assembly/addresses.ts';
 import { hasRealPods } from '../../../assembly/cluster-nodes/node-plan.ts';
+import type { JoinBundle } from '../../../assembly/etcd/join/bundle.ts';
 import { silent } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
@@ -15,6 +16,7 @@ import { freePort } from '../../process/listen.ts';
 import type { Environment, StartContext } from '../context.ts';
 import { type Directory, openDirectory, otherClusters } from '../directory/directory.ts';
 import type { Settings } from '../flags.ts';
+import { askCluster, type Joining } from '../ha/join.ts';
 import { withOwnEtcd } from '../ha/member-plan.ts';
 import { type AgreedSettings, readAgreed } from '../settings/agreed-settings.ts';
 import { clashOf } from '../settings/free.ts';
@@ -26,30 +28,43 @@ import { type Inputs, readInputs } from './inputs.ts';
 export interface Prepared {
   readonly directory: Directory;
   readonly context: StartContext;
+  /** What the servers of a cluster have answered to one that joins them. */
+  readonly joined: JoinBundle | undefined;
 }
 
 /** Resolves when nothing is known that speaks against the start. The data directory is yet to be created. */
 export async function prepare(given: GivenFlags, environment: Environment): Promise<Prepared> {
   const directory = await openDirectory(directoryNamed({ name: DEFAULT_NAME, ...given }));
   environment.cleanup.add(() => directory.release());
-  const { chosen: settings, earlier } = await reserveSettings(given, directory, environment);
+  const joining = await askCluster(given, directory, environment.path);
+  const choose = { joining, flags: joining?.flags ?? given };
+  const { chosen: settings, earlier } = await reserveSettings(choose, directory, environment);
   const inputs = await readInputs(settings, {
     directory: directory.path,
     path: process.env.PATH ?? '',
     clock: environment.clock,
   });
   await checkNeighbours({ settings, inputs, path: directory.path, earlier });
-  return { directory, context: { ...environment, settings, inputs, directory: directory.path } };
+  return {
+    directory,
+    joined: joining?.bundle,
+    context: { ...environment, settings, inputs, directory: directory.path },
+  };
+}
+
+interface Given {
+  readonly flags: GivenFlags;
+  readonly joining: Joining | undefined;
 }
 
 /** Finds the settings and reserves their port and ranges, until the cluster stops. */
 async function reserveSettings(
-  given: GivenFlags,
+  given: Given,
   directory: Directory,
   environment: Environment,
 ): Promise<Pick<Reservation<Settings>, 'chosen' | 'earlier'>> {
   const { cleanup, machineClock: clock, random } = environment;
-  if (!usesMachine(given, directory.remembered)) {
+  if (!usesMachine(given.flags, directory.remembered)) {
     return { chosen: await settleAll(given, directory, { random, reserved: [] }), earlier: async () => [] };
   }
   const reservation = await reserve({ folder: reservationsFolder(), directory: directory.path, clock }, (reserved) =>
@@ -71,7 +86,7 @@ interface Choice {
 
 /** The port is never 0: certificates and the endpoints of the server name it before it is listened on. */
 async function settleAll(
-  given: GivenFlags,
+  { flags: given, joining }: Given,
   { remembered, path }: Directory,
   { random, reserved }: Choice,
 ): Promise<Settings> {
@@ -81,7 +96,7 @@ async function settleAll(
       (await import('../../../assembly/node/network/services.ts')).serviceRangesInUse(process.env.PATH ?? ''),
     addresses: machineAddresses,
     // An etcd of its own does not run yet; the settings are compared when it does.
-    agreed: async (known) => (known.ha ? {} : readAgreedIn(known, path)),
+    agreed: async (known) => joining?.bundle.settings ?? (known.ha ? {} : readAgreedIn(known, path)),
   });
   return settings.port === 0 ? { ...settings, port: await freePort(settings.bindAddress, random) } : settings;
 }

@@ -13,6 +13,7 @@ import type { Say } from '../../output/steps.ts';
 import { explainListening } from '../../process/listen.ts';
 import { version } from '../../process/version.ts';
 import type { Environment, StartContext } from '../context.ts';
+import { keepJoin } from '../ha/join.ts';
 import { type Published, publishAccess, publishedFile } from '../identity/kubeconfig.ts';
 import { reachProblem } from '../listeners/self-check.ts';
 import { announcement } from '../messages/announcement.ts';
@@ -28,11 +29,15 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const { steps, cleanup, machineClock, log, stopSignal } = environment;
   lowerHelperPriority(log);
   const openListeners = startFront(cleanup);
-  const { directory, context } = await prepare(given, environment);
+  const { directory, context, joined } = await prepare(given, environment);
   const { settings } = context;
   steps.line(`Quarterdeck ${version}, cluster "${settings.name}"`);
   await steps.run('directory', async (say) => {
     await directory.create();
+    if (joined) {
+      await keepJoin(joined, directory.path, settings);
+      await directory.remember(settings);
+    }
     say(directory.isNew ? `${directory.path} (new)` : directory.path);
   });
   const { bindAddress: host, port, insecurePort } = settings;

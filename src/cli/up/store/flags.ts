@@ -1,5 +1,6 @@
 import { flag } from '../../../base/flag.ts';
 import { defaultStore, storeDriverFlags, storeNames } from '../../../store/drivers.ts';
+import { token } from '../../credentials/token/flags.ts';
 import { encryptionKeyFileFlag } from '../../flags/encryption.ts';
 import * as value from '../../flags/values.ts';
 
@@ -16,6 +17,12 @@ export const storeFlags = [
     help: 'run an etcd on this machine, with the objects in it, so that further servers can join: qd token create --server',
     remembered: true,
   }),
+  flag('--join <url>', {
+    help: 'join the servers of a cluster, of which one is at this URL; needs --token and --ca-hash: qd token create --server prints the command',
+    parse: value.serverUrl,
+  }),
+  flag('--token <token>', { help: 'token for servers to join with', parse: token }),
+  flag('--ca-hash <hash>', { help: "hash of the key of the cluster's certificate authority" }),
   flag('--server-name <name>', {
     help: 'with --ha, the name of this server among those of the cluster',
     parse: value.nodeName,

@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Handle } from '../../../api/call.ts';
 import type { JsonDocument } from '../../../api/json-document.ts';
+import type { ServedAction } from '../../../api/served-action.ts';
 import { unmonitored, type WorkMonitor } from '../../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -36,6 +37,8 @@ export interface HttpServerOptions {
   readonly checks?: readonly HealthCheck[];
   /** Documents served besides objects, discovery and schemas. */
   readonly documents?: readonly JsonDocument[];
+  /** Paths that answer according to the user. */
+  readonly actions?: readonly ServedAction[];
   /** The metrics that count requests. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<Limits>;
@@ -91,6 +94,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     monitor: options.monitor ?? unmonitored,
     checks: options.checks ?? [],
     documents: options.documents ?? [],
+    actions: options.actions ?? [],
   });
   const listeners = (options.open ?? openListeners)({
     tls: options.tls,

@@ -1,3 +1,5 @@
+import { methodNotAllowed } from '../../../../api/errors.ts';
+import type { ServedAction } from '../../../../api/served-action.ts';
 import type { Attributes } from '../../../access/authz/authorizer.ts';
 import type { ServeProxied } from '../../backend.ts';
 import type { Documents } from '../documents/documents.ts';
@@ -31,16 +33,21 @@ export interface ServePathOptions {
   readonly streams: OpenStreams;
   readonly routes: Routes;
   readonly documents: Documents;
+  readonly actions: readonly ServedAction[];
 }
 
 /**
  * Serves a path that is not one of objects: a proxied API, discovery, schemas, metrics and other documents, or a 404.
  */
-export function servePathStage({ streams, routes, documents }: ServePathOptions) {
+export function servePathStage({ streams, routes, documents, actions }: ServePathOptions) {
   return async ({ exchange, target, user, lifecycle }: ApiRequest): Promise<void> => {
     const { path, query } = target;
     const proxy = routes.proxyOf(path);
-    if (proxy) await serveProxied(proxy, { exchange, target, user, lifecycle });
+    const action = actions.find((each) => each.path === path);
+    if (action) {
+      if (exchange.method !== 'POST') throw methodNotAllowed();
+      exchange.reply(200, 'application/json', Buffer.from(JSON.stringify(await action.perform(user))), NO_SNIFF);
+    } else if (proxy) await serveProxied(proxy, { exchange, target, user, lifecycle });
     else {
       const isFound = await documents.serve(exchange, path, isPretty(exchange, query));
       if (!isFound) exchange.reply(404, TEXT, NOT_FOUND, NO_SNIFF);

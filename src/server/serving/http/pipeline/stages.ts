@@ -1,6 +1,7 @@
 /** Creates the stages of the pipeline from its options. */
 
 import type { Handle } from '../../../../api/call.ts';
+import type { ServedAction } from '../../../../api/served-action.ts';
 import type { User } from '../../../../api/user.ts';
 import type { WorkMonitor } from '../../../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../../../base/log.ts';
@@ -37,6 +38,7 @@ import { serveHealthStage, servePathStage } from './serve-path.ts';
 
 export interface PipelineOptions extends DocumentsOptions {
   readonly handle: Handle;
+  readonly actions: readonly ServedAction[];
   readonly registry: Registry;
   readonly authenticate: Authenticate;
   readonly authorizer: Authorizer;
@@ -94,7 +96,7 @@ export function createStages(options: PipelineOptions) {
     respond: respondStage({ clock, streams, protobuf }),
     respondError,
     serveHealth: serveHealthStage({ health, admit }),
-    servePath: servePathStage({ streams, routes, documents }),
+    servePath: servePathStage({ streams, routes, documents, actions: options.actions }),
   };
 }
 
