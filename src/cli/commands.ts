@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { agentCommand } from './agent/command.ts';
 import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
+import { serviceCommand } from './clusters/service/command.ts';
 import { certsCommand } from './credentials/certs/command.ts';
 import { tokenCommand } from './credentials/token/command.ts';
 import { encryptionCommand } from './encryption/command.ts';
@@ -22,6 +23,7 @@ export const commands = (): readonly Command[] => [
   listCommand(),
   downCommand(),
   resetCommand(),
+  serviceCommand(),
   proxyCommand(),
   tokenCommand(),
   certsCommand(),

@@ -28,6 +28,7 @@ import { failoverTransport } from '../../client/transport/http/failover-transpor
 import { httpsTransport } from '../../client/transport/http/https-transport.ts';
 import { hasPinnedKey, pinnedAuthority } from '../../client/transport/http/pinned-authority.ts';
 import { rememberElsewhere } from '../clusters/elsewhere.ts';
+import { token as parseToken } from '../credentials/token/flags.ts';
 import { clustersHome } from '../flags/cluster.ts';
 import { certificates, fromFile } from '../flags/file-content.ts';
 import { CliError } from '../output/cli-error.ts';
@@ -254,8 +255,8 @@ async function runMember(
 }
 
 async function requestFirst(flags: AgentFlags, cluster: Connection): Promise<NodeCertificate> {
-  const { token, nodeName: node, dataDir: directory } = flags;
-  if (token === undefined) throw new CliError('--token is needed to join: qd token create makes one');
+  const { nodeName: node, dataDir: directory } = flags;
+  const token = await tokenOf(flags);
   const transport = httpsTransport({ ...cluster, token, clock: systemClock, userAgent: 'qd-agent' });
   const client = createClient(transport);
   try {
@@ -264,6 +265,12 @@ async function requestFirst(flags: AgentFlags, cluster: Connection): Promise<Nod
   } finally {
     transport.close();
   }
+}
+
+async function tokenOf({ token, tokenFile }: AgentFlags): Promise<string> {
+  if (token !== undefined) return token;
+  if (tokenFile !== undefined) return fromFile('--token-file', tokenFile, (text) => parseToken(text.trim()));
+  throw new CliError('--token or --token-file is needed to join: qd token create makes one');
 }
 
 function addressOf(server: string): { host: string; port: number } {

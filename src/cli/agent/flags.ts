@@ -13,6 +13,7 @@ export const agentFlags = [
     help: 'bootstrap token (qd token create); needed until the node has its certificate',
     parse: token,
   }),
+  flag('--token-file <file>', { help: 'file with the bootstrap token, instead of --token', parse: value.file }),
   flag('--ca-file <file>', { help: 'certificate authority of the cluster', parse: value.file, remembered: true }),
   flag('--ca-hash <hash>', {
     help: "hash of the key of the cluster's authority, instead of --ca-file",

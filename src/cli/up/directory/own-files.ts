@@ -5,6 +5,7 @@ const OWN_NAMES: readonly RegExp[] = [
   /^(pki|audit|volumes|nodes|network|etcd)$/,
   /^store(\.next|\.before-.+)?$/,
   /^encryption\.key$/,
+  /^join-token$/,
   /^admin\.kubeconfig(\.lock)?$/,
   /^qd\.log(\.1)?$/,
   /^\.(rotate|lost)-.+$/,
