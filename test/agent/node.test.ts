@@ -236,3 +236,28 @@ test('it does only what a node may do', async () => {
   expect(calls).not.toContain('list secrets');
   expect(calls).not.toContain('list configmaps');
 });
+
+test('it ends its reports when another machine has taken over the node', async () => {
+  const onTaken = vi.fn();
+  const owner = 'example.org/owner';
+  cluster = await agentCluster({
+    settings: {
+      ...{ name: 'n1', addresses: [{ type: 'InternalIP', address: '192.0.2.1' }], labels: {}, taints: [] },
+      ...{ podCIDRs: [], port: undefined, annotations: { [owner]: 'this' } },
+      ownership: { annotation: owner, id: 'this', onTaken },
+    },
+  });
+  const { client, clock, calls } = cluster;
+  await clock.advance(20_000);
+  expect(onTaken).not.toHaveBeenCalled();
+  await client.of(Node).patch('n1', { type: 'merge', changes: { metadata: { annotations: { [owner]: 'other' } } } });
+  await clock.advance(10_000);
+  expect(onTaken).toHaveBeenCalledOnce();
+  const addresses = [{ type: 'InternalIP', address: '192.0.2.2' }];
+  await client.of(Node).patchStatus('n1', { type: 'merge', changes: { status: { addresses } } });
+  calls.length = 0;
+  await clock.advance(600_000);
+  expect(calls.filter((name) => name.includes('nodes'))).toEqual([]);
+  expect((await node()).status.addresses).toEqual(addresses);
+  expect(onTaken).toHaveBeenCalledOnce();
+});

@@ -48,11 +48,15 @@ export async function rejectOtherOwner(client: Client, name: string, owner: stri
     });
   const other = node?.metadata.annotations?.[OWNER_ANNOTATION];
   if (!node || other === undefined || other === owner || !isAlive(node)) return;
-  const address = node.status.addresses?.find(({ type }) => type === 'InternalIP')?.address;
   throw new AssemblyError(
-    `another machine${address === undefined ? '' : ` (${address})`} runs the node "${name}": choose another --node-name. ` +
-      `If that machine is gone, try again when the node is NotReady, or remove it first: kubectl delete node ${name}`,
+    `${describeOther(node)}: choose another --node-name. If that machine is gone, try again when the node is NotReady, or remove it first: kubectl delete node ${name}`,
   );
+}
+
+/** The machine that runs the node, as the beginning of a sentence. */
+export function describeOther({ metadata, status }: DeepReadonly<Node>): string {
+  const address = status.addresses?.find(({ type }) => type === 'InternalIP')?.address;
+  return `another machine${address === undefined ? '' : ` (${address})`} runs the node "${metadata.name}"`;
 }
 
 /** Node lifecycle makes the condition unknown when the lease of a node is no longer renewed. */

@@ -6,6 +6,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import type { PodNetwork } from '../../node/agent/actions/context.ts';
 import type { ApiServerAddress } from '../../node/agent/objects.ts';
+import type { AssemblyError } from '../assembly-error.ts';
 import type { NodeNetwork } from './network/network-plan.ts';
 import type { NodeConfig } from './node-config.ts';
 import type { RealRuntime } from './open-runtime.ts';
@@ -19,6 +20,8 @@ export interface NodeOptions {
   readonly name: string;
   /** True when another machine might run a node of this name. */
   readonly canBeElsewhere: boolean;
+  /** Called when another machine runs the node now: its reports have ended, and it is to be stopped. */
+  readonly onTaken?: (error: AssemblyError) => void;
   readonly runtime: RealRuntime;
   readonly endpoint: string | undefined;
   /** The addresses of the node, which pods on its network have, too. */

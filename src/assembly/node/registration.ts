@@ -6,7 +6,6 @@ import type { NodeSettings } from '../../node/agent/node/node-object.ts';
 import { NodeReporter } from '../../node/agent/node/node-reporter.ts';
 import type { LocalMachine } from '../../node/machine/local-machine.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
-import { OWNER_ANNOTATION } from './node-owner.ts';
 import type { NodeOptions } from './options.ts';
 
 interface RegistrationOptions extends Pick<NodeOptions, 'client' | 'clock' | 'random' | 'log'> {
@@ -81,7 +80,7 @@ const CLOSED_RUNTIME = {
 /** Settings that the Node object reports. */
 export function nodeSettings(
   { name, addresses, podCIDR, config, network }: NodeOptions,
-  { port, owner }: { readonly port: number | undefined; readonly owner: string },
+  { port, ownership }: Required<Pick<NodeSettings, 'ownership'>> & Pick<NodeSettings, 'port'>,
 ): NodeSettings {
   return {
     name,
@@ -93,6 +92,7 @@ export function nodeSettings(
       { type: 'Hostname', address: name },
     ],
     podCIDRs: podCIDR ? [podCIDR] : [],
-    annotations: { [OWNER_ANNOTATION]: owner, ...(network && { [GATEWAY_ANNOTATION]: network.gateway }) },
+    annotations: { [ownership.annotation]: ownership.id, ...(network && { [GATEWAY_ANNOTATION]: network.gateway }) },
+    ownership,
   };
 }

@@ -11,7 +11,7 @@ import { AssemblyError } from '../assembly-error.ts';
 import { type ListensOn, openEndpoint } from './endpoint/open-endpoint.ts';
 import { thisMachine } from './machine.ts';
 import { leaveOriginal, nodeDirectory, readNodeFile } from './node-file.ts';
-import { ownerOf, rejectOtherOwner } from './node-owner.ts';
+import { describeOther, OWNER_ANNOTATION, ownerOf, rejectOtherOwner } from './node-owner.ts';
 import { NodeParts } from './node-parts.ts';
 import type { NodeOptions } from './options.ts';
 import { nodeSettings, Registration } from './registration.ts';
@@ -65,7 +65,13 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     networkNamespace: options.network?.namespace,
     config: kubeletConfiguration(options),
   });
-  const settings = nodeSettings(options, { port: endpoint.port, owner });
+  const onTaken = (node: DeepReadonly<Node>) => {
+    const error = new AssemblyError(`${describeOther(node)}; this machine does not run it any more`);
+    log.error('another machine has taken over the node', { node: name, error: error.message });
+    options.onTaken?.(error);
+  };
+  const ownership = { annotation: OWNER_ANNOTATION, id: owner, onTaken };
+  const settings = nodeSettings(options, { port: endpoint.port, ownership });
   const registration = new Registration({
     client,
     clock,
@@ -89,7 +95,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     const ranges = node ? await rangesOf(node, options, signal) : (before?.podCIDRs ?? []);
     if (ranges.length === 0) throw new Error('the node has no range of pod addresses yet');
     const handedOver = () => registration.stopped();
-    const current = async () => nodeSettings(options, { port: await endpoint.listenInNamespace(), owner });
+    const current = async () => nodeSettings(options, { port: await endpoint.listenInNamespace(), ownership });
     await parts.open(ranges, { machine, settings: current, handedOver }).catch((error: unknown) => {
       registration.runtimeFailed(error);
       throw error;
@@ -138,13 +144,17 @@ async function rangesOf(
 
 /** Tries until it succeeds. Resolves with whether it did; false: it was aborted before. */
 async function until(signal: AbortSignal, { clock, log }: NodeOptions, work: () => Promise<void>): Promise<boolean> {
+  let reported = '';
   while (!signal.aborted) {
     try {
       await work();
       return true;
     } catch (error) {
       if (signal.aborted) break;
-      log.warn('the runtime cannot be used yet', { error: String(error) });
+      const reason = String(error);
+      // The same reason may hold for long.
+      if (reason !== reported) log.warn('the runtime cannot be used yet', { error: reason });
+      reported = reason;
       await sleep(clock, RETRY_MS, signal).catch(() => undefined);
     }
   }

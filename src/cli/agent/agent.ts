@@ -156,6 +156,7 @@ async function runMember(
   const onStop = () => end.abort(signal.reason);
   signal.addEventListener('abort', onStop, { once: true });
   let next: Membership | undefined;
+  let taken: Error | undefined;
   const rejoin = new Rejoin({
     clock,
     log,
@@ -198,6 +199,10 @@ async function runMember(
     log,
     name: node,
     canBeElsewhere: true,
+    onTaken: (error) => {
+      taken = error;
+      end.abort(error);
+    },
     dataDirectory: directory,
     runtime,
     endpoint: flags.containerRuntimeEndpoint,
@@ -251,6 +256,7 @@ async function runMember(
   await Promise.all([informers.stopped(), endpoints.written(), dns?.written()]);
   await daemon.leave();
   servers.close();
+  if (taken) throw new CliError(`${taken.message}. Its pods go on here: qd down --data-dir ${directory} ends them`);
   return signal.aborted ? undefined : next;
 }
 

@@ -155,6 +155,23 @@ describe('an informer', () => {
     expect(api.watching).toBe(1);
   });
 
+  it('tries every few seconds while no server can be reached', async () => {
+    const { api, clock, informers } = world;
+    await informers.of(Pod).synced;
+    await clock.advance(0);
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+    const unreached = new ApiError('ServiceUnavailable', 'cannot reach the server', { cause: refused });
+    api.reject(() => unreached);
+    api.disconnect(unreached);
+    await clock.advance(120_000);
+    for (let round = 0; round < 10; round++) {
+      const before = counts(api).watches;
+      await clock.advance(5_000);
+      expect(counts(api).watches).toBeGreaterThan(before);
+    }
+    expect(counts(api).watches).toBeLessThan(80);
+  });
+
   it('loses nothing when the connection breaks between changes of one version', async () => {
     const { api, clock, informers } = world;
     const informer = informers.of(Pod);

@@ -11,6 +11,7 @@ import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchOptions } from '../request-options.ts';
 import type { ListAllOptions, ObjectList } from '../resource.ts';
+import { wasNeverSent } from '../transport/never-sent.ts';
 import type { Watch, WatchEvent } from '../watch.ts';
 
 /** A resource of the client, with its selectors applied. */
@@ -38,6 +39,9 @@ export interface ReflectorOptions {
 }
 
 const BACKOFF_MS = { base: 500, max: 30_000 };
+
+/** The longest delay while no server is reached: attempts are no work for one, and it may have started again. */
+const MAX_UNREACHED_MS = 5_000;
 
 /** A watch that lasted this long was healthy, even without events. */
 const HEALTHY_WATCH_MS = 1000;
@@ -102,7 +106,7 @@ export async function reflect<T extends KubeObject>(
           continue;
         }
       }
-      const delay = backoff.next();
+      const delay = Math.min(backoff.next(), wasNeverSent(error) ? MAX_UNREACHED_MS : BACKOFF_MS.max);
       log.warn('cannot list or watch', { error: String(error), retryInMs: Math.round(delay) });
       await sleep(clock, delay, signal).catch(() => undefined);
     }

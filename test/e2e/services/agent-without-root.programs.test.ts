@@ -194,3 +194,18 @@ test(
   },
   TIMEOUT_MS,
 );
+
+test('an agent whose node another machine has taken over ends, and says so', async () => {
+  const isReady = ({ metadata, status }: any) =>
+    metadata.name === NODE && status.conditions?.some((each: any) => each.type === 'Ready' && each.status === 'True');
+  await qd.until('/api/v1/nodes', isReady);
+  const ended = Promise.all([once(agent!, 'exit'), text(agent!.stderr!)]);
+  const owner = { metadata: { annotations: { 'node.quarterdeck.io/owner': 'another' } } };
+  const type = 'application/merge-patch+json';
+  expect(await qd.request('PATCH', `/api/v1/nodes/${NODE}`, { body: owner, type })).toMatchObject({ code: 200 });
+  const [[code], said] = await ended;
+  expect(code).toBe(1);
+  expect(said).toContain(
+    `runs the node "${NODE}"; this machine does not run it any more. Its pods go on here: qd down`,
+  );
+}, 20_000);

@@ -6,6 +6,7 @@ import { ApiError } from '../../../api/errors.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
 import type { Connection } from '../../kubeconfig/kubeconfig.ts';
+import { wasNeverSent } from '../never-sent.ts';
 import type { Transport } from '../transport.ts';
 import type { HttpsTransport } from './https-transport.ts';
 
@@ -35,9 +36,6 @@ export interface FailoverTransport extends Transport {
 /** A server that is gone without a word is noticed within an interval and a timeout. */
 const PROBE_INTERVAL_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
-
-/** Codes of errors for connections that were never made: the server has not seen the request. */
-const NEVER_SENT = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
 
 export function failoverTransport(options: FailoverOptions): FailoverTransport {
   const { connect, clock, log } = options;
@@ -136,9 +134,4 @@ function isLost(error: unknown): boolean {
   return (
     error instanceof ApiError && ['ServiceUnavailable', 'Timeout'].includes(error.reason) && error.cause !== undefined
   );
-}
-
-function wasNeverSent(error: unknown): boolean {
-  const { cause } = error as { readonly cause?: NodeJS.ErrnoException };
-  return NEVER_SENT.has(cause?.code ?? '');
 }

@@ -1,6 +1,6 @@
 /** Builds the Node object. */
 
-import type { Draft } from '../../../api/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Image, Runtime, RuntimeHealth } from '../../runtime/runtime.ts';
@@ -18,6 +18,16 @@ export interface NodeSettings {
   readonly podCIDRs: readonly string[];
   /** Where the agent serves logs, exec and the like; undefined: the server reaches it in another way. */
   readonly port: number | undefined;
+  /** Tells when another machine runs the node; undefined: none can. */
+  readonly ownership?: Ownership | undefined;
+}
+
+export interface Ownership {
+  readonly annotation: string;
+  /** Its value while this machine runs the node. */
+  readonly id: string;
+  /** Called once, when the node has another owner. */
+  onTaken(node: DeepReadonly<Node>): void;
 }
 
 export interface NodeHealth {

@@ -136,6 +136,7 @@ export class NodeReporter {
   seen(node: DeepReadonly<Node>): void {
     if (!this.#node || versionOf(node) <= versionOf(this.#node)) return;
     this.#node = node;
+    if (this.#isTaken(node)) return;
     if (!this.#isShown()) this.check();
   }
 
@@ -150,9 +151,20 @@ export class NodeReporter {
     if (clock.now() - this.#readAt >= CHECK_MS) {
       this.#node = await client.of(Node).get(settings.name, { signal, timeoutMs: TIMEOUT_MS });
       this.#readAt = clock.now();
+      if (this.#isTaken(this.#node)) return;
     }
     await this.#report();
     this.#loop.addAfter(NODE, this.#readAt + CHECK_MS - clock.now());
+  }
+
+  /** Both machines would answer each report of the other with one of their own. */
+  #isTaken(node: DeepReadonly<Node>): boolean {
+    const { ownership } = this.#options.settings;
+    const owner = ownership && node.metadata.annotations?.[ownership.annotation];
+    if (owner === undefined || owner === ownership?.id) return false;
+    if (!this.#end.signal.aborted) ownership?.onTaken(node);
+    this.#end.abort();
+    return true;
   }
 
   async #report(): Promise<void> {
