@@ -1,4 +1,5 @@
 /** Everything that an expression can use: the variables, functions, macros and types that it is compiled with. */
+import { getOrInsert } from '../base/collections/get-or-insert.ts';
 import type { FunctionDeclaration, Library, Macro, Overload } from './library.ts';
 import {
   BOOL,
@@ -89,8 +90,7 @@ export class Environment {
   }
 
   #addFunction({ name, overloads }: FunctionDeclaration): void {
-    const known = this.#functions.get(name) ?? [];
-    this.#functions.set(name, known);
+    const known = getOrInsert(this.#functions, name, () => []);
     for (const overload of overloads) {
       const same = known.findIndex(({ id }) => id === overload.id);
       if (same === -1) known.push(overload);

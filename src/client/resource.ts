@@ -73,6 +73,14 @@ export class Resource<T> {
     return this.#object(this.#one('get', name, split(options)));
   }
 
+  /** Works like `get`, but returns undefined for an object that does not exist. */
+  find(name: string, options: ReadOptions = {}): Promise<DeepReadonly<T> | undefined> {
+    return this.get(name, options).catch((error: unknown) => {
+      if (isApiError(error, 'NotFound')) return undefined;
+      throw error;
+    });
+  }
+
   /** Returns one page, or all objects when no limit is given. */
   async list(options: ListOptions = {}): Promise<ObjectList<T>> {
     const { metadata, items } = await this.#page(options);

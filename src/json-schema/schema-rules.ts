@@ -1,5 +1,6 @@
 /** Checks everything in the schema of a custom kind besides its structure: words, list and map types, defaults. */
 import { addAll } from '../base/collections/add-all.ts';
+import { getOrInsert } from '../base/collections/get-or-insert.ts';
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';
 import { decodeUnlimited } from '../schema/decode/decode.ts';
@@ -303,9 +304,7 @@ function describingFields(trees: readonly Tree[], properties: Readonly<Record<st
   const byName = new Map<string, unknown[]>();
   for (const [name, value] of trees.flatMap(Object.entries)) {
     if (!Object.hasOwn(properties, name)) continue;
-    const known = byName.get(name);
-    if (known) known.push(value);
-    else byName.set(name, [value]);
+    getOrInsert(byName, name, () => []).push(value);
   }
   return Object.fromEntries([...byName].map(([name, values]) => [name, describing(values, properties[name]!)]));
 }

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../base/collections/get-or-insert.ts';
 import { canonicalJson } from '../base/json/canonical.ts';
 import { deepEqual } from '../base/json/tree.ts';
 
@@ -14,21 +15,11 @@ export class ValueFacts {
 
   canonical(value: unknown): string {
     if (typeof value !== 'object' || value === null) return canonicalJson(value);
-    let text = this.#canonical.get(value);
-    if (text === undefined) {
-      text = canonicalJson(value);
-      this.#canonical.set(value, text);
-    }
-    return text;
+    return getOrInsert(this.#canonical, value, () => canonicalJson(value));
   }
 
   keyCount(value: object): number {
-    let count = this.#keyCounts.get(value);
-    if (count === undefined) {
-      count = Object.keys(value).length;
-      this.#keyCounts.set(value, count);
-    }
-    return count;
+    return getOrInsert(this.#keyCounts, value, () => Object.keys(value).length);
   }
 
   /** Reports whether a value equals the one that it replaces. */

@@ -1,6 +1,7 @@
 /** Selects the pods that belong to the same services and controller as a pod. */
 
 import type { DeepReadonly } from '../api/object-types.ts';
+import { getOrInsert } from '../base/collections/get-or-insert.ts';
 import type { Informer } from '../client/informer/informer.ts';
 import type { InformerFactory } from '../client/informer/informer-factory.ts';
 import { controllerOf } from '../client/informer/object-cache.ts';
@@ -64,14 +65,11 @@ export class Siblings {
   }
 
   #selectorOf(controller: Controller): LabelSelector {
-    let selector = this.#compiled.get(controller);
-    if (!selector) {
+    return getOrInsert(this.#compiled, controller, () => {
       const source = controller.spec.selector;
       const isPlain = controller.kind === 'ReplicationController';
-      selector = isPlain ? fromLabels((source ?? {}) as Record<string, string>) : fromLabelSelector(source as object);
-      this.#compiled.set(controller, selector);
-    }
-    return selector;
+      return isPlain ? fromLabels((source ?? {}) as Record<string, string>) : fromLabelSelector(source as object);
+    });
   }
 }
 

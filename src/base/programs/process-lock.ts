@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { link, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { ifMissing } from '../files/if-missing.ts';
 import { type ProcessIdentity, processIdentity } from './process-identity.ts';
 
 interface Holder extends ProcessIdentity {
@@ -119,7 +120,7 @@ async function tryLink(draft: string, path: string): Promise<boolean> {
 }
 
 async function readHolder(path: string): Promise<{ text: string; holder: Holder | undefined } | undefined> {
-  const text = await readFile(path, 'utf8').catch(ignoreMissing);
+  const text = await readFile(path, 'utf8').catch(ifMissing);
   if (text === undefined) return undefined;
   try {
     const holder = JSON.parse(text);
@@ -138,8 +139,4 @@ async function isAlive(holder: Holder): Promise<boolean> {
 async function fileIdentity(path: string): Promise<string> {
   const { ino, birthtimeNs } = await stat(path, { bigint: true });
   return `${ino}.${birthtimeNs}`;
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { getOrInsert } from '../collections/get-or-insert.ts';
 import { type Clock, sleep } from '../time/clock.ts';
 
 /** A cache that shows writes some time after they were made, such as an informer. */
@@ -30,16 +31,13 @@ export class OwnWrites {
   ) {}
 
   add(key: string, write: OwnWrite): void {
-    const pending = this.#pending.get(key) ?? { versions: new Map(), conditions: new Map() };
-    this.#pending.set(key, pending);
+    const pending = getOrInsert(this.#pending, key, () => ({ versions: new Map(), conditions: new Map() }));
     const { cache } = write;
     if ('version' in write) {
       const { versions } = pending;
       versions.set(cache, Math.max(write.version, versions.get(cache) ?? 0));
     } else {
-      const conditions = pending.conditions.get(cache);
-      if (conditions) conditions.push(write.isShown);
-      else pending.conditions.set(cache, [write.isShown]);
+      getOrInsert(pending.conditions, cache, () => []).push(write.isShown);
     }
   }
 

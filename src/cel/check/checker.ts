@@ -1,4 +1,5 @@
 /** Finds the type of every part of an expression, and which functions its calls mean. Errors have the words of cel-go's checker. */
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import type { Environment } from '../environment.ts';
 import type { Overload } from '../library.ts';
 import type {
@@ -78,9 +79,7 @@ class Checker {
     return {
       expression,
       typeOf: (part) => {
-        const known = resolved.get(part) ?? this.#bindings.resolveFully(this.#types.get(part) ?? ERROR);
-        resolved.set(part, known);
-        return known;
+        return getOrInsert(resolved, part, () => this.#bindings.resolveFully(this.#types.get(part) ?? ERROR));
       },
       referenceOf: (part) => this.#references.get(part),
       overloadsOf: (call) => this.#overloads.get(call) ?? [],
@@ -90,11 +89,7 @@ class Checker {
   }
 
   check(expression: Expression): Type {
-    const known = this.#types.get(expression);
-    if (known !== undefined) return known;
-    const type = limited(this.#typeOf(expression));
-    this.#types.set(expression, type);
-    return type;
+    return getOrInsert(this.#types, expression, () => limited(this.#typeOf(expression)));
   }
 
   #typeOf(expression: Expression): Type {

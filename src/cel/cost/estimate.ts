@@ -1,4 +1,5 @@
 /** Estimates the minimum and maximum cost of an expression before it runs, as cel-go's checker does. */
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import type { Checked } from '../check/checker.ts';
 import type { CallEstimate, CallNode, CostNode, Overload } from '../library.ts';
 import type { Call, Comprehension, Expression, ListLiteral, MapLiteral, Select } from '../syntax/expression.ts';
@@ -60,9 +61,7 @@ class Estimator {
   }
 
   cost(expression: Expression): Range {
-    const known = this.#costs.get(expression) ?? this.#cost(expression);
-    this.#costs.set(expression, known);
-    return known;
+    return getOrInsert(this.#costs, expression, () => this.#cost(expression));
   }
 
   #cost(expression: Expression): Range {

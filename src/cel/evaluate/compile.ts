@@ -1,4 +1,5 @@
 /** Turns a checked expression into closures, once; evaluation then only calls them. Costs are those of cel-go at run time. */
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import type { Checked } from '../check/checker.ts';
 import { LIST_COST, MAP_COST, OBJECT_COST, SELECT_COST } from '../cost/constants.ts';
 import type { Call, Expression, ListLiteral, MapLiteral, ObjectLiteral, Select } from '../syntax/expression.ts';
@@ -47,9 +48,7 @@ class ClosureCompiler implements Compiler {
 
   /** Expressions that macros use twice are compiled once. */
   compile(expression: Expression): Evaluator {
-    const known = this.#known.get(expression) ?? this.#compile(expression, SELECT_COST);
-    this.#known.set(expression, known);
-    return known;
+    return getOrInsert(this.#known, expression, () => this.#compile(expression, SELECT_COST));
   }
 
   /** A branch of `?:`, or a key: cel-go does not charge for reading their variable. */

@@ -1,4 +1,5 @@
 /** Binds the type parameters of an expression: unification, as cel-go's checker does it. */
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import { DYN, isDynamic, sameType, Type } from './type.ts';
 
 /** A type made of more types is treated as dyn: those of `x.map(a, {a: a}).map(b, {b: b})…` double with each call. */
@@ -20,9 +21,7 @@ export class Bindings {
     const renamed = new Map<string, Type>();
     return types.map((type) =>
       rewrite(type, (parameter) => {
-        const known = renamed.get(parameter.name) ?? this.fresh();
-        renamed.set(parameter.name, known);
-        return known;
+        return getOrInsert(renamed, parameter.name, () => this.fresh());
       }),
     );
   }
@@ -60,12 +59,10 @@ export class Bindings {
 
   #resolve(type: Type, unbound: (parameter: Type) => Type, known: Map<string, Type>): Type {
     return rewrite(type, (parameter) => {
-      const seen = known.get(parameter.name);
-      if (seen !== undefined) return seen;
-      const bound = this.#bound.get(parameter.name);
-      const resolved = bound === undefined ? unbound(parameter) : this.#resolve(bound, unbound, known);
-      known.set(parameter.name, resolved);
-      return resolved;
+      return getOrInsert(known, parameter.name, () => {
+        const bound = this.#bound.get(parameter.name);
+        return bound === undefined ? unbound(parameter) : this.#resolve(bound, unbound, known);
+      });
     });
   }
 

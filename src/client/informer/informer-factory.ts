@@ -1,6 +1,7 @@
 /** Shares informers: one for each kind and selection, started on first use. */
 import { setMaxListeners } from 'node:events';
 import type { KindRef } from '../../api/object-types.ts';
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { extended } from '../../base/json/tree.ts';
 import type { Logger } from '../../base/log.ts';
@@ -58,8 +59,7 @@ export class InformerFactory {
 
   of<T extends KubeObject>(kind: KindRef<T>, selection: InformerSelection = {}): Informer<T> {
     const key = keyOfSelection(kind, selection);
-    const running = this.#running.get(key) ?? this.#start(kind, selection);
-    this.#running.set(key, running);
+    const running = getOrInsert(this.#running, key, () => this.#start(kind, selection));
     return running.informer;
   }
 

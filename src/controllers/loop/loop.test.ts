@@ -56,6 +56,12 @@ async function start(controller: Controller, clientOf = (_account: string) => cr
   await clock.advance(0);
 }
 
+type Definition = Parameters<typeof defineController<any, any>>[0];
+
+/** Starts a controller of groups. */
+const startTest = (definition: Partial<Definition> & Pick<Definition, 'plan'>) =>
+  start(defineController<any, any>({ name: 'test', account: 'test-controller', watches: Group, ...definition }));
+
 const group = (name: string, fields: object = {}) => ({
   apiVersion: 'v1',
   kind: 'Group',
@@ -99,17 +105,12 @@ describe('the loop', () => {
   it('plans for existing, changed and deleted objects', async () => {
     api.put('groups', group('a'));
     const seen: string[] = [];
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: (object, { key }) => {
-          seen.push(`${key.namespace}/${key.name} ${object ? object.spec : 'gone'}`);
-          return [];
-        },
-      }),
-    );
+    await startTest({
+      plan: (object, { key }) => {
+        seen.push(`${key.namespace}/${key.name} ${object ? object.spec : 'gone'}`);
+        return [];
+      },
+    });
     api.put('groups', group('a', { spec: 2 }));
     await clock.advance(0);
     api.remove('groups', 'x', 'a');
@@ -119,25 +120,20 @@ describe('the loop', () => {
 
   it('plans for the owner of what it owns, and for what is related', async () => {
     const seen: string[] = [];
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        owns: [Member],
-        also: [
-          related(Zone, (zone, { of }) =>
-            of(Group)
-              .list()
-              .map(({ metadata }) => `x/${metadata.name}-${zone.spec}`),
-          ),
-        ],
-        plan: (_, { key }) => {
-          seen.push(key.name);
-          return [];
-        },
-      }),
-    );
+    await startTest({
+      owns: [Member],
+      also: [
+        related(Zone, (zone, { of }) =>
+          of(Group)
+            .list()
+            .map(({ metadata }) => `x/${metadata.name}-${zone.spec}`),
+        ),
+      ],
+      plan: (_, { key }) => {
+        seen.push(key.name);
+        return [];
+      },
+    });
     api.put('members', member('m', 'owner'));
     api.put('members', { metadata: { name: 'free', namespace: 'x' } });
     api.put('members', {
@@ -156,15 +152,14 @@ describe('the loop', () => {
 
   it('is not woken by new objects of a kind whose creation does not matter', async () => {
     const seen: string[] = [];
-    await start(
-      defineController<any>({
-        ...{ name: 'test', account: 'test-controller', watches: Group, owns: [Member], ignoresNew: [Member] },
-        plan: (_, { key }) => {
-          seen.push(key.name);
-          return [];
-        },
-      }),
-    );
+    await startTest({
+      owns: [Member],
+      ignoresNew: [Member],
+      plan: (_, { key }) => {
+        seen.push(key.name);
+        return [];
+      },
+    });
     api.put('members', member('m', 'owner'));
     await clock.advance(0);
     expect(seen).toEqual([]);
@@ -211,19 +206,14 @@ describe('the loop', () => {
     let plans = 0;
     api.put('groups', group('g'));
     let silence: (() => void) | undefined;
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: (object): Action[] => {
-          plans++;
-          if (plans > 1) return [];
-          silence = api.hold();
-          return [updateStatus(Group, { ...object, status: 1 }), requeueAfter(1)];
-        },
-      }),
-    );
+    await startTest({
+      plan: (object): Action[] => {
+        plans++;
+        if (plans > 1) return [];
+        silence = api.hold();
+        return [updateStatus(Group, { ...object, status: 1 }), requeueAfter(1)];
+      },
+    });
     await clock.advance(20_000);
     expect(plans).toBe(1);
     await clock.advance(20_000);
@@ -235,18 +225,13 @@ describe('the loop', () => {
   it('plans again at once after a conflict, from the newer state', async () => {
     api.put('groups', group('g', { spec: 1 }));
     const seen: unknown[] = [];
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: (object: any) => {
-          seen.push(object.spec);
-          if (object.spec === 1) api.put('groups', group('g', { spec: 2 }));
-          return object.label ? [] : [update(Group, { ...object, label: 'done' })];
-        },
-      }),
-    );
+    await startTest({
+      plan: (object: any) => {
+        seen.push(object.spec);
+        if (object.spec === 1) api.put('groups', group('g', { spec: 2 }));
+        return object.label ? [] : [update(Group, { ...object, label: 'done' })];
+      },
+    });
     await clock.advance(100);
     expect(seen.slice(0, 2)).toEqual([1, 2]);
     expect(api.get('groups', 'x', 'g')).toMatchObject({ spec: 2, label: 'done' });
@@ -258,19 +243,14 @@ describe('the loop', () => {
     const seen: string[][] = [];
     const at: number[] = [];
     api.reject(({ verb }) => (verb === 'create' ? new ApiError('InternalError', 'disk on fire') : undefined));
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        also: [related(Member, () => ['x/g'])],
-        plan: (object: any, world) => {
-          seen.push(world.failures.map(({ error }) => error.message));
-          at.push(clock.now());
-          return planSize(object, world);
-        },
-      }),
-    );
+    await startTest({
+      also: [related(Member, () => ['x/g'])],
+      plan: (object: any, world) => {
+        seen.push(world.failures.map(({ error }) => error.message));
+        at.push(clock.now());
+        return planSize(object, world);
+      },
+    });
     await clock.advance(10_000);
     expect(seen[0]).toEqual([]);
     expect(seen[1]).toEqual(['disk on fire']);
@@ -305,18 +285,13 @@ describe('the loop', () => {
     );
     const Others = testKind('others', 'Other', 'Namespaced');
     const More = testKind('more', 'More', 'Namespaced');
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: (_, { failures }) => {
-          seen.push(failures.length);
-          if (seen.length > 1) return [];
-          return [Others, More, Member].map((kind) => deleteCollection(kind, 'x'));
-        },
-      }),
-    );
+    await startTest({
+      plan: (_, { failures }) => {
+        seen.push(failures.length);
+        if (seen.length > 1) return [];
+        return [Others, More, Member].map((kind) => deleteCollection(kind, 'x'));
+      },
+    });
     await clock.advance(100);
     expect(api.list('members')).toEqual([]);
     expect(seen).toEqual([0, 2]);
@@ -324,14 +299,9 @@ describe('the loop', () => {
 
   it('does not write an unchanged status', async () => {
     api.put('groups', group('g', { status: { ready: 1 } }));
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: (object: any) => [updateStatus(Group, { ...object, status: { ready: object.spec ?? 1 } })],
-      }),
-    );
+    await startTest({
+      plan: (object: any) => [updateStatus(Group, { ...object, status: { ready: object.spec ?? 1 } })],
+    });
     expect(writes()).toEqual([]);
     api.put('groups', group('g', { spec: 5, status: { ready: 1 } }));
     await clock.advance(0);
@@ -345,20 +315,15 @@ describe('the loop', () => {
     const terminating = new ApiError('Forbidden', 'being terminated', { details: { causes } });
     api.reject(({ verb }) => (verb === 'create' ? terminating : undefined));
     let plans = 0;
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: () => {
-          plans++;
-          return [
-            remove(Member, { metadata: { name: 'none', namespace: 'x', uid: 'u' } }),
-            create(Member, { metadata: { name: 'm', namespace: 'x' } as any }),
-          ];
-        },
-      }),
-    );
+    await startTest({
+      plan: () => {
+        plans++;
+        return [
+          remove(Member, { metadata: { name: 'none', namespace: 'x', uid: 'u' } }),
+          create(Member, { metadata: { name: 'm', namespace: 'x' } as any }),
+        ];
+      },
+    });
     await clock.advance(60_000);
     expect(plans).toBe(1);
     expect(warnings).toEqual([]);
@@ -369,14 +334,9 @@ describe('the loop', () => {
     api.remove('members', 'x', 'm');
     api.put('members', { metadata: { name: 'm', namespace: 'x' } });
     api.put('groups', group('g'));
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: (_, { failures }) => (failures.length > 0 ? [] : [remove(Member, old as any)]),
-      }),
-    );
+    await startTest({
+      plan: (_, { failures }) => (failures.length > 0 ? [] : [remove(Member, old as any)]),
+    });
     await clock.advance(100);
     expect(api.list('members')).toHaveLength(1);
   });
@@ -384,17 +344,12 @@ describe('the loop', () => {
   it('a delay that is not a number is a failure, not a hot loop', async () => {
     api.put('groups', group('a'));
     let plans = 0;
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: () => {
-          plans++;
-          return [requeueAfter(Number.NaN)];
-        },
-      }),
-    );
+    await startTest({
+      plan: () => {
+        plans++;
+        return [requeueAfter(Number.NaN)];
+      },
+    });
     await clock.advance(60_000);
     expect(plans).toBeGreaterThan(5);
     expect(plans).toBeLessThan(20);
@@ -404,38 +359,28 @@ describe('the loop', () => {
   it('logs few of many errors, and of each its beginning', async () => {
     api.put('groups', group('a'));
     const errors = Array.from({ length: 3000 }, () => new Error('x'.repeat(100_000)));
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: () => {
-          throw new AggregateError(errors);
-        },
-      }),
-    );
+    await startTest({
+      plan: () => {
+        throw new AggregateError(errors);
+      },
+    });
     expect(JSON.stringify(warnings[0]).length).toBeLessThan(20_000);
   });
 
   it('an exception while a change is turned into keys is logged, and other changes are handled', async () => {
     api.put('groups', group('a'));
     const seen: string[] = [];
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        also: [
-          related(Member, () => {
-            throw new Error('keys');
-          }),
-        ],
-        plan: (_, { key }) => {
-          seen.push(key.name);
-          return [];
-        },
-      }),
-    );
+    await startTest({
+      also: [
+        related(Member, () => {
+          throw new Error('keys');
+        }),
+      ],
+      plan: (_, { key }) => {
+        seen.push(key.name);
+        return [];
+      },
+    });
     api.put('members', member('m', 'a'));
     api.put('groups', group('b'));
     await clock.advance(0);
@@ -446,17 +391,12 @@ describe('the loop', () => {
     api.put('groups', group('g'));
     const at: number[] = [];
     const begun = clock.now();
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: (_, __, now) => {
-          at.push(now.getTime() - begun);
-          return at.length < 3 ? [requeueAfter(10_000)] : [];
-        },
-      }),
-    );
+    await startTest({
+      plan: (_, __, now) => {
+        at.push(now.getTime() - begun);
+        return at.length < 3 ? [requeueAfter(10_000)] : [];
+      },
+    });
     await clock.advance(60_000);
     expect(at).toEqual([0, 10_000, 20_000]);
   });
@@ -465,17 +405,12 @@ describe('the loop', () => {
     api.put('groups', group('g'));
     const from = String(api.revision);
     let plans = 0;
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: () => {
-          plans++;
-          return [requeueOnChange(Member, 'x', plans === 1 ? from : String(api.revision))];
-        },
-      }),
-    );
+    await startTest({
+      plan: () => {
+        plans++;
+        return [requeueOnChange(Member, 'x', plans === 1 ? from : String(api.revision))];
+      },
+    });
     api.put('members', { metadata: { name: 'm', namespace: 'elsewhere' } });
     await clock.advance(0);
     expect(plans).toBe(1);
@@ -534,23 +469,18 @@ describe('the loop', () => {
   it('observes before it plans, for the same state of the object', async () => {
     api.put('groups', group('g', { spec: 1 }));
     const seen: unknown[] = [];
-    await start(
-      defineController<any, number>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        observe: async (object: any, _, { client }) => {
-          await client.of(Member).in('x').list();
-          if (object.spec === 1) api.put('groups', group('g', { spec: 2 }));
-          await new Promise((resolve) => setImmediate(resolve));
-          return object.spec;
-        },
-        plan: (object: any, { observed }) => {
-          seen.push([object.spec, observed]);
-          return [];
-        },
-      }),
-    );
+    await startTest({
+      observe: async (object: any, _, { client }) => {
+        await client.of(Member).in('x').list();
+        if (object.spec === 1) api.put('groups', group('g', { spec: 2 }));
+        await new Promise((resolve) => setImmediate(resolve));
+        return object.spec;
+      },
+      plan: (object: any, { observed }) => {
+        seen.push([object.spec, observed]);
+        return [];
+      },
+    });
     await clock.advance(10);
     expect(seen).toEqual([
       [1, 1],
@@ -561,17 +491,12 @@ describe('the loop', () => {
   it('survives a planner that throws', async () => {
     api.put('groups', group('g'));
     let plans = 0;
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        watches: Group,
-        plan: () => {
-          if (++plans === 1) throw new Error('bug');
-          return [];
-        },
-      }),
-    );
+    await startTest({
+      plan: () => {
+        if (++plans === 1) throw new Error('bug');
+        return [];
+      },
+    });
     await clock.advance(100);
     expect(plans).toBe(2);
     expect(warnings).toHaveLength(1);
@@ -591,29 +516,24 @@ describe('events', () => {
   it('are recorded once the outcome of an action is known, and in order', async () => {
     api.put('groups', group('g'));
     let plans = 0;
-    await start(
-      defineController<any>({
-        name: 'test',
-        account: 'test-controller',
-        component: 'tester',
-        watches: Group,
-        plan: (object) => {
-          if (plans++ > 0) return [];
-          const report = {
-            about: object as any,
-            done: (name: string) => eventContent('Normal', 'Made', `made ${name}`),
-            failed: (error: Error) => eventContent('Warning', 'Failed', error.message),
-          };
-          return [
-            create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
-            event(object as any, 'Normal', 'Between', 'between'),
-            remove(Member, { metadata: { name: 'absent', namespace: 'x' } }, { report }),
-            create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
-            event(object as any, 'Normal', 'Never', 'never'),
-          ];
-        },
-      }),
-    );
+    await startTest({
+      component: 'tester',
+      plan: (object) => {
+        if (plans++ > 0) return [];
+        const report = {
+          about: object as any,
+          done: (name: string) => eventContent('Normal', 'Made', `made ${name}`),
+          failed: (error: Error) => eventContent('Warning', 'Failed', error.message),
+        };
+        return [
+          create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
+          event(object as any, 'Normal', 'Between', 'between'),
+          remove(Member, { metadata: { name: 'absent', namespace: 'x' } }, { report }),
+          create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
+          event(object as any, 'Normal', 'Never', 'never'),
+        ];
+      },
+    });
     await clock.advance(10);
     const content = api.list('events').map(({ type, message, source }) => [type, message, source.component]);
     expect(content).toEqual([

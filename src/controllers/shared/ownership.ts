@@ -1,8 +1,3 @@
-/**
- * Ownership of objects. A controller finds its objects by a selector, but owns them by reference: it adopts matching orphans,
- * releases its own that no longer match, and never touches those of another controller.
- */
-import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly, KindRef } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
 import { controllerOf, keyOf } from '../../client/informer/object-cache.ts';
@@ -69,13 +64,8 @@ export async function observeAdoption<Owner extends KubeObject, T extends KubeOb
   if (!owner || owner.metadata.deletionTimestamp) return false;
   if (adoptable(owner, ownership, world).length === 0) return false;
   const { name = '', namespace, uid } = owner.metadata;
-  try {
-    const { metadata } = (await client.of(ownership.owner).in(namespace).get(name, { signal })) as Named;
-    return metadata.uid === uid && !metadata.deletionTimestamp;
-  } catch (error) {
-    if (isApiError(error, 'NotFound')) return false;
-    throw error;
-  }
+  const found = (await client.of(ownership.owner).in(namespace).find(name, { signal })) as Named | undefined;
+  return found?.metadata.uid === uid && !found?.metadata.deletionTimestamp;
 }
 
 /** Related kind for a controller's `also`: an orphan wakes every owner that could adopt it. */

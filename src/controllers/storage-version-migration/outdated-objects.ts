@@ -1,5 +1,3 @@
-/** Finds the objects that a migration has to write again. */
-import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';
 import { CustomResourceDefinition } from '../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
@@ -62,10 +60,5 @@ export async function resourceOf(
 
 async function definitionOf({ group, plural }: Kind, { client, signal }: Pick<Look, 'client' | 'signal'>) {
   if (!group.includes('.')) return undefined;
-  try {
-    return await client.of(CustomResourceDefinition).get(`${plural}.${group}`, { signal });
-  } catch (error) {
-    if (isApiError(error, 'NotFound')) return undefined;
-    throw error;
-  }
+  return client.of(CustomResourceDefinition).find(`${plural}.${group}`, { signal });
 }

@@ -4,6 +4,7 @@
  * not exist when no shard is healthy.
  */
 import { isIPv6 } from 'node:net';
+import { groupBy } from '../../base/collections/group-by.ts';
 import { type RecordChanges, type RecordSet, recordKey } from './provider.ts';
 
 /** The service in one member cluster. */
@@ -38,10 +39,10 @@ export function serviceRecords(name: FederatedServiceName, shards: readonly Shar
   const global = `${prefix}.${name.domain}`;
   const records = addressRecords(global, shards);
   if (records.length === 0) return [];
-  for (const [region, inRegion] of groupBy(shards, (shard) => shard.region)) {
+  for (const [region, inRegion] of groupBy(shards, (shard) => shard.region || undefined)) {
     const regional = `${prefix}.${region}.${name.domain}`;
     records.push(...addressesOr(global, regional, inRegion));
-    for (const [zone, inZone] of groupBy(inRegion, (shard) => shard.zones[0])) {
+    for (const [zone, inZone] of groupBy(inRegion, (shard) => shard.zones[0] || undefined)) {
       records.push(...addressesOr(regional, `${prefix}.${zone}.${region}.${name.domain}`, inZone));
     }
   }
@@ -96,19 +97,6 @@ function addressRecords(name: string, shards: readonly Shard[]): RecordSet[] {
   return (['A', 'AAAA'] as const)
     .map((type) => ({ name, type, ttlSeconds: RECORD_TTL_SECONDS, values: of(type) }))
     .filter(({ values }) => values.length > 0);
-}
-
-/** Groups items by key, without those that have none. */
-function groupBy<T>(items: readonly T[], keyOfItem: (item: T) => string | undefined): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOfItem(item);
-    if (!key) continue;
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
 }
 
 function isSame(a: RecordSet | undefined, b: RecordSet): boolean {

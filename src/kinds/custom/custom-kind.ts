@@ -1,4 +1,5 @@
 /** Makes a kind of a custom resource definition. */
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import { deepEqual } from '../../base/json/tree.ts';
 import type { JsonSchema } from '../../json-schema/json-schema.ts';
 import { publishedSchema } from '../../json-schema/published.ts';
@@ -109,13 +110,10 @@ class SchemaReader {
   }
 
   of(name: string): JsonSchema {
-    let schema = this.#schemas.get(name);
-    if (!schema) {
+    return getOrInsert(this.#schemas, name, () => {
       const version = this.#definition().spec.versions.find((each) => each.name === name);
-      schema = (version?.schema?.openAPIV3Schema as JsonSchema | undefined) ?? { type: 'object' };
-      this.#schemas.set(name, schema);
-    }
-    return schema;
+      return (version?.schema?.openAPIV3Schema as JsonSchema | undefined) ?? { type: 'object' };
+    });
   }
 
   release(): void {

@@ -1,4 +1,5 @@
 /** The parts of a table with their owners, and the commands from one state to the next. */
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Command } from '../kernel/kernel.ts';
 import { contentOfPart, keyOfPart, type Part } from './part.ts';
@@ -144,7 +145,5 @@ function elementText({ key, value }: Extract<Part, { kind: 'element' }>): string
 }
 
 function push(by: Map<string, string[]>, set: string, text: string): void {
-  const texts = by.get(set);
-  if (texts) texts.push(text);
-  else by.set(set, [text]);
+  getOrInsert(by, set, () => []).push(text);
 }

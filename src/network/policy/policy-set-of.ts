@@ -1,6 +1,7 @@
 /** Computes which pods of a node are isolated, and from which peers. */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import { groupBy } from '../../base/collections/group-by.ts';
 import { memoized } from '../../base/collections/memoized.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
@@ -125,8 +126,7 @@ function* podsOfAll(peers: readonly Peer[], policy: NetworkPolicy, world: Peerag
   const all = new Set<Pod>();
   for (const peer of peers) {
     if (world.pace.isSpent()) yield;
-    const known = world.found.get(peer) ?? podsOf(peer, policy, world);
-    world.found.set(peer, known);
+    const known = getOrInsert(world.found, peer, () => podsOf(peer, policy, world));
     for (const pod of known) all.add(pod);
   }
   return [...all];

@@ -1,5 +1,6 @@
 /** Reads the endpoints of a service's ports from its slices. */
 import type { DeepReadonly } from '../../api/object-types.ts';
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import type { EndpointSlice as EndpointSliceObject } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { canonicalAddress, type IpFamily } from './addresses.ts';
 import type { Destination } from './rule-set.ts';
@@ -47,9 +48,7 @@ export class SlicePorts {
   }
 
   #add(key: string, numbered: Numbered): void {
-    const known = this.#found.get(key);
-    if (known) known.push(numbered);
-    else this.#found.set(key, [numbered]);
+    getOrInsert(this.#found, key, () => []).push(numbered);
   }
 }
 

@@ -1,4 +1,5 @@
 /** Counters of an agent since its start, for `/metrics`. */
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import type { Role } from '../pod/container-run.ts';
 import type { ContainerState } from '../pod/plan/state.ts';
 
@@ -61,8 +62,7 @@ export class AgentCounters {
   }
 
   #add(name: CounterName, labels: Counted['labels']): void {
-    const counters = this.#counters.get(name) ?? new Map<string, Counted>();
-    this.#counters.set(name, counters);
+    const counters = getOrInsert(this.#counters, name, () => new Map<string, Counted>());
     const key = Object.values(labels).join(' ');
     const counted = counters.get(key);
     if (counted) counted.value++;

@@ -1,6 +1,5 @@
 /** API reads of volumes, as the node. */
 
-import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
@@ -33,7 +32,7 @@ export interface VolumesApiOptions {
 
 export function volumesApi(client: Client, options: VolumesApiOptions): VolumesApi {
   const { nodeName, images, pullRecords, clock, emit } = options;
-  const secret = (namespace: string, name: string) => ifThere(client.of(Secret).in(namespace).get(name));
+  const secret = (namespace: string, name: string) => client.of(Secret).in(namespace).find(name);
   let pulls: ImagePulls | undefined;
   const volumePulls = new VolumePulls({
     pulls: () => {
@@ -45,15 +44,15 @@ export function volumesApi(client: Client, options: VolumesApiOptions): VolumesA
     emit,
   });
   return {
-    configMap: (namespace, name) => ifThere(client.of(ConfigMap).in(namespace).get(name)),
+    configMap: (namespace, name) => client.of(ConfigMap).in(namespace).find(name),
     secret,
-    claim: (namespace, name) => ifThere(client.of(PersistentVolumeClaim).in(namespace).get(name)),
-    persistentVolume: (name) => ifThere(client.of(PersistentVolume).get(name)),
+    claim: (namespace, name) => client.of(PersistentVolumeClaim).in(namespace).find(name),
+    persistentVolume: (name) => client.of(PersistentVolume).find(name),
     trustBundles: (selector) => trustBundles(client, selector),
-    csiDriver: (name) => ifThere(client.of(CSIDriver).get(name)),
+    csiDriver: (name) => client.of(CSIDriver).find(name),
     csiDriverAdded: (driver) => addCsiDriver(client, nodeName, driver),
     csiDriverRemoved: (name) => removeCsiDriver(client, nodeName, name),
-    volumeAttachment: (name) => ifThere(client.of(VolumeAttachment).get(name)),
+    volumeAttachment: (name) => client.of(VolumeAttachment).find(name),
     async reportVolumesInUse(names) {
       const changes = { status: { volumesInUse: names.length > 0 ? names : null } } as never;
       await client.of(Node).patchStatus(nodeName, { type: 'merge', changes });
@@ -76,7 +75,7 @@ export function volumesApi(client: Client, options: VolumesApiOptions): VolumesA
 /** A selector that is not given matches nothing, and an empty one everything, as with kubelet. */
 async function trustBundles(client: Client, selector: TrustBundleSelector): Promise<readonly string[]> {
   if ('name' in selector) {
-    const bundle = await ifThere(client.of(ClusterTrustBundle).get(selector.name));
+    const bundle = await client.of(ClusterTrustBundle).find(selector.name);
     return bundle ? [bundle.spec.trustBundle] : [];
   }
   const { signerName, labelSelector } = selector;
@@ -100,13 +99,4 @@ async function claimExpanded(client: Client, claim: DeepReadonly<PersistentVolum
     },
   } as never;
   await client.of(PersistentVolumeClaim).in(namespace).patchStatus(name, { type: 'merge', changes });
-}
-
-async function ifThere<T>(read: Promise<T>): Promise<T | undefined> {
-  try {
-    return await read;
-  } catch (error) {
-    if (isApiError(error, 'NotFound')) return undefined;
-    throw error;
-  }
 }

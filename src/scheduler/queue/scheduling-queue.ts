@@ -3,6 +3,7 @@
  * fit waits until an event may help it, by the hints of the plugins that rejected it, and at least for its back-off.
  */
 
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import { Heap } from '../../base/collections/heap.ts';
 import type { Random } from '../../base/random.ts';
 import { backoffDelay } from '../../base/time/backoff.ts';
@@ -196,9 +197,7 @@ export class SchedulingQueue {
   #enter(waiting: WaitingPod): void {
     this.#unschedulable.add(waiting);
     for (const plugin of keysOf(waiting)) {
-      const rejected = this.#rejectedBy.get(plugin);
-      if (rejected) rejected.add(waiting);
-      else this.#rejectedBy.set(plugin, new Set([waiting]));
+      getOrInsert(this.#rejectedBy, plugin, () => new Set()).add(waiting);
     }
     this.#arm();
   }

@@ -7,6 +7,7 @@ import type { Call, Handle, WriteFence } from '../../api/call.ts';
 import type { Reply } from '../../api/reply.ts';
 import type { User } from '../../api/user.ts';
 import { BoundedMap, textBytes } from '../../base/collections/bounded-map.ts';
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import { extended } from '../../base/json/tree.ts';
 import type { LogFields } from '../../base/log.ts';
@@ -72,12 +73,9 @@ class GroupVersions {
   });
 
   of(apiVersion: string): { readonly group: string; readonly version: string } {
-    let known = this.#known.get(apiVersion);
-    if (!known) {
+    return getOrInsert(this.#known, apiVersion, () => {
       const [group, version] = splitApiVersion(apiVersion);
-      known = { group, version };
-      this.#known.set(apiVersion, known);
-    }
-    return known;
+      return { group, version };
+    });
   }
 }

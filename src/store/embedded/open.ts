@@ -1,5 +1,6 @@
 import { chmod, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { ifMissing } from '../../base/files/if-missing.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import { silent } from '../../base/log.ts';
 import { LockHeld, type ProcessLock, takeProcessLock } from '../../base/programs/process-lock.ts';
@@ -120,9 +121,7 @@ const UNFINISHED = 'new';
  */
 async function checkFormat(directory: string, file: string): Promise<boolean> {
   const path = join(directory, 'format');
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+  const text = await readFile(path, 'utf8').catch(ifMissing);
   const bytes = await sizeOf(file);
   if (text === undefined) {
     if (bytes !== undefined) throw new StoreFormat(`${directory} has a data.mdb but no file "format"`);
@@ -180,14 +179,7 @@ async function exists(path: string): Promise<boolean> {
 }
 
 /** Returns the size of a file; undefined when there is none. */
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
+const sizeOf = async (path: string) => (await stat(path).catch(ifMissing))?.size;
 
 /** A file that marks a directory copied together with its lock, until the copy has been checked. */
 const COPIED = 'copied';

@@ -5,6 +5,7 @@
  * that was moved to another store key cannot be decrypted.
  */
 import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto';
+import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import type { Random } from '../../base/random.ts';
 import { StoreDamaged } from '../store.ts';
 import type { Key, Keyring } from './keyring.ts';
@@ -107,12 +108,9 @@ export class Envelopes {
 
   #keyFor({ id, secret }: Key, seed: Buffer): Buffer {
     const cacheKey = `${id}${seed.toString('latin1')}`;
-    let derived = this.#derived.get(cacheKey);
-    if (!derived) {
+    return getOrInsert(this.#derived, cacheKey, () => {
       if (this.#derived.size >= MAX_DERIVED_KEYS) this.#derived.clear();
-      derived = Buffer.from(hkdfSync('sha256', secret, seed, 'quarterdeck values', 32));
-      this.#derived.set(cacheKey, derived);
-    }
-    return derived;
+      return Buffer.from(hkdfSync('sha256', secret, seed, 'quarterdeck values', 32));
+    });
   }
 }

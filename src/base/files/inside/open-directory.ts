@@ -17,6 +17,7 @@ import {
   symlink,
   unlink,
 } from 'node:fs/promises';
+import { ifMissing } from '../if-missing.ts';
 import { codeOf, DIRECTORY, descriptorPath, openRoot, REFERENCE } from './descriptors.ts';
 import { PathInsideError } from './errors.ts';
 
@@ -140,8 +141,4 @@ export class OpenDirectory {
     }
     return `${this.path}/${name}`;
   }
-}
-
-function ifMissing(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error;
 }

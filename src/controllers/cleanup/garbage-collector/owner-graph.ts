@@ -4,6 +4,7 @@
  */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { sameItems } from '../../../base/collections/same-items.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
@@ -167,9 +168,7 @@ export class OwnerGraph {
   }
 
   #enter(owner: string, dependent: string): void {
-    const dependents = this.#dependents.get(owner);
-    if (dependents) dependents.add(dependent);
-    else this.#dependents.set(owner, new Set([dependent]));
+    getOrInsert(this.#dependents, owner, () => new Set()).add(dependent);
   }
 
   #leave(owner: string, dependent: string): void {

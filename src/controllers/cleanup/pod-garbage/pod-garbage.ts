@@ -1,9 +1,5 @@
-/**
- * Deletes pods that no other component deletes: pods of missing nodes, terminating pods without a node that would
- * confirm their end, and the oldest terminated pods when there are too many.
- */
-import { isApiError } from '../../../api/errors.ts';
 import type { SeenPod } from '../../../api/seen-objects.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -46,23 +42,12 @@ export function orphanedPodsController(): Controller {
         missing.delete(key.name);
         return undefined;
       }
-      const since = missing.get(key.name) ?? now.getTime();
-      missing.set(key.name, since);
+      const since = getOrInsert(missing, key.name, () => now.getTime());
       if (now.getTime() < since + NODE_GRACE_MS) return since;
-      return (await exists(client.of(Node).get(key.name, { signal }))) ? undefined : since;
+      return (await client.of(Node).find(key.name, { signal })) ? undefined : since;
     },
     plan: planOrphanedPods,
   });
-}
-
-async function exists(get: Promise<unknown>): Promise<boolean> {
-  try {
-    await get;
-    return true;
-  } catch (error) {
-    if (isApiError(error, 'NotFound')) return false;
-    throw error;
-  }
 }
 
 function planOrphanedPods(

@@ -1,4 +1,3 @@
-import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
@@ -82,11 +81,7 @@ function mint(
 
 /** The caches of two kinds are not in step: an account may be newer than its cache. */
 async function isAbandoned(secret: DeepReadonly<Secret>, { client, signal }: Tools): Promise<boolean> {
-  try {
-    const accounts = client.of(ServiceAccount).in(secret.metadata.namespace);
-    return !belongsTo(secret, await accounts.get(accountNameOf(secret) ?? '', { signal }));
-  } catch (error) {
-    if (isApiError(error, 'NotFound')) return true;
-    throw error;
-  }
+  const accounts = client.of(ServiceAccount).in(secret.metadata.namespace);
+  const account = await accounts.find(accountNameOf(secret) ?? '', { signal });
+  return !account || !belongsTo(secret, account);
 }

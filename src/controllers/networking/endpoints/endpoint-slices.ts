@@ -3,6 +3,7 @@
 import type { Draft } from '../../../api/object-types.ts';
 import type { SeenPod, SeenService } from '../../../api/seen-objects.ts';
 import { addAll } from '../../../base/collections/add-all.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -90,8 +91,7 @@ function* groupsOf(service: SeenService, { pods, family, world }: ServicePods): 
     if (!node && !service.spec.publishNotReadyAddresses) continue;
     const found = portsOf(pod);
     if (!found) continue;
-    const endpoints = groups.get(found) ?? [];
-    groups.set(found, endpoints);
+    const endpoints = getOrInsert(groups, found, () => []);
     endpoints.push(endpointOf(service, pod, { addresses, zone: node?.metadata.labels?.[ZONE] }));
   }
   if (groups.size === 0) return [{ addressType: family, ports: [], endpoints: [] }];

@@ -2,6 +2,7 @@
 
 import type { Draft } from '../../../api/object-types.ts';
 import type { SeenEndpoints, SeenPod, SeenService } from '../../../api/seen-objects.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
@@ -71,8 +72,7 @@ function* subsetsOf(service: SeenService, pods: readonly SeenPod[], pace: Pace):
     const found = address && portsOf(pod);
     if (address && !found) isCut = true;
     if (!address || !found) continue;
-    const group = groups.get(found) ?? { addresses: [], notReadyAddresses: [] };
-    groups.set(found, group);
+    const group = getOrInsert(groups, found, () => ({ addresses: [], notReadyAddresses: [] }));
     (publishNotReadyAddresses || isReady(pod) ? group.addresses : group.notReadyAddresses).push(address);
   }
   // A service with ports has no endpoint on pods without any of its ports.

@@ -2,6 +2,7 @@
 
 import type { Draft } from '../../../api/object-types.ts';
 import type { SeenEndpoints } from '../../../api/seen-objects.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
@@ -107,8 +108,7 @@ function* merged(groups: readonly EndpointGroup[], pace: Pace): DividedWork<Endp
   for (const group of groups) {
     if (pace.isSpent()) yield;
     const key = `${group.addressType} ${JSON.stringify(group.ports)}`;
-    const known = out.get(key) ?? { ...group, endpoints: [] };
-    out.set(key, known);
+    const known = getOrInsert(out, key, () => ({ ...group, endpoints: [] }));
     for (const endpoint of group.endpoints) known.endpoints.push(endpoint);
   }
   return [...out.values()];

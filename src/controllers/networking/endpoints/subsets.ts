@@ -1,6 +1,7 @@
 /** Normalizes the subsets of an Endpoints object: each port once, each subset with its own ports. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { memoized } from '../../../base/collections/memoized.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import type { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
@@ -39,8 +40,7 @@ export function* packed(subsets: readonly Subset[], pace: Pace): DividedWork<Pac
   for (const { key, port, sources } of yield* portsIn(subsets, pace)) {
     if (pace.isSpent()) yield;
     const text = sources.join(' ');
-    const group = bySources.get(text) ?? { ports: [], sources };
-    bySources.set(text, group);
+    const group = getOrInsert(bySources, text, () => ({ ports: [], sources }));
     group.ports.push({ key, port });
   }
   const given: Entries[] = [];
@@ -56,8 +56,7 @@ export function* packed(subsets: readonly Subset[], pace: Pace): DividedWork<Pac
     if (left < 0) break;
     const sorted = [...union(sources.map((source) => given[source] as Entries))].sort(([a], [b]) => compare(a, b));
     const text = sorted.map(([key, { isReady }]) => `${key} ${isReady}`).join('\n');
-    const group = groups.get(text) ?? { ports: [], entries: sorted.map(([, entry]) => entry) };
-    groups.set(text, group);
+    const group = getOrInsert(groups, text, () => ({ ports: [], entries: sorted.map(([, entry]) => entry) }));
     for (const port of ports) group.ports.push(port);
   }
   const out = [...groups.values()].filter(({ entries }) => entries.length > 0);
@@ -81,8 +80,7 @@ function* portsIn(
   for (const [source, { ports = [] }] of subsets.entries()) {
     if (pace.isSpent()) yield;
     for (const { key, port } of keyed(ports)) {
-      const found = out.get(key) ?? { key, port, sources: [] };
-      out.set(key, found);
+      const found = getOrInsert(out, key, () => ({ key, port, sources: [] }));
       if (found.sources.at(-1) !== source) found.sources.push(source);
     }
   }

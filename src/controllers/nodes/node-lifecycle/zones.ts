@@ -3,6 +3,7 @@
  * probably the network; when all nodes of all zones fail, it is probably this end.
  */
 import type { SeenNode } from '../../../api/seen-objects.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { readyCondition } from './health.ts';
 
 type ZoneState = 'normal' | 'partlyDisrupted' | 'fullyDisrupted';
@@ -30,8 +31,7 @@ export function surveyZones(nodes: readonly SeenNode[]): Zones {
   for (const node of nodes) {
     if (node.metadata.labels?.['node.kubernetes.io/exclude-disruption'] !== undefined) continue;
     const zone = zoneOf(node);
-    const count = counts.get(zone) ?? { ready: 0, all: 0 };
-    counts.set(zone, count);
+    const count = getOrInsert(counts, zone, () => ({ ready: 0, all: 0 }));
     count.all++;
     if (readyCondition(node)?.status === 'True') count.ready++;
   }

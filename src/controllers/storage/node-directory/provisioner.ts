@@ -1,5 +1,3 @@
-/** The controller. Its keys are `namespace/name` for a claim, and the name for a volume. */
-import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
@@ -64,14 +62,7 @@ async function observe({ key, of }: Pick<Snapshot, 'key' | 'of'>, client: Client
       ? of(PersistentVolume).get(key.name)?.metadata.labels?.[NODE]
       : of(PersistentVolumeClaim).get(key.name, key.namespace)?.metadata.annotations?.[SELECTED_NODE];
   if (!name || of(Node).get(name)) return {};
-  const node = await client
-    .of(Node)
-    .get(name)
-    .catch((error: unknown) => {
-      if (!isApiError(error, 'NotFound')) throw error;
-      return undefined;
-    });
-  return { node };
+  return { node: await client.of(Node).find(name) };
 }
 
 const NONE: readonly string[] = [];

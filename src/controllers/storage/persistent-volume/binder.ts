@@ -1,5 +1,3 @@
-/** The controller of claims and volumes. Its keys are `namespace/name` for a claim, and the name for a volume. */
-import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { SeenPod } from '../../../api/seen-objects.ts';
 import type { Client } from '../../../client/client.ts';
@@ -42,18 +40,13 @@ async function observe({ key, of }: Pick<Snapshot, 'key' | 'of'>, client: Client
   if (key.namespace !== undefined) {
     const name = of(PersistentVolumeClaim).get(key.name, key.namespace)?.spec.volumeName;
     if (!name || of(PersistentVolume).get(name)) return {};
-    return { volume: await client.of(PersistentVolume).get(name).catch(orAbsent) };
+    return { volume: await client.of(PersistentVolume).find(name) };
   }
   const volume = of(PersistentVolume).get(key.name);
   const { name = '', namespace, uid } = volume?.spec.claimRef ?? {};
   if (!uid || volume?.status.phase === 'Released' || volume?.status.phase === 'Failed') return {};
   if (of(PersistentVolumeClaim).get(name, namespace)?.metadata.uid === uid) return {};
-  return { claim: await client.of(PersistentVolumeClaim).in(namespace).get(name).catch(orAbsent) };
-}
-
-function orAbsent(error: unknown): undefined {
-  if (!isApiError(error, 'NotFound')) throw error;
-  return undefined;
+  return { claim: await client.of(PersistentVolumeClaim).in(namespace).find(name) };
 }
 
 /** An index: claims by the volume that they name, bound or not. */

@@ -1,5 +1,3 @@
-/** Reads data for the plan of a CronJob that no cache holds. */
-import { isApiError } from '../../../api/errors.ts';
 import type { SeenCronJob } from '../../../api/seen-objects.ts';
 import type { Client } from '../../../client/client.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
@@ -18,14 +16,10 @@ export async function goneJobs(
   const gone = new Set<string>();
   for (const { name = '', uid = '' } of status.active ?? []) {
     if (of(Job).get(name, namespace)?.metadata.uid === uid) continue;
-    const found = await client.of(Job).in(namespace).get(name, { signal }).catch(unlessMissing);
+    const found = await client.of(Job).in(namespace).find(name, { signal });
     if (found?.metadata.uid !== uid) gone.add(uid);
   }
   return gone;
-}
-
-function unlessMissing(error: unknown): undefined {
-  if (!isApiError(error, 'NotFound')) throw error;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Local time by the name of a time zone. */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { dayStart, zoneOffsets } from '../../../base/time/zone-offset.ts';
 
 /** A local date and time. */
@@ -33,11 +34,7 @@ const zones = new BoundedMap<Zone>({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => 
 /** The name is from the time zone database, in any spelling: upper and lower case are the same. */
 export function zoneOf(name: string): Zone {
   const key = name.toLowerCase();
-  const known = zones.get(key);
-  if (known) return known;
-  const zone = zoneWith(key === 'utc' ? () => 0 : zoneOffsets(name));
-  zones.set(key, zone);
-  return zone;
+  return getOrInsert(zones, key, () => zoneWith(key === 'utc' ? () => 0 : zoneOffsets(name)));
 }
 
 /** `offset`: the offset from UTC at a time, in milliseconds. */

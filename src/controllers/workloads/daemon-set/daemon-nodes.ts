@@ -1,6 +1,7 @@
 /** The nodes of a DaemonSet, each with its pods. */
 
 import type { SeenPod } from '../../../api/seen-objects.ts';
+import { groupBy } from '../../../base/collections/group-by.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Listers } from '../../loop/define.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
@@ -23,7 +24,7 @@ export interface DaemonNodes {
 }
 
 export function daemonNodesOf(daemonSet: SeenDaemonSet, pods: readonly SeenPod[], { of }: Listers): DaemonNodes {
-  const byNode = groupByNode(pods);
+  const byNode = groupBy(pods, nodeOf);
   const test = eligibility(daemonSet);
   const nodes: DaemonNode[] = [];
   let desired = 0;
@@ -44,18 +45,9 @@ export function daemonNodesOf(daemonSet: SeenDaemonSet, pods: readonly SeenPod[]
 
 const NO_PODS: readonly SeenPod[] = [];
 
-function groupByNode(pods: readonly SeenPod[]): Map<string, SeenPod[]> {
-  const out = new Map<string, SeenPod[]>();
-  for (const pod of pods) {
-    // It has ended and is being deleted: nothing is left to do.
-    if (isTerminal(pod) && pod.metadata.deletionTimestamp) continue;
-    const node = targetNode(pod);
-    if (node === undefined) continue;
-    const found = out.get(node);
-    if (found) found.push(pod);
-    else out.set(node, [pod]);
-  }
-  return out;
+/** The node of a pod; undefined for one that has ended and is being deleted: nothing is left to do. */
+function nodeOf(pod: SeenPod): string | undefined {
+  return isTerminal(pod) && pod.metadata.deletionTimestamp ? undefined : targetNode(pod);
 }
 
 const sorted = (pods: SeenPod[]) => (pods.length > 1 ? pods.sort(byAge) : pods);

@@ -1,4 +1,5 @@
 /** The types of schemas in CEL, and the largest sizes of their values. */
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import {
   BOOL,
   BYTES,
@@ -77,11 +78,7 @@ const known = new WeakMap<JsonSchema, DeclaredType | 'none'>();
 /** The type of a schema; undefined where expressions cannot use its values. `isRoot`: it is one of an API object. */
 export function declaredType(schema: JsonSchema, isRoot = isEmbedded(schema)): DeclaredType | undefined {
   // The root schema of a kind is always requested as a root.
-  let declared = known.get(schema);
-  if (!declared) {
-    declared = declare(schema, isRoot) ?? 'none';
-    known.set(schema, declared);
-  }
+  const declared = getOrInsert(known, schema, () => declare(schema, isRoot) ?? 'none');
   return declared === 'none' ? undefined : declared;
 }
 

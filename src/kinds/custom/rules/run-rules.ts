@@ -1,4 +1,5 @@
 /** Runs the rules of a schema on an object. */
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { isTree, type Tree } from '../../../base/json/tree.ts';
 import { CostBudget, CostLimitError, EvaluationError, type Program } from '../../../cel/program.ts';
@@ -66,14 +67,11 @@ function unchanged(schema: JsonSchema, value: unknown, old: unknown): () => bool
 const known = new WeakMap<JsonSchema, readonly LazyRule[]>();
 
 function rulesOf(schema: JsonSchema, isRoot: boolean): readonly LazyRule[] {
-  let rules = known.get(schema);
-  if (!rules) {
+  return getOrInsert(known, schema, () => {
     const { 'x-kubernetes-validations': written = [] } = schema;
     const declared = written.length > 0 ? declaredType(schema, isRoot || undefined) : undefined;
-    rules = declared ? lazyRules(written, declared) : [];
-    known.set(schema, rules);
-  }
-  return rules;
+    return declared ? lazyRules(written, declared) : [];
+  });
 }
 
 /** The rules that concern a value and what it contains, in order. */

@@ -3,6 +3,7 @@
  * `@hourly`, or `@every` and a duration. The controller computes when the next run is due.
  */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { parseDuration } from '../../../base/time/go-duration.ts';
 
 /** A schedule of five fields. It matches the minutes that all of them allow. */
@@ -72,12 +73,7 @@ const zones = new BoundedMap<boolean>({ maxBytes: MAX_CACHED_ZONE_BYTES, bytesOf
 
 /** Reports whether this is a name in the IANA time zone database. */
 export function isTimeZone(name: string): boolean {
-  let isKnown = zones.get(name);
-  if (isKnown === undefined) {
-    isKnown = findTimeZone(name);
-    zones.set(name, isKnown);
-  }
-  return isKnown;
+  return getOrInsert(zones, name, () => findTimeZone(name));
 }
 
 function findTimeZone(name: string): boolean {

@@ -2,6 +2,7 @@
  * Since when an Ingress names its hosts. A host belongs to who has named it first; an old Ingress that is changed to name another host
  * must not count as old for that one. The server writes it into an annotation, and lets nobody else do so.
  */
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { HookContext } from '../../kind.ts';
 
 interface NamesHosts {
@@ -62,9 +63,7 @@ export function keepHostTimes(ingress: Written, old: NamesHosts, { now }: Pick<H
   for (const host of hostsOf(ingress)) {
     const time = before.has(host) ? timeBefore(host) : now;
     if (time === created) continue;
-    const hosts = byTime.get(time);
-    if (hosts) hosts.push(host);
-    else byTime.set(time, [host]);
+    getOrInsert(byTime, time, () => []).push(host);
     characters += host.length + time.length;
     if (time > latest) latest = time;
   }

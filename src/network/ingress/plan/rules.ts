@@ -1,6 +1,7 @@
 /** The rules of one Ingress, and those of all of them by host. Pure. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { sameItems } from '../../../base/collections/same-items.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import type { Ingress } from '../../../kinds/groups/networking/ingress.ts';
@@ -69,9 +70,7 @@ export function* mergedHosts(
     for (const [host, rules] of each.hosts) {
       if (pace.isSpent()) yield;
       if (!isServed(host, namespaceOf(each))) continue;
-      const lists = sources.get(host);
-      if (lists) lists.push(rules);
-      else sources.set(host, [rules]);
+      getOrInsert(sources, host, () => []).push(rules);
     }
   }
   const hosts = new Map<string, readonly PathRule[]>();

@@ -1,4 +1,5 @@
 /** Pulls the images of volumes. The work on a pod's volumes is done in turn, so that a pull must not hold it for long. */
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { PullSecret } from './keyring.ts';
@@ -29,8 +30,7 @@ export class VolumePulls {
   /** Returns the id of the image. */
   async pull(pod: SeenPod, image: string, policy: string | undefined): Promise<string> {
     const key = `${pod.metadata.uid}/${image}`;
-    const running = this.#running.get(key) ?? this.#start(pod, image, policy);
-    this.#running.set(key, running);
+    const running = getOrInsert(this.#running, key, () => this.#start(pod, image, policy));
     const timeout = new AbortController();
     const late = sleep(this.#options.clock, MAX_WAIT_MS, timeout.signal).then(
       () => 'late' as const,

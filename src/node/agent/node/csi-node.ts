@@ -42,10 +42,7 @@ async function changeDrivers(client: Client, nodeName: string, change: (drivers:
   const objects = client.of(CSINode);
   for (let attempt = 1; ; attempt++) {
     try {
-      const known = await objects.get(nodeName).catch((error: unknown) => {
-        if (isApiError(error, 'NotFound')) return undefined;
-        throw error;
-      });
+      const known = await objects.find(nodeName);
       if (known) {
         const drivers = change(known.spec.drivers);
         if (drivers !== known.spec.drivers) await objects.update({ ...known, spec: { drivers } } as Draft<CSINode>);

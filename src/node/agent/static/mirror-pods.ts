@@ -2,6 +2,7 @@
 
 import { isApiError, isLostRace } from '../../../api/errors.ts';
 import type { Draft } from '../../../api/object-types.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
@@ -100,8 +101,7 @@ export class MirrorPods {
 
   #change(pod: SeenPod, change: (slot: Slot) => void): void {
     const key = keyOf(pod);
-    const slot = this.#slots.get(key) ?? { pod: undefined, mirror: undefined };
-    this.#slots.set(key, slot);
+    const slot = getOrInsert(this.#slots, key, () => ({ pod: undefined, mirror: undefined }));
     change(slot);
     this.#loop.add(key);
   }

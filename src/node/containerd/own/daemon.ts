@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { ifMissing } from '../../../base/files/if-missing.ts';
 import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import type { Logger } from '../../../base/log.ts';
 import { underHostName } from '../../../base/programs/host-name.ts';
@@ -54,7 +55,7 @@ export async function ensureDaemon(options: DaemonOptions): Promise<OwnPaths> {
 
 /** Returns the running containerd; undefined if it has ended. */
 export async function findDaemon(paths: OwnPaths): Promise<ProcessIdentity | undefined> {
-  const text = await readFile(paths.identity, 'utf8').catch(ignoreMissing);
+  const text = await readFile(paths.identity, 'utf8').catch(ifMissing);
   if (!text) return undefined;
   const known = JSON.parse(text) as ProcessIdentity;
   const now = await processIdentity(known.pid);
@@ -102,14 +103,14 @@ async function writeConfiguration(paths: OwnPaths, machine: Machine, options: Da
 
 /** Returns whether it was another one. */
 async function replace(path: string, text: string): Promise<boolean> {
-  if ((await readFile(path, 'utf8').catch(ignoreMissing)) === text) return false;
+  if ((await readFile(path, 'utf8').catch(ifMissing)) === text) return false;
   await writeFile(path, text);
   return true;
 }
 
 async function launch(paths: OwnPaths, machine: Machine, options: DaemonOptions): Promise<void> {
   const { path, clock, log } = options;
-  const size = (await stat(paths.log).catch(ignoreMissing))?.size ?? 0;
+  const size = (await stat(paths.log).catch(ifMissing))?.size ?? 0;
   const output = await open(paths.log, size > MAX_LOG_BYTES ? 'w' : 'a');
   // A socket without a process behind it would keep the new one from listening.
   await rm(paths.socket, { force: true });
@@ -177,8 +178,4 @@ async function answers(paths: OwnPaths, clock: Clock): Promise<boolean> {
   } finally {
     connection.close();
   }
-}
-
-function ignoreMissing(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }

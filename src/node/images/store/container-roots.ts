@@ -1,5 +1,6 @@
 /** The roots of containers: an overlay mount over the files of the image or, where that cannot be, a copy of them. */
 import { join } from 'node:path';
+import { ifMissing } from '../../../base/files/if-missing.ts';
 import { removeTree } from '../../../base/files/inside/remove-tree.ts';
 import { PRIVATE_DIRECTORY, TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
 import { makeDirectory, readlink, rename, rm, stat, symlink } from '../../../base/files/own/own-files.ts';
@@ -8,7 +9,7 @@ import type { ContainerRoot } from '../image-store.ts';
 import type { UnpackOptions } from '../unpack/apply-layer.ts';
 import { copyTree } from '../unpack/copy-tree.ts';
 import { canMountOverlay, isMounted, mountOverlay, type Overlay, unmount } from '../unpack/overlay.ts';
-import { ignoreMissing, listIfThere, readIfThere, writeWhole } from './files.ts';
+import { listIfThere, readIfThere, writeWhole } from './files.ts';
 import type { StoreLayout } from './layout.ts';
 
 interface RootRecord {
@@ -38,7 +39,7 @@ export class ContainerRoots {
     await makeDirectory(this.#layout.usesOf(imageId), PRIVATE_DIRECTORY);
     await makeDirectory(directory, TRAVERSED_DIRECTORY);
     const link = this.#layout.use(imageId, directory);
-    if ((await readlink(link).catch(ignoreMissing)) === undefined) await symlink(directory, link);
+    if ((await readlink(link).catch(ifMissing)) === undefined) await symlink(directory, link);
   }
 
   /** Directories of containers that use the image. Forgets those that are gone. To be called under the lock. */
@@ -48,7 +49,7 @@ export class ContainerRoots {
       found.map(async (name) => {
         const link = join(this.#layout.usesOf(imageId), name);
         const directory = await readlink(link);
-        if (await stat(directory).catch(ignoreMissing)) return directory;
+        if (await stat(directory).catch(ifMissing)) return directory;
         await rm(link, { force: true });
         return undefined;
       }),

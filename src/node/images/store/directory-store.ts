@@ -1,5 +1,6 @@
 /** The image store in a directory. */
 import { basename, join } from 'node:path';
+import { ifMissing } from '../../../base/files/if-missing.ts';
 import { PRIVATE_DIRECTORY, TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
 import {
   createReadStream,
@@ -24,7 +25,7 @@ import type { ImageConfig } from '../image-config.ts';
 import type { ContainerRoot, ImageStore } from '../image-store.ts';
 import { fullName, type ImageReference, parseReference, repositoryName } from '../reference.ts';
 import { ContainerRoots } from './container-roots.ts';
-import { ignoreMissing, listIfThere, syncDirectory } from './files.ts';
+import { listIfThere, syncDirectory } from './files.ts';
 import { Ingest } from './ingest.ts';
 import { StoreLayout } from './layout.ts';
 import { type NamedImage, Names } from './names.ts';
@@ -107,7 +108,7 @@ export class DirectoryImageStore implements ImageStore {
         credentials,
         platform: this.#options.platform,
         ingest,
-        has: async (blob) => (await stat(this.#layout.blob(blob)).catch(ignoreMissing)) !== undefined,
+        has: async (blob) => (await stat(this.#layout.blob(blob)).catch(ifMissing)) !== undefined,
       });
       const tagged = reference.digest === undefined ? [fullName(reference)] : [];
       const names = [...tagged, `${repositoryName(reference)}@${digest}`];
@@ -148,7 +149,7 @@ export class DirectoryImageStore implements ImageStore {
 
   async usage(): Promise<{ readonly bytes: number; readonly directory: string }> {
     const blobs = await listIfThere(this.#layout.blobs());
-    const sizes = await Promise.all(blobs.map((name) => stat(join(this.#layout.blobs(), name)).catch(ignoreMissing)));
+    const sizes = await Promise.all(blobs.map((name) => stat(join(this.#layout.blobs(), name)).catch(ifMissing)));
     const bytes = sizes.reduce((sum, found) => sum + (found?.size ?? 0), await this.#unpacked.bytes());
     return { bytes, directory: this.#options.directory };
   }
@@ -227,7 +228,7 @@ export class DirectoryImageStore implements ImageStore {
     const target = this.#layout.blob(digest);
     // An existing blob is replaced: it may be damaged.
     if (ingest.blobs.delete(digest)) await rename(ingest.path(digest), target);
-    else if (!(await stat(target).catch(ignoreMissing))) {
+    else if (!(await stat(target).catch(ifMissing))) {
       throw new RuntimeError('Unknown', `blob ${digest} is missing; try again`);
     }
   }

@@ -1,5 +1,6 @@
 /** Small helpers for files that appear whole or not at all. */
 import { dirname } from 'node:path';
+import { ifMissing } from '../../../base/files/if-missing.ts';
 import { PRIVATE_FILE } from '../../../base/files/own/modes.ts';
 import { open, readdir, readFile, rename } from '../../../base/files/own/own-files.ts';
 
@@ -27,13 +28,9 @@ export async function syncDirectory(path: string): Promise<void> {
 }
 
 export async function readIfThere(file: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').catch(ignoreMissing);
+  return readFile(file, 'utf8').catch(ifMissing);
 }
 
 export async function listIfThere(directory: string): Promise<string[]> {
-  return (await readdir(directory).catch(ignoreMissing)) ?? [];
-}
-
-export function ignoreMissing(error: unknown): undefined {
-  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  return (await readdir(directory).catch(ifMissing)) ?? [];
 }

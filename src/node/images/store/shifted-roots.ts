@@ -4,6 +4,7 @@
  * range share it.
  */
 import { join } from 'node:path';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { removeTree } from '../../../base/files/inside/remove-tree.ts';
 import { PRIVATE_DIRECTORY } from '../../../base/files/own/modes.ts';
 import { makeDirectory, rename } from '../../../base/files/own/own-files.ts';
@@ -25,11 +26,9 @@ export class ShiftedRoots {
    */
   layer(root: string, files: string, base: number, boot: string): Promise<string> {
     const directory = join(root, SHIFTED, String(base));
-    const running = this.#shifting.get(directory);
-    if (running) return running;
-    const started = this.#make(directory, files, base, boot).finally(() => this.#shifting.delete(directory));
-    this.#shifting.set(directory, started);
-    return started;
+    return getOrInsert(this.#shifting, directory, () =>
+      this.#make(directory, files, base, boot).finally(() => this.#shifting.delete(directory)),
+    );
   }
 
   async #make(directory: string, files: string, base: number, boot: string): Promise<string> {

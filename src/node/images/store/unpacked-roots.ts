@@ -1,5 +1,6 @@
 /** The unpacked files of images. */
 import { join } from 'node:path';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { removeTree } from '../../../base/files/inside/remove-tree.ts';
 import { createReadStream, makeDirectory, rename } from '../../../base/files/own/own-files.ts';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
@@ -40,11 +41,9 @@ export class UnpackedRoots {
 
   /** Returns the directory with the files of an image. Concurrent calls share the work. */
   unpack(imageId: string, layers: readonly Layer[]): Promise<string> {
-    const running = this.#unpacking.get(imageId);
-    if (running) return running;
-    const started = this.#unpack(imageId, layers).finally(() => this.#unpacking.delete(imageId));
-    this.#unpacking.set(imageId, started);
-    return started;
+    return getOrInsert(this.#unpacking, imageId, () =>
+      this.#unpack(imageId, layers).finally(() => this.#unpacking.delete(imageId)),
+    );
   }
 
   async bytes(): Promise<number> {

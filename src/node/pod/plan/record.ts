@@ -1,5 +1,6 @@
 /** Changes the state of a pod: what was planned, how actions ended, and what the runtime reports. */
 
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { extended } from '../../../base/json/tree.ts';
 import type { Termination } from '../container-run.ts';
 import type { Action, ActionOutcome, Plan } from './action.ts';
@@ -233,9 +234,7 @@ export function observe(state: PodState, listing: Listing, now: number): boolean
   if (listing.containers.length === 0 && state.containers.every(isUntouched)) return true;
   const byName = new Map<string, ContainerRecord[]>();
   for (const record of listing.containers) {
-    const others = byName.get(record.name);
-    if (others) others.push(record);
-    else byName.set(record.name, [record]);
+    getOrInsert(byName, record.name, () => []).push(record);
   }
   for (const container of state.containers) {
     const records = byName.get(container.name) ?? NO_RECORDS;

@@ -2,6 +2,7 @@
  * Records the events of kubelets. A few nodes get a budget each; a larger fleet shares the budget of one, so that ten
  * thousand pods that start together do not write thirty thousand events.
  */
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { EventRecorder, EventSubject, EventType } from '../../../client/events/event-recorder.ts';
 import { formatDuration } from '../../pod/duration.ts';
@@ -60,9 +61,7 @@ export class AgentEvents {
   }
 
   #of(node: string): EventRecorder {
-    const known = this.#recorders.get(node) ?? this.#recorderOf(node);
-    this.#recorders.set(node, known);
-    return known;
+    return getOrInsert(this.#recorders, node, () => this.#recorderOf(node));
   }
 
   #isAllowed(): boolean {

@@ -5,6 +5,7 @@
 
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -166,11 +167,9 @@ export class StatusReporter {
   }
 
   #known(nodePod: NodePod): Reported {
-    const known = this.#reported.get(nodePod);
-    if (known) return known;
-    const retry: TimerTask = { dueAt: undefined, run: () => this.report(nodePod) };
-    const fresh: Reported = { status: undefined, revision: 0, retry };
-    this.#reported.set(nodePod, fresh);
-    return fresh;
+    return getOrInsert(this.#reported, nodePod, () => {
+      const retry: TimerTask = { dueAt: undefined, run: () => this.report(nodePod) };
+      return { status: undefined, revision: 0, retry };
+    });
   }
 }

@@ -1,6 +1,7 @@
 /** Derives the IDs that a runtime assigns, so that they stay the same after a restart. */
 import { createHash } from 'node:crypto';
 import { BoundedMap, textBytes } from '../../../base/collections/bounded-map.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 
 /** The name of the runtime, which container IDs start with. */
 export const RUNTIME = 'simulated';
@@ -10,13 +11,10 @@ const images = new BoundedMap<string>({ maxBytes: MAX_CACHED_BYTES, bytesOf: tex
 
 /** Returns the image ID, which is always the same for a reference. */
 export function imageIdOf(image: string): string {
-  let id = images.get(image);
-  if (id === undefined) {
+  return getOrInsert(images, image, () => {
     const name = image.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
-    id = `${name}@sha256:${createHash('sha256').update(image).digest('hex')}`;
-    images.set(image, id);
-  }
-  return id;
+    return `${name}@sha256:${createHash('sha256').update(image).digest('hex')}`;
+  });
 }
 
 /** Returns 64 hexadecimal digits: the pod, the container and the number of its starts. */

@@ -1,4 +1,5 @@
 /** Counts the pods that share a load: the running pods of one owner. */
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { controllerOf, type Lister } from '../../../client/informer/object-cache.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -23,11 +24,7 @@ export class SharedLoad {
     const now = this.#clock.now();
     if (now !== this.#moment) this.#counts.clear();
     this.#moment = now;
-    const known = this.#counts.get(owner.uid);
-    if (known !== undefined) return known;
-    const count = this.#pods.controlledBy(owner.uid).filter(isRunning).length;
-    this.#counts.set(owner.uid, count);
-    return count;
+    return getOrInsert(this.#counts, owner.uid, () => this.#pods.controlledBy(owner.uid).filter(isRunning).length);
   }
 }
 

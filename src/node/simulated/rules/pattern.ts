@@ -1,3 +1,5 @@
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
+
 const compiled = new Map<string, RegExp>();
 
 /** Reports whether a name matches one of the patterns, in which `*` stands for anything. */
@@ -7,11 +9,8 @@ export function matchesAny(patterns: readonly string[], name: string): boolean {
 
 /** Patterns come from the rule file, so that the cache stays small. */
 function expression(pattern: string): RegExp {
-  let found = compiled.get(pattern);
-  if (!found) {
+  return getOrInsert(compiled, pattern, () => {
     const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-    found = new RegExp(`^${parts.join('.*')}$`);
-    compiled.set(pattern, found);
-  }
-  return found;
+    return new RegExp(`^${parts.join('.*')}$`);
+  });
 }

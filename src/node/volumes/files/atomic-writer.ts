@@ -9,6 +9,7 @@
  */
 
 import { dirname, join, normalize } from 'node:path';
+import { ifMissing } from '../../../base/files/if-missing.ts';
 import {
   chmod,
   type Dirent,
@@ -152,11 +153,6 @@ async function readOne(path: string, ids: HostIds | undefined): Promise<PayloadF
   const [data, { mode, uid }] = await Promise.all([readFile(path), stat(path)]);
   const isOwn = uid === (ids ? ids.uidBase : process.getuid?.());
   return { data, mode: mode & 0o777, ...(isOwn ? {} : { owner: uid - (ids?.uidBase ?? 0) }) };
-}
-
-function ifMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
-  return undefined;
 }
 
 function ifDenied(error: NodeJS.ErrnoException): void {

@@ -2,6 +2,7 @@
  * Pod affinity and anti-affinity, required and preferred. Both sides count: the pod's own terms, and the terms of pods on
  * nodes.
  */
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { PodQuery } from '../../cluster/pod-counts.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
 import { matchesTerm, type PodTerm } from '../../cluster/pod-terms.ts';
@@ -157,8 +158,7 @@ function merged(domains: readonly Weighted[]): readonly Weighted[] {
   if (domains.length <= MAX_SEPARATE_DOMAINS) return domains;
   const sums = new Map<string, Map<string, number>>();
   for (const { topologyKey, counts, weight } of domains) {
-    const sum = sums.get(topologyKey) ?? new Map<string, number>();
-    sums.set(topologyKey, sum);
+    const sum = getOrInsert(sums, topologyKey, () => new Map<string, number>());
     for (const [value, count] of counts) sum.set(value, (sum.get(value) ?? 0) + weight * count);
   }
   return [...sums].map(([topologyKey, counts]) => ({ topologyKey, counts, weight: 1 }));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { Histogram } from '../../../base/metrics/histogram.ts';
 import { FlowSchema } from '../../../kinds/groups/flowcontrol/flow-schema.ts';
 import { PriorityLevelConfiguration } from '../../../kinds/groups/flowcontrol/priority-level-configuration.ts';
@@ -62,13 +63,10 @@ class ActiveSchema {
   flowOf(text: string): Flow {
     // User names may be arbitrarily long, and a flow that is not kept would never wait for its turn.
     const distinguisher = shortened(text);
-    let flow = this.#flows.get(distinguisher);
-    if (!flow) {
+    return getOrInsert(this.#flows, distinguisher, () => {
       if (this.#flows.size >= MAX_FLOWS_PER_SCHEMA) this.#flows.clear();
-      flow = new Flow(`${this.name}/${distinguisher}`);
-      this.#flows.set(distinguisher, flow);
-    }
-    return flow;
+      return new Flow(`${this.name}/${distinguisher}`);
+    });
   }
 }
 
@@ -190,11 +188,7 @@ export class FlowSchemas {
 
   #assignTo(schema: ActiveSchema, attributes: Attributes): FlowAssignment {
     const flow = schema.flowOf(distinguisherOf(schema.spec, attributes));
-    const known = this.#assignments.get(flow);
-    if (known) return known;
-    const assignment = new FlowAssignment(schema, flow, this.#options.onSeatsFreed);
-    this.#assignments.set(flow, assignment);
-    return assignment;
+    return getOrInsert(this.#assignments, flow, () => new FlowAssignment(schema, flow, this.#options.onSeatsFreed));
   }
 
   #refresh(): void {
@@ -246,9 +240,7 @@ export class FlowSchemas {
   }
 
   #countsOf(name: string): SchemaCounts {
-    const counts = this.#counts.get(name) ?? new SchemaCounts();
-    this.#counts.set(name, counts);
-    return counts;
+    return getOrInsert(this.#counts, name, () => new SchemaCounts());
   }
 }
 

@@ -1,5 +1,6 @@
 import type { CallOptions } from '../../../api/call.ts';
 import { ApiError } from '../../../api/errors.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Cache } from '../../objects/cache/cache.ts';
 import { canTakeSeats } from './concurrency-limits.ts';
@@ -81,13 +82,10 @@ export class PriorityAndFairness implements FlowControl {
   }
 
   #unauthenticatedFlow(network: string): Flow {
-    let flow = this.#unauthenticated.get(network);
-    if (!flow) {
+    return getOrInsert(this.#unauthenticated, network, () => {
       if (this.#unauthenticated.size >= MAX_UNAUTHENTICATED_NETWORKS) this.#unauthenticated.clear();
-      flow = new Flow(network);
-      this.#unauthenticated.set(network, flow);
-    }
-    return flow;
+      return new Flow(network);
+    });
   }
 
   /** Returns the seats of a request; only requests for many objects take more than one. */

@@ -5,6 +5,7 @@
  */
 
 import { tooOld } from '../../../api/errors.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { ShortLivedMap } from '../../../base/collections/short-lived-map.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -107,12 +108,7 @@ export class Cache {
    * Returns the table of a kind. Tables are cached by the kind itself: building the name costs more than the lookup.
    */
   table(kind: Pick<Kind, 'group' | 'plural'>): Table {
-    let table = this.#byKind.get(kind);
-    if (!table) {
-      table = this.#tableNamed(tableName(kind));
-      this.#byKind.set(kind, table);
-    }
-    return table;
+    return getOrInsert(this.#byKind, kind, () => this.#tableNamed(tableName(kind)));
   }
 
   entry(key: string): Entry | undefined {
@@ -389,11 +385,6 @@ export class Cache {
   }
 
   #tableNamed(name: string): Table {
-    let table = this.#tables.get(name);
-    if (!table) {
-      table = new Table(name);
-      this.#tables.set(name, table);
-    }
-    return table;
+    return getOrInsert(this.#tables, name, () => new Table(name));
   }
 }

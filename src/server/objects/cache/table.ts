@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Entry } from './entry/entry.ts';
 import { ChangeRecord } from './history/change-record.ts';
 
@@ -83,11 +84,7 @@ export class Table {
 
   put(entry: Entry): void {
     const { namespace } = entry.at;
-    let entries = this.#namespaces.get(namespace);
-    if (!entries) {
-      entries = new NamespaceEntries();
-      this.#namespaces.set(namespace, entries);
-    }
+    const entries = getOrInsert(this.#namespaces, namespace, () => new NamespaceEntries());
     entries.put(entry);
     this.generation++;
   }

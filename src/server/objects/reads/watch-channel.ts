@@ -1,5 +1,6 @@
 import type { WatchBatch, WatchEvent } from '../../../api/reply.ts';
 import { joinSharable } from '../../../base/bytes/shared-buffer.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Entry } from '../cache/entry/entry.ts';
 import type { View } from '../cache/entry/view.ts';
 import { type ChangeRecord, ObjectEvent } from '../cache/history/change-record.ts';
@@ -77,12 +78,7 @@ const addedEvents = new WeakMap<View, ObjectEvent>();
 function addedEvent(entry: Entry, resource: Resource): ObjectEvent {
   if (entry.size < LARGE_EVENT_BYTES) return new ObjectEvent('ADDED', entry, resource);
   const view = entry.view(resource);
-  let event = addedEvents.get(view);
-  if (!event) {
-    event = new ObjectEvent('ADDED', entry, resource);
-    addedEvents.set(view, event);
-  }
-  return event;
+  return getOrInsert(addedEvents, view, () => new ObjectEvent('ADDED', entry, resource));
 }
 
 /** Size from which an event is a batch of its own, whose bytes channels share. */

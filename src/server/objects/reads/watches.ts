@@ -3,6 +3,7 @@
  */
 
 import { ApiError } from '../../../api/errors.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Work, WorkMonitor } from '../../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock, Timer } from '../../../base/time/clock.ts';
@@ -82,11 +83,9 @@ export class Watches {
     const counted = Math.max(0, selection.text.length - UNCOUNTED_SELECTOR_CHARACTERS);
     if (counted > 0 && this.#selectorCharacters + counted > MAX_SELECTOR_CHARACTERS) throw tooManySelectors();
     this.#selectorCharacters += counted;
-    const channels = this.#channels.get(resource) ?? new Map<string, OpenChannel>();
-    this.#channels.set(resource, channels);
+    const channels = getOrInsert(this.#channels, resource, () => new Map<string, OpenChannel>());
     const key = `${namespace}\n${selection.text}`;
-    const open = channels.get(key) ?? this.#open(channelOf(resource, namespace, selection));
-    channels.set(key, open);
+    const open = getOrInsert(channels, key, () => this.#open(channelOf(resource, namespace, selection)));
     open.members.add(member);
     this.#members.add(member);
     return () => {

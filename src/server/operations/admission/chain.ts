@@ -1,5 +1,6 @@
 import type { Call } from '../../../api/call.ts';
 import type { RequestNotes } from '../../../api/request-notes.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import { decode, LimitError } from '../../../schema/decode/decode.ts';
@@ -53,11 +54,7 @@ export class AdmissionChain implements AdmissionControl {
   }
 
   #stagesOf(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): Stages | undefined {
-    let known = this.#stages.get(kind);
-    if (!known) {
-      known = new Map();
-      this.#stages.set(kind, known);
-    }
+    const known = getOrInsert(this.#stages, kind, () => new Map());
     const key = subresource ? `${operation}/${subresource}` : operation;
     const stages = known.get(key);
     if (stages || known.has(key)) return stages;

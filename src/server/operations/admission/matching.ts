@@ -1,5 +1,6 @@
 /** Matches requests with the criteria of a webhook or a policy. */
 
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import type { RuleWithOperations } from '../../../kinds/groups/extension/admissionregistration/rule.ts';
 import type { Version } from '../../../kinds/kind.ts';
@@ -51,11 +52,7 @@ export class RequestMatcher {
 
   #knownVersion(request: AdmissionRequest): Version | undefined {
     const { version } = request.resource;
-    let known = this.#known.get(version);
-    if (!known) {
-      known = new Map();
-      this.#known.set(version, known);
-    }
+    const known = getOrInsert(this.#known, version, () => new Map());
     const key = `${request.operation}/${request.subresource ?? ''}/${isNamespaced(request)}`;
     const found = known.get(key);
     if (found || known.has(key)) return found;

@@ -1,6 +1,7 @@
 /** The backends of the kinds that this server stores and serves itself, one for each group and version. */
 
 import { createHash } from 'node:crypto';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import type { Registry, ServedResource } from '../../objects/registry/registry.ts';
 import type { ServedSubresource } from '../../objects/registry/served.ts';
@@ -19,12 +20,7 @@ export class KindBackends {
 
   find(apiVersion: string): Backend | undefined {
     if (!this.#registry.hasVersion(apiVersion)) return undefined;
-    let backend = this.#backends.get(apiVersion);
-    if (!backend) {
-      backend = this.#create(apiVersion);
-      this.#backends.set(apiVersion, backend);
-    }
-    return backend;
+    return getOrInsert(this.#backends, apiVersion, () => this.#create(apiVersion));
   }
 
   all(): readonly Backend[] {

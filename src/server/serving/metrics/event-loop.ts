@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { LogFields, Logger } from '../../../base/log.ts';
 import { Histogram } from '../../../base/metrics/histogram.ts';
 import { head, labelsOf } from '../../../base/metrics/text.ts';
@@ -30,8 +31,7 @@ export class EventLoopMetrics {
 
   add({ thread, work, milliseconds, fields }: Blockage): void {
     const labels = labelsOf({ thread, work });
-    const histogram = this.#blocked.get(labels) ?? new Histogram(BUCKETS_SECONDS);
-    this.#blocked.set(labels, histogram);
+    const histogram = getOrInsert(this.#blocked, labels, () => new Histogram(BUCKETS_SECONDS));
     histogram.observe(milliseconds / 1000);
     this.#log.warn('the event loop was blocked', { thread, work, milliseconds: Math.round(milliseconds), ...fields });
   }

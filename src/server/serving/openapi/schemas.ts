@@ -1,4 +1,5 @@
 /** Shapes as JSON Schema, in the dialects of OpenAPI 2 and OpenAPI 3. */
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { withoutUndefined } from '../../../base/json/tree.ts';
 import type { ListSchema, MapSchema, ObjectSchema, Schema } from '../../../schema/schema.ts';
 import type { Json } from '../backend.ts';
@@ -87,12 +88,7 @@ export class DefinitionRenderer {
   }
 
   #once(definition: Definition): Json {
-    let written = this.#written.get(definition.name);
-    if (!written) {
-      written = this.#definition(definition);
-      this.#written.set(definition.name, written);
-    }
-    return written;
+    return getOrInsert(this.#written, definition.name, () => this.#definition(definition));
   }
 
   #definition(definition: Definition): Json {

@@ -3,6 +3,7 @@
  * object. Distinctions that matter to Go clients (absent or zero, no message or an empty one) are preserved.
  */
 
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { rawJson } from '../../../base/json/raw-json.ts';
 import type { Tree } from '../../../base/json/tree.ts';
 import { JSONSchemaProps } from '../../../kinds/groups/extension/apiextensions/json-schema-props.ts';
@@ -49,12 +50,7 @@ export class MessageWriters {
 
   /** Returns the writers by descending field number: messages are written from their end. */
   #writersOf({ name, home, shape }: Definition): readonly FieldWriter[] {
-    let writers = this.#writers.get(name);
-    if (!writers) {
-      writers = this.#compile(home, shape.name, shape.fields);
-      this.#writers.set(name, writers);
-    }
-    return writers;
+    return getOrInsert(this.#writers, name, () => this.#compile(home, shape.name, shape.fields));
   }
 
   #compile(home: string, shape: string, fields: Fields): FieldWriter[] {

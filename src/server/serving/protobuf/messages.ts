@@ -4,6 +4,7 @@
  * first message.
  */
 
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { countParts } from '../../../base/json/size.ts';
 import { put, type Tree } from '../../../base/json/tree.ts';
 import { JSONSchemaProps } from '../../../kinds/groups/extension/apiextensions/json-schema-props.ts';
@@ -61,12 +62,7 @@ export class Messages {
   }
 
   #readersOf({ name, home, shape }: Definition): ReadonlyMap<number, ReadField> {
-    let readers = this.#readers.get(name);
-    if (!readers) {
-      readers = this.#compile(home, shape.name, shape.fields);
-      this.#readers.set(name, readers);
-    }
-    return readers;
+    return getOrInsert(this.#readers, name, () => this.#compile(home, shape.name, shape.fields));
   }
 
   #compile(home: string, shape: string, fields: Fields): Map<number, ReadField> {

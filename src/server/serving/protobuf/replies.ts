@@ -15,6 +15,7 @@ import type {
   WatchReply,
 } from '../../../api/reply.ts';
 import { allocateForSending, makeMovable } from '../../../base/bytes/shared-buffer.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { type ObjectEncoding, View } from '../../objects/cache/entry/view.ts';
 import { ObjectEvent } from '../../objects/cache/history/change-record.ts';
@@ -102,12 +103,7 @@ export class ProtobufReplies {
   }
 
   #batch(batch: WatchBatch, form: Form): WatchBatch {
-    let framed = form.batches.get(batch);
-    if (!framed) {
-      framed = batchOf(batch.events.map((event) => this.#framed(event, form)));
-      form.batches.set(batch, framed);
-    }
-    return framed;
+    return getOrInsert(form.batches, batch, () => batchOf(batch.events.map((event) => this.#framed(event, form))));
   }
 
   #framed(event: WatchEvent, form: Form): WatchEvent {
@@ -164,18 +160,15 @@ export class ProtobufReplies {
 
   #form(metadataVersion: string | undefined): Form {
     if (metadataVersion === undefined) return this.#whole;
-    let form = this.#metadata.get(metadataVersion);
-    if (!form) {
+    return getOrInsert(this.#metadata, metadataVersion, () => {
       const apiVersion = `meta.k8s.io/${metadataVersion}`;
-      form = {
+      return {
         encoding: { encode: ({ metadata }) => delimited(1, this.#encode('meta/v1', 'ObjectMeta', metadata)) },
         head: () => this.#head(apiVersion, 'PartialObjectMetadata'),
         listHead: () => this.#head(apiVersion, 'PartialObjectMetadataList'),
         batches: new WeakMap(),
       };
-      this.#metadata.set(metadataVersion, form);
-    }
-    return form;
+    });
   }
 
   #encode(apiVersion: string, kind: string, object: object): Buffer {
@@ -203,12 +196,7 @@ export class ProtobufReplies {
 
   #head(apiVersion: string, kind: string): Buffer {
     const key = `${apiVersion} ${kind}`;
-    let head = this.#heads.get(key);
-    if (!head) {
-      head = envelopeHead(apiVersion, kind);
-      this.#heads.set(key, head);
-    }
-    return head;
+    return getOrInsert(this.#heads, key, () => envelopeHead(apiVersion, kind));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { WatchBatch, WatchConsumer, WatchEvent, WatchReply } from '../../../api/reply.ts';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { memoized } from '../../../base/collections/memoized.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { batchOf } from '../../objects/reads/watch-channel.ts';
@@ -39,12 +40,7 @@ function shapeBatch(batch: WatchBatch, shaping: Shaping, headers: boolean): Watc
   // Ages are shown in seconds.
   const seconds = form.kind === 'Table' ? Math.floor(now() / 1000) : 0;
   const key = `${form.kind} ${form.version} ${include} ${headers} ${seconds}`;
-  let shaped = byForm.get(key);
-  if (!shaped) {
-    shaped = shapeEvents(batch, shaping, headers);
-    byForm.set(key, shaped);
-  }
-  return shaped;
+  return getOrInsert(byForm, key, () => shapeEvents(batch, shaping, headers));
 }
 
 function shapeEvents({ events }: WatchBatch, shaping: Shaping, headers: boolean): WatchBatch {

@@ -1,4 +1,5 @@
 /** The provider `aws-route53`. */
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import {
   DnsError,
   type DnsProvider,
@@ -150,9 +151,7 @@ function unescaped(name: string): string {
 function batches(changes: readonly Change[]): readonly (readonly Change[])[] {
   const byName = new Map<string, Change[]>();
   for (const change of changes) {
-    const group = byName.get(change.record.name);
-    if (group) group.push(change);
-    else byName.set(change.record.name, [change]);
+    getOrInsert(byName, change.record.name, () => []).push(change);
   }
   const found: Change[][] = [];
   let records = Number.POSITIVE_INFINITY;

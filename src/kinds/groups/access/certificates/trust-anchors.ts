@@ -1,5 +1,6 @@
 /** Checks a bundle of trust anchors: PEM blocks of certificates of authorities, each of them once. */
 import { X509Certificate } from 'node:crypto';
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import { type PemBlock, pemBlocks } from '../../../../protocols/x509/pem.ts';
 import { type FieldError, invalid, tooLong } from '../../../../schema/field-error.ts';
 
@@ -18,9 +19,7 @@ export function trustAnchorProblems(bundle: string): readonly FieldError[] {
     // Each block that is no certificate costs an exception, and a bundle has room for very many.
     if (problems.length >= MAX_PROBLEMS) break;
     const key = block.bytes.toString('latin1');
-    const places = anchors.get(key);
-    if (places) places.push(index);
-    else anchors.set(key, [index]);
+    getOrInsert(anchors, key, () => []).push(index);
     index++;
   }
   if (problems.length === 0 && anchors.size === 0) problems.push('at least one trust anchor must be provided');

@@ -1,4 +1,5 @@
 /** The scopes of a quota, the resources that each can limit, and their selectors. Paths are relative to the spec. */
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import { type FieldError, invalid, required } from '../../../../schema/field-error.ts';
 import type { RuleContext } from '../../../../schema/schema.ts';
 import type { ResourceList } from '../../../shapes/container/resources.ts';
@@ -99,9 +100,7 @@ function misfitsOf(hard: ResourceList): (scope: string) => readonly string[] {
   return (scope) => {
     const fitting = resourcesOf.get(scope);
     if (!fitting) return [];
-    const found = known.get(scope) ?? names.filter((name) => !fitting.has(name));
-    known.set(scope, found);
-    return found;
+    return getOrInsert(known, scope, () => names.filter((name) => !fitting.has(name)));
   };
 }
 

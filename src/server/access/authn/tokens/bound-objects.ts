@@ -1,4 +1,5 @@
 /** The objects that a token is bound to, which must exist whenever it is used. */
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
 
 /** An object in the cache. It changes only together with its revision. */
@@ -18,11 +19,7 @@ interface Table {
 export function findIn(tableOf: (kind: Kind) => Table): Find {
   const tables = new WeakMap<Kind, Table>();
   return (kind, namespace, name) => {
-    let table = tables.get(kind);
-    if (!table) {
-      table = tableOf(kind);
-      tables.set(kind, table);
-    }
+    const table = getOrInsert(tables, kind, () => tableOf(kind));
     return table.get(namespace, name);
   };
 }

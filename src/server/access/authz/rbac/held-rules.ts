@@ -1,4 +1,5 @@
 /** The rules that a user has, indexed for comparison with rules that the user wants to grant. */
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import type { PolicyRule } from '../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { coversPath } from './rule.ts';
 
@@ -67,9 +68,7 @@ export class HeldRules {
   }
 
   #add(resource: string, rule: HeldRule): void {
-    const known = this.#byResource.get(resource);
-    if (known) known.push(rule);
-    else this.#byResource.set(resource, [rule]);
+    getOrInsert(this.#byResource, resource, () => []).push(rule);
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { ByteBudget } from '../../../../base/bytes/byte-budget.ts';
 import { detached, textBytes } from '../../../../base/collections/bounded-map.ts';
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import type { PolicyRule } from '../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { type Attributes, type Decision, NO_OPINION, type ResourceAttributes } from '../authorizer.ts';
 import type { Grant } from './bindings.ts';
@@ -137,12 +138,7 @@ export class UserPermissions {
 
   #scopeFor(namespace: string): Scope {
     if (!namespace) return this.#cluster;
-    let scope = this.#namespaces.get(namespace);
-    if (!scope) {
-      scope = new Scope(this.#budget);
-      this.#namespaces.set(namespace, scope);
-    }
-    return scope;
+    return getOrInsert(this.#namespaces, namespace, () => new Scope(this.#budget));
   }
 
   #noOpinion(namespace: string): Decision {
@@ -154,12 +150,7 @@ export class UserPermissions {
 }
 
 function getOrCreate<V>(map: Map<string, Map<string, V>>, key: string): Map<string, V> {
-  let inner = map.get(key);
-  if (!inner) {
-    inner = new Map();
-    map.set(key, inner);
-  }
-  return inner;
+  return getOrInsert(map, key, () => new Map());
 }
 
 function decisionOf(source: Source): Decision {

@@ -1,5 +1,6 @@
 /** Delegates authorization to another program by posting SubjectAccessReviews. */
 import { BoundedMap, textBytes } from '../../../../base/collections/bounded-map.ts';
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import type { Logger } from '../../../../base/log.ts';
 import { type Clock, sleep } from '../../../../base/time/clock.ts';
 import type { Attributes, Authorizer, Decision, Rules } from '../authorizer.ts';
@@ -57,12 +58,7 @@ export class Webhook implements Authorizer {
     const key = JSON.stringify(spec);
     const cached = this.#cache.get(key);
     if (cached && this.#options.clock.now() < cached.expires) return cached.decision;
-    let pending = this.#pending.get(key);
-    if (!pending) {
-      pending = this.#review(key, spec).finally(() => this.#pending.delete(key));
-      this.#pending.set(key, pending);
-    }
-    return pending;
+    return getOrInsert(this.#pending, key, () => this.#review(key, spec).finally(() => this.#pending.delete(key)));
   }
 
   rulesFor(): Rules {

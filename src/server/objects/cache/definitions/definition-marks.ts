@@ -8,6 +8,7 @@
  *
  * Only for a store with a single writer: several servers would not see each other's marks in time.
  */
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import type { Kind } from '../../../../kinds/kind.ts';
 import type { Change, Store, Write } from '../../../../store/store.ts';
 import { tableName } from '../keys.ts';
@@ -75,11 +76,6 @@ export class DefinitionMarks {
   }
 
   #fingerprintOf(kind: Kind): string {
-    let found = this.#fingerprints.get(kind);
-    if (found === undefined) {
-      found = fingerprintOf(kind, this.#build);
-      this.#fingerprints.set(kind, found);
-    }
-    return found;
+    return getOrInsert(this.#fingerprints, kind, () => fingerprintOf(kind, this.#build));
   }
 }

@@ -1,4 +1,5 @@
 /** The effective policies with their bindings, cached until one of them changes. */
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import type { MatchResources } from '../../../../kinds/groups/extension/admissionregistration/policies/match-resources.ts';
 import type { ParamKind, ParamRef } from '../../../../kinds/groups/extension/admissionregistration/policies/params.ts';
 import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
@@ -101,9 +102,7 @@ function byPolicy<B extends Binding>(bindings: readonly B[]): ReadonlyMap<string
     const { policyName = '', matchResources } = binding.spec;
     const matcher = matchResources && matcherOf(matchResources);
     const each = { binding, name: binding.metadata.name ?? '', matcher };
-    const others = found.get(policyName);
-    if (others) others.push(each);
-    else found.set(policyName, [each]);
+    getOrInsert(found, policyName, () => []).push(each);
   }
   return found;
 }

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import { MutatingWebhookConfiguration } from '../../../../kinds/groups/extension/admissionregistration/mutating-webhook-configuration.ts';
 import { ValidatingWebhookConfiguration } from '../../../../kinds/groups/extension/admissionregistration/validating-webhook-configuration.ts';
 import type { Kind, Version } from '../../../../kinds/kind.ts';
@@ -59,9 +60,7 @@ function noteMatchPolicy({ registry }: Ports, request: AdmissionRequest): void {
 async function askAll(core: Ports, request: AdmissionRequest, matches: readonly Match[]): Promise<void> {
   const forms = new Map<Version, Promise<AdmittedForm>>();
   const formIn = (version: Version) => {
-    const form = forms.get(version) ?? formOf(request, version, false);
-    forms.set(version, form);
-    return form;
+    return getOrInsert(forms, version, () => formOf(request, version, false));
   };
   const asked = matches.map(async ({ registered, version }, index) => {
     if (!(await meetsConditions(core, request, { registered, version }))) return;

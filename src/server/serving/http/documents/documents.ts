@@ -1,5 +1,6 @@
 import { methodNotAllowed, noSuchPath } from '../../../../api/errors.ts';
 import type { JsonDocument } from '../../../../api/json-document.ts';
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import type { BackendRegistry } from '../../backends/backend-registry.ts';
 import { aggregatedForms } from '../../discovery/aggregated.ts';
 import type { Discovery, VersionInfo } from '../../discovery/discovery.ts';
@@ -93,13 +94,10 @@ export class Documents {
   }
 
   #publish(tree: object, form: (typeof aggregatedForms)[number] | undefined): PublishedDocument {
-    let written = this.#written.get(tree);
-    if (!written) {
+    return getOrInsert(this.#written, tree, () => {
       const type = form ? `application/json;g=${form.group};v=${form.version};as=${form.kind}` : 'application/json';
-      written = published(tree, type);
-      this.#written.set(tree, written);
-    }
-    return written;
+      return published(tree, type);
+    });
   }
 }
 

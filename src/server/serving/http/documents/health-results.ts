@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import { head, labelsOf } from '../../../../base/metrics/text.ts';
 
 interface Result {
@@ -15,11 +16,7 @@ export class HealthResults {
 
   note(type: string, name: string, isPassed: boolean): void {
     const key = `${type} ${name}`;
-    let result = this.#results.get(key);
-    if (!result) {
-      result = { name, type, isPassed, counts: { success: 0, error: 0 } };
-      this.#results.set(key, result);
-    }
+    const result = getOrInsert(this.#results, key, () => ({ name, type, isPassed, counts: { success: 0, error: 0 } }));
     result.isPassed = isPassed;
     result.counts[isPassed ? 'success' : 'error']++;
   }

@@ -1,4 +1,5 @@
 /** Concurrent requests on one HTTP/2 session. */
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import type { Http2Exchange } from '../protocol/http2.ts';
 
 /**
@@ -21,11 +22,7 @@ export class MultiplexedRequests {
   }
 
   add(session: object, exchange: Http2Exchange): void {
-    let queue = this.#queues.get(session);
-    if (!queue) {
-      queue = new SessionQueue(this.#serve);
-      this.#queues.set(session, queue);
-    }
+    const queue = getOrInsert(this.#queues, session, () => new SessionQueue(this.#serve));
     queue.add(exchange);
   }
 }

@@ -1,6 +1,7 @@
 /** Requests on one HTTP/1 connection that the client sends without waiting for earlier responses. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import { closeQueued, currentResponse, isPausedByNode, makePausable, whenCurrent } from '../node-internals.ts';
 
 /** Limit for the requests of one connection that are handled while their responses wait for earlier ones. */
@@ -40,11 +41,7 @@ export class PipelinedRequests {
   readonly #total = { queued: 0 };
 
   add(socket: Duplex, request: QueuedRequest): void {
-    let queue = this.#queues.get(socket);
-    if (!queue) {
-      queue = new ConnectionQueue(socket, this.#total);
-      this.#queues.set(socket, queue);
-    }
+    const queue = getOrInsert(this.#queues, socket, () => new ConnectionQueue(socket, this.#total));
     queue.add(request);
   }
 }

@@ -1,4 +1,5 @@
 /** Variables and functions available to the expressions of webhooks and policies. */
+import { getOrInsert } from '../../../../../base/collections/get-or-insert.ts';
 import type { Environment } from '../../../../../cel/environment.ts';
 import { DYN, type Type } from '../../../../../cel/types/type.ts';
 import { AUTHORIZER_TYPE } from '../../../../../cel-kubernetes/authorizer.ts';
@@ -29,9 +30,7 @@ const known = new Map<string, Environment>();
 export function admissionEnvironment(choice: EnvironmentChoice, types: TypeChoice = {}): Environment {
   if (types.object || types.params) return build(choice, types);
   const key = `${choice.hasParams}/${choice.hasAuthorizer}/${choice.hasPatches ?? false}`;
-  const environment = known.get(key) ?? build(choice, types);
-  known.set(key, environment);
-  return environment;
+  return getOrInsert(known, key, () => build(choice, types));
 }
 
 function build({ hasParams, hasAuthorizer, hasPatches }: EnvironmentChoice, types: TypeChoice): Environment {

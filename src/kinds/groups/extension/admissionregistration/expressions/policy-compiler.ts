@@ -1,4 +1,5 @@
 /** Compiles the expressions of one policy, which share its variables. */
+import { getOrInsert } from '../../../../../base/collections/get-or-insert.ts';
 import type { Environment } from '../../../../../cel/environment.ts';
 import { BOOL, DYN, type Field, listType, NULL, objectType, STRING } from '../../../../../cel/types/type.ts';
 import { type Compiled, compileExpression } from './compile.ts';
@@ -62,13 +63,11 @@ export class PolicyCompiler {
 
   #environment(choice: Omit<EnvironmentChoice, 'hasParams'>): Environment {
     const key = `${choice.hasAuthorizer}/${choice.hasPatches}`;
-    const known = this.#environments.get(key);
-    if (known) return known;
-    const { hasParams, object, params } = this.#shape;
-    const base = admissionEnvironment({ ...choice, hasParams }, { object, params });
-    const environment = this.#shape.variables.length > 0 ? base.extend({ variables: { variables: this.#all } }) : base;
-    this.#environments.set(key, environment);
-    return environment;
+    return getOrInsert(this.#environments, key, () => {
+      const { hasParams, object, params } = this.#shape;
+      const base = admissionEnvironment({ ...choice, hasParams }, { object, params });
+      return this.#shape.variables.length > 0 ? base.extend({ variables: { variables: this.#all } }) : base;
+    });
   }
 }
 

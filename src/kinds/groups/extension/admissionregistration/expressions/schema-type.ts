@@ -1,4 +1,5 @@
 /** The CEL type of objects that a schema describes, for type checking. */
+import { getOrInsert } from '../../../../../base/collections/get-or-insert.ts';
 import {
   BOOL,
   BYTES,
@@ -47,12 +48,7 @@ function typeOfObject({ fields, preserveUnknown }: ObjectSchema, name: string): 
     const property = Object.hasOwn(fields, field) ? field : unescaped(field);
     const schema = Object.hasOwn(fields, property) ? fields[property] : undefined;
     if (!schema) return undefined;
-    let found = known.get(property);
-    if (!found) {
-      found = { type: typeOfSchema(schema, `${name}.${property}`), property };
-      known.set(property, found);
-    }
-    return found;
+    return getOrInsert(known, property, () => ({ type: typeOfSchema(schema, `${name}.${property}`), property }));
   });
 }
 

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../../../base/collections/get-or-insert.ts';
 import type { ControlForm, PodLike, Violation } from './control.ts';
 import { allControls } from './controls/all.ts';
 import type { LevelVersion } from './policy.ts';
@@ -17,12 +18,7 @@ function formsOf(level: 'baseline' | 'restricted', named: LevelVersion['version'
   // Labels can name any release number.
   const version = named === 'latest' ? named : Math.min(named, NEWEST);
   const key = `${level}:${version}`;
-  let forms = known.get(key);
-  if (!forms) {
-    forms = choose(level, version);
-    known.set(key, forms);
-  }
-  return forms;
+  return getOrInsert(known, key, () => choose(level, version));
 }
 
 function choose(level: 'baseline' | 'restricted', version: LevelVersion['version']): readonly ControlForm[] {

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../../../../base/collections/get-or-insert.ts';
 import { memoized } from '../../../../../base/collections/memoized.ts';
 import { deepFreeze } from '../../../../../base/json/tree.ts';
 import { nameSuffix } from '../../../../../base/random.ts';
@@ -143,12 +144,7 @@ const volumeNames = memoized((_cache: Ports['cache']) => new WeakMap<ServiceAcco
  */
 function volumeNameOf({ cache, random }: Ports, account: ServiceAccount): string {
   const known = volumeNames(cache);
-  let name = known.get(account);
-  if (name === undefined) {
-    name = VOLUME_PREFIX + nameSuffix(random);
-    known.set(account, name);
-  }
-  return name;
+  return getOrInsert(known, account, () => VOLUME_PREFIX + nameSuffix(random));
 }
 
 function mountToken(spec: PodSpec, ownName: string): void {
