@@ -30,6 +30,7 @@ import { Cache } from './objects/cache/cache.ts';
 import { DefinitionMarks } from './objects/cache/definitions/definition-marks.ts';
 import { type Marks, ownImage } from './objects/cache/entry/own-image.ts';
 import { ListBodies } from './objects/reads/list-bodies.ts';
+import { unknownContent } from './objects/reads/unknown-content.ts';
 import { Watches } from './objects/reads/watches.ts';
 import { Registry } from './objects/registry/registry.ts';
 import { type HistoryDocument, RevisionTimes } from './objects/revision-times.ts';
@@ -154,6 +155,8 @@ export interface Server {
   readonly flowControl: FlowControl | undefined;
   /** Looks an object up in the cache, synchronously and without authorization. */
   readonly find: Find;
+  /** Describes objects in a namespace of kinds that this server does not serve. */
+  readonly unknownContent: (namespace: string) => readonly string[];
   /** Returns the number of objects of a kind. */
   readonly count: (kind: Pick<Kind, 'group' | 'plural'>) => number;
   /** Authenticates requests from the network. */
@@ -292,6 +295,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     flowControl,
     find,
     authenticate,
+    unknownContent: (namespace) => unknownContent(core, namespace),
     count: (kind) => cache.table(kind).count(''),
     async renewFrontProxy(frontProxy) {
       await aggregation?.identifyAs(frontProxy);

@@ -214,6 +214,39 @@ describe('a namespace that is deleted', () => {
     await cluster.eventually(isGone('doomed'));
   });
 
+  it('stays while it has objects of kinds that the server does not know', async () => {
+    const { client, server } = cluster;
+    const Boat = defineKind({
+      group: 'later.example.com',
+      kind: 'Boat',
+      plural: 'boats',
+      scope: 'Namespaced',
+      description: 'A kind of a later release.',
+      versions: { 'later.example.com/v1': {} },
+      fields: { spec: s.object('BoatSpec', { size: s.int32() }) },
+      verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
+    });
+    server.registry.add(Boat);
+    await client.of(Boat).create({ metadata: { name: 'b1', namespace: 'doomed' } });
+    server.registry.remove(Boat);
+    await client.of(Namespace).delete('doomed');
+    const unknown = 'boats.later.example.com has 1 resource instances, of a kind that this server does not know';
+    const failure = `True: Failed to delete all resource types, 1 remaining: ${unknown}`;
+    await cluster.eventually(async () => (await conditions()).NamespaceDeletionContentFailure === failure);
+    const namespace = await client.of(Namespace).get('doomed');
+    const emptied = { ...namespace, spec: { finalizers: [] } };
+    const finalizing = client.of(Namespace).subresource('doomed', 'finalize').update(emptied);
+    await expect(finalizing).rejects.toMatchObject({
+      reason: 'Conflict',
+      message: `namespace "doomed" cannot be finalized: ${unknown}; finalize it over a server of the release that stored them`,
+    });
+    await cluster.clock.advance(60_000);
+    expect(await exists(Namespace, 'doomed')).toBe(true);
+    server.registry.add(Boat);
+    await cluster.eventually(isGone('doomed'));
+    expect((await client.of(Boat).in('doomed').list()).items).toEqual([]);
+  });
+
   it('continues after the controllers were disconnected', async () => {
     const { client, link } = cluster;
     const held = { metadata: { name: 'held', namespace: 'doomed', finalizers: ['example.com/hold'] } };

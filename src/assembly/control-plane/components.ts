@@ -37,7 +37,10 @@ export interface ComponentOptions extends ProcessOptions {
 }
 
 /** Whom the components call, and what they follow besides objects. */
-export type ComponentServer = Pick<Server, 'direct' | 'forward' | 'beginTerm' | 'registry' | 'backends'>;
+export type ComponentServer = Pick<
+  Server,
+  'direct' | 'forward' | 'beginTerm' | 'registry' | 'backends' | 'unknownContent'
+>;
 
 export class Components {
   readonly #options: ComponentOptions;
@@ -67,6 +70,7 @@ export class Components {
       ...this.#options.facts,
       ...this.#keys,
       kinds: () => server.registry.kinds,
+      unknownContent: (namespace) => server.unknownContent(namespace),
       aggregated: () => server.backends.proxied(),
       onKindsChange: (listener) => server.backends.onChange(listener),
     });

@@ -28,11 +28,12 @@ interface Look {
   readonly signal: AbortSignal;
   /** The kinds that are currently served. */
   readonly kinds: () => Iterable<Kind>;
+  readonly unknownContent?: ((namespace: string) => readonly string[]) | undefined;
   readonly aggregated: AggregatedKinds;
 }
 
 export async function contentOf(namespace: string, look: Look): Promise<NamespaceContent> {
-  const { client, signal, kinds, aggregated } = look;
+  const { client, signal, kinds, unknownContent = () => [], aggregated } = look;
   let served: ServedKind[];
   try {
     served = [...kinds(), ...aggregated.all()].filter(livesInNamespaces);
@@ -40,7 +41,7 @@ export async function contentOf(namespace: string, look: Look): Promise<Namespac
     return { ...NO_CONTENT, undiscovered: (error as Error).message };
   }
   const stale = aggregated.stale();
-  const unlisted: string[] = [];
+  const unlisted = [...unknownContent(namespace)];
   const lists = await Promise.all(
     served.map(async (kind): Promise<Content | undefined> => {
       try {

@@ -29,16 +29,18 @@ const RETRY_MS = 5000;
 export interface NamespaceControllerOptions extends AggregatedOptions {
   /** The kinds that are currently served; they change at run time. */
   readonly kinds: () => Iterable<Kind>;
+  /** Describes objects in a namespace of kinds that the server does not know; such a namespace is not finalized. */
+  readonly unknownContent?: ((namespace: string) => readonly string[]) | undefined;
 }
 
-export function namespaceController({ kinds, ...options }: NamespaceControllerOptions): Controller {
+export function namespaceController({ kinds, unknownContent, ...options }: NamespaceControllerOptions): Controller {
   const aggregated = new AggregatedKinds(options);
   return defineController<Namespace, NamespaceContent>({
     name: 'namespace',
     account: 'namespace-controller',
     watches: Namespace,
     observe: async (namespace, { key }, { client, signal }) =>
-      isOurs(namespace) ? contentOf(key.name, { client, signal, kinds, aggregated }) : NO_CONTENT,
+      isOurs(namespace) ? contentOf(key.name, { client, signal, kinds, unknownContent, aggregated }) : NO_CONTENT,
     plan: planNamespace,
   });
 }

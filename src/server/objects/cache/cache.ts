@@ -111,6 +111,12 @@ export class Cache {
     return getOrInsert(this.#byKind, kind, () => this.#tableNamed(tableName(kind)));
   }
 
+  /** Counts the objects in a namespace, by the name of their table. */
+  contentOf(namespace: string): ReadonlyMap<string, number> {
+    const counts = [...this.#tables].map(([name, table]) => [name, table.count(namespace)] as const);
+    return new Map(counts.filter(([, count]) => count > 0));
+  }
+
   entry(key: string): Entry | undefined {
     const parts = parseKey(key);
     return parts && this.#tables.get(parts.table)?.get(parts.namespace, parts.name);
