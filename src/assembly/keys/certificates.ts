@@ -3,7 +3,8 @@ import type { Store } from '../../store/index.ts';
 import { servingNames } from '../addresses.ts';
 import type { ApiAddress, Tools } from '../context.ts';
 import { openPki, type Pki } from './pki.ts';
-import { shareKeys } from './shared-keys.ts';
+import { isRenewalDue, renewAuthorities } from './renew-authorities.ts';
+import { changeSharedKeys, shareKeys } from './shared-keys.ts';
 
 export interface CertificateOptions extends Tools {
   /** That of the machine. */
@@ -24,5 +25,13 @@ export async function openCertificates(options: CertificateOptions): Promise<Pki
   const { store, isShared, api, machineClock: clock, random } = options;
   const directory = join(options.directory, 'pki');
   if (isShared) await shareKeys({ ...options, store, directory });
+  if (await isRenewalDue({ directory, clock })) {
+    const renew = (keys: string) => renewAuthorities({ directory: keys, clock, random });
+    if (!isShared) await renew(directory);
+    else {
+      await changeSharedKeys(store, options.directory, renew);
+      await shareKeys({ ...options, store, directory });
+    }
+  }
   return openPki({ directory, names: servingNames(api), clock, random });
 }

@@ -68,6 +68,8 @@ const FRONT_PROXY_FILE = 'front-proxy-client';
 const DAY_MS = 24 * 3_600_000;
 export const AUTHORITY_LIFETIME_MS = 3650 * DAY_MS;
 const LEAF_LIFETIME_MS = 365 * DAY_MS;
+/** An authority with less time left is replaced. No certificate of a year that it has signed outlives it. */
+export const AUTHORITY_RENEW_BEFORE_MS = 2 * LEAF_LIFETIME_MS;
 /** A certificate with less time left is renewed. */
 const RENEW_BEFORE_MS = 60 * DAY_MS;
 /** Certificates are valid from this long ago, because clocks of other machines may be slow. */
@@ -115,7 +117,10 @@ export async function openPki(options: PkiOptions): Promise<Pki> {
     frontProxy: { ...frontProxy, authority: frontProxyAuthority.certificate },
     serviceAccountKey,
     formerServiceAccountKeys: former?.match(/-----BEGIN PUBLIC KEY-----[^-]+-----END PUBLIC KEY-----\n?/g) ?? [],
-    renewAt: Math.min(...[serving, admin, frontProxy].map((each) => expiryOf(each.certificate))) - RENEW_BEFORE_MS,
+    renewAt: Math.min(
+      ...[serving, admin, frontProxy].map((each) => expiryOf(each.certificate) - RENEW_BEFORE_MS),
+      ...[signing, frontProxyAuthority].flatMap(({ certificate }) => renewalTimes(certificate)),
+    ),
     created,
   };
 }
@@ -130,6 +135,17 @@ export const CROSS = 'ca.cross.crt';
 /** Expiry of the first certificate in the text: milliseconds since the epoch. */
 export function expiryOf(pem: string): number {
   return Date.parse(new X509Certificate(pem).validTo);
+}
+
+/** When an authority is to be replaced, and when those before it expire. */
+function renewalTimes(authorities: string): number[] {
+  const [current = 0, ...former] = blocksOf(authorities).map(expiryOf);
+  return [current - AUTHORITY_RENEW_BEFORE_MS, ...former];
+}
+
+/** Splits a text into its certificates. */
+export function blocksOf(pem: string): string[] {
+  return pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g) ?? [];
 }
 
 export function firstBlock(pem: string): string {
