@@ -109,7 +109,7 @@ function inItsTerminal(command: string): string {
 
 async function runScript(script: string, directory: string): Promise<void> {
   const path = [join(directory, 'bin'), dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin'];
-  const { npm_config_update_notifier } = process.env;
+  const { npm_config_update_notifier, GOGC } = process.env;
   const child = spawn('bash', [script], {
     cwd: join(directory, 'work'),
     // A separate session, to end with everything that the page left in the background.
@@ -122,6 +122,7 @@ async function runScript(script: string, directory: string): Promise<void> {
       SCRATCH: directory,
       TERM: 'dumb',
       npm_config_update_notifier,
+      GOGC,
     },
   });
   try {
