@@ -22,7 +22,7 @@ export interface NodeSettings {
   readonly ownership?: Ownership | undefined;
 }
 
-export interface Ownership {
+interface Ownership {
   readonly annotation: string;
   /** Its value while this machine runs the node. */
   readonly id: string;
