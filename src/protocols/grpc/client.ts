@@ -130,8 +130,8 @@ export class GrpcClient {
   }
 
   /** Pings the server, and closes the connection when there is no answer. */
-  probe(): void {
-    this.#session.probe();
+  probe(answerMilliseconds?: number): void {
+    this.#session.probe(answerMilliseconds);
   }
 
   /** Accepts no more calls, and closes after the last one. */

@@ -58,6 +58,7 @@ const LONGEST_HEADERS = 2 ** 18;
 const MOST_UNREAD_ANSWERS = 1_000;
 
 const SILENCE_MILLISECONDS = 30_000;
+/** Minimum time between pings, and the default time for the answer. */
 const PING_MILLISECONDS = 10_000;
 const PING_BYTES = 8;
 
@@ -139,13 +140,13 @@ export class Session {
     this.#next();
   }
 
-  /** Pings the peer, and ends the connection when there is no answer. */
-  probe(): void {
+  /** Pings the peer, unless that was done lately, and ends the connection when there is no answer in time. */
+  probe(answerMilliseconds = PING_MILLISECONDS): void {
     const now = this.#clock.now();
     if (this.#closed || this.#ping || now - this.#pingedAt < PING_MILLISECONDS) return;
     this.#pingedAt = now;
     this.#control({ type: FrameType.PING }, Buffer.alloc(PING_BYTES));
-    this.#ping = this.#clock.timer(PING_MILLISECONDS, () => this.#end(unavailable('the other side does not answer')));
+    this.#ping = this.#clock.timer(answerMilliseconds, () => this.#end(unavailable('the other side does not answer')));
   }
 
   /** Accepts no new streams, and closes after the last one. */

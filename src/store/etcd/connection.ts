@@ -30,6 +30,14 @@ export class EtcdRejection extends Error {
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 2000;
 
+/**
+ * Time without an answer to a request after which the connection is checked, and the time for the answer to the check. etcd
+ * answers it while it has no leader or waits for its disk: when there is none, the machine is gone, and another endpoint can
+ * take over long before the request times out.
+ */
+const CHECK_AFTER_MS = 1000;
+const CHECK_TIMEOUT_MS = 1500;
+
 /** Timeout of an attempt to connect: without one, the kernel repeats a lost packet after a minute and more. */
 const CONNECT_TIMEOUT_MS = 3000;
 
@@ -67,11 +75,16 @@ export class Connection {
     return new Promise((resolve, reject) => {
       let isLate = false;
       let sent: { readonly client: GrpcClient; readonly call: { cancel(): void } } | undefined;
-      const timer = clock.timer(timeoutMilliseconds, () => {
+      const giveUp = () => {
         isLate = true;
         sent?.call.cancel();
         if (sent) this.#avoid(sent.client);
         reject(this.#timeoutError(sent !== undefined));
+      };
+      const checkAfter = Math.min(CHECK_AFTER_MS, timeoutMilliseconds);
+      let timer = clock.timer(checkAfter, () => {
+        timer = clock.timer(timeoutMilliseconds - checkAfter, giveUp);
+        sent?.client.probe(CHECK_TIMEOUT_MS);
       });
       const send = (client: GrpcClient) => {
         if (isLate) return;
