@@ -20,7 +20,9 @@ export class Tally {
     this.total++;
     this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
     if (code < 500) return;
-    this.serverErrors.push(`${method} ${path.slice(0, 120)}: ${code} ${text.slice(0, MAX_TEXT_LENGTH)}`);
+    // A health check names each part in a line; those that pass say nothing about the failure.
+    const telling = text.replaceAll(/^\[\+\].*\n/gm, '');
+    this.serverErrors.push(`${method} ${path.slice(0, 120)}: ${code} ${telling.slice(0, MAX_TEXT_LENGTH)}`);
   }
 
   toString(): string {

@@ -1,0 +1,72 @@
+/**
+ * Breaks programs, machines and wires of a cluster while clients work in it, and checks that it kept its promises:
+ *
+ *   npm run chaos -- --minutes 60 --seed N
+ */
+
+import { setTimeout as wait } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { dice } from '../crash/random.ts';
+import { chooseFaults } from './faults.ts';
+import { Site } from './site.ts';
+import { Workload } from './workload.ts';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '60' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+  },
+});
+
+/** Time without an acknowledged write that a fault may cause. */
+const MAX_GAP_MS = 5_000;
+const MIN_FAULT_MS = 3_000;
+const MAX_FAULT_MS = 15_000;
+
+const started = performance.now();
+const end = started + Number(values.minutes) * 60_000;
+const next = dice(Number(values.seed));
+const problems: string[] = [];
+
+console.log(`seed ${values.seed}, ${values.minutes} minutes`);
+const site = await Site.open();
+try {
+  const workload = await Workload.start(site);
+  say('the workload runs');
+  let rounds = 0;
+  for (; performance.now() < end; rounds++) await runRound(workload, `round-${rounds}`);
+  for (const problem of await workload.stop()) note(problem);
+  console.log(
+    `${rounds} rounds of faults (seed ${values.seed}), ${workload.operations} reads and writes, ${problems.length} problems`,
+  );
+} finally {
+  await site.close();
+}
+process.exit(problems.length > 0 ? 1 : 0);
+
+async function runRound(workload: Workload, round: string): Promise<void> {
+  const faults = await chooseFaults(site, next);
+  const duration = MIN_FAULT_MS + next(MAX_FAULT_MS - MIN_FAULT_MS);
+  say(`${round}: ${faults.map(({ text }) => text).join('; ')} for ${duration} ms`);
+  const began = performance.now();
+  const undos = await Promise.all(faults.map((fault) => fault.begin()));
+  const created = workload.begin(round);
+  await wait(duration);
+  for (const undo of undos) undo();
+  await site.startMissing();
+  await created;
+  const unsettled = await workload.settle(round);
+  const gap = workload.longestGapSince(began);
+  say(`  settled, longest time without a write ${gap.toFixed(0)} ms, ${workload.operations} operations`);
+  for (const problem of unsettled) note(`${round}: ${problem}`);
+  if (gap > MAX_GAP_MS) note(`${round}: no write was acknowledged for ${gap.toFixed(0)} ms`);
+}
+
+function note(problem: string): void {
+  problems.push(problem);
+  say(`  PROBLEM ${problem}`);
+}
+
+function say(text: string): void {
+  console.log(`${((performance.now() - started) / 1000).toFixed(1).padStart(8)} ${text}`);
+}
