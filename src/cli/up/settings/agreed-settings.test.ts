@@ -37,3 +37,16 @@ test('settings of a later release are rejected', async () => {
   await store.commit([{ key: '/quarterdeck/settings', value: Buffer.from('{"format":2}') }]);
   await expect(readAgreed(store)).rejects.toThrow('have format 2, which this qd does not know');
 });
+
+test('a server below the level of the cluster is rejected, and does not lower it', async () => {
+  const store = openStore();
+  await agreeOn(store, first);
+  const row = await store.get('/quarterdeck/settings');
+  expect(JSON.parse(row!.value.toString())).toMatchObject({ format: 1, level: 1 });
+  const value = Buffer.from(JSON.stringify({ format: 1, level: 2, settings: {} }));
+  await store.commit([{ key: '/quarterdeck/settings', value }]);
+  const rejection = 'needs servers of level 2, and this qd has level 1; install the release of its other servers here';
+  await expect(readAgreed(store)).rejects.toThrow(rejection);
+  await expect(agreeOn(store, first)).rejects.toThrow(rejection);
+  expect((await store.get('/quarterdeck/settings'))?.value).toEqual(value);
+});

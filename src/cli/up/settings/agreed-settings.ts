@@ -11,6 +11,11 @@ import { type Settings, upFlags } from '../flags.ts';
 /** Where the store keeps them: outside of /registry/, so that they are never served. */
 const KEY = '/quarterdeck/settings';
 const FORMAT = 1;
+/**
+ * Level of this release. A release that stores what earlier ones would damage or lose has a higher one, and records it here once
+ * no server of a lower level is left: from then on, those are rejected.
+ */
+const LEVEL = 1;
 
 const agreedFlags = upFlags.filter(({ isAgreed }) => isAgreed);
 const nameOf = (flag: Flag) => propertyOf(flag) as keyof Settings;
@@ -42,12 +47,12 @@ export function checkAgreed(values: Partial<Settings>, agreed: AgreedSettings): 
 /** Records the settings of this server where the cluster has none yet. Throws where another server was first. */
 export async function agreeOn(store: Store, settings: Settings): Promise<void> {
   for (;;) {
-    const { agreed, revision } = await readRow(store);
+    const { agreed, level, revision } = await readRow(store);
     checkAgreed(settings, agreed);
     const added = agreedNames.filter((name) => agreed[name] === undefined && settings[name] !== undefined);
     if (added.length === 0) return;
     const merged = { ...agreed, ...Object.fromEntries(added.map((name) => [name, settings[name]])) };
-    const value = Buffer.from(JSON.stringify({ format: FORMAT, settings: merged }));
+    const value = Buffer.from(JSON.stringify({ format: FORMAT, level, settings: merged }));
     try {
       await store.commit([{ key: KEY, value, expect: revision }]);
       return;
@@ -57,14 +62,34 @@ export async function agreeOn(store: Store, settings: Settings): Promise<void> {
   }
 }
 
-async function readRow(store: Store): Promise<{ agreed: AgreedSettings; revision: number }> {
+interface SettingsRow {
+  readonly agreed: AgreedSettings;
+  /** Minimum level of servers. */
+  readonly level: number;
+  readonly revision: number;
+}
+
+async function readRow(store: Store): Promise<SettingsRow> {
   const row = await store.get(KEY);
-  if (!row) return { agreed: {}, revision: 0 };
-  const { format, settings } = JSON.parse(row.value.toString()) as { format: number; settings: AgreedSettings };
+  if (!row) return { agreed: {}, level: LEVEL, revision: 0 };
+  const {
+    format,
+    level = 0,
+    settings,
+  } = JSON.parse(row.value.toString()) as {
+    readonly format: number;
+    readonly level?: number;
+    readonly settings: AgreedSettings;
+  };
   if (format !== FORMAT) {
     throw new CliError(`the settings of the cluster in this store have format ${format}, which this qd does not know`);
   }
-  return { agreed: settings, revision: row.revision };
+  if (level > LEVEL) {
+    throw new CliError(
+      `the cluster in this store needs servers of level ${level}, and this qd has level ${LEVEL}; install the release of its other servers here`,
+    );
+  }
+  return { agreed: settings, level, revision: row.revision };
 }
 
 function textOf(value: unknown): string {
