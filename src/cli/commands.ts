@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { agentCommand } from './agent/command.ts';
 import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
+import { serverCommand } from './clusters/servers/command.ts';
 import { serviceCommand } from './clusters/service/command.ts';
 import { certsCommand } from './credentials/certs/command.ts';
 import { tokenCommand } from './credentials/token/command.ts';
@@ -26,6 +27,7 @@ export const commands = (): readonly Command[] => [
   serviceCommand(),
   proxyCommand(),
   tokenCommand(),
+  serverCommand(),
   certsCommand(),
   encryptionCommand(),
   snapshotCommand(),

@@ -20,6 +20,7 @@ import { type ControllerKeys, controllerKeys, factsOf } from '../control-plane/c
 import { historyDocument, serveHttps, serveInsecure, tokenDocuments } from '../control-plane/https.ts';
 import { type TokenSettings, tokenSettings } from '../control-plane/service-account-tokens.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
+import { clientUrl } from '../etcd/configuration.ts';
 import type { MemberPlan } from '../etcd/member.ts';
 import { openCertificates } from '../keys/certificates.ts';
 import type { Pki } from '../keys/pki.ts';
@@ -50,6 +51,10 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
     return { store, encryptStale, revision: await store.revision() };
   });
   const { store } = opened;
+  if (member) {
+    const { keepDefragmented } = await import('../etcd/defragment.ts');
+    keepDefragmented({ ...options, store, clock: options.machineClock, endpoints: [clientUrl(member.address)] });
+  }
   const isShared = options.store.driver.shared;
   if (isShared) await options.agree(store);
   const keyOptions = { ...options, store, isShared, api: address };

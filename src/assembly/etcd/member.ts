@@ -17,13 +17,15 @@ import { enterCluster, promote } from './join/enter.ts';
 import { endLeftMember, memberArguments } from './left-process.ts';
 import { type MemberPaths, memberPaths } from './paths.ts';
 import { etcdEnvironment, findEtcd } from './program.ts';
-import { Supervisor } from './supervisor.ts';
+import { EndedEarly, Supervisor } from './supervisor.ts';
 
 /** What a cluster is told of the member that its server runs. */
 export interface MemberPlan {
   /** The name of the server, by which people know its member. */
   readonly name: string;
   readonly address: MemberAddress;
+  /** Called when the server was removed from its cluster, and can do nothing any more. */
+  readonly removed: () => void;
 }
 
 export interface MemberOptions extends Omit<Tools, 'clock'>, MemberPlan {
@@ -38,7 +40,7 @@ export interface MemberOptions extends Omit<Tools, 'clock'>, MemberPlan {
 
 /** Resolves when the member serves: when most members of its cluster have a leader. */
 export async function startMember(options: MemberOptions): Promise<void> {
-  const { directory, path, clock, random, log, cleanup, address, name } = options;
+  const { directory, path, clock, random, log, cleanup, address, name, removed } = options;
   const paths = memberPaths(directory);
   const program = await findEtcd(path);
   await makeDirectories(paths.folder, 0o700);
@@ -61,7 +63,12 @@ export async function startMember(options: MemberOptions): Promise<void> {
     clock,
     random,
     log,
-    mayStartAgain: async () => true,
+    mayStartAgain(how) {
+      if (how !== REMOVED) return true;
+      log.error('this server was removed from its cluster, and stops');
+      removed();
+      return false;
+    },
   });
   cleanup.add(async () => {
     stopping.abort(new Error('the server stops'));
@@ -73,6 +80,7 @@ export async function startMember(options: MemberOptions): Promise<void> {
   };
   await supervisor.start(untilReady).catch((cause: unknown) => {
     if (stopping.signal.aborted) throw cause;
+    if (cause instanceof EndedEarly && cause.how === REMOVED) throw wasRemoved(directory, cause);
     throw new AssemblyError(
       `etcd did not start: ${(cause as Error).message}; it listens on ${clientUrl(address)} and ${peerUrl(address)}, ` +
         `which --bind-address, --etcd-port and --etcd-peer-port choose, and writes its log to ${paths.log}`,
@@ -81,6 +89,15 @@ export async function startMember(options: MemberOptions): Promise<void> {
   });
   await keepAddress(serving, peerUrl(address));
 }
+
+/** etcd ends so by itself when its member was removed, and only then. */
+const REMOVED = 'code 0';
+
+const wasRemoved = (directory: string, cause: Error) =>
+  new AssemblyError(
+    `this server was removed from its cluster; to join again, remove ${directory} with qd reset, and run the command that qd token create --server prints on another server`,
+    { cause },
+  );
 
 /** Where other members serve, when the server has joined a cluster. */
 async function joinedEndpoints({ joined }: MemberPaths): Promise<readonly string[] | undefined> {

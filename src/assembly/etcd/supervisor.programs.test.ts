@@ -22,7 +22,7 @@ afterEach(async () => {
 const supervise = (command: SupervisorOptions['command'], options: Partial<SupervisorOptions> = {}) => {
   const tools = { clock: systemClock, random: systemRandom, log: silent };
   const logFile = join(directory, 'log');
-  supervisor = new Supervisor({ ...tools, command, env: {}, logFile, mayStartAgain: async () => true, ...options });
+  supervisor = new Supervisor({ ...tools, command, env: {}, logFile, mayStartAgain: () => true, ...options });
   return supervisor;
 };
 const ready = async () => undefined;
@@ -50,7 +50,7 @@ test('a program that must not start again does not', async () => {
   const whenAsked = new Promise<void>((resolve) => {
     asked = resolve;
   });
-  const mayStartAgain = async () => {
+  const mayStartAgain = () => {
     asked();
     return false;
   };

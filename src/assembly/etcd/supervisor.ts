@@ -15,8 +15,8 @@ export interface SupervisorOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  /** Asked when the program has ended by itself after it was ready. */
-  mayStartAgain(): Promise<boolean>;
+  /** Called with how the program has ended by itself after it was ready; returns whether it is started again. */
+  mayStartAgain(how: string): boolean;
 }
 
 const RESTART_DELAYS = { base: 200, max: 15_000 };
@@ -25,6 +25,17 @@ const SETTLED_MS = 60_000;
 const STOP_TIMEOUT_MS = 10_000;
 const MAX_LOG_BYTES = 10 * 2 ** 20;
 const MAX_TAIL_BYTES = 8_192;
+
+/** A program ended before it was ready. */
+export class EndedEarly extends Error {
+  override readonly name = 'EndedEarly';
+  constructor(
+    readonly how: string,
+    words: string,
+  ) {
+    super(`it ended with ${how}${words}`);
+  }
+}
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -51,7 +62,7 @@ export class Supervisor {
   async start(ready: () => Promise<void>): Promise<void> {
     const { child, end } = await this.#spawn();
     const ended = end.then(async (how) => {
-      throw new Error(`it ended with ${how}${await this.#lastWords()}`);
+      throw new EndedEarly(how, await this.#lastWords());
     });
     ended.catch(() => undefined);
     await Promise.race([ready(), ended]);
@@ -92,12 +103,12 @@ export class Supervisor {
   #ended(child: ChildProcess, how: string): void {
     if (this.#isStopping || !this.#isReady || this.#child !== child) return;
     this.#child = undefined;
-    const { clock, log, mayStartAgain, command } = this.#options;
+    if (!this.#options.mayStartAgain(how)) return;
+    const { clock, log, command } = this.#options;
     if (clock.now() - this.#startedAt > SETTLED_MS) this.#backoff.reset();
     const milliseconds = Math.round(this.#backoff.next());
     const again = async () => {
-      if (this.#isStopping || !(await mayStartAgain()) || this.#isStopping) return;
-      await this.#spawn();
+      if (!this.#isStopping) await this.#spawn();
     };
     this.#lastWords()
       .then((words) =>

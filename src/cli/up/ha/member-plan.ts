@@ -6,6 +6,7 @@ import { memberPaths } from '../../../assembly/etcd/paths.ts';
 import { type Flag, longName, propertyOf } from '../../../base/flag.ts';
 import { machineName } from '../../flags/machine-name.ts';
 import { CliError } from '../../output/cli-error.ts';
+import { STOP_SIGNAL } from '../../process/signals.ts';
 import { type Settings, upFlags } from '../flags.ts';
 import type { GivenFlags, Remembered } from '../settings/settle.ts';
 
@@ -55,7 +56,19 @@ export function withOwnEtcd(given: GivenFlags, remembered: Remembered, directory
 export function memberPlan(settings: Settings): MemberPlan | undefined {
   const { ha, serverName, bindAddress, etcdPort, etcdPeerPort } = settings;
   if (!ha || serverName === undefined || etcdPort === undefined || etcdPeerPort === undefined) return undefined;
-  return { name: serverName, address: addressOf({ bindAddress, etcdPort, etcdPeerPort }) };
+  return {
+    name: serverName,
+    address: addressOf({ bindAddress, etcdPort, etcdPeerPort }),
+    removed: stopWithoutStore,
+  };
+}
+
+const MAX_STOP_MS = 10_000;
+
+/** Stops the program. Without its store, it cannot take leave of the cluster, and waits for no answer of it. */
+function stopWithoutStore(): void {
+  setTimeout(() => process.exit(1), MAX_STOP_MS).unref();
+  process.kill(process.pid, STOP_SIGNAL);
 }
 
 function addressOf(settings: Required<Pick<Settings, 'bindAddress' | 'etcdPort' | 'etcdPeerPort'>>): MemberAddress {
