@@ -3,6 +3,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { makeDirectoriesSync } from '../../../../base/files/own/make-directories.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
 import { openReader, openWriter } from './fifo.ts';
@@ -19,6 +20,9 @@ export interface OutputOptions {
 
 /** How long output that processes outside of the container's control hold open is waited for. */
 const DRAIN_TIMEOUT_MS = 1_000;
+
+/** Turns of the event loop in which output that was written before is read. */
+const READING_TURNS = 10;
 
 const NEWLINE = 0x0a;
 
@@ -135,9 +139,7 @@ export class Output {
 
   /** Waits for the end of the output, closes everything, and ends those who are attached. */
   async finish(): Promise<void> {
-    const timer = this.#options.clock.timer(DRAIN_TIMEOUT_MS, () => {
-      for (const reader of this.#readers.values()) reader.destroy();
-    });
+    const timer = this.#options.clock.timer(DRAIN_TIMEOUT_MS, () => void this.#leaveRest());
     this.#stdin?.destroy();
     // The rest is small, so slow readers no longer hold it up.
     for (const reader of this.#readers.values()) {
@@ -148,5 +150,11 @@ export class Output {
     timer.cancel();
     closeSync(this.#log);
     for (const sinks of this.#attached.values()) for (const sink of sinks) sink.end();
+  }
+
+  /** On a busy machine, the timer runs before what the container has written was read. */
+  async #leaveRest(): Promise<void> {
+    for (let turn = 0; turn < READING_TURNS; turn++) await nextTurn();
+    for (const reader of this.#readers.values()) reader.destroy();
   }
 }

@@ -1,6 +1,7 @@
 /** The streams of exec, attach and port-forward, from the processes to the connections of the agent. */
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TerminalSize } from '../../../../base/programs/process-streams.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { AttachRequest, ExecRequest } from '../../../runtime/runtime.ts';
@@ -12,10 +13,20 @@ import type { StreamHub } from './stream-hub.ts';
 
 /** How long output that a command's children hold open is waited for. */
 const DRAIN_TIMEOUT_MS = 1_000;
+/** Turns of the event loop in which output that was written before is read. */
+const READING_TURNS = 10;
 /** How long a command whose client has left may take to end. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 export type Ended = (stream: string, result: { exitCode: number } | { error: RuntimeError }) => void;
+
+/** An output on its way to the agent. */
+interface HandedOn {
+  /** Resolves when the agent's connection reads it, or nobody will. */
+  readonly begun: Promise<void>;
+  /** Resolves when everything was handed on. */
+  readonly done: Promise<void>;
+}
 
 interface Session {
   close(): void;
@@ -49,8 +60,8 @@ export class Sessions {
       resize: ({ columns, rows }) => command.resize(columns, rows),
     });
     if (command.stdin) this.#toInput(stream, command.stdin);
-    const drained = [this.#fromOutput(stream, 'stdout', command), this.#fromOutput(stream, 'stderr', command)];
-    void this.#finish(stream, command, drained);
+    const outputs = [this.#fromOutput(stream, 'stdout', command), this.#fromOutput(stream, 'stderr', command)];
+    void this.#finish(stream, command, outputs);
   }
 
   #start(stream: string, id: string, request: ExecRequest): Promise<Command> {
@@ -76,29 +87,29 @@ export class Sessions {
     });
   }
 
-  /** Resolves when everything was handed on. */
-  #fromOutput(stream: string, name: 'stdout' | 'stderr', command: Command): Promise<void> {
+  #fromOutput(stream: string, name: 'stdout' | 'stderr', command: Command): HandedOn {
     const output = command[name];
-    if (!output) return Promise.resolve();
-    return new Promise((resolve) => {
-      output.once('close', resolve);
+    if (!output) return { begun: Promise.resolve(), done: Promise.resolve() };
+    const done = new Promise<void>((resolve) => void output.once('close', resolve));
+    const taken = new Promise<void>((resolve) => {
       this.#hub.take(stream, name, (socket) => {
         socket.on('error', () => undefined);
         socket.resume();
         output.pipe(socket);
         output.once('close', () => socket.end());
         socket.once('close', () => output.destroy());
+        resolve();
       });
     });
+    return { begun: Promise.race([taken, done]), done };
   }
 
-  async #finish(stream: string, command: Command, drained: readonly Promise<void>[]): Promise<void> {
+  async #finish(stream: string, command: Command, outputs: readonly HandedOn[]): Promise<void> {
     const exitCode = await command.exitCode;
-    const timer = this.#context.clock.timer(DRAIN_TIMEOUT_MS, () => {
-      // Someone who does not read holds it up: what is left is theirs to read or to leave.
-      for (const output of [command.stdout, command.stderr]) if (output?.isPaused() === false) output.destroy();
-    });
-    await Promise.all(drained);
+    // On a busy machine, the connection of the agent may come after the end of the command.
+    await Promise.all(outputs.map(({ begun }) => begun));
+    const timer = this.#context.clock.timer(DRAIN_TIMEOUT_MS, () => void leaveRest(command));
+    await Promise.all(outputs.map(({ done }) => done));
     timer.cancel();
     command.stdin?.destroy();
     this.#end(stream, { exitCode });
@@ -177,4 +188,11 @@ export class Sessions {
     if (!this.#open.delete(stream)) return;
     this.#ended(stream, result);
   }
+}
+
+/** Closes outputs that others hold open. On a busy machine, the timer runs before what the command has printed was read. */
+async function leaveRest({ stdout, stderr }: Command): Promise<void> {
+  for (let turn = 0; turn < READING_TURNS; turn++) await nextTurn();
+  // Someone who does not read holds it up: what is left is theirs to read or to leave.
+  for (const output of [stdout, stderr]) if (output?.isPaused() === false) output.destroy();
 }
