@@ -21,7 +21,7 @@ import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import type { Logger } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import { createClient } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/client.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import { failoverTransport } from '../../client/transport/http/failover-transport.ts';
@@ -41,7 +41,8 @@ import { readAgentFile, writeAgentFile } from './agent-file.ts';
 import { reportWhenReady } from './background/report-ready.ts';
 import { chooseRuntime } from './choose-runtime.ts';
 import type { AgentFlags, GivenAgentFlags } from './flags.ts';
-import { followClusterDns, followServers, knownServers } from './followed-facts.ts';
+import { followAuthority, isOfNewest, keepAuthority, trustedAuthority } from './followed/authority.ts';
+import { followClusterDns, followServers, knownServers } from './followed/facts.ts';
 import { hiddenPaths } from './hidden-paths.ts';
 import { checkNodeFlags, nodeConfig } from './node-config.ts';
 import { type RememberedFlags, rememberedOf, settleAgent } from './settle.ts';
@@ -114,16 +115,19 @@ async function runAgent(flags: AgentFlags, { server, remembered, log }: Start): 
 
 /** Certificates that make a machine a node of a cluster. */
 interface Membership {
+  /** What the flags of the agent lead to. */
+  readonly told: string;
   /** Certificates of the cluster's authorities, as PEM. */
   readonly ca: string;
   readonly certificate: NodeCertificate;
 }
 
 async function joinCluster(flags: AgentFlags, server: string): Promise<Membership> {
-  const ca = await authorityOf(flags, server);
+  const told = await authorityOf(flags, server);
+  const ca = await trustedAuthority(flags.dataDir, told);
   const options = { purpose: 'client', directory: flags.dataDir, authority: ca } as const;
   const stored = await storedCertificate(options, systemClock.now());
-  return { ca, certificate: stored ?? (await requestFirst(flags, { server, ca })) };
+  return { told, ca, certificate: stored ?? (await requestFirst(flags, { server, ca })) };
 }
 
 /** For a node whose certificate the server rejects. */
@@ -132,7 +136,24 @@ async function joinAgain(flags: AgentFlags, server: string): Promise<Membership>
   const certificate = await requestFirst(flags, { server, ca });
   // That of its endpoint was rejected as well.
   await rm(join(flags.dataDir, 'nodes', flags.nodeName, 'pki', 'serving.crt'), { force: true });
-  return { ca, certificate };
+  return { told: ca, ca, certificate };
+}
+
+/** For a node that is to trust other authorities: its certificates are those of the newest of them. */
+async function trusting(
+  ca: string,
+  { told, certificate }: Membership,
+  { client, flags }: { readonly client: Client; readonly flags: AgentFlags },
+): Promise<Membership> {
+  const { nodeName: node, dataDir: directory } = flags;
+  const tools = { clock: systemClock, random: systemRandom };
+  const isCurrent = isOfNewest(certificate.cert, ca);
+  const own = isCurrent
+    ? certificate
+    : await requestCertificate({ ...tools, client, purpose: 'client', node, directory });
+  if (!isCurrent) await rm(join(directory, 'nodes', node, 'pki', 'serving.crt'), { force: true });
+  await keepAuthority(directory, { told, trusted: ca });
+  return { told, ca, certificate: own };
 }
 
 interface MemberOptions {
@@ -145,10 +166,11 @@ interface MemberOptions {
 
 /** Runs the node until the agent is stopped; or until it has joined again, and is to be run with what is returned. */
 async function runMember(
-  { ca, certificate }: Membership,
+  membership: Membership,
   { flags, server, runtime, log, signal }: MemberOptions,
   onStart: (node: StartingNode, signal: AbortSignal) => void,
 ): Promise<Membership | undefined> {
+  const { ca, certificate } = membership;
   const { nodeName: node, dataDir: directory } = flags;
   const clock = systemClock;
   const random = systemRandom;
@@ -187,6 +209,14 @@ async function runMember(
     watchSeconds: WATCH_SECONDS,
   });
   const following = { informers, clock, log, directory, signal: end.signal };
+  followAuthority({
+    ...following,
+    trusted: ca,
+    adopt: async (authority) => {
+      next = await trusting(authority, membership, { client, flags });
+      end.abort(new Error('the authority of the cluster has changed'));
+    },
+  });
   const [endpoints, dns] = await Promise.all([
     followServers(following, (found) => servers.use([server, ...found])),
     flags.clusterDns?.length ? undefined : followClusterDns(following),

@@ -84,6 +84,21 @@ describe.skipIf(skip !== undefined)('an agent in a cluster of two servers', () =
     await rm(directory, { recursive: true, force: true });
   }, TIMEOUT_MS);
 
+  test('trusts a new authority, and is trusted when the former one is forgotten', { timeout: TIMEOUT_MS }, async () => {
+    const kept = join(directory, 'agent', 'pki', 'trusted.json');
+    const a = { enter: landscape.enter('a') };
+    expect(await runQd(['certs', 'rotate', 'authority', '--data-dir', dataOf('a')], a)).toMatchObject({ code: 0 });
+    await expect.poll(() => existsSync(kept), { timeout: 60_000 }).toBe(true);
+    expect(await runQd(['certs', 'forget', '--yes', '--data-dir', dataOf('a')], a)).toMatchObject({ code: 0 });
+    // One after the other: each gets a new port, which the agent learns from the other one.
+    await first.stop();
+    first = await startServer('a');
+    await expect.poll(async () => (await servers()).length).toBe(2);
+    await second.stop();
+    second = await startServer('b');
+    expect(await timeToRun(first, 'after-rotation')).toBeLessThan(LEASE_MS);
+  });
+
   test('goes on when the server that it joined is killed', { timeout: TIMEOUT_MS }, async () => {
     await first.stop('SIGKILL');
     expect(await timeToRun(second, 'after-kill')).toBeLessThan(LEASE_MS / 2);

@@ -21,6 +21,12 @@ export const namespacedRoles: readonly NamespacedRole[] = [
     ],
   },
   {
+    namespace: 'kube-public',
+    // An addition to Kubernetes: nodes follow the authorities of the cluster.
+    name: 'system::node-authority',
+    rules: [on('core', 'configmaps', READ, 'kube-root-ca.crt')],
+  },
+  {
     namespace: 'kube-system',
     name: 'extension-apiserver-authentication-reader',
     rules: [on('core', 'configmaps', READ, 'extension-apiserver-authentication')],

@@ -120,6 +120,7 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
 /** The subjects of RoleBindings. The name of the role defaults to the name of the binding. */
 const LOCAL_SUBJECTS: Readonly<Record<string, { readonly role?: string; readonly subjects: readonly Subject[] }>> = {
   'kube-public/system:controller:bootstrap-signer': { subjects: [account('bootstrap-signer')] },
+  'kube-public/system::node-authority': { subjects: [group('system:nodes')] },
   'kube-system/system::extension-apiserver-authentication-reader': {
     role: 'extension-apiserver-authentication-reader',
     subjects: [user('system:kube-controller-manager'), user('system:kube-scheduler')],

@@ -4,15 +4,15 @@
  */
 import { isIP, isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import type { KindRef } from '../../api/object-types.ts';
-import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
-import type { Logger } from '../../base/log.ts';
-import { type Clock, sleep } from '../../base/time/clock.ts';
-import type { InformerFactory, InformerSelection } from '../../client/informer/informer-factory.ts';
-import { Service } from '../../kinds/groups/core/service/service.ts';
-import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
-import type { KubeObject } from '../../kinds/kind.ts';
-import { DNS_SERVICE } from '../../network/dns/feed/dns-service.ts';
+import type { KindRef } from '../../../api/object-types.ts';
+import { readIfThere, writeWhole } from '../../../base/files/own/files.ts';
+import type { Logger } from '../../../base/log.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
+import type { InformerFactory, InformerSelection } from '../../../client/informer/informer-factory.ts';
+import { Service } from '../../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
+import { DNS_SERVICE } from '../../../network/dns/feed/dns-service.ts';
 
 /** How long a start waits for the server. */
 const FIRST_TIMEOUT_MS = 5_000;

@@ -2,25 +2,25 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { testServer } from '../../../test/support/server.ts';
-import { rejectsOn } from '../../base/event-loop/rejects-on.ts';
-import { silent } from '../../base/log.ts';
-import { systemRandom } from '../../base/random.ts';
-import { ControlledClock } from '../../base/time/clock.ts';
-import { type Client, createClient } from '../../client/client.ts';
-import { nodeUser } from '../../client/component-users.ts';
-import { InformerFactory } from '../../client/informer/informer-factory.ts';
-import { directTransport } from '../../client/transport/direct-transport.ts';
-import { allKinds } from '../../kinds/all.ts';
-import { Service } from '../../kinds/groups/core/service/service.ts';
-import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
+import { testServer } from '../../../../test/support/server.ts';
+import { rejectsOn } from '../../../base/event-loop/rejects-on.ts';
+import { silent } from '../../../base/log.ts';
+import { systemRandom } from '../../../base/random.ts';
+import { ControlledClock } from '../../../base/time/clock.ts';
+import { type Client, createClient } from '../../../client/client.ts';
+import { nodeUser } from '../../../client/component-users.ts';
+import { InformerFactory } from '../../../client/informer/informer-factory.ts';
+import { directTransport } from '../../../client/transport/direct-transport.ts';
+import { allKinds } from '../../../kinds/all.ts';
+import { Service } from '../../../kinds/groups/core/service/service.ts';
+import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
 import {
   type FollowedFact,
   type FollowOptions,
   followClusterDns,
   followServers,
   knownServers,
-} from './followed-facts.ts';
+} from './facts.ts';
 
 const clock = new ControlledClock();
 let directory: string;
