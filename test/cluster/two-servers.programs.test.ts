@@ -127,7 +127,7 @@ describe.skipIf(missing)('two servers on one etcd', () => {
       await expect.poll(addresses).toEqual([A.address, B.address]);
       // As after kill -9: it renews and removes nothing.
       b.close();
-      await clock.advance(14_000);
+      await clock.advance(3_000);
       expect(await addresses()).toEqual([A.address, B.address]);
       await clock.advance(1_000);
       await expect.poll(addresses).toEqual([A.address]);
