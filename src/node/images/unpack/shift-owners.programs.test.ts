@@ -9,9 +9,11 @@ const BASE = 2 ** 30;
 const isRoot = process.getuid?.() === 0;
 
 it.skipIf(!isRoot)('everything gets its owner of the range, keeps its mode, and links are not followed', async () => {
-  const outside = join(directory(), 'outside');
+  const at = directory();
+  mkdirSync(at, { recursive: true });
+  const outside = join(at, 'outside');
   writeFileSync(outside, '');
-  const root = join(directory(), 'root');
+  const root = join(at, 'root');
   mkdirSync(join(root, 'etc'), { recursive: true });
   const names = ['plain', 'shadow', 'with space', 'with\nline', '-R', 'setuid', 'setgid other'];
   for (const name of names) writeFileSync(join(root, 'etc', name), '');
