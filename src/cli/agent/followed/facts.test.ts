@@ -14,13 +14,7 @@ import { directTransport } from '../../../client/transport/direct-transport.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
-import {
-  type FollowedFact,
-  type FollowOptions,
-  followClusterDns,
-  followServers,
-  knownServers,
-} from './facts.ts';
+import { type FollowedFact, type FollowOptions, followClusterDns, followServers, knownServers } from './facts.ts';
 
 const clock = new ControlledClock();
 let directory: string;
