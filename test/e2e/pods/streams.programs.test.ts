@@ -254,13 +254,17 @@ test.each([LOCAL, REMOTE])('a join token does not get the certificate of %s, whi
 test('an agent that is started again finds its pods, with the certificates that it has, also after the authority was rotated', {
   timeout: TIMEOUT_MS,
 }, async () => {
+  const certificate = () => readFile(join(agentDirectory, 'nodes', REMOTE, 'pki', 'serving.crt'), 'utf8');
+  const first = await certificate();
   const rotated = await runQd(['certs', 'rotate', 'authority', 'serving', '--data-dir', join(directory, 'data')]);
   expect(rotated).toMatchObject({ code: 0, stderr: '' });
+  // It follows the new authority, which issues new certificates.
+  await expect.poll(() => certificate().catch(() => first)).not.toBe(first);
   const healthz = `/api/v1/nodes/${REMOTE}/proxy/healthz`;
-  expect(await qd.request('GET', healthz)).toMatchObject({ code: 200, text: 'ok' });
+  await expect.poll(async () => (await qd.request('GET', healthz)).code).toBe(200);
   const name = `web-${REMOTE}`;
   const before = (await qd.request('GET', `${PODS}/${name}`)).body.status.containerStatuses[0];
-  const serving = await readFile(join(agentDirectory, 'nodes', REMOTE, 'pki', 'serving.crt'), 'utf8');
+  const serving = await certificate();
   await stopAgent();
   const { body } = await qd.request('GET', `${PODS}/${name}/log`);
   expect(body).toMatchObject({ code: 500, message: expect.stringContaining('connect: connection refused') });
@@ -272,5 +276,5 @@ test('an agent that is started again finds its pods, with the certificates that 
   while ((await qd.request('GET', `${PODS}/${name}/log`)).code !== 200);
   const after = (await qd.request('GET', `${PODS}/${name}`)).body.status.containerStatuses[0];
   expect(after.containerID).toBe(before.containerID);
-  expect(await readFile(join(agentDirectory, 'nodes', REMOTE, 'pki', 'serving.crt'), 'utf8')).toBe(serving);
+  expect(await certificate()).toBe(serving);
 });
