@@ -68,7 +68,7 @@ describe('secrets at rest', () => {
 
   test('a replaced key is removed when nothing needs it any more, and not before', async () => {
     const qd = await start();
-    await qd.request('POST', SECRETS, secret('one'));
+    for (const name of ['one', 'another']) await qd.request('POST', SECRETS, secret(name));
     await qd.stop();
     const [old] = (await run('encryption', 'show')).stdout.split(' ');
     expect((await run('encryption', 'forget')).stdout).toBe(`${old} is the only key\n`);
