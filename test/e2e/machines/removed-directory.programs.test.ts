@@ -15,7 +15,7 @@ const skip = isInstalled ? undefined : 'nft or runc is not installed, or this is
 if (skip) console.log(`skipped: ${skip}`);
 
 const NODE = 'node-b';
-const LINKS = linksAt(236);
+const LINKS = linksAt(238);
 const TIMEOUT_MS = 120_000;
 const PODS = '/api/v1/namespaces/default/pods';
 
