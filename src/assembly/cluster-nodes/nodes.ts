@@ -4,7 +4,7 @@ import { endDaemons } from '../../network/daemon/running.ts';
 import { markLeftOutNodes } from '../../node/simulated/left-out.ts';
 import { type NodeFile, nodesIn } from '../node/node-file.ts';
 import { daemonDirectory } from '../threads/daemon-command.ts';
-import { hasRealPods, type NodePlan } from './node-plan.ts';
+import type { NodePlan } from './node-plan.ts';
 import type { StartingNode } from './nodes-ready.ts';
 import { type RealNodesOptions, startRealNodes } from './real-nodes.ts';
 import { simulationClients, startSimulation } from './simulated-nodes.ts';
@@ -18,13 +18,14 @@ export interface StartedNodes {
 
 /** Resolves when the nodes are registered. */
 export async function startNodes(plan: NodePlan, options: RealNodesOptions): Promise<StartedNodes> {
-  const { plane, cleanup, clock, random, log, isShared, version, directory } = options;
+  const { plane, network, cleanup, clock, random, log, isShared, version, directory } = options;
   const { server, nodes } = plane;
   const { names, clusterCidr, rules } = plan;
   const simulated = plan.runtime === 'simulated' ? names : [];
   const leftOut = isShared ? [] : await markLeftOutNodes({ ...simulationClients(server), clock, names: simulated });
   await endOthers(plan, options);
-  if (!hasRealPods(plan)) await endDaemons(daemonDirectory(directory), clock);
+  // One of an earlier start: this one serves no pods.
+  if (!network) await endDaemons(daemonDirectory(directory), clock);
   let starting: readonly StartingNode[] = [];
   if (plan.runtime !== 'simulated') {
     const { endLostNodes } = await import('../node/ending/end-lost.ts');

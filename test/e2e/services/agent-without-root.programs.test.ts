@@ -105,6 +105,7 @@ test('a server without nodes serves DNS for the pods of agents', async () => {
   const lookup = () => resolver.resolve4('kube-dns.kube-system.svc.cluster.local').catch(({ code }) => code);
   // The server answers names once it has read all Services.
   await expect.poll(lookup).toEqual([service.spec.clusterIP]);
+  expect(qd.output()).not.toContain('the network daemon ended');
 });
 
 test.each(['SIGTERM', 'SIGKILL'] as const)(
