@@ -37,6 +37,19 @@ export class TestEtcd {
     return etcd;
   }
 
+  /** Starts members of one etcd. */
+  static async cluster(count: number): Promise<readonly TestEtcd[]> {
+    const directories = await Promise.all(Array.from({ length: count }, () => mkdtemp(join(tmpdir(), 'etcd-'))));
+    const ports = await freePorts(2 * count);
+    const peers = ports.slice(count).map((port, index) => `test-${index}=http://127.0.0.1:${port}`);
+    const members = directories.map((directory, index) => {
+      const flags = [`--name=test-${index}`, `--initial-cluster=${peers.join(',')}`];
+      return new TestEtcd(directory, [ports[index]!, ports[count + index]!], { flags });
+    });
+    await Promise.all(members.map((member) => member.start()));
+    return members;
+  }
+
   /** Resolves when it reports that it is ready. */
   async start(): Promise<void> {
     const child = spawn(
@@ -79,8 +92,10 @@ export class TestEtcd {
     });
   }
 
-  /** Stops it where it stands, or lets it go on: connections stay, answers do not come. */
-  /** Resolves when all its threads have stopped: the signal reaches one that runs on another processor a little later. */
+  /**
+   * Stops it where it stands, or lets it go on: connections stay, answers do not come. Resolves when all its threads have stopped: the signal
+   * reaches one that runs on another processor a little later.
+   */
   async pause(): Promise<void> {
     const tasks = `/proc/${this.#process?.pid}/task`;
     this.#process?.kill('SIGSTOP');

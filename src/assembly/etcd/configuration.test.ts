@@ -25,6 +25,7 @@ test('the first member begins a cluster, a further one joins it', () => {
   expect(configuration([])).toMatchObject({
     'initial-cluster': 'one=https://192.0.2.1:2380',
     'initial-cluster-state': 'new',
+    'pre-vote': true,
   });
   expect(configuration([{ name: 'two', url: 'https://192.0.2.2:2380' }])).toMatchObject({
     'initial-cluster': 'two=https://192.0.2.2:2380,one=https://192.0.2.1:2380',

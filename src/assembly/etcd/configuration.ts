@@ -59,6 +59,8 @@ export function memberConfiguration({ name, joins }: Membership, address: Member
     'strict-reconfig-check': true,
     'heartbeat-interval': HEARTBEAT_MS,
     'election-timeout': ELECTION_MS,
+    // A member that was cut off asks before it stands for election: its return would otherwise cost the others their leader.
+    'pre-vote': true,
     'quota-backend-bytes': QUOTA_BYTES,
     'snapshot-count': SNAPSHOT_ENTRIES,
     // The servers compact, by the age of the history that they promise.

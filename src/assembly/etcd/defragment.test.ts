@@ -4,7 +4,15 @@ import { type PlannedMember, planDefragmentation } from './defragment.ts';
 const MIB = 2 ** 20;
 const member = (id: bigint, fileMiB: number, usedMiB: number): PlannedMember => ({
   clientUrls: [`https://${id}`],
-  status: { id, leader: 1n, version: '3.4', isLearner: false, fileBytes: fileMiB * MIB, usedBytes: usedMiB * MIB },
+  status: {
+    id,
+    leader: 1n,
+    term: 2,
+    version: '3.4',
+    isLearner: false,
+    fileBytes: fileMiB * MIB,
+    usedBytes: usedMiB * MIB,
+  },
 });
 const planned = (...members: readonly PlannedMember[]) =>
   planDefragmentation(members).map(({ clientUrls }) => clientUrls[0]);

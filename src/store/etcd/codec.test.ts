@@ -135,7 +135,8 @@ const compare = fc.oneof(
 const rangeResponse = fc.record({ header, kvs: fc.array(kv), more: fc.boolean(), count: number });
 
 const pick = ({ key, modRevision, version, value }: any) => ({ key, modRevision, version, value });
-const pickRange = ({ header: { revision }, kvs, more }: any) => ({ header: { revision }, kvs: kvs.map(pick), more });
+const pickHeader = ({ revision, raftTerm }: any) => ({ revision, term: raftTerm });
+const pickRange = ({ header, kvs, more }: any) => ({ header: pickHeader(header), kvs: kvs.map(pick), more });
 
 /** Removes empty, false and zero fields, which protobuf leaves out. */
 function bare(value: any): any {
@@ -205,18 +206,13 @@ describe('decodes responses of a protobuf library', () => {
         succeeded: fc.boolean(),
         responses: fc.array(fc.oneof(fc.record({ range: rangeResponse }), fc.record({ put: fc.record({ header }) }))),
       }),
-      ({ header: { revision }, succeeded, responses }) => ({
-        header: { revision },
+      ({ header, succeeded, responses }) => ({
+        header: pickHeader(header),
         succeeded,
         responses: responses.map((each: any) => (each.range ? { range: pickRange(each.range) } : {})),
       }),
     ],
-    [
-      'Compaction',
-      decodeCompactionResponse,
-      fc.record({ header }),
-      ({ header: { revision } }) => ({ header: { revision } }),
-    ],
+    ['Compaction', decodeCompactionResponse, fc.record({ header }), (each) => ({ header: pickHeader(each.header) })],
     [
       'Watch',
       decodeWatchResponse,
@@ -230,9 +226,9 @@ describe('decodes responses of a protobuf library', () => {
         fragment: fc.boolean(),
         events: fc.array(fc.record({ type: fc.nat(1), kv, previous: kv }, { requiredKeys: ['type', 'kv'] })),
       }),
-      ({ watchId: _, header: { revision }, events, ...rest }) => ({
+      ({ watchId: _, header, events, ...rest }) => ({
         ...rest,
-        header: { revision },
+        header: pickHeader(header),
         events: events.map(({ type, kv, previous }: any) => ({
           type,
           kv: pick(kv),
@@ -252,8 +248,9 @@ describe('decodes responses of a protobuf library', () => {
 
   it('decodes missing fields as empty', () => {
     const nothing = Buffer.alloc(0);
-    expect(decodeRangeResponse(nothing)).toEqual({ header: { revision: 0 }, kvs: [], more: false });
-    expect(decodeTxnResponse(nothing)).toEqual({ header: { revision: 0 }, succeeded: false, responses: [] });
+    const header = { revision: 0, term: 0 };
+    expect(decodeRangeResponse(nothing)).toEqual({ header, kvs: [], more: false });
+    expect(decodeTxnResponse(nothing)).toEqual({ header, succeeded: false, responses: [] });
     expect(decodeWatchResponse(nothing)).toMatchObject({
       created: false,
       canceled: false,

@@ -137,15 +137,17 @@ export function decodeWatchResponse(message: Buffer): WatchResponse {
 }
 
 const EMPTY: Buffer = Buffer.alloc(0);
-const NO_HEADER: ResponseHeader = { revision: 0 };
+const NO_HEADER: ResponseHeader = { revision: 0, term: 0 };
 
 function readHeader(reader: ProtoReader): ResponseHeader {
   let revision = 0;
+  let term = 0;
   for (let field = reader.next(); field; field = reader.next()) {
     if (field === 3) revision = reader.number();
+    else if (field === 4) term = reader.number();
     else reader.skip();
   }
-  return { revision };
+  return { revision, term };
 }
 
 function readRangeResponse(reader: ProtoReader): RangeResponse {

@@ -18,7 +18,7 @@ function fakeEtcd() {
     const kvs = state.version
       ? [{ key: Buffer.alloc(0), value: Buffer.alloc(0), modRevision: 1, version: state.version }]
       : [];
-    const header = { revision: state.revision };
+    const header = { revision: state.revision, term: 1 };
     return { header, succeeded, responses: [{ range: { header, kvs, more: false } }] };
   };
   return { state, connection: { call: call as never } };

@@ -3,6 +3,7 @@ import type { Method } from '../../protocols/grpc/call.ts';
 import { GrpcClient, type TlsOptions } from '../../protocols/grpc/client.ts';
 import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import { StoreFull, StoreUnavailable } from '../store.ts';
+import { LostRequests, type WaitingRequest } from './lost-requests.ts';
 
 export interface ConnectionOptions {
   /** URLs such as `http://HOST:PORT` or `https://HOST:PORT`. */
@@ -44,6 +45,11 @@ const CONNECT_TIMEOUT_MS = 3000;
 /** Limit of etcd's own client: a page of large objects has no other limit. */
 const MAX_MESSAGE_BYTES = 2 ** 31 - 1;
 
+interface SentRequest extends WaitingRequest {
+  readonly client: GrpcClient;
+  readonly call: { cancel(): void };
+}
+
 /**
  * Sends requests to the first endpoint that accepts a connection, until it fails. Requests are not retried: only the
  * caller knows whether a write may be repeated.
@@ -54,6 +60,7 @@ export class Connection {
   /** Connections that may be open: an older one may still have a watch. */
   readonly #clients = new Set<GrpcClient>();
   #client: GrpcClient | undefined;
+  readonly #lost = new WeakMap<GrpcClient, LostRequests>();
   /** The endpoint of the last connection. After it has failed, others are tried first. */
   #last: URL | undefined;
   #connecting: Promise<GrpcClient> | undefined;
@@ -74,26 +81,34 @@ export class Connection {
     const { clock, timeoutMilliseconds } = this.#options;
     return new Promise((resolve, reject) => {
       let isLate = false;
-      let sent: { readonly client: GrpcClient; readonly call: { cancel(): void } } | undefined;
+      let sent: SentRequest | undefined;
       const giveUp = () => {
         isLate = true;
-        sent?.call.cancel();
+        if (sent) this.#drop(sent);
         if (sent) this.#avoid(sent.client);
         reject(this.#timeoutError(sent !== undefined));
       };
       const checkAfter = Math.min(CHECK_AFTER_MS, timeoutMilliseconds);
       let timer = clock.timer(checkAfter, () => {
         timer = clock.timer(timeoutMilliseconds - checkAfter, giveUp);
-        sent?.client.probe(CHECK_TIMEOUT_MS);
+        if (sent) this.#check(sent);
       });
       const send = (client: GrpcClient) => {
         if (isLate) return;
+        const lost = () => {
+          timer.cancel();
+          sent?.call.cancel();
+          reject(new StoreUnavailable('etcd lost a request when another member became its leader'));
+        };
+        const lostRequests = this.#lostRequests(client);
         const call = client.unary(method, request, (error, response) => {
           timer.cancel();
+          if (sent) lostRequests.remove(sent);
+          lostRequests.saw(response);
           if (error) reject(this.#failure(error, client));
           else resolve(response as Response);
         });
-        sent = { client, call };
+        sent = { client, call, lost, term: lostRequests.term };
       };
       if (this.#client?.isOpen) {
         send(this.#client);
@@ -170,6 +185,25 @@ export class Connection {
     } finally {
       timer.cancel();
     }
+  }
+
+  /** Checks the connection of a request that waits, and whether the member still has the request. */
+  #check(sent: SentRequest): void {
+    sent.client.probe(CHECK_TIMEOUT_MS);
+    this.#lostRequests(sent.client).add(sent);
+  }
+
+  #drop(sent: SentRequest): void {
+    sent.call.cancel();
+    this.#lostRequests(sent.client).remove(sent);
+  }
+
+  #lostRequests(client: GrpcClient): LostRequests {
+    const known = this.#lost.get(client);
+    if (known) return known;
+    const created = new LostRequests(client, this.#options.clock);
+    this.#lost.set(client, created);
+    return created;
   }
 
   /** After a failure, checks whether the connection is alive, and uses another endpoint if there is one. */

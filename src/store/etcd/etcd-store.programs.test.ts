@@ -8,6 +8,7 @@ import { contents, describeStore, put, watching } from '../../../test/support/st
 import { systemClock } from '../../base/time/clock.ts';
 import { StoreCompacted, StoreFull, StoreUnavailable } from '../store.ts';
 import { EtcdStore, type EtcdStoreOptions } from './etcd-store.ts';
+import { MembersClient } from './members/client.ts';
 
 const missing = etcdMissing();
 if (missing) console.warn(missing);
@@ -225,6 +226,24 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
+  it('loses its leader: a write that this one had fails long before its timeout, and the next one succeeds', async () => {
+    const members = await TestEtcd.cluster(3);
+    const { leader, others } = await byLeadership(members);
+    const store = await EtcdStore.open({
+      endpoints: [others[0]!.endpoint],
+      clock: systemClock,
+      timeoutMilliseconds: 60_000,
+    });
+    await put(store, '/a', '1');
+    await leader.pause();
+    // etcd itself reports after 5.4 s that a leader may have had it.
+    await expect(put(store, '/a', '2')).rejects.toThrow('lost a request when another member became its leader');
+    expect(await put(store, '/a', '3')).toBeGreaterThan(0);
+    leader.resume();
+    await store.close();
+    for (const member of members) await member.remove();
+  });
+
   it('is out of space: writes fail, reads still work', async () => {
     const etcd = await TestEtcd.start({ flags: [`--quota-backend-bytes=${2 ** 20}`] });
     const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock });
@@ -264,3 +283,16 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await rm(directory, { recursive: true });
   });
 });
+
+/** Asks each member whether it leads the others. */
+async function byLeadership(members: readonly TestEtcd[]): Promise<{ leader: TestEtcd; others: readonly TestEtcd[] }> {
+  const leads = await Promise.all(
+    members.map(async ({ endpoint }) => {
+      const client = new MembersClient({ endpoints: [endpoint], tls: {}, clock: systemClock });
+      const { id, leader } = await client.status();
+      client.close();
+      return id === leader;
+    }),
+  );
+  return { leader: members[leads.indexOf(true)]!, others: members.filter((_, index) => !leads[index]) };
+}

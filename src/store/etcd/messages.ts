@@ -27,6 +27,8 @@ export interface RangeResponse {
 
 export interface ResponseHeader {
   readonly revision: number;
+  /** Number of the election by which the member had its leader. */
+  readonly term: number;
 }
 
 export interface Compare {

@@ -8,12 +8,12 @@ import {
   decodeMemberAdd,
   decodeMembers,
   decodeNothing,
-  decodeStatus,
   encodeMember,
   encodeMemberAdd,
   encodeNothing,
 } from './codec.ts';
 import type { EtcdMember, MemberChange, MemberId, MemberStatus, Members } from './messages.ts';
+import { statusMethod } from './status.ts';
 
 const changing = (path: string): Method<MemberChange, Members> => ({
   path: `/etcdserverpb.Cluster/${path}`,
@@ -27,7 +27,7 @@ const methods = {
   remove: changing('MemberRemove'),
   update: changing('MemberUpdate'),
   promote: changing('MemberPromote'),
-  status: { path: '/etcdserverpb.Maintenance/Status', encode: encodeNothing, decode: decodeStatus },
+  status: statusMethod,
   defragment: { path: '/etcdserverpb.Maintenance/Defragment', encode: encodeNothing, decode: decodeNothing },
 };
 

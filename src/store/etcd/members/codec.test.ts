@@ -22,12 +22,13 @@ describe('messages about members', () => {
   });
 
   test('tell the state of a member', () => {
-    const header = Buffer.from(`0a0408011007120133${'1864'}200948325001`, 'hex');
+    const header = Buffer.from(`0a0408011007120133${'1864'}2009300348325001`, 'hex');
     expect(decodeStatus(header)).toEqual({
       id: 7n,
       version: '3',
       fileBytes: 100,
       leader: 9n,
+      term: 3,
       usedBytes: 50,
       isLearner: true,
     });

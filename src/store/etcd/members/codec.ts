@@ -56,7 +56,7 @@ function readMember(reader: ProtoReader): EtcdMember {
 export function decodeStatus(message: Buffer): MemberStatus {
   const reader = new ProtoReader(message);
   let [id, leader]: [MemberId, MemberId] = [0n, 0n];
-  let [fileBytes, usedBytes] = [0, 0];
+  let [fileBytes, usedBytes, term] = [0, 0, 0];
   let version = '';
   let isLearner = false;
   for (let field = reader.next(); field; field = reader.next()) {
@@ -64,11 +64,12 @@ export function decodeStatus(message: Buffer): MemberStatus {
     else if (field === 2) version = reader.string();
     else if (field === 3) fileBytes = reader.number();
     else if (field === 4) leader = reader.uint64();
+    else if (field === 6) term = reader.number();
     else if (field === 9) usedBytes = reader.number();
     else if (field === 10) isLearner = reader.boolean();
     else reader.skip();
   }
-  return { id, leader, version, fileBytes, usedBytes, isLearner };
+  return { id, leader, term, version, fileBytes, usedBytes, isLearner };
 }
 
 function readMemberOfHeader(reader: ProtoReader): MemberId {

@@ -31,6 +31,8 @@ export interface MemberStatus {
   readonly id: MemberId;
   /** 0n: there is none. */
   readonly leader: MemberId;
+  /** Number of the election by which the member had its leader. */
+  readonly term: number;
   readonly version: string;
   readonly fileBytes: number;
   readonly usedBytes: number;
