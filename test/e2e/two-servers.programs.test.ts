@@ -2,13 +2,16 @@
  * Tests that two servers on one etcd are one cluster: the same authority, the same token keys, both among the
  * endpoints.
  */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { etcdMissing, TestEtcd } from '../support/etcd.ts';
+import { hasKubectl, kubectlProgram } from './kubectl.ts';
 import { newDirectory, type Qd, runQd, startQd } from './program.ts';
 
 const missing = etcdMissing();
@@ -18,6 +21,8 @@ if (missing) console.log(`skipped: ${missing}`);
 const MOVED_MS = 5000;
 /** On a slow machine, it may take as much longer as this many Deployments take that a leader acts on. */
 const SLOW_DEPLOYMENTS = 5;
+const STORE_TIMEOUT_SECONDS = 5;
+const run = promisify(execFile);
 const ACCOUNT = '/api/v1/namespaces/default/serviceaccounts/default';
 
 describe.skipIf(missing)('two servers on one etcd', () => {
@@ -225,6 +230,29 @@ describe.skipIf(missing)('two servers on one etcd', () => {
     } finally {
       await other.stop();
     }
+  });
+
+  test.skipIf(!hasKubectl)('clients learn soon that etcd does not answer, and readiness follows it', async () => {
+    const get = async () => {
+      const startedAt = performance.now();
+      const flags = ['--kubeconfig', b.kubeconfig, '--server', b.origin, 'get', 'namespaces'];
+      const failure = await run(kubectlProgram, flags).catch((error) => error);
+      return { text: failure.stderr, seconds: (performance.now() - startedAt) / 1000 };
+    };
+    const readiness = async () => (await b.request('GET', '/readyz')).text;
+    expect((await get()).text).toBe('');
+    await etcd.pause();
+    const [silent, checks] = await Promise.all([get(), readiness()]);
+    expect(checks).toContain('[-]etcd failed');
+    await etcd.kill();
+    const dead = await get();
+    for (const { text, seconds } of [silent, dead]) {
+      expect(text).toContain('the store cannot be reached: etcd did not answer within 5000 ms');
+      expect(seconds).toBeLessThan(STORE_TIMEOUT_SECONDS + 2);
+    }
+    await etcd.start();
+    await expect.poll(readiness, { timeout: 5_000 }).toBe('ok');
+    expect((await get()).text).toBe('');
   });
 
   test('one that stops cleanly is gone from the endpoints at once', async () => {

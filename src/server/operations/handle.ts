@@ -73,7 +73,8 @@ function toApiError(core: OperationPorts, error: unknown, call: Call): ApiError 
   if (error instanceof StoreUnavailable) {
     return new ApiError('ServiceUnavailable', `the store cannot be reached: ${error.message}`, {
       cause: error,
-      details: { retryAfterSeconds: 1 },
+      // The request has waited for the store: clients such as kubectl would repeat it ten times before they report it.
+      details: { retryAfterSeconds: 0 },
     });
   }
   if (error instanceof StoreFull) {

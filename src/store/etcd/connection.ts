@@ -51,8 +51,8 @@ interface SentRequest extends WaitingRequest {
 }
 
 /**
- * Sends requests to the first endpoint that accepts a connection, until it fails. Requests are not retried: only the
- * caller knows whether a write may be repeated.
+ * Sends requests to the first endpoint that accepts a connection, until it fails. Only reads are repeated: only the caller
+ * knows whether a write may be.
  */
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -78,46 +78,76 @@ export class Connection {
 
   /** Sends a request. Rejects with StoreUnavailable after the timeout, StoreFull, or EtcdRejection. */
   call<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
-    const { clock, timeoutMilliseconds } = this.#options;
+    return this.#send(method, request, { isRepeated: false, timeoutMs: this.#options.timeoutMilliseconds });
+  }
+
+  /** Sends a request that changes nothing: while etcd is not available, it is repeated until the timeout. */
+  read<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    timeoutMs = this.#options.timeoutMilliseconds,
+  ): Promise<Response> {
+    return this.#send(method, request, { isRepeated: true, timeoutMs });
+  }
+
+  #send<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    { isRepeated, timeoutMs }: { readonly isRepeated: boolean; readonly timeoutMs: number },
+  ): Promise<Response> {
+    const { clock } = this.#options;
     return new Promise((resolve, reject) => {
       let isLate = false;
       let sent: SentRequest | undefined;
+      let failure: Error | undefined;
       const giveUp = () => {
         isLate = true;
         if (sent) this.#drop(sent);
         if (sent) this.#avoid(sent.client);
-        reject(this.#timeoutError(sent !== undefined));
+        reject(this.#timeoutError(sent ? undefined : (this.#connectError ?? failure)));
       };
-      const checkAfter = Math.min(CHECK_AFTER_MS, timeoutMilliseconds);
+      const checkAfter = Math.min(CHECK_AFTER_MS, timeoutMs);
       let timer = clock.timer(checkAfter, () => {
-        timer = clock.timer(timeoutMilliseconds - checkAfter, giveUp);
+        timer = clock.timer(timeoutMs - checkAfter, giveUp);
         if (sent) this.#check(sent);
       });
+      const fail = (error: Error) => {
+        timer.cancel();
+        reject(error);
+      };
+      const failOrRepeat = (error: Error) => {
+        sent = undefined;
+        failure = error;
+        if (isRepeated && !this.#isClosed) clock.timer(MIN_RETRY_MS, begin);
+        else fail(error);
+      };
       const send = (client: GrpcClient) => {
         if (isLate) return;
         const lost = () => {
-          timer.cancel();
           sent?.call.cancel();
-          reject(new StoreUnavailable('etcd lost a request when another member became its leader'));
+          failOrRepeat(new StoreUnavailable('etcd lost a request when another member became its leader'));
         };
         const lostRequests = this.#lostRequests(client);
         const call = client.unary(method, request, (error, response) => {
-          timer.cancel();
           if (sent) lostRequests.remove(sent);
           lostRequests.saw(response);
-          if (error) reject(this.#failure(error, client));
-          else resolve(response as Response);
+          if (error) {
+            const explained = this.#failure(error, client);
+            if (error.code === GrpcStatus.UNAVAILABLE) failOrRepeat(explained);
+            else fail(explained);
+            return;
+          }
+          timer.cancel();
+          resolve(response as Response);
         });
         sent = { client, call, lost, term: lostRequests.term };
       };
-      if (this.#client?.isOpen) {
-        send(this.#client);
-        return;
-      }
-      this.ready().then(send, (error) => {
-        timer.cancel();
-        reject(error);
-      });
+      const begin = () => {
+        if (isLate) return;
+        if (this.#client?.isOpen) send(this.#client);
+        else this.ready().then(send, fail);
+      };
+      begin();
     });
   }
 
@@ -212,10 +242,9 @@ export class Connection {
     if (this.#endpoints.length > 1) client.retire();
   }
 
-  #timeoutError(sent: boolean): StoreUnavailable {
+  #timeoutError(cause: Error | undefined): StoreUnavailable {
     const text = `etcd did not answer within ${this.#options.timeoutMilliseconds} ms`;
-    if (sent || !this.#connectError) return new StoreUnavailable(text);
-    return new StoreUnavailable(`${text}: ${this.#connectError.message}`, { cause: this.#connectError });
+    return cause ? new StoreUnavailable(`${text}: ${cause.message}`, { cause }) : new StoreUnavailable(text);
   }
 
   #failure(error: GrpcError, client: GrpcClient): Error {

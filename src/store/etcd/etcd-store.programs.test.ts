@@ -174,6 +174,29 @@ describe.skipIf(missing)('an etcd that fails', () => {
     await etcd.remove();
   });
 
+  it('stops answering and is started again: reads go on, and the next reads do not wait any longer for it', async () => {
+    const etcd = await TestEtcd.start();
+    const timeoutMilliseconds = 2_000;
+    const store = await EtcdStore.open({ endpoints: [etcd.endpoint], clock: systemClock, timeoutMilliseconds });
+    const revision = await put(store, '/a', '1');
+    await etcd.pause();
+    const startedAt = performance.now();
+    const late = await Promise.allSettled([store.revision(), store.revision()]);
+    expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(performance.now() - startedAt).toBeLessThan(1.5 * timeoutMilliseconds);
+    etcd.resume();
+    await expect.poll(() => store.revision().catch(() => 0), { timeout: 10_000 }).toBe(revision);
+
+    await etcd.pause();
+    const [reading, writing] = [store.get('/a'), put(store, '/a', '2').catch((error) => error)];
+    await etcd.kill();
+    await etcd.start();
+    expect((await reading)?.value.toString()).toBe('1');
+    expect(await writing).toBeInstanceOf(StoreUnavailable);
+    await store.close();
+    await etcd.remove();
+  });
+
   it('cannot be reached for a while: a watch resumes, or ends because its revision was compacted', async () => {
     const etcd = await TestEtcd.start();
     const wire = await Wire.to(etcd.endpoint);

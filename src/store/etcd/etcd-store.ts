@@ -63,7 +63,7 @@ export class EtcdStore implements Store {
   readonly #connection: Connection;
   readonly #keyspace: Keyspace;
   readonly #compactor: Compactor;
-  readonly #options: Required<Pick<EtcdStoreOptions, 'clock' | 'log'>>;
+  readonly #options: Required<Pick<EtcdStoreOptions, 'clock' | 'log' | 'timeoutMilliseconds'>>;
   readonly #watches = new Set<EtcdWatch>();
   /** Requests that must end before the connection is closed. */
   readonly #inFlight = new ShortLivedMap<Promise<unknown>, true>();
@@ -74,8 +74,9 @@ export class EtcdStore implements Store {
 
   private constructor(options: EtcdStoreOptions) {
     const { clock, log = silent, prefix = '', historyMilliseconds = HISTORY_MILLISECONDS } = options;
-    this.#options = { clock, log };
-    this.#connection = new Connection({ timeoutMilliseconds: TIMEOUT_MILLISECONDS, ...options });
+    const { timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options;
+    this.#options = { clock, log, timeoutMilliseconds };
+    this.#connection = new Connection({ ...options, timeoutMilliseconds });
     this.#keyspace = new Keyspace(prefix);
     this.#compactor = new Compactor({
       connection: this.#connection,
@@ -101,14 +102,16 @@ export class EtcdStore implements Store {
 
   /**
    * Requests the current revision. Calls during a request share the next one, whose answer is not older than any of the
-   * calls.
+   * calls; the time that they wait for it counts.
    */
   revision(): Promise<number> {
     if (!this.#revisionRequest) return this.#requestRevision();
-    this.#nextRevisionRequest ??= this.#revisionRequest.then(
-      () => this.#requestRevision(),
-      () => this.#requestRevision(),
-    );
+    if (!this.#nextRevisionRequest) {
+      const { clock, timeoutMilliseconds } = this.#options;
+      const deadline = clock.now() + timeoutMilliseconds;
+      const next = () => this.#requestRevision(Math.max(deadline - clock.now(), 0));
+      this.#nextRevisionRequest = this.#revisionRequest.then(next, next);
+    }
     return this.#nextRevisionRequest;
   }
 
@@ -224,10 +227,10 @@ export class EtcdStore implements Store {
     throw conflict(expected, responses);
   }
 
-  async #range(request: RangeRequest): Promise<RangeResponse> {
+  async #range(request: RangeRequest, timeoutMs?: number): Promise<RangeResponse> {
     this.#checkOpen();
     try {
-      return await this.#connection.call(methods.range, request);
+      return await this.#connection.read(methods.range, request, timeoutMs);
     } catch (error) {
       throw await this.#explain(error);
     }
@@ -263,9 +266,10 @@ export class EtcdStore implements Store {
     });
   }
 
-  #requestRevision(): Promise<number> {
+  #requestRevision(timeoutMs?: number): Promise<number> {
     this.#nextRevisionRequest = undefined;
-    const request: Promise<number> = this.#track(this.#range({ key: ZERO })).then(({ header }) => header.revision);
+    const answer = this.#track(this.#range({ key: ZERO }, timeoutMs));
+    const request: Promise<number> = answer.then(({ header }) => header.revision);
     const done = () => {
       if (this.#revisionRequest === request) this.#revisionRequest = undefined;
     };

@@ -221,6 +221,10 @@ export function requestsContract(startServer: StartServer): void {
       };
       expect((await send({ path: PODS })).headers['retry-after']).toBe('1');
       running.core.answer = () => {
+        throw new ApiError('ServiceUnavailable', 'it was waited for', { details: { retryAfterSeconds: 0 } });
+      };
+      expect((await send({ path: PODS })).headers['retry-after']).toBeUndefined();
+      running.core.answer = () => {
         throw new ApiError('TooManyRequests', 'the budget denies it');
       };
       expect((await send({ path: PODS })).headers['retry-after']).toBeUndefined();

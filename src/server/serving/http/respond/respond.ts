@@ -225,9 +225,9 @@ function headerText(text: string): string {
 
 /**
  * Returns the headers for retries. An eviction denied by a budget has none: its client decides, and should not repeat
- * it at once.
+ * it at once; 0 seconds say the same of a 503.
  */
 function retryHeaders({ code, details }: Status): HeaderList {
-  if (details?.retryAfterSeconds) return ['Retry-After', String(details.retryAfterSeconds)];
-  return code === 503 ? ['Retry-After', '1'] : NO_HEADERS;
+  const seconds = details?.retryAfterSeconds ?? (code === 503 ? 1 : 0);
+  return seconds > 0 ? ['Retry-After', String(seconds)] : NO_HEADERS;
 }
