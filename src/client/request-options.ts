@@ -12,6 +12,8 @@ interface RequestLimits {
 
 export interface ReadOptions extends Pick<CallOptions, 'resourceVersion'>, RequestLimits {}
 
+export interface SubresourceReadOptions extends ReadOptions, Pick<Request, 'query'> {}
+
 export type Selectors = Pick<CallOptions, 'labelSelector' | 'fieldSelector'>;
 
 export interface ListOptions extends ReadOptions, Selectors {
@@ -56,7 +58,7 @@ interface JsonPatchOperation {
 }
 
 /** The options as fields of a request. */
-export type Asked = Pick<Request, 'options' | 'signal' | 'timeoutMs' | 'metadataOnly'>;
+export type Asked = Pick<Request, 'options' | 'signal' | 'timeoutMs' | 'metadataOnly' | 'query'>;
 
 const NO_OPTIONS: CallOptions = Object.freeze({});
 
@@ -65,9 +67,10 @@ export function split({
   signal,
   timeoutMs,
   metadataOnly,
+  query,
   ...options
-}: CallOptions & Pick<Request, 'signal' | 'timeoutMs' | 'metadataOnly'>): Asked {
-  return { options, signal, timeoutMs, metadataOnly };
+}: CallOptions & Omit<Asked, 'options'>): Asked {
+  return { options, signal, timeoutMs, metadataOnly, query };
 }
 
 export function write({ dryRun, fieldManager, signal, timeoutMs }: WriteOptions): Asked {

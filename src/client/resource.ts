@@ -11,6 +11,7 @@ import {
   patchBody,
   type ReadOptions,
   type Selectors,
+  type SubresourceReadOptions,
   split,
   type WatchOptions,
   type WriteOptions,
@@ -196,7 +197,11 @@ export class Resource<T> {
    * Builds a request. All requests have the same fields in the same order: every component makes many, and V8 is slow
    * when an object is spread and then extended.
    */
-  #request(verb: Request['verb'], { options, metadataOnly, signal, timeoutMs }: Asked, content: Content = {}): Request {
+  #request(
+    verb: Request['verb'],
+    { options, metadataOnly, signal, timeoutMs, query }: Asked,
+    content: Content = {},
+  ): Request {
     const { apiVersion, plural, namespaced } = this.#target;
     const { namespace = this.#namespace, name, subresource, body, patchType } = content;
     return {
@@ -212,6 +217,7 @@ export class Resource<T> {
       metadataOnly,
       signal,
       timeoutMs,
+      query,
     };
   }
 
@@ -244,7 +250,7 @@ export class Resource<T> {
 }
 
 export interface Subresource {
-  get(options?: ReadOptions): Promise<DeepReadonly<AnyObject>>;
+  get(options?: SubresourceReadOptions): Promise<DeepReadonly<AnyObject>>;
   create(body: object, options?: WriteOptions): Promise<DeepReadonly<AnyObject>>;
   update(body: object, options?: WriteOptions): Promise<DeepReadonly<AnyObject>>;
   patch(patch: Patch<AnyObject>, options?: WriteOptions): Promise<DeepReadonly<AnyObject>>;

@@ -12,6 +12,8 @@ export interface Request extends Omit<Call, 'user' | 'userAgent' | 'path' | 'par
   readonly metadataOnly?: boolean | undefined;
   /** Timeout over a network, in milliseconds. Default: that of the transport. */
   readonly timeoutMs?: number | undefined;
+  /** Query parameters that only another server knows. */
+  readonly query?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ListMeta {

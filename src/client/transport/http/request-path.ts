@@ -14,8 +14,8 @@ export function pathOf(request: Request): string {
   return `/${steps.map(encodeURIComponent).join('/')}${query ? `?${query}` : ''}`;
 }
 
-function queryOf({ verb, options = {} }: Request): string {
-  const query = new URLSearchParams();
+function queryOf({ verb, options = {}, query: others }: Request): string {
+  const query = new URLSearchParams(others);
   if (verb === 'watch') query.set('watch', 'true');
   for (const key of Object.keys(options) as (keyof CallOptions)[]) {
     const value = options[key];

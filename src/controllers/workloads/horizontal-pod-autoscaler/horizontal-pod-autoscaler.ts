@@ -8,21 +8,20 @@ import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horiz
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { type Controller, defineController, related } from '../../loop/define.ts';
+import type { AggregatedOptions } from '../../shared/aggregated-kinds.ts';
 import { needsMetrics } from './decide.ts';
-import { type MetricSources, NO_SOURCES, readMetrics } from './metrics/readings.ts';
+import { readMetrics } from './metrics/readings.ts';
 import { type Look, planAutoscaler } from './plan-autoscaler.ts';
 import { Memory } from './scaling/memory.ts';
 import { readTarget } from './target.ts';
 
-export interface HorizontalPodAutoscalerOptions {
+export interface HorizontalPodAutoscalerOptions extends AggregatedOptions {
   /** The kinds that are currently served; they change at run time. */
   readonly kinds: () => Iterable<Kind>;
-  /** The sources of custom and external metrics. Default: none. */
-  readonly metricSources?: MetricSources;
 }
 
 export function horizontalPodAutoscalerController(options: HorizontalPodAutoscalerOptions): Controller {
-  const { kinds, metricSources: sources = NO_SOURCES } = options;
+  const { kinds, aggregated } = options;
   const memory = new Memory();
   return defineController<HorizontalPodAutoscaler, Look | number>({
     name: 'horizontal-pod-autoscaler',
@@ -44,7 +43,7 @@ export function horizontalPodAutoscalerController(options: HorizontalPodAutoscal
       const selector = typeof target === 'string' ? '' : target.selector;
       const isNeeded = selector !== '' && typeof target !== 'string' && needsMetrics(autoscaler, target);
       const { metrics = [] } = autoscaler.spec;
-      const look = { client, signal, sources, namespace, selector };
+      const look = { client, signal, kinds, aggregated, namespace, selector };
       const readings = isNeeded ? await readMetrics(metrics, look) : [];
       memory.look(key, autoscaler, { selector, now: now.getTime() });
       return { target, readings, rivals: memory.rivals(autoscaler) };
