@@ -2,6 +2,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Command } from 'commander';
+import { commands } from '../../src/cli/commands.ts';
+import { DESCRIPTION, programOf } from '../../src/cli/process/program.ts';
+import { qdfedCommands } from '../../src/cli/qdfed/commands.ts';
 import { root } from '../architecture/source.ts';
 import { kubectls } from '../e2e/kubectl.ts';
 
@@ -25,18 +29,15 @@ export function whyUnknown(command: string): string | undefined {
   }
 }
 
-const helps = new Map<string, string>();
+const programs: Readonly<Record<string, Command>> = {
+  qd: programOf('qd', DESCRIPTION, commands()),
+  qdfed: programOf('qdfed', 'Administers a federation of clusters.', qdfedCommands()),
+};
 
-/** The help of a command of the built program. */
+/** The help of a command, which is asked for in this process: starting a program for each takes half a minute. */
 function helpOf(program: string, path: readonly string[]): string {
-  const key = [program, ...path].join(' ');
-  const known = helps.get(key);
-  if (known !== undefined) return known;
-  const file = join(root, 'dist', `${program}.js`);
-  const env = { ...process.env, COLUMNS: '500' };
-  const { stdout } = spawnSync(process.execPath, [file, ...path, '--help'], { encoding: 'utf8', env });
-  helps.set(key, stdout);
-  return stdout;
+  const find = (command: Command | undefined, name: string) => command?.commands.find((each) => each.name() === name);
+  return path.reduce(find, programs[program])?.helpInformation() ?? '';
 }
 
 /** Names under the heading `Commands:` of a help, besides `help` itself. */
@@ -88,14 +89,16 @@ function sourceOf(script: string): string {
     .join('\n');
 }
 
+let helpOfKubectl: string | undefined;
+
 function whyUnknownKubectl(args: readonly string[]): string | undefined {
   const { program } = kubectls.find(({ isNewest }) => isNewest) ?? {};
   if (program === undefined || !existsSync(program)) return undefined;
   const OPTIONS_WITH_VALUE = ['-n', '--namespace', '--context', '--kubeconfig', '--as'];
   const name = args.find((arg, index) => !arg.startsWith('-') && !OPTIONS_WITH_VALUE.includes(args[index - 1] ?? ''));
   if (name === undefined) return undefined;
-  helps.set('kubectl', helps.get('kubectl') ?? spawnSync(program, ['--help'], { encoding: 'utf8' }).stdout);
-  const isKnown = new RegExp(`^ {2}${name} `, 'm').test(helps.get('kubectl')!);
+  helpOfKubectl ??= spawnSync(program, ['--help'], { encoding: 'utf8' }).stdout;
+  const isKnown = new RegExp(`^ {2}${name} `, 'm').test(helpOfKubectl);
   return isKnown ? undefined : `kubectl has no command ${name}`;
 }
 

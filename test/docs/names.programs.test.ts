@@ -1,5 +1,5 @@
 /** Requires that no document names a command or a flag that does not exist. */
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { documents, inlineCode, stepsOf, textOf, withoutComment } from './documents.ts';
 import { allFlags, whyUnknown } from './known-commands.ts';
 
@@ -24,13 +24,6 @@ const FOREIGN_FLAGS: Readonly<Record<string, string>> = {
 /** Commands on pages that show how to add one: they do not exist yet. */
 const EXAMPLES = new Set(['docs/extending.md: qd greet']);
 
-/** Reads the help of every command once: whichever document named most of them would have waited for all, beyond its time. */
-const HELPS_MS = 120_000;
-let known: ReadonlySet<string>;
-beforeAll(() => {
-  known = allFlags();
-}, HELPS_MS);
-
 test.each(documents)('%s names only commands that exist', (document) => {
   const text = textOf(document);
   const commands = [...stepsOf(text).map(({ command }) => withoutComment(command)), ...inlineCode(text)]
@@ -50,6 +43,7 @@ test('the documents name only flags that exist', () => {
     }),
   );
   expect(named.length).toBeGreaterThan(50);
+  const known = allFlags();
   expect(named.filter(({ flag }) => !known.has(flag) && !(flag in FOREIGN_FLAGS))).toEqual([]);
 });
 

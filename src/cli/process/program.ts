@@ -11,12 +11,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export const DESCRIPTION = 'A cluster orchestrator that speaks the Kubernetes API.';
 
 export async function runProgram(name: string, description: string, commands: readonly Command[]): Promise<void> {
-  const program = new Command(name).description(description).version(`${name} ${version}`, '-v, --version');
-  const versionCommand = new Command('version').description('Prints the version.').action(() => {
-    process.stdout.write(`${name} ${version}\n`);
-  });
-  for (const command of [...commands, versionCommand]) program.addCommand(command);
-  for (const command of withSubcommands(program)) if (command.commands.length > 0) replaceHelp(command);
+  const program = programOf(name, description, commands);
   for (const command of withSubcommands(program)) {
     // Errors are printed below, each as one line; commander prints help itself.
     command
@@ -41,6 +36,17 @@ export async function runProgram(name: string, description: string, commands: re
   } finally {
     clearInterval(keepAlive);
   }
+}
+
+/** Adds to commands what every program has. */
+export function programOf(name: string, description: string, commands: readonly Command[]): Command {
+  const program = new Command(name).description(description).version(`${name} ${version}`, '-v, --version');
+  const versionCommand = new Command('version').description('Prints the version.').action(() => {
+    process.stdout.write(`${name} ${version}\n`);
+  });
+  for (const command of [...commands, versionCommand]) program.addCommand(command);
+  for (const command of withSubcommands(program)) if (command.commands.length > 0) replaceHelp(command);
+  return program;
 }
 
 /** Commander's own shows the general help when there is no such command. */

@@ -16,7 +16,17 @@ import {
   unjoinFlags,
 } from './flags.ts';
 
-export function initCommand(): Command {
+/** All commands of `qdfed`, in the order of the help. */
+export const qdfedCommands = (): readonly Command[] => [
+  initCommand(),
+  joinCommand(),
+  unjoinCommand(),
+  federateCommand(),
+  getCommand(),
+  statusCommand(),
+];
+
+function initCommand(): Command {
   const command = new Command('init')
     .description(
       'Deploys the control plane of a federation on a host cluster, and adds it to the client configuration.',
@@ -27,7 +37,7 @@ export function initCommand(): Command {
   );
 }
 
-export function joinCommand(): Command {
+function joinCommand(): Command {
   const command = new Command('join')
     .description('Adds a cluster to a federation.')
     .argument('<cluster-name>', 'name of the cluster in the federation, and of its context');
@@ -36,7 +46,7 @@ export function joinCommand(): Command {
   );
 }
 
-export function unjoinCommand(): Command {
+function unjoinCommand(): Command {
   const command = new Command('unjoin')
     .description('Removes a cluster from a federation. What the federation created in it stays.')
     .argument('<cluster-name>', 'name of the cluster in the federation');
@@ -45,7 +55,7 @@ export function unjoinCommand(): Command {
   );
 }
 
-export function federateCommand(): Command {
+function federateCommand(): Command {
   const command = new Command('federate')
     .description('Federates a kind that is not federated by itself: its objects are propagated to the members.')
     .argument('<type>', 'plural and group of the kind, such as statefulsets.apps');
@@ -54,7 +64,7 @@ export function federateCommand(): Command {
   );
 }
 
-export function getCommand(): Command {
+function getCommand(): Command {
   const clusters = new Command('clusters').description('Lists the members of a federation, and how they are.');
   addFlags(clusters, federationFlags).action(async (flags: FederationFlags) =>
     (await import('./get.ts')).getClusters(flags),
@@ -62,7 +72,7 @@ export function getCommand(): Command {
   return new Command('get').description('Lists the members of a federation.').addCommand(clusters);
 }
 
-export function statusCommand(): Command {
+function statusCommand(): Command {
   const command = new Command('status')
     .description('Shows where a federated object is, and why: what each cluster should have, has, and rejected.')
     .argument('<kind>', 'kind of the object, such as deployment')
