@@ -4,7 +4,8 @@ import type { SeenLease } from '../../api/seen-objects.ts';
 import { sleep, type Timer } from '../../base/time/clock.ts';
 import { microTimestamp } from '../../base/time/timestamp.ts';
 import { Lease } from '../../kinds/groups/coordination/lease.ts';
-import { type LeaderElectionOptions, REMOTE_TIMES } from './options.ts';
+import type { WatchOptions } from '../request-options.ts';
+import { type LeaderElectionOptions, NO_PRECEDENCE, type Precedence, REMOTE_TIMES } from './options.ts';
 
 /** The time for which a candidate leads. */
 export interface Term {
@@ -21,7 +22,7 @@ export interface Term {
 
 /** One candidate for a lease: what it has seen of the lease, and what it writes. */
 export class Candidate {
-  readonly #options: Required<LeaderElectionOptions>;
+  readonly #options: Required<LeaderElectionOptions> & { readonly precedence: Precedence };
   /** The last seen lease, and when it was first seen in that state. */
   #lease: SeenLease | undefined;
   #seenAt = 0;
@@ -29,7 +30,7 @@ export class Candidate {
   #renewedAt = 0;
 
   constructor(options: LeaderElectionOptions) {
-    this.#options = { times: REMOTE_TIMES, ...options };
+    this.#options = { times: REMOTE_TIMES, ...options, precedence: options.precedence ?? NO_PRECEDENCE };
   }
 
   /** Acquires the lease if it is free or expired. Returns whether it is held now. */
@@ -45,22 +46,46 @@ export class Candidate {
   }
 
   async lead(lead: (term: Term) => Promise<void>): Promise<void> {
-    const { signal, times } = this.#options;
+    const { signal, times, precedence } = this.#options;
     const end = new AbortController();
     const onAbort = () => end.abort();
     signal.addEventListener('abort', onAbort, { once: true });
+    const stopYielding = precedence.onChange(() => {
+      if (precedence.yields()) onAbort();
+    });
     const renewing = this.#renew(end);
     const { resourceVersion = '' } = this.#lease?.metadata ?? {};
     const isCertain = () => !end.signal.aborted && this.#now() < this.#renewedAt + times.renewDeadline;
     try {
-      if (signal.aborted) onAbort();
+      if (signal.aborted || precedence.yields()) onAbort();
       await lead({ signal: end.signal, resourceVersion, isCertain });
     } finally {
       onAbort();
+      stopYielding();
       await renewing;
       signal.removeEventListener('abort', onAbort);
       await this.#release();
     }
+  }
+
+  /**
+   * Resolves when no other candidate leads before this one, or the candidacy has ended. It watches the lease meanwhile, so that
+   * it knows then how long ago it was renewed.
+   */
+  async untilFirst(): Promise<void> {
+    const { clock, precedence, signal, times, log, name } = this.#options;
+    if (signal.aborted || !precedence.yields()) return;
+    log.info('another candidate leads before this one', { lease: name });
+    const first = new AbortController();
+    const stopListening = precedence.onChange(() => {
+      if (!precedence.yields()) first.abort();
+    });
+    const either = AbortSignal.any([signal, first.signal]);
+    while (!either.aborted) {
+      await this.#watch({ signal: either }, () => false);
+      await sleep(clock, times.retryPeriod, either).catch(() => undefined);
+    }
+    stopListening();
   }
 
   /**
@@ -77,7 +102,7 @@ export class Candidate {
 
   /** Watches the lease. Resolves with false when the watch ended before the lease was free. */
   async #follow({ metadata: { resourceVersion = '' } }: SeenLease): Promise<boolean> {
-    const { clock, signal, name, log } = this.#options;
+    const { clock, signal } = this.#options;
     const expired = new AbortController();
     let expiry: Timer | undefined;
     const rearm = () => {
@@ -85,26 +110,31 @@ export class Candidate {
       expiry = clock.timer(Math.max(0, this.#expiresAt() - this.#now()), () => expired.abort());
     };
     rearm();
+    const either = AbortSignal.any([signal, expired.signal]);
+    const isFree = await this.#watch({ resourceVersion, signal: either }, () => {
+      if (this.#isFree()) return true;
+      rearm();
+      return false;
+    });
+    expiry?.cancel();
+    return isFree || expired.signal.aborted;
+  }
+
+  /** Observes each change of the lease until `seen` returns true. Resolves with false when the watch ended before. */
+  async #watch(options: WatchOptions & { readonly signal: AbortSignal }, seen: () => boolean): Promise<boolean> {
+    const { name, log } = this.#options;
     try {
-      const fieldSelector = `metadata.name=${name}`;
-      const either = AbortSignal.any([signal, expired.signal]);
-      for await (const { type, object } of await this.#leases.watch({
-        fieldSelector,
-        resourceVersion,
-        signal: either,
-      })) {
+      const watch = await this.#leases.watch({ fieldSelector: `metadata.name=${name}`, ...options });
+      for await (const { type, object } of watch) {
         if (type === 'BOOKMARK' || object.metadata.name !== name) continue;
-        if (type === 'DELETED') return true;
-        this.#observe(object);
-        if (this.#isFree()) return true;
-        rearm();
+        if (type === 'DELETED') this.#lease = undefined;
+        else this.#observe(object);
+        if (seen()) return true;
       }
     } catch (error) {
-      if (!expired.signal.aborted) log.debug('the watch of the lease has ended', { lease: name, error: String(error) });
-    } finally {
-      expiry?.cancel();
+      if (!options.signal.aborted) log.debug('the watch of the lease has ended', { lease: name, error: String(error) });
     }
-    return expired.signal.aborted;
+    return false;
   }
 
   /**

@@ -17,7 +17,19 @@ export interface LeaderElectionOptions {
   readonly identity: string;
   /** Default: REMOTE_TIMES. */
   readonly times?: ElectionTimes;
+  /** Default: all candidates are equal. */
+  readonly precedence?: Precedence | undefined;
 }
+
+/** Other candidates that lead before this one. */
+export interface Precedence {
+  /** Reports whether there is such a candidate now: this one does not acquire the lease, and releases it. */
+  yields(): boolean;
+  /** Calls the listener when the answer may have changed. Returns what removes the listener. */
+  onChange(listener: () => void): () => void;
+}
+
+export const NO_PRECEDENCE: Precedence = { yields: () => false, onChange: () => () => undefined };
 
 /** All in milliseconds. */
 export interface ElectionTimes {

@@ -7,7 +7,7 @@ import { type Clock, ControlledClock } from '../../base/time/clock.ts';
 import { createClient } from '../client.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Term } from './candidate.ts';
-import { type ElectionTimes, LOCAL_TIMES } from './options.ts';
+import { type ElectionTimes, LOCAL_TIMES, type Precedence } from './options.ts';
 import { runWhileLeader } from './run-while-leader.ts';
 
 let api: ScriptedApi;
@@ -38,7 +38,31 @@ interface Candidate {
   stop(): Promise<void>;
 }
 
-function candidate(identity: string, times?: ElectionTimes): Candidate {
+/** Precedence that a test gives and takes. */
+class Elders implements Precedence {
+  #are = false;
+  readonly #listeners = new Set<() => void>();
+
+  yields(): boolean {
+    return this.#are;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  set(are: boolean): void {
+    this.#are = are;
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+}
+
+function candidate(identity: string, times?: ElectionTimes, precedence?: Precedence): Candidate {
   const stop = new AbortController();
   let blockedUntil = 0;
   let term: Term | undefined;
@@ -87,6 +111,7 @@ function candidate(identity: string, times?: ElectionTimes): Candidate {
     namespace: 'kube-system',
     identity,
     ...(times && { times }),
+    precedence,
   };
   const running = runWhileLeader(options, async (own) => {
     const { signal } = own;
@@ -167,6 +192,75 @@ describe('an election', () => {
     expect(leading.size).toBe(0);
     await clock.advance(20_000);
     expect([...leading]).toEqual(['a']);
+  });
+});
+
+describe('a candidate that another one leads before', () => {
+  it('leaves a free lease alone until there is no such candidate', async () => {
+    const elders = new Elders();
+    elders.set(true);
+    candidate('newer', LOCAL_TIMES, elders);
+    await clock.advance(20_000);
+    expect(lease()).toBeUndefined();
+    elders.set(false);
+    await clock.advance(0);
+    expect([...leading]).toEqual(['newer']);
+  });
+
+  it('hands the lease over at once when such a candidate comes, and takes it back when it has gone', async () => {
+    const elders = new Elders();
+    candidate('newer', LOCAL_TIMES, elders);
+    await clock.advance(5000);
+    const older = candidate('older', LOCAL_TIMES);
+    await clock.advance(5000);
+    expect([...leading]).toEqual(['newer']);
+    elders.set(true);
+    await clock.advance(0);
+    expect([...leading]).toEqual(['older']);
+    await clock.advance(20_000);
+    await older.stop();
+    await clock.advance(20_000);
+    expect(lease()).toMatchObject({ holderIdentity: '' });
+    elders.set(false);
+    await clock.advance(0);
+    expect([...leading]).toEqual(['newer']);
+    expect(most).toBe(1);
+  });
+
+  it('knows by then how long ago a leader that died has renewed the lease', async () => {
+    const older = candidate('older', LOCAL_TIMES);
+    await clock.advance(0);
+    const elders = new Elders();
+    elders.set(true);
+    candidate('newer', LOCAL_TIMES, elders);
+    await clock.advance(10_000);
+    older.link = 'hangs';
+    await clock.advance(4100);
+    expect(lease()).toMatchObject({ holderIdentity: 'older' });
+    elders.set(false);
+    await clock.advance(0);
+    expect(lease()).toMatchObject({ holderIdentity: 'newer' });
+    older.link = 'open';
+    await clock.advance(10_000);
+    expect(most).toBe(1);
+  });
+
+  it('stops while it waits', async () => {
+    const elders = new Elders();
+    elders.set(true);
+    await candidate('newer', LOCAL_TIMES, elders).stop();
+    expect(elders.listeners).toBe(0);
+  });
+
+  it('stops while it leads, although such a candidate comes at that moment', async () => {
+    const elders = new Elders();
+    const newer = candidate('newer', LOCAL_TIMES, elders);
+    await clock.advance(5000);
+    const stopped = newer.stop();
+    elders.set(true);
+    await stopped;
+    expect(leading.size).toBe(0);
+    expect(elders.listeners).toBe(0);
   });
 });
 

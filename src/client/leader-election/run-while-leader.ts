@@ -15,7 +15,9 @@ export async function runWhileLeader(
 ): Promise<void> {
   const { log, signal, identity, name } = options;
   const candidate = new Candidate(options);
-  while (!signal.aborted) {
+  for (;;) {
+    await candidate.untilFirst();
+    if (signal.aborted) return;
     if (await candidate.acquire()) {
       log.info('became leader', { lease: name, identity });
       await candidate.lead(lead);
