@@ -66,7 +66,8 @@ import {
 import { keepAddresses } from './upkeep/keep-addresses.ts';
 import { type AcquiredLease, beginTerm } from './upkeep/leadership-term.ts';
 import type { ServerAddress } from './upkeep/peers/endpoints.ts';
-import { Peers } from './upkeep/peers/peers.ts';
+import type { PeerDescription } from './upkeep/peers/lease.ts';
+import { type OtherServers, Peers } from './upkeep/peers/peers.ts';
 
 export interface ServerOptions {
   readonly store: Store;
@@ -126,10 +127,8 @@ export interface ServerOptions {
   readonly dialGuard?: DialGuard | undefined;
   /** The address of this server for the endpoints of the service `kubernetes`. */
   readonly advertise?: ServerAddress;
-  /**
-   * The name of this machine, when other servers use the same store: the servers then maintain the endpoints together.
-   */
-  readonly sharedFrom?: string | undefined;
+  /** How this server presents itself to others on the same store, with whom it maintains the endpoints; absent: there are none. */
+  readonly peer?: PeerDescription | undefined;
 }
 
 /** Where the agent of a node listens; undefined if its status does not say. */
@@ -168,6 +167,8 @@ export interface Server {
    * Resolves with a function that removes it. Only for a server that listens.
    */
   join(): Promise<() => Promise<void>>;
+  /** The other servers on the same store; undefined when the store has no others. */
+  readonly others: OtherServers | undefined;
   /** Checks of this server's health, for its health endpoints. */
   readonly checks: readonly HealthCheck[];
   /** The times of revisions, as far back as history goes. */
@@ -256,11 +257,9 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       ? new Aggregation({ core, handle, backends, builtIn })
       : undefined;
   const priorities = options.admission?.some(({ name }) => name === priority.name) ?? false;
-  const { advertise, sharedFrom: hostname } = options;
+  const { advertise, peer } = options;
   const peers =
-    advertise && hostname !== undefined
-      ? new Peers({ identity: { hostname, advertise, uid: random.uuid() }, handle, core })
-      : undefined;
+    advertise && peer ? new Peers({ identity: { ...peer, advertise, uid: random.uuid() }, handle, core }) : undefined;
   const { namespaces = SYSTEM_NAMESPACES } = options;
   const first = {
     namespaces,
@@ -311,6 +310,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       hasFairness: options.flowControl?.priorityAndFairness === true,
     }),
     history: () => times.document(),
+    others: peers,
     async join() {
       await peers?.join();
       return async () => peers?.leave();

@@ -117,7 +117,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/server/serving/openapi/definitions.ts': { all: 'served kinds' },
   'src/server/serving/openapi/openapi.ts': { '#documents': 'served kinds' },
   'src/server/serving/openapi/schemas.ts': { '#written': 'served kinds' },
-  'src/server/upkeep/peers/peers.ts': { '#leases': 'stored objects' },
+  'src/server/upkeep/peers/peers.ts': { '#leases': 'stored objects', '#listeners': 'in progress' },
   'src/server/serving/protobuf/message-writers.ts': { '#writers': 'served kinds' },
   'src/server/serving/protobuf/messages.ts': { '#readers': 'served kinds' },
   'src/server/serving/protobuf/replies.ts': {

@@ -100,7 +100,8 @@ describe.skipIf(missing)('two servers on one etcd', () => {
     const start = async (advertise: typeof A) => {
       const store = await openEtcdStore({ endpoints: [etcd.endpoint], clock: systemClock });
       stores.push(store);
-      const server = await createServer({ store, kinds: allKinds, clock, advertise, sharedFrom: advertise.address });
+      const peer = { hostname: advertise.address, release: { version: '0.1.0', level: 1 }, candidateFor: [] };
+      const server = await createServer({ store, kinds: allKinds, clock, advertise, peer });
       servers.push(server);
       return server;
     };

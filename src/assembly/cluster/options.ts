@@ -1,3 +1,4 @@
+import type { Release } from '../../api/release.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import type { FrontProxy } from '../../server/serving/aggregation/front-proxy.ts';
 import type { Tls } from '../../server/serving/http/listen/listeners.ts';
@@ -26,7 +27,7 @@ type FromStart =
   | 'frontProxy'
   | 'serviceClusterIpRange'
   | 'advertise'
-  | 'sharedFrom'
+  | 'peer'
   | 'defaultRoles'
   | 'aggregation'
   | 'historyMilliseconds'
@@ -52,6 +53,8 @@ export interface ClusterOptions extends Environment {
   readonly store: Pick<StoreOptions, 'driver' | 'settings' | 'keyFile' | 'historyMilliseconds' | 'historyBytes'>;
   /** The member of etcd that the cluster runs, on which its store is; undefined: it runs none. */
   readonly member: MemberPlan | undefined;
+  /** The release of this program. */
+  readonly release: Release;
   /** Settles with the other servers of a shared store what all of them must agree on; rejects when they do not. */
   agree(store: Store): Promise<void>;
   /** Resolves with what they have agreed on. */

@@ -6,6 +6,7 @@ import { answering, logCheck } from '../../server/serving/http/documents/health.
 import type { HttpServer } from '../../server/serving/http/server.ts';
 import { Metrics } from '../../server/serving/metrics/metrics.ts';
 import { ObjectMetrics } from '../../server/serving/metrics/objects.ts';
+import type { PeerDescription } from '../../server/upkeep/peers/lease.ts';
 import type { Store } from '../../store/index.ts';
 import { advertisedAddress, apiPorts, isLoopback, urlOf } from '../addresses.ts';
 import { startDns } from '../cluster-network/dns.ts';
@@ -16,8 +17,16 @@ import { type StartedNodes, startNodes } from '../cluster-nodes/nodes.ts';
 import { remoteConnection } from '../cluster-nodes/remote-nodes.ts';
 import { openAudit } from '../control-plane/audit.ts';
 import { authentication } from '../control-plane/authentication.ts';
-import { type ControllerKeys, controllerKeys, factsOf } from '../control-plane/components.ts';
+import {
+  type ComponentOptions,
+  type ControllerKeys,
+  controllerKeys,
+  factsOf,
+  SCHEDULER,
+} from '../control-plane/components.ts';
+import { CONTROLLERS_LEASE } from '../control-plane/controllers.ts';
 import { historyDocument, serveHttps, serveInsecure, tokenDocuments } from '../control-plane/https.ts';
+import { SCHEDULER_LEASE } from '../control-plane/scheduler.ts';
 import { type TokenSettings, tokenSettings } from '../control-plane/service-account-tokens.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
 import { clientUrl } from '../etcd/configuration.ts';
@@ -27,6 +36,10 @@ import type { Pki } from '../keys/pki.ts';
 import { renewCertificates } from '../keys/renew-certificates.ts';
 import { machineGuard } from '../machine-guard.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
+import { checkRelease } from '../store/releases/check-release.ts';
+import { readClusterRow } from '../store/releases/cluster-row.ts';
+import { joinServers } from '../store/releases/join-servers.ts';
+import { keepReleaseRecorded } from '../store/releases/record-release.ts';
 import { followClock } from '../test-facilities/follow-clock.ts';
 import { largeYamlDecoder } from '../threads/yaml-thread.ts';
 import type { ClusterOptions } from './options.ts';
@@ -47,7 +60,8 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   const { member } = options;
   if (member) await startPart('etcd', () => startOwnEtcd(options, member));
   const opened = await startPart('store', async () => {
-    const { store, encryptStale } = await openStore({ ...options, ...options.store });
+    const accept = async (each: Store) => checkRelease(await readClusterRow(each), options.release);
+    const { store, encryptStale } = await openStore({ ...options, ...options.store, accept });
     return { store, encryptStale, revision: await store.revision() };
   });
   const { store } = opened;
@@ -70,6 +84,7 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   metrics.add(new ObjectMetrics(() => server.registry.kinds, server.count));
   const http = await serve(options, state, plane);
   options.cleanup.add(await server.join());
+  await joinServers({ store, server, release: options.release, clock: machineClock });
   if (insecurePort > 0) {
     await startPart('insecure', async () => {
       const url = await serveInsecure(http, insecurePort);
@@ -169,7 +184,7 @@ async function startPlane(options: ClusterOptions, state: ClusterState): Promise
       aggregation: true,
       dialGuard,
       garbageCollection: components.runs('garbage-collector'),
-      sharedFrom: isShared ? hostname() : undefined,
+      peer: isShared ? peerOf(options) : undefined,
       advertise: {
         address: advertisedAddress(address.bindAddress, address.serviceClusterIpRange),
         port: address.port,
@@ -185,9 +200,21 @@ async function startPlane(options: ClusterOptions, state: ClusterState): Promise
       runs: components.runs,
       isShared,
       metrics,
+      beside: recordsRelease(options, opened.store),
     },
     remoteNodes: (addressOf) => remoteConnection(addressOf, () => state.pki, { clock, random, guard: dialGuard }),
   });
+}
+
+function peerOf({ release, components }: ClusterOptions): PeerDescription {
+  const candidateFor = [CONTROLLERS_LEASE, ...(components.runs(SCHEDULER) ? [SCHEDULER_LEASE] : [])];
+  return { hostname: hostname(), release, candidateFor };
+}
+
+/** What runs beside the controllers: where a store outlives the process, it says which releases have run on it. */
+function recordsRelease(options: ClusterOptions, store: Store): ComponentOptions['beside'] {
+  if (!options.store.driver.durable) return undefined;
+  return (server, signal) => keepReleaseRecorded({ ...options, store, server }, signal);
 }
 
 async function serve(options: ClusterOptions, state: ClusterState, { server }: ControlPlane): Promise<HttpServer> {

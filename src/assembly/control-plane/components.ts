@@ -32,6 +32,8 @@ export interface ComponentOptions extends ProcessOptions {
   readonly facts: ClusterFacts;
   /** Reports whether the controller of this name, or the scheduler, runs; default: all do. */
   readonly runs?: (name: string) => boolean;
+  /** Runs wherever, and as long as, the controllers do. */
+  readonly beside?: ((server: ComponentServer, signal: AbortSignal) => Promise<void>) | undefined;
   /** Where they are measured. */
   readonly metrics?: Metrics | undefined;
 }
@@ -39,7 +41,7 @@ export interface ComponentOptions extends ProcessOptions {
 /** Whom the components call, and what they follow besides objects. */
 export type ComponentServer = Pick<
   Server,
-  'direct' | 'forward' | 'beginTerm' | 'registry' | 'backends' | 'unknownContent'
+  'direct' | 'forward' | 'beginTerm' | 'others' | 'registry' | 'backends' | 'unknownContent'
 >;
 
 export class Components {
@@ -82,7 +84,7 @@ export class Components {
     this.#running = { server, stopControllers: this.#startControllers(server) };
     cleanup.add(async () => this.#running?.stopControllers());
     if (!this.schedules) return;
-    const { keys, facts, runs, ...tools } = this.#options;
+    const { keys, facts, runs, beside, ...tools } = this.#options;
     cleanup.add(this.#scheduler.start(server, { ...tools, metrics: this.#scheduling }));
   }
 
@@ -96,8 +98,13 @@ export class Components {
   }
 
   #startControllers(server: ComponentServer): () => Promise<void> {
-    const { keys, facts, runs, ...tools } = this.#options;
-    return startControllers(this.controllers(server).chosen, server, { ...tools, metrics: this.#queues });
+    const { keys, facts, runs, beside, ...tools } = this.#options;
+    const own = {
+      ...tools,
+      metrics: this.#queues,
+      beside: beside && ((signal: AbortSignal) => beside(server, signal)),
+    };
+    return startControllers(this.controllers(server).chosen, server, own);
   }
 
   #runs(name: string): boolean {

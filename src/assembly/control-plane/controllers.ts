@@ -14,18 +14,28 @@ export interface ProcessOptions extends Tools {
   readonly isShared?: boolean;
 }
 
+interface ControllerProcessOptions extends ProcessOptions {
+  readonly metrics?: QueueMetrics | undefined;
+  /** Runs wherever, and as long as, the controllers do. */
+  readonly beside?: ((signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+/** The lease of the controllers in kube-system. */
+export const CONTROLLERS_LEASE = 'kube-controller-manager';
+
 /** Starts the controllers and returns what stops them, which resolves when the last one has stopped. */
 export function startControllers(
   controllers: readonly Controller[],
   server: ComponentCalls,
-  { isShared, metrics, ...tools }: ProcessOptions & { readonly metrics?: QueueMetrics | undefined },
+  { isShared, metrics, beside, ...tools }: ControllerProcessOptions,
 ): () => Promise<void> {
   const user = controllerUser(CONTROLLER_MANAGER);
-  const identity = { lease: 'kube-controller-manager', user, isShared };
+  const identity = { lease: CONTROLLERS_LEASE, user, isShared };
   return runComponent(server, { ...tools, ...identity }, async ({ signal, clientOf }) => {
     const informers = new InformerFactory({ ...tools, client: clientOf(user), signal });
     const clientFor = (account: string) => clientOf(controllerUser(account));
-    await runControllers(controllers, { ...tools, metrics, clientOf: clientFor, signal, informers });
+    const running = runControllers(controllers, { ...tools, metrics, clientOf: clientFor, signal, informers });
+    await Promise.all([running, beside?.(signal)]);
     await informers.stopped();
   });
 }

@@ -1,6 +1,6 @@
 /**
  * Runs a component in the process of its server: from now on or, when several servers share the store, while this one leads.
- * A leader's writes are fenced: none is made by two.
+ * A leader's writes are fenced: none is made by two. Of servers of different releases, one of the oldest leads.
  */
 import { hostname } from 'node:os';
 import type { WriteFence } from '../../api/call.ts';
@@ -8,7 +8,7 @@ import { isLostRace } from '../../api/errors.ts';
 import type { User } from '../../api/user.ts';
 import { type Client, createClient } from '../../client/client.ts';
 import type { Term } from '../../client/leader-election/candidate.ts';
-import { LOCAL_TIMES } from '../../client/leader-election/options.ts';
+import { LOCAL_TIMES, type Precedence } from '../../client/leader-election/options.ts';
 import { runWhileLeader } from '../../client/leader-election/run-while-leader.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
 import { fencedTransport } from '../../client/transport/fenced-transport.ts';
@@ -16,7 +16,7 @@ import { forwardedTransport } from '../../client/transport/forwarded-transport.t
 import type { Server } from '../../server/index.ts';
 import type { Tools } from '../context.ts';
 
-export type ComponentCalls = Pick<Server, 'direct' | 'forward' | 'beginTerm'>;
+export type ComponentCalls = Pick<Server, 'direct' | 'forward' | 'beginTerm' | 'others'>;
 
 export interface ComponentIdentity {
   /** The lease of the component in kube-system, such as `kube-scheduler`. */
@@ -54,7 +54,12 @@ export function runComponent(
   };
   const identity = () => `${hostname()}_${tools.random.uuid()}`;
   const client = clientOf(server, user, tools);
-  const options = { ...tools, name, namespace: NAMESPACE, client, signal, times: LOCAL_TIMES };
+  const { others } = server;
+  const precedence: Precedence | undefined = others && {
+    yields: () => others.hasOlderCandidate(name),
+    onChange: (listener) => others.onChange(listener),
+  };
+  const options = { ...tools, name, namespace: NAMESPACE, client, signal, times: LOCAL_TIMES, precedence };
   const running = isShared
     ? runWhileLeader({ ...options, identity: identity() }, lead)
     : run({ signal, clientOf: (each) => clientOf(server, each, tools) });

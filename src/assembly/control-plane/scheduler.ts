@@ -8,6 +8,8 @@ import type { ProcessOptions } from './controllers.ts';
 import { type ComponentCalls, runComponent } from './run-component.ts';
 
 const NAME = 'default-scheduler';
+/** The lease of the scheduler in kube-system. */
+export const SCHEDULER_LEASE = 'kube-scheduler';
 
 export class LocalScheduler {
   #leading: Scheduler | undefined;
@@ -21,7 +23,7 @@ export class LocalScheduler {
     server: ComponentCalls,
     { isShared, metrics, ...tools }: ProcessOptions & { readonly metrics?: SchedulerMetrics | undefined },
   ): () => Promise<void> {
-    const identity = { lease: 'kube-scheduler', user: SCHEDULER, isShared };
+    const identity = { lease: SCHEDULER_LEASE, user: SCHEDULER, isShared };
     return runComponent(server, { ...tools, ...identity }, async ({ signal, clientOf }) => {
       const common = { ...tools, client: clientOf(SCHEDULER), signal };
       const informers = new InformerFactory(common);

@@ -15,6 +15,8 @@ export interface StoreOptions extends Tools {
   /** How far back watches and lists at a revision can go; undefined: the default. */
   readonly historyMilliseconds?: number | undefined;
   readonly historyBytes?: number | undefined;
+  /** Rejects when this program may not use the store; nothing has been written by then. */
+  readonly accept?: ((store: Store) => Promise<void>) | undefined;
   readonly cleanup: Cleanup;
   readonly onRotated: OnRotated;
 }
@@ -30,6 +32,7 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
   const { historyMilliseconds, historyBytes } = options;
   const store = await driver.open(settings, { directory, clock, log, historyMilliseconds, historyBytes });
   cleanup.add(() => store.close());
+  await options.accept?.(store);
   if (file === undefined) return { store, encryptStale: () => undefined };
   return encrypting(store, { file, cleanup, log, random, onRotated });
 }

@@ -1,8 +1,12 @@
 /** The release of this program, and the release of Kubernetes whose API it serves. */
 import { basename } from 'node:path';
-import { version } from '../../../package.json';
+import { level, version } from '../../../package.json';
+import type { Release } from '../../api/release.ts';
 
 export { version };
+
+/** The level rises with a release that stores what earlier ones would damage or lose: CONTRIBUTING.md. */
+export const ownRelease: Release = { version, level };
 
 const KUBERNETES = '1.36.4';
 

@@ -8,7 +8,7 @@ import { allKinds } from '../../../kinds/all.ts';
 import { storeDriver } from '../../../store/drivers.ts';
 import { hiddenPaths } from '../../agent/hidden-paths.ts';
 import { nodeConfig } from '../../agent/node-config.ts';
-import { apiVersion, release } from '../../process/version.ts';
+import { apiVersion, ownRelease, release } from '../../process/version.ts';
 import { limits } from '../api/load.ts';
 import { isChosen } from '../components/choice.ts';
 import { isPrivateCluster } from '../components/private-cluster.ts';
@@ -36,8 +36,9 @@ export function clusterOptions(context: StartContext, open: ClusterOptions['http
     address: apiAddress(context),
     store: storeOptions(context),
     member: memberPlan(settings),
-    agree: (store) => agreeOn(store, settings),
-    agreed: readAgreed,
+    release: ownRelease,
+    agree: (store) => agreeOn(store, settings, ownRelease),
+    agreed: (store) => readAgreed(store, ownRelease),
     restore: restore && ((store) => restoreInto(store, restore)),
     api: {
       kinds: allKinds,

@@ -13,6 +13,7 @@ import { clustersHome, DEFAULT_NAME, directoryNamed } from '../../flags/cluster.
 import { CliError } from '../../output/cli-error.ts';
 import { findClusterProcess } from '../../process/cluster-process.ts';
 import { freePort } from '../../process/listen.ts';
+import { ownRelease } from '../../process/version.ts';
 import type { Environment, StartContext } from '../context.ts';
 import { type Directory, openDirectory, otherClusters } from '../directory/directory.ts';
 import type { Settings } from '../flags.ts';
@@ -104,7 +105,7 @@ async function settleAll(
 async function readAgreedIn(settings: Settings, directory: string): Promise<AgreedSettings> {
   const store = await storeDriver(settings.store).open(settings, { directory, clock: systemClock, log: silent });
   try {
-    return await readAgreed(store);
+    return await readAgreed(store, ownRelease);
   } finally {
     await store.close();
   }

@@ -1,6 +1,7 @@
 /** The Lease that shows that a server is alive, and its address. */
 import { createHash } from 'node:crypto';
 import { isIPv6 } from 'node:net';
+import type { Release } from '../../../api/release.ts';
 import { microTimestamp } from '../../../base/time/timestamp.ts';
 import type { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import type { OwnObject } from '../own-objects.ts';
@@ -13,10 +14,24 @@ export const RENEW_INTERVAL_MS = 1_000;
 
 const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 const IDENTITY = 'kube-apiserver';
+/** Selects the leases of servers. */
+export const LEASE_SELECTOR = `${IDENTITY_LABEL}=${IDENTITY}`;
 const ADDRESS_ANNOTATION = 'apiserver.kubernetes.io/advertise-address';
+const VERSION_ANNOTATION = 'apiserver.kubernetes.io/version';
+const LEVEL_ANNOTATION = 'apiserver.kubernetes.io/level';
+/** Leases of components that the server is a candidate for, separated by commas. */
+const CANDIDATE_ANNOTATION = 'apiserver.kubernetes.io/candidate-for';
 
-export interface ServerIdentity {
+/** How a server presents itself to others on the same store. */
+export interface PeerDescription {
+  /** The name of its machine. */
   readonly hostname: string;
+  readonly release: Release;
+  /** The leases of components that it is a candidate for, such as `kube-scheduler`. */
+  readonly candidateFor: readonly string[];
+}
+
+export interface ServerIdentity extends PeerDescription {
   readonly advertise: ServerAddress;
   /** Unique for every process. */
   readonly uid: string;
@@ -33,6 +48,11 @@ export function leaseName({ hostname, advertise }: Pick<ServerIdentity, 'hostnam
   return `apiserver-${hash.slice(0, 26)}`;
 }
 
+/** The holder in a server's lease, which differs for each start. */
+export function holderOf(identity: ServerIdentity): string {
+  return `${leaseName(identity)}_${identity.uid}`;
+}
+
 export function leaseOf(identity: ServerIdentity, now: number): OwnObject {
   const name = leaseName(identity);
   return {
@@ -43,10 +63,15 @@ export function leaseOf(identity: ServerIdentity, now: number): OwnObject {
       metadata: {
         name,
         labels: { [IDENTITY_LABEL]: IDENTITY, 'kubernetes.io/hostname': identity.hostname },
-        annotations: { [ADDRESS_ANNOTATION]: hostPort(identity.advertise) },
+        annotations: {
+          [ADDRESS_ANNOTATION]: hostPort(identity.advertise),
+          [VERSION_ANNOTATION]: identity.release.version,
+          [LEVEL_ANNOTATION]: String(identity.release.level),
+          [CANDIDATE_ANNOTATION]: identity.candidateFor.join(','),
+        },
       },
       spec: {
-        holderIdentity: `${name}_${identity.uid}`,
+        holderIdentity: holderOf(identity),
         leaseDurationSeconds: LEASE_DURATION_MS / 1_000,
         renewTime: microTimestamp(now),
       },
@@ -54,14 +79,27 @@ export function leaseOf(identity: ServerIdentity, now: number): OwnObject {
   };
 }
 
-/** Returns the address and duration of a server's lease; undefined for any other lease. */
-export function readLease({ metadata, spec }: Lease): { server: ServerAddress; durationMs: number } | undefined {
-  if (metadata.labels?.[IDENTITY_LABEL] !== IDENTITY) return undefined;
-  const server = parseHostPort(metadata.annotations?.[ADDRESS_ANNOTATION] ?? '');
-  return server && { server, durationMs: (spec?.leaseDurationSeconds ?? 0) * 1_000 };
+/** A server, as its lease describes it. */
+export interface LeasedServer {
+  readonly address: ServerAddress;
+  /** Undefined when its release does not say. */
+  readonly release: Release | undefined;
+  readonly candidateFor: readonly string[];
 }
 
-function hostPort({ address, port }: ServerAddress): string {
+/** Returns the server and duration of a server's lease; undefined for any other lease. */
+export function readLease({ metadata, spec }: Lease): { server: LeasedServer; durationMs: number } | undefined {
+  if (metadata.labels?.[IDENTITY_LABEL] !== IDENTITY) return undefined;
+  const { annotations = {} } = metadata;
+  const address = parseHostPort(annotations[ADDRESS_ANNOTATION] ?? '');
+  if (!address) return undefined;
+  const { [VERSION_ANNOTATION]: version, [LEVEL_ANNOTATION]: level, [CANDIDATE_ANNOTATION]: components } = annotations;
+  const release = version !== undefined && /^\d+$/.test(level ?? '') ? { version, level: Number(level) } : undefined;
+  const candidateFor = components ? components.split(',') : [];
+  return { server: { address, release, candidateFor }, durationMs: (spec?.leaseDurationSeconds ?? 0) * 1_000 };
+}
+
+export function hostPort({ address, port }: ServerAddress): string {
   return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
 }
 

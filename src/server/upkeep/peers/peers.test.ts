@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Call } from '../../../api/call.ts';
+import type { Release } from '../../../api/release.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
@@ -23,10 +24,19 @@ afterEach(async () => {
   await store.close();
 });
 
+const CURRENT = { version: '0.2.0', level: 2 };
+
+interface StartOptions {
+  isShared?: boolean;
+  over?: MemoryStore;
+  release?: Release;
+  candidateFor?: string[];
+}
+
 /** Two servers in one process share the memory store, as two processes share etcd. */
 async function start(
   advertise: typeof A,
-  { isShared, over = store }: { isShared: boolean; over?: MemoryStore } = { isShared: true },
+  { isShared = true, over = store, release = CURRENT, candidateFor = [] }: StartOptions = {},
 ): Promise<Server> {
   const server = await createServer({
     store: over,
@@ -34,7 +44,7 @@ async function start(
     clock,
     freeze: true,
     advertise,
-    sharedFrom: isShared ? 'host' : undefined,
+    peer: isShared ? { hostname: 'host', release, candidateFor } : undefined,
   });
   servers.push(server);
   return server;
@@ -78,6 +88,7 @@ describe('servers on one store', () => {
       metadata: {
         name: expect.stringMatching(/^apiserver-[0-9a-f]{26}$/),
         labels: { 'kubernetes.io/hostname': 'host' },
+        annotations: { 'apiserver.kubernetes.io/version': '0.2.0', 'apiserver.kubernetes.io/level': '2' },
       },
       spec: {
         leaseDurationSeconds: 4,
@@ -157,6 +168,45 @@ describe('servers on one store', () => {
     }
     for (const each of seen) expect(each).toEqual(['192.0.2.1:6443', '192.0.2.2:6443']);
     expect(await leases()).toHaveLength(2);
+  });
+
+  describe('of different releases', () => {
+    const candidateFor = ['kube-scheduler'];
+    const older = { release: { version: '0.1.3', level: 1 }, candidateFor };
+
+    it('know which of them is older, for the components that it is a candidate for', async () => {
+      const a = await start(A, { candidateFor });
+      const b = await start(B, older);
+      await a.join();
+      const seen: boolean[] = [];
+      a.others?.onChange(() => seen.push(a.others?.hasOlderCandidate('kube-scheduler') ?? false));
+      expect(a.others?.hasOlderCandidate('kube-scheduler')).toBe(false);
+      const leave = await b.join();
+      await clock.advance(0);
+      expect(a.others?.hasOlderCandidate('kube-scheduler')).toBe(true);
+      expect(a.others?.hasOlderCandidate('kube-controller-manager')).toBe(false);
+      expect(b.others?.hasOlderCandidate('kube-scheduler')).toBe(false);
+      await clock.advance(3 * LEASE_DURATION_MS);
+      await leave();
+      await clock.advance(0);
+      expect(a.others?.hasOlderCandidate('kube-scheduler')).toBe(false);
+      expect(seen).toEqual([true, false]);
+    });
+
+    it('count as gone when the lease of the older one has expired', async () => {
+      const a = await start(A, { candidateFor });
+      await a.join();
+      const b = await start(B, older);
+      await b.join();
+      await clock.advance(RENEW_INTERVAL_MS);
+      expect(a.others?.hasOlderCandidate('kube-scheduler')).toBe(true);
+      servers.splice(servers.indexOf(b), 1);
+      b.close();
+      for (let past = 0; past < LEASE_DURATION_MS + RENEW_INTERVAL_MS; past += RENEW_INTERVAL_MS) {
+        await clock.advance(RENEW_INTERVAL_MS);
+      }
+      expect(a.others?.hasOlderCandidate('kube-scheduler')).toBe(false);
+    });
   });
 
   it('leave the last address when the last one stops', async () => {

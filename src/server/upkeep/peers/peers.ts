@@ -1,4 +1,5 @@
 import type { Handle } from '../../../api/call.ts';
+import { compareReleases } from '../../../api/release.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
@@ -7,8 +8,17 @@ import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Cache } from '../../objects/cache/cache.ts';
 import { type OwnObject, put, remove } from '../own-objects.ts';
 import { Upkeep, type UpkeepPorts } from '../upkeep.ts';
-import { endpointsFor, isFurtherSlice, NAMESPACE, SERVICE, type ServerAddress, slicesFor } from './endpoints.ts';
-import { LEASE_NAMESPACE, leaseName, leaseOf, RENEW_INTERVAL_MS, readLease, type ServerIdentity } from './lease.ts';
+import { endpointsFor, isFurtherSlice, NAMESPACE, SERVICE, slicesFor } from './endpoints.ts';
+import {
+  holderOf,
+  LEASE_NAMESPACE,
+  type LeasedServer,
+  leaseName,
+  leaseOf,
+  RENEW_INTERVAL_MS,
+  readLease,
+  type ServerIdentity,
+} from './lease.ts';
 
 export interface PeersOptions {
   readonly identity: ServerIdentity;
@@ -16,8 +26,18 @@ export interface PeersOptions {
   readonly core: UpkeepPorts;
 }
 
+/** The other servers on the store, which this one knows by their leases. */
+export interface OtherServers {
+  /** The holder in this server's own lease. */
+  readonly holder: string;
+  /** Reports whether a server of an older release is a candidate for this lease of a component. */
+  hasOlderCandidate(lease: string): boolean;
+  /** Calls the listener when a server has come, gone, or has another release. Returns what removes the listener. */
+  onChange(listener: () => void): () => void;
+}
+
 interface SeenLease {
-  readonly server: ServerAddress;
+  readonly server: LeasedServer;
   readonly durationMs: number;
   readonly resourceVersion: string;
   /** Time when this version was first seen here. */
@@ -25,11 +45,12 @@ interface SeenLease {
 }
 
 /** Maintains this server's lease, and the endpoints for all leases of servers on the same store. */
-export class Peers {
+export class Peers implements OtherServers {
   readonly #options: PeersOptions;
   readonly #name: string;
   readonly #leases = new Map<string, SeenLease>();
   readonly #upkeep: Upkeep;
+  readonly #listeners = new Set<() => void>();
   #isMember = false;
   /** When this server last renewed its own lease, and since when it has done so without a break. */
   #renewedAt = 0;
@@ -46,6 +67,29 @@ export class Peers {
       backoff: { base: RENEW_INTERVAL_MS, max: RENEW_INTERVAL_MS, jitter: 0 },
       reconcile: (key) => (key === OWN_LEASE ? this.#renew() : this.#reconcile()),
     });
+  }
+
+  get holder(): string {
+    return holderOf(this.#options.identity);
+  }
+
+  hasOlderCandidate(lease: string): boolean {
+    const { release: own } = this.#options.identity;
+    return this.#others().some(
+      ([
+        ,
+        {
+          server: { release, candidateFor },
+        },
+      ]) => {
+        return release !== undefined && candidateFor.includes(lease) && compareReleases(release, own) < 0;
+      },
+    );
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   /** Resolves when this server is among the endpoints. */
@@ -109,7 +153,7 @@ export class Peers {
     this.#upkeep.follow([Lease], ({ at, entry }) => {
       if (at.namespace !== LEASE_NAMESPACE) return;
       if (entry) this.#see(at.name, entry.hub(Lease) as Lease, entry.revision);
-      else if (this.#leases.delete(at.name)) this.#upkeep.loop.add(ENDPOINTS);
+      else if (this.#leases.delete(at.name)) this.#changed();
     });
     this.#upkeep.follow([Endpoints, EndpointSlice], ({ at }) => {
       if (at.namespace === NAMESPACE && at.name.startsWith(SERVICE)) this.#upkeep.loop.add(ENDPOINTS);
@@ -122,7 +166,12 @@ export class Peers {
     const known = this.#leases.get(name);
     const seenAt = this.#now();
     this.#leases.set(name, { ...read, resourceVersion: String(revision), seenAt });
-    if (!known || !deepEqual(known.server, read.server)) this.#upkeep.loop.add(ENDPOINTS);
+    if (!known || !deepEqual(known.server, read.server)) this.#changed();
+  }
+
+  #changed(): void {
+    this.#upkeep.loop.add(ENDPOINTS);
+    for (const listener of [...this.#listeners]) listener();
   }
 
   /** Removes expired leases and writes the endpoints of the others. */
@@ -132,7 +181,7 @@ export class Peers {
       let leftMs = this.#leftMs(lease);
       if (leftMs <= 0) {
         if (await remove(handle, { ...LEASES, name }, lease.resourceVersion)) {
-          this.#leases.delete(name);
+          if (this.#leases.delete(name)) this.#changed();
           continue;
         }
         // It was renewed meanwhile.
@@ -149,7 +198,7 @@ export class Peers {
 
   async #publish(): Promise<void> {
     const { handle, core, identity } = this.#options;
-    const others = this.#others().map(([, { server }]) => server);
+    const others = this.#others().map(([, { server }]) => server.address);
     const servers = this.#isMember ? [identity.advertise, ...others] : others;
     // Without any server, clients are better off with addresses that may come back.
     if (servers.length === 0) return;
