@@ -1,7 +1,7 @@
 /**
  * The keys by which members of etcd and servers know each other, in DIR/etcd/pki: an authority of their own, so that no certificate
  * of the cluster's authority opens etcd, and one certificate for each server and its member. All servers have the authority's key, and
- * with it everything that is in etcd: certificates are valid as long as the authority.
+ * with it everything that is in etcd: an end of a certificate would stop none of them, only a cluster that nobody restarts.
  */
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -11,10 +11,12 @@ import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { TlsOptions } from '../../protocols/grpc/client.ts';
 import { type Identity, issue, issuerOf, newIssuer, newKey } from '../../protocols/x509/certificate.ts';
-import { AUTHORITY_LIFETIME_MS, BACKDATED_MS, pemOf, readIdentity, writeIdentity } from '../keys/pki.ts';
+import { BACKDATED_MS, pemOf, readIdentity, writeIdentity } from '../keys/pki.ts';
 import type { MemberPaths } from './paths.ts';
 
 const AUTHORITY = { commonName: 'quarterdeck-etcd-ca' };
+/** The date of certificates that have no end (RFC 5280, section 4.1.2.5). */
+const NO_END = Date.UTC(9999, 11, 31, 23, 59, 59);
 
 export interface MemberKeysOptions {
   readonly paths: MemberPaths;
@@ -32,14 +34,13 @@ export async function openMemberKeys(options: MemberKeysOptions): Promise<TlsOpt
   const known = await readIdentity(paths.pki, 'member');
   if (known && isFor(known.certificate, authority, host)) return tlsOf(authority, known);
   const { privateKey, publicKey } = await newKey();
-  const notAfter = Date.parse(new X509Certificate(authority.certificate).validTo);
   const request = {
     subject: { commonName: 'quarterdeck-etcd-member' },
     publicKey,
     usage: 'peer',
     names: [host],
   } as const;
-  const validity = { notBefore: clock.now() - BACKDATED_MS, notAfter };
+  const validity = { notBefore: clock.now() - BACKDATED_MS, notAfter: NO_END };
   const certificate = issue({ ...request, ...validity }, issuerOf(authority.certificate, authority.key), random);
   const identity = { certificate, key: privateKey };
   await writeIdentity(paths.pki, 'member', identity);
@@ -48,8 +49,7 @@ export async function openMemberKeys(options: MemberKeysOptions): Promise<TlsOpt
 
 async function newAuthority({ paths, clock, random }: MemberKeysOptions): Promise<Identity> {
   const { privateKey: key, publicKey } = await newKey();
-  const now = clock.now();
-  const validity = { notBefore: now - BACKDATED_MS, notAfter: now + AUTHORITY_LIFETIME_MS };
+  const validity = { notBefore: clock.now() - BACKDATED_MS, notAfter: NO_END };
   const request = { subject: AUTHORITY, publicKey, usage: 'authority', ...validity } as const;
   const identity = { certificate: issue(request, newIssuer(AUTHORITY, key), random), key };
   await writeIdentity(paths.pki, 'ca', identity);
