@@ -1,4 +1,4 @@
-/** Machines as network namespaces on one switch, whose wires can be cut, in one direction too, or lose packets. It needs root. */
+/** Machines as network namespaces on one switch, whose wires can be cut, in one direction too, lose packets, or be narrow. It needs root. */
 import { execFileSync } from 'node:child_process';
 
 /** Packets from a machine to another one that the switch drops. Undefined stands for any machine. */
@@ -12,6 +12,8 @@ export interface Drop {
 const NETWORK = '192.168.250';
 /** The address of this process. */
 const OWN_ADDRESS = `${NETWORK}.250`;
+/** A packet waits for up to 0.3 seconds; what would have to wait longer is lost. */
+const NARROW = ['rate', '2mbit', 'burst', '3000', 'latency', '300ms'];
 const NSENTER = '/usr/bin/nsenter';
 
 export class Machines {
@@ -66,6 +68,22 @@ export class Machines {
     return () => {
       for (const each of drops) this.#drops.delete(each);
       this.#apply();
+    };
+  }
+
+  /**
+   * Makes a wire narrow in both directions, so that packets wait before it, until the returned function is called. Delay alone would need
+   * a kernel with netem.
+   */
+  narrow(name: string): () => void {
+    const ends = [
+      { machine: 'switch', device: `to-${name}` },
+      { machine: name, device: 'eth0' },
+    ];
+    const change = (verb: string, device: string) => ['tc', 'qdisc', verb, 'dev', device, 'root', 'tbf', ...NARROW];
+    for (const { machine, device } of ends) this.#run(machine, change('add', device));
+    return () => {
+      for (const { machine, device } of ends) this.#run(machine, change('delete', device));
     };
   }
 

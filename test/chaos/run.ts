@@ -1,18 +1,21 @@
 /**
  * Breaks programs, machines and wires of a cluster while clients work in it, and checks that it kept its promises:
  *
- *   npm run chaos -- --minutes 60 --seed N
+ *   npm run chaos -- --minutes 60 --seed N [--store external] [--only isolate,disk]
  */
 
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { dice } from '../crash/random.ts';
-import { chooseFaults } from './faults.ts';
+import { Chooser, missingFaults } from './faults.ts';
 import { Site } from './site.ts';
 import { Workload } from './workload.ts';
 
 const { values } = parseArgs({
   options: {
+    only: { type: 'string', default: '' },
+    store: { type: 'string', default: 'ha' },
     minutes: { type: 'string', default: '60' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
@@ -22,30 +25,39 @@ const { values } = parseArgs({
 const MAX_GAP_MS = 5_000;
 const MIN_FAULT_MS = 3_000;
 const MAX_FAULT_MS = 15_000;
+const OUTPUTS = join(import.meta.dirname, '..', '..', '.cache', 'chaos', values.seed);
 
 const started = performance.now();
 const end = started + Number(values.minutes) * 60_000;
 const next = dice(Number(values.seed));
 const problems: string[] = [];
 
-console.log(`seed ${values.seed}, ${values.minutes} minutes`);
-const site = await Site.open();
+if (values.store !== 'ha' && values.store !== 'external') throw new Error('--store is ha or external');
+console.log(`seed ${values.seed}, ${values.minutes} minutes, store ${values.store}`);
+for (const missing of missingFaults) console.log(`left out: ${missing}`);
+const site = await Site.open(values.store);
 try {
+  const only = values.only.split(',').filter((part) => part !== '');
+  const chooser = new Chooser(site, next, only);
   const workload = await Workload.start(site);
   say('the workload runs');
   let rounds = 0;
-  for (; performance.now() < end; rounds++) await runRound(workload, `round-${rounds}`);
+  for (; performance.now() < end; rounds++) await runRound(chooser, workload, `round-${rounds}`);
   for (const problem of await workload.stop()) note(problem);
   console.log(
     `${rounds} rounds of faults (seed ${values.seed}), ${workload.operations} reads and writes, ${problems.length} problems`,
   );
 } finally {
+  if (problems.length > 0) {
+    await site.saveOutputs(OUTPUTS);
+    console.log(`the programs' output is in ${OUTPUTS}`);
+  }
   await site.close();
 }
 process.exit(problems.length > 0 ? 1 : 0);
 
-async function runRound(workload: Workload, round: string): Promise<void> {
-  const faults = await chooseFaults(site, next);
+async function runRound(chooser: Chooser, workload: Workload, round: string): Promise<void> {
+  const faults = await chooser.next();
   const duration = MIN_FAULT_MS + next(MAX_FAULT_MS - MIN_FAULT_MS);
   say(`${round}: ${faults.map(({ text }) => text).join('; ')} for ${duration} ms`);
   const began = performance.now();

@@ -1,11 +1,15 @@
 /** The machines of a run with their programs: servers with etcd on some, agents on the others. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { untilPrints } from '../e2e/machines/landscape.ts';
 import { type Qd, runQd, spawnProgram, startQd } from '../e2e/program.ts';
+import { MachineClock } from './clocks.ts';
+import { Disk } from './disks.ts';
+import { type Etcd, ExternalEtcd, OwnEtcd, type ServerMachine } from './etcd.ts';
 import { Machines } from './machines.ts';
 
 export const SERVERS = ['s1', 's2', 's3'] as const;
@@ -14,26 +18,35 @@ export const AGENTS = ['n1', 'n2', 'n3'] as const;
 /** A program of the cluster: each machine has at most one of each sort. */
 export type Program = 'etcd' | 'server' | 'agent';
 
-const PORTS = { client: 2379, peer: 2380, server: 6443 };
-/** Size of a server's disk, which a fault fills. */
-const DISK_MB = 400;
+/** Where the objects are: in the etcd of `qd up --ha`, or in one beside it. */
+export type StoreChoice = 'ha' | 'external';
+
+const PORT = ['--port', '6443'];
 /** Ranges that no other test uses. */
 const RANGES = ['--cluster-cidr', '10.236.0.0/16', '--service-cluster-ip-range', '10.237.0.0/16'];
-const ETCD_FLAGS = ['--heartbeat-interval=100', '--election-timeout=1000'];
+const IMAGES_MB = 1_600;
 
 export class Site {
   readonly machines = new Machines([...SERVERS, ...AGENTS]);
   readonly #directory: string;
+  readonly #serverMachines = new Map<string, ServerMachine>();
+  readonly #disks = new Map<string, Disk>();
+  readonly #clocks = new Map<string, MachineClock>();
   readonly #children = new Map<string, ChildProcess>();
   readonly #servers = new Map<string, Qd>();
+  /** What programs have printed, by their names. */
+  readonly #outputs = new Map<string, string>();
+  readonly #etcd: Etcd;
   #join: readonly string[] = [];
 
-  private constructor(directory: string) {
+  private constructor(directory: string, store: StoreChoice) {
     this.#directory = directory;
+    const machines = SERVERS.map((name) => this.#serverMachine(name));
+    this.#etcd = store === 'ha' ? new OwnEtcd(machines) : new ExternalEtcd(machines);
   }
 
-  static async open(): Promise<Site> {
-    const site = new Site(await mkdtemp(join(tmpdir(), 'qd-chaos-')));
+  static async open(store: StoreChoice): Promise<Site> {
+    const site = new Site(await mkdtemp(join(tmpdir(), 'qd-chaos-')), store);
     try {
       await site.#start();
     } catch (error) {
@@ -44,15 +57,18 @@ export class Site {
   }
 
   async #start(): Promise<void> {
+    const images = this.#path('images');
+    await mkdir(images);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${IMAGES_MB}m,mode=0700`, 'chaos', images]);
+    for (const name of SERVERS)
+      this.#disks.set(name, new Disk(this.#path(name), images, `${basename(this.#directory)}-${name}`));
+    for (const name of [...SERVERS, ...AGENTS]) this.#clocks.set(name, new MachineClock(this.#path(`${name}-clock`)));
+    await this.#etcd.start();
     for (const name of SERVERS) {
-      await mkdir(this.#path(name));
-      execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m,mode=0700`, 'chaos', this.#path(name)]);
+      const flags = await this.#etcd.flags(this.#serverMachine(name), () => this.#printed('qd up', '--server'));
+      await this.#startServer(name, name === 's1' ? [...flags, ...RANGES] : flags);
     }
-    await Promise.all(SERVERS.map((name) => this.#startEtcd(name)));
-    for (const name of SERVERS) await this.#startServer(name);
-    const { code, stdout, stderr } = await runQd(['token', 'create', '--kubeconfig', this.server('s1').kubeconfig]);
-    if (code !== 0) throw new Error(`qd token create ended with ${code}: ${stderr}`);
-    this.#join = stdout.slice(stdout.indexOf('qd agent')).trim().split(/\s+/).slice(2);
+    this.#join = await this.#printed('qd agent');
     for (const name of AGENTS) await this.#startAgent(name);
   }
 
@@ -62,41 +78,55 @@ export class Site {
     return found;
   }
 
-  /** The path of a server's disk. */
-  disk(name: string): string {
-    return this.#path(name);
+  /** The disk of a machine with a server. */
+  disk(name: string): Disk {
+    return this.#disks.get(name)!;
+  }
+
+  clock(name: string): MachineClock {
+    return this.#clocks.get(name)!;
   }
 
   /** The machine whose member leads etcd. */
   async leader(): Promise<string> {
-    const statuses = await Promise.all(SERVERS.map((name) => this.#status(name)));
-    const led = statuses.find((status) => status !== undefined && status.header.member_id === status.leader);
-    return SERVERS[statuses.indexOf(led)] ?? 's1';
+    return (await this.#etcd.leader()) ?? 's1';
   }
 
   pids(machine: string, program: Program): readonly number[] {
-    const pid = this.#children.get(`${machine} ${program}`)?.pid;
-    return pid === undefined ? [] : [pid];
+    if (program === 'etcd') return this.#etcd.pids(machine);
+    const child = this.#children.get(`${machine} ${program}`);
+    return child?.pid === undefined || hasEnded(child) ? [] : [child.pid];
   }
 
   async kill(machine: string, program: Program): Promise<void> {
     const child = this.#children.get(`${machine} ${program}`);
-    if (!child || hasEnded(child)) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    const ended = child && !hasEnded(child) ? once(child, 'exit') : undefined;
+    this.signal(machine, program, 'SIGKILL');
+    await ended;
   }
 
   signal(machine: string, program: Program, signal: NodeJS.Signals): void {
     for (const pid of this.pids(machine, program)) process.kill(pid, signal);
   }
 
-  /** Starts every program that does not run. */
+  /** Starts every program that does not run, as the service manager of a machine would. */
   async startMissing(): Promise<void> {
     const isMissing = (machine: string, program: Program) => hasEnded(this.#children.get(`${machine} ${program}`)!);
-    const etcds = SERVERS.filter((name) => isMissing(name, 'etcd')).map((name) => this.#startEtcd(name));
-    await Promise.all(etcds);
-    for (const name of SERVERS) if (isMissing(name, 'server')) await this.#startServer(name);
+    await this.#etcd.start();
+    // As many as are needed for a majority may wait for each other.
+    await Promise.all(SERVERS.filter((name) => isMissing(name, 'server')).map((name) => this.#startServer(name, [])));
     for (const name of AGENTS) if (isMissing(name, 'agent')) await this.#startAgent(name);
+  }
+
+  /** Writes what the programs have printed to files of a directory. */
+  async saveOutputs(directory: string): Promise<void> {
+    await mkdir(directory, { recursive: true });
+    for (const [name, qd] of this.#servers) this.#keepOutput(`${name} server`, qd.output());
+    for (const name of SERVERS) {
+      const log = join(this.#path(name), 'data', 'etcd', 'etcd.log');
+      if (existsSync(log)) await copyFile(log, join(directory, `${name}-etcd.log`));
+    }
+    for (const [name, text] of this.#outputs) await writeFile(join(directory, `${name.replace(' ', '-')}.log`), text);
   }
 
   async close(): Promise<void> {
@@ -104,12 +134,14 @@ export class Site {
       await this.kill(name, 'agent');
       await runQd(['reset', '--yes', '--data-dir', this.#path(name)], { enter: this.machines.enter(name) });
     }
+    for (const name of SERVERS) await this.kill(name, 'server');
     for (const name of SERVERS) {
-      await this.kill(name, 'server');
       await this.kill(name, 'etcd');
-      // Helpers of a killed server end a moment after it.
-      execFileSync('umount', ['--lazy', this.#path(name)]);
+      const data = join(this.#path(name), 'data');
+      await runQd(['reset', '--yes', '--data-dir', data], { enter: this.machines.enter(name) });
+      this.#disks.get(name)?.unmount();
     }
+    execFileSync('umount', ['--lazy', this.#path('images')]);
     this.machines.close();
     await rm(this.#directory, { recursive: true, force: true });
   }
@@ -118,39 +150,36 @@ export class Site {
     return join(this.#directory, name);
   }
 
-  #url(name: string, port: number): string {
-    return `http://${this.machines.address(name)}:${port}`;
+  #serverMachine(name: string): ServerMachine {
+    const known = this.#serverMachines.get(name);
+    if (known) return known;
+    const { machines } = this;
+    const created = {
+      name,
+      address: machines.address(name),
+      directory: this.#path(name),
+      enter: machines.enter(name),
+    };
+    this.#serverMachines.set(name, created);
+    return created;
   }
 
-  async #startEtcd(name: string): Promise<void> {
-    const [first, ...rest] = this.machines.enter(name);
-    const client = this.#url(name, PORTS.client);
-    const peer = this.#url(name, PORTS.peer);
-    const args = [
-      ...[`--name=${name}`, `--data-dir=${join(this.#path(name), 'etcd')}`],
-      ...[`--listen-client-urls=${client}`, `--advertise-client-urls=${client}`],
-      ...[`--listen-peer-urls=${peer}`, `--initial-advertise-peer-urls=${peer}`],
-      `--initial-cluster=${SERVERS.map((each) => `${each}=${this.#url(each, PORTS.peer)}`).join(',')}`,
-      ...ETCD_FLAGS,
-    ];
-    const env = { ...process.env, ETCD_UNSUPPORTED_ARCH: process.arch };
-    const child = spawn(first!, [...rest, 'etcd', ...args], { stdio: ['ignore', 'pipe', 'pipe'], env });
-    this.#children.set(`${name} etcd`, child);
-    await untilPrints(child, 'ready to serve client requests');
-    for (const stream of [child.stdout, child.stderr]) stream.removeAllListeners('data').resume();
+  /** The flags of the command that `qd token create` prints. */
+  async #printed(command: string, ...flags: readonly string[]): Promise<readonly string[]> {
+    const args = ['token', 'create', ...flags, '--kubeconfig', this.server('s1').kubeconfig];
+    const { code, stdout, stderr } = await runQd(args);
+    if (code !== 0) throw new Error(`qd token create ended with ${code}: ${stderr}`);
+    return stdout.slice(stdout.indexOf(command)).trim().split(/\s+/).slice(2);
   }
 
-  async #startServer(name: string): Promise<void> {
-    // Its own member comes first.
-    const endpoints = [name, ...SERVERS.filter((each) => each !== name)].map((each) => this.#url(each, PORTS.client));
-    const key = name === 's1' ? [] : ['--encryption-key-file', join(this.#path('s1'), 'data', 'encryption.key')];
-    const store = ['--store', 'etcd', '--etcd-servers', endpoints.join(',')];
-    const at = ['--bind-address', this.machines.address(name), '--port', String(PORTS.server)];
-    const directory = this.#path(name);
+  async #startServer(name: string, flags: readonly string[]): Promise<void> {
+    const before = this.#servers.get(name)?.output();
+    if (before !== undefined) this.#keepOutput(`${name} server`, before);
     const qd = await startQd({
-      directory,
-      flags: [...store, ...RANGES, ...key, ...at],
-      enter: this.machines.enter(name),
+      directory: this.#path(name),
+      flags: [...PORT, ...flags],
+      enter: [...this.disk(name).enter, ...this.machines.enter(name)],
+      env: this.clock(name).env,
     });
     this.#servers.set(name, qd);
     this.#children.set(`${name} server`, qd.child);
@@ -160,24 +189,15 @@ export class Site {
     const first = ['--node-name', name, '--runtime', 'process', '--allow-host-image', ...this.#join];
     const flags = this.#children.has(`${name} agent`) ? [] : first;
     const args = ['agent', '--data-dir', this.#path(name), ...flags];
-    const child = spawnProgram('qd', args, { enter: this.machines.enter(name) });
+    const child = spawnProgram('qd', args, { enter: this.machines.enter(name), env: this.clock(name).env });
     this.#children.set(`${name} agent`, child);
+    const onData = (chunk: Buffer) => this.#keepOutput(`${name} agent`, String(chunk));
+    for (const stream of [child.stdout, child.stderr]) stream?.on('data', onData);
     await untilPrints(child, 'joined');
-    for (const stream of [child.stdout, child.stderr]) stream?.removeAllListeners('data').resume();
   }
 
-  async #status(name: string): Promise<any> {
-    try {
-      const signal = AbortSignal.timeout(1_000);
-      const answer = await fetch(`${this.#url(name, PORTS.client)}/v3/maintenance/status`, {
-        method: 'POST',
-        body: '{}',
-        signal,
-      });
-      return await answer.json();
-    } catch {
-      return undefined;
-    }
+  #keepOutput(program: string, text: string): void {
+    this.#outputs.set(program, (this.#outputs.get(program) ?? '') + text);
   }
 }
 
