@@ -41,6 +41,11 @@ const NOT_RUN: readonly { readonly document: string; readonly command: string; r
     'scp ~/.quarterdeck/quarterdeck/encryption.key other:',
     'qd up --store etcd --etcd-servers https://etcd.example:2379 --bind-address 10.0.0.2 --encryption-key-file encryption.key',
   ].map((command) => ({ document: 'docs/operating.md', command, reason: 'it needs two machines and an etcd' })),
+  ...stepsOf(textOf('docs/machines.md')).map(({ command }) => ({
+    document: 'docs/machines.md',
+    command,
+    reason: 'it needs machines: see test/e2e/machines/documented.programs.test.ts',
+  })),
   ...['npm run bench', 'npm run bench -- --only get,create', 'npm run bench -- --seconds 2 --json'].map((command) => {
     return { document: 'bench/README.md', command, reason: 'it measures for minutes' };
   }),
