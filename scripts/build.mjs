@@ -35,8 +35,8 @@ const FUNCTION = {
 /** V8 compiles for the flags that it runs with, and not at all where Node applies source maps. */
 const NO_OPTIONS = { NODE_OPTIONS: '' };
 
-/** Builds, unless dist/ is newer than all sources. */
-export async function build() {
+/** Builds, unless dist/ is newer than all sources. `keepsCode`: with the code that V8 compiles, which takes longer than the rest. */
+export async function build({ keepsCode = true } = {}) {
   if (isUpToDate()) return;
   mkdirSync(dist, { recursive: true });
   writeFileSync(join(dist, 'package.json'), '{"type":"commonjs"}\n');
@@ -73,8 +73,10 @@ export async function build() {
     chmodSync(join(dist, `${program}.next.js`), 0o755);
     renameSync(join(dist, `${program}.next.js`), join(dist, `${program}.js`));
   }
-  await keepCompiled();
-  keepTestingCompiled(testing);
+  if (keepsCode) {
+    await keepCompiled();
+    keepTestingCompiled(testing);
+  }
   const isOld = (file) =>
     HASHED.some((name) => file.startsWith(name)) &&
     ![main, agent, front, keeper, daemon, yaml, testing].some((name) => file.startsWith(name));
