@@ -188,10 +188,12 @@ async function runMember(
     joined: () => end.abort(new Error('the node joins again')),
   });
   const servers = failoverTransport({
-    servers: [server, ...(await knownServers(directory))],
+    given: server,
+    known: await knownServers(directory),
     identity: certificate,
     connect: (url, identity) => httpsTransport({ server: url, ca, ...identity, clock, userAgent: 'qd-agent' }),
     clock,
+    random,
     log,
   });
   const transport = rejoin.noticing(servers);
@@ -218,7 +220,7 @@ async function runMember(
     },
   });
   const [endpoints, dns] = await Promise.all([
-    followServers(following, (found) => servers.use([server, ...found])),
+    followServers(following, (found) => servers.use(found)),
     flags.clusterDns?.length ? undefined : followClusterDns(following),
   ]);
   const daemon = new OwnServiceDaemon({ dataDirectory: directory, clusterDomain, clock, random, log });

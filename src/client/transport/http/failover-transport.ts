@@ -1,92 +1,169 @@
 /**
  * A transport to the servers of one cluster. It uses one of them, and moves to another when that one does not answer or is not
- * ready: connections to the former one are closed, so that calls and watches begin anew.
+ * ready: connections to the former one are closed, so that calls and watches begin anew. Clients spread over the servers by chance,
+ * and spread again, at different times, when a server has come back.
  */
 import { ApiError } from '../../../api/errors.ts';
 import type { Logger } from '../../../base/log.ts';
-import type { Clock, Timer } from '../../../base/time/clock.ts';
+import type { Random } from '../../../base/random.ts';
+import { type Clock, sleep, type Timer } from '../../../base/time/clock.ts';
+import type { Verb } from '../../../kinds/kind.ts';
 import type { Connection } from '../../kubeconfig/kubeconfig.ts';
 import { wasNeverSent } from '../never-sent.ts';
-import type { Transport } from '../transport.ts';
-import type { HttpsTransport } from './https-transport.ts';
+import type { Request, Transport } from '../transport.ts';
+import { ServerRanking } from './server-ranking.ts';
+import { bestReady, type ServerTransport, UsedServer } from './used-server.ts';
 
 type Identity = { readonly cert: string; readonly key: string };
 
 export interface FailoverOptions {
-  /** URLs; the first one is used until it does not answer. */
-  readonly servers: readonly [string, ...string[]];
+  /** The URL that the client was given. When it is none of the servers, it is used only while none of those is ready. */
+  readonly given: string;
+  /** URLs of the servers that are known from before. */
+  readonly known: readonly string[];
   readonly identity: Pick<Connection, 'cert' | 'key'>;
   readonly connect: (server: string, identity: Pick<Connection, 'cert' | 'key'>) => ServerTransport;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Logger;
 }
-
-export type ServerTransport = Pick<HttpsTransport, 'call' | 'watch' | 'ready' | 'renew' | 'close'>;
 
 export interface FailoverTransport extends Transport {
   /** URL of the server that is used now. */
   readonly server: string;
-  /** The servers that there are now. The one that is used stays until it does not answer. */
+  /** The servers that there are now. The one that is used stays until it does not answer, or it is time to move to a better one. */
   use(servers: readonly string[]): void;
   /** Replaces the client certificate from the next connection on. */
   renew(identity: Identity): void;
   close(): void;
 }
 
-/** A server that is gone without a word is noticed within an interval and a timeout. */
+/** A server that is gone without a word is noticed within this interval and the timeouts of `healthOf`. */
 const PROBE_INTERVAL_MS = 1_000;
 const PROBE_TIMEOUT_MS = 1_000;
 
+/** Time after which a server is left that answers and is not ready: when etcd elects a leader, all servers are so for seconds. */
+const MAX_UNREADY_MS = 5_000;
+
+/** Time after which a client returns to a better server, and the time over which the clients of a cluster spread it. */
+const MIN_RETURN_MS = 10_000;
+const RETURN_SPREAD_MS = 50_000;
+
+const READS: ReadonlySet<Verb> = new Set(['get', 'list', 'watch']);
+
 export function failoverTransport(options: FailoverOptions): FailoverTransport {
-  const { connect, clock, log } = options;
+  const { given, connect, clock, random, log } = options;
+  const ranking = new ServerRanking(random);
   let { identity } = options;
-  let servers = new Set<string>(options.servers);
-  let current = open(options.servers[0]);
+  let servers = ranking.sort(options.known);
+  let current = open(servers[0] ?? given);
   let checking: Promise<void> | undefined;
   let timer: Timer | undefined;
+  let returning: Timer | undefined;
+  /** When the current server was found not to be ready; undefined: it is. */
+  let unreadySince: number | undefined;
+  let isLearned = false;
   let isClosed = false;
-  const others = () => [...servers].filter((server) => server !== current.server);
   wait();
 
-  function open(server: string): { readonly server: string; readonly transport: ServerTransport } {
-    return { server, transport: connect(server, identity) };
+  function open(server: string): UsedServer {
+    return new UsedServer(server, connect(server, identity));
+  }
+
+  /** All servers, best first. */
+  function all(): readonly string[] {
+    return servers.includes(given) ? servers : [...servers, given];
+  }
+
+  /** Servers that are better than the one that is used. There is nothing to balance with a single one. */
+  function better(): readonly string[] {
+    const index = servers.indexOf(current.server);
+    return servers.length < 2 ? [] : index < 0 ? servers : servers.slice(0, index);
   }
 
   function wait(): void {
     timer?.cancel();
-    if (others().length > 0 && !isClosed) timer = clock.timer(PROBE_INTERVAL_MS, () => void check());
+    if (isClosed) return;
+    if (all().length > 1) timer = clock.timer(PROBE_INTERVAL_MS, () => void check());
+    if (better().length === 0) {
+      returning?.cancel();
+      returning = undefined;
+    } else {
+      returning ??= clock.timer(MIN_RETURN_MS + random.int(RETURN_SPREAD_MS), () => void goBack());
+    }
   }
 
-  /** Resolves when the current server is known to be ready, or another one is used, or there is no better one. */
-  function check(): Promise<void> {
-    checking ??= probe().finally(() => {
+  /** One at a time: each may replace the server. */
+  function exclusively(work: () => Promise<void>): Promise<void> {
+    checking ??= work().finally(() => {
       checking = undefined;
       wait();
     });
     return checking;
   }
 
+  /** Resolves when the current server is known to be ready, or another one is used, or there is no better one. */
+  const check = () => exclusively(probe);
+
   async function probe(): Promise<void> {
-    if (others().length === 0 || (await isReady(current.transport))) return;
-    const candidates = others().map(open);
-    const found = await firstReady(candidates);
-    for (const each of candidates) if (each !== found || isClosed) each.transport.close();
-    if (!found || isClosed) return;
-    log.warn('the server does not answer; another one is used', { server: current.server, next: found.server });
-    const former = current;
-    current = found;
-    former.transport.close();
+    const others = all().filter((server) => server !== current.server);
+    if (others.length === 0) return;
+    const health = await healthOf(current.transport, clock);
+    if (health === 'ready') unreadySince = undefined;
+    else unreadySince ??= clock.now();
+    if (unreadySince === undefined || (health === 'unready' && clock.now() - unreadySince < MAX_UNREADY_MS)) return;
+    const found = await firstOf(others);
+    if (!found) return;
+    log.warn('the server does not answer or is not ready; another one is used', {
+      server: current.server,
+      next: found.server,
+    });
+    replaceBy(found).close();
   }
 
-  async function withFailover<T>(work: (transport: ServerTransport) => Promise<T>): Promise<T> {
+  /** Returns the former server. */
+  function replaceBy(found: UsedServer): UsedServer {
+    const former = current;
+    current = found;
+    unreadySince = undefined;
+    return former;
+  }
+
+  /** Moves to a better server that is ready. Calls that run end where they are; watches go on at the other server. */
+  function goBack(): Promise<void> {
+    returning = undefined;
+    return exclusively(async () => {
+      const found = await firstOf(better());
+      if (!found) return;
+      log.info('another server is used, to balance their load', { server: current.server, next: found.server });
+      replaceBy(found).retire();
+    });
+  }
+
+  /** Resolves with a connection to the first of the servers that is ready; undefined: none is, or this transport was closed. */
+  async function firstOf(urls: readonly string[]): Promise<UsedServer | undefined> {
+    const candidates = urls.map(open);
+    const found = await bestReady(candidates, { clock, timeoutMs: PROBE_TIMEOUT_MS });
+    for (const each of candidates) if (each !== found || isClosed) each.close();
+    return isClosed ? undefined : found;
+  }
+
+  /** Resolves with true when another server is used than the one with which something failed. */
+  async function isReplaced(used: UsedServer, error: unknown): Promise<boolean> {
+    if (isClosed || !isLost(error)) return false;
+    if (current === used) await check();
+    return current !== used;
+  }
+
+  /** Repeats at another server what has certainly changed nothing. */
+  async function withFailover<T>({ verb }: Request, work: (used: UsedServer) => Promise<T>): Promise<T> {
     const used = current;
     try {
-      return await work(used.transport);
+      return await work(used);
     } catch (error) {
-      if (isClosed || !isLost(error)) throw error;
-      await check();
-      if (current === used || !wasNeverSent(error)) throw error;
-      return work(current.transport);
+      if (!(await isReplaced(used, error))) throw error;
+      if (!READS.has(verb) && !wasNeverSent(error)) throw error;
+      return work(current);
     }
   }
 
@@ -94,10 +171,13 @@ export function failoverTransport(options: FailoverOptions): FailoverTransport {
     get server() {
       return current.server;
     },
-    call: (request) => withFailover((transport) => transport.call(request)),
-    watch: (request) => withFailover((transport) => transport.watch(request)),
+    call: (request) => withFailover(request, (used) => used.call(request)),
+    watch: (request) => withFailover(request, (used) => used.watch(request, (error) => isReplaced(used, error))),
     use(next) {
-      servers = new Set(next);
+      servers = ranking.sort(next);
+      // Those that have been told of a server together have not begun together.
+      if (!isLearned && better().length > 0) void goBack();
+      isLearned = true;
       wait();
     },
     renew(renewed) {
@@ -107,26 +187,37 @@ export function failoverTransport(options: FailoverOptions): FailoverTransport {
     close() {
       isClosed = true;
       timer?.cancel();
-      current.transport.close();
+      returning?.cancel();
+      current.close();
     },
   };
 }
 
-const isReady = (transport: ServerTransport) =>
-  transport.ready(PROBE_TIMEOUT_MS).then(
+type Health = 'ready' | 'unready' | 'gone';
+
+/** Time in which a ready server answers, and the one after which a server has found out that its store does not. */
+const READY_AFTER_MS = 500;
+const UNREADY_AFTER_MS = 2_500;
+
+/** A server that is late may wait for its store, which takes longer than to find out that the server is gone. */
+async function healthOf(transport: ServerTransport, clock: Clock): Promise<Health> {
+  const readiness = transport.ready(UNREADY_AFTER_MS).then(
+    () => 'ready' as const,
+    (error) => (isLost(error) ? 'gone' : 'unready'),
+  );
+  const answered = new AbortController();
+  const late = sleep(clock, READY_AFTER_MS, answered.signal).catch(() => undefined);
+  const early = await Promise.race([readiness, late]);
+  answered.abort();
+  if (early) return early;
+  const isAlive = transport.ready(PROBE_TIMEOUT_MS, 'without-store').then(
     () => true,
     () => false,
   );
-
-/** Resolves with the first one to answer, or with undefined. */
-function firstReady<T extends { readonly transport: ServerTransport }>(
-  candidates: readonly T[],
-): Promise<T | undefined> {
-  const answers = candidates.map(async (each) => {
-    await each.transport.ready(PROBE_TIMEOUT_MS);
-    return each;
-  });
-  return Promise.any(answers).catch(() => undefined);
+  const first = await Promise.race([readiness, isAlive]);
+  if (first === false) return 'gone';
+  if (first !== true) return first;
+  return (await readiness) === 'ready' ? 'ready' : 'unready';
 }
 
 /** Reports whether the server may be gone: it did not answer, or the connection broke. */

@@ -39,13 +39,18 @@ export interface HttpTransportOptions {
 export interface HttpTransport extends Transport {
   /** Reads JSON that is not an API object, such as discovery or a table. */
   read(path: string, accept?: string): Promise<Record<string, any>>;
-  /** Resolves when the server says that it is ready, within the timeout. */
-  ready(timeoutMs: number): Promise<void>;
+  /** Resolves when the server says that it is ready, within the timeout; `asked`: apart from its store. */
+  ready(timeoutMs: number, asked?: 'without-store'): Promise<void>;
 }
 
 export const NO_ANSWER = new Error('the server did not answer in time');
 
-export const READINESS = { verb: 'get', apiVersion: '', plural: '', path: '/readyz', accept: 'text/plain' } as const;
+const READINESS = { verb: 'get', apiVersion: '', plural: '', path: '/readyz', accept: 'text/plain' } as const;
+
+/** Probes of readiness are answered at once, or a server seems dead. */
+export const isReadiness = (path: string | undefined) => path?.startsWith(READINESS.path) === true;
+
+const WITHOUT_STORE = { path: `${READINESS.path}?exclude=etcd` } as const;
 
 /** Time beyond the requested timeout after which the connection of a watch counts as dead. */
 const WATCH_GRACE_MS = 30_000;
@@ -139,8 +144,8 @@ export function httpTransport(options: HttpTransportOptions): HttpTransport {
         return value;
       }),
 
-    ready: (limitMs) =>
-      withTimeout({ ...READINESS, timeoutMs: limitMs }, async (limited) => {
+    ready: (limitMs, asked) =>
+      withTimeout({ ...READINESS, ...(asked && WITHOUT_STORE), timeoutMs: limitMs }, async (limited) => {
         const body = await bodyOf(await send(limited), limits);
         if (body.code !== 200) throw failureOf(body);
       }),

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../../base/time/clock.ts';
 import type { Connection } from '../../kubeconfig/kubeconfig.ts';
 import type { JsonLimits } from './http-answer.ts';
 import { httpRequestOf, type Sent } from './http-request.ts';
-import { type HttpTransport, httpTransport, NO_ANSWER, READINESS } from './http-transport.ts';
+import { type HttpTransport, httpTransport, isReadiness, NO_ANSWER } from './http-transport.ts';
 
 export interface HttpsTransportOptions extends Connection {
   readonly userAgent?: string;
@@ -147,7 +147,7 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
  * Reports whether a request bypasses the limit: watches stay open, and a lease that waits behind other calls would be
  * renewed too late, as a server would seem dead.
  */
-const isUrgent = ({ verb, plural, path }: Sent) => verb === 'watch' || plural === 'leases' || path === READINESS.path;
+const isUrgent = ({ verb, plural, path }: Sent) => verb === 'watch' || plural === 'leases' || isReadiness(path);
 
 const isInUse = ({ calls, urgent }: Connections) =>
   [calls, urgent].some(({ sockets, freeSockets }) => Object.keys({ ...sockets, ...freeSockets }).length > 0);
