@@ -78,22 +78,45 @@ export async function removeServer(options: MembersOptions, name: string): Promi
         `"${name}" is the only server, and has all objects of the cluster; qd reset removes it with them`,
       );
     }
-    const deadline = clock.now() + REMOVE_TIMEOUT_MS;
-    for (;;) {
-      try {
-        return await client.remove(member.id);
-      } catch (cause) {
-        if (clock.now() > deadline) {
-          const { message } = cause as Error;
-          throw new AssemblyError(
-            `etcd does not remove "${name}" now: ${message}; without it, too few servers would live`,
-            { cause },
-          );
-        }
-      }
-      await sleep(clock, RETRY_MS);
-    }
+    await untilRemoved(client, { id: member.id, name, clock });
   });
+}
+
+/** Takes the server of the directory, which runs, out of its cluster. Resolves with the names of the others; none when it is the only one. */
+export async function leaveServers(options: MembersOptions): Promise<readonly string[]> {
+  return withMembers(options, async (members, client) => {
+    const { id } = await client.status();
+    const others = members.filter((each) => each.id !== id);
+    if (others.some(({ isLearner }) => !isLearner)) {
+      const name = members.find((each) => each.id === id)?.name ?? '';
+      await untilRemoved(client, { id, name, clock: options.clock });
+    }
+    return others.map(({ name, peerUrls }) => name || peerUrls.join(','));
+  });
+}
+
+interface Removal {
+  readonly id: bigint;
+  readonly name: string;
+  readonly clock: Clock;
+}
+
+async function untilRemoved(client: MembersClient, { id, name, clock }: Removal): Promise<void> {
+  const deadline = clock.now() + REMOVE_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return await client.remove(id);
+    } catch (cause) {
+      if (clock.now() > deadline) {
+        const { message } = cause as Error;
+        throw new AssemblyError(
+          `etcd does not remove "${name}" now: ${message}; without it, too few servers would live`,
+          { cause },
+        );
+      }
+    }
+    await sleep(clock, RETRY_MS);
+  }
 }
 
 /** Calls `work` with all members, and what reaches them. */

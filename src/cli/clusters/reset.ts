@@ -9,8 +9,9 @@ import { readAgentFile } from '../agent/agent-file.ts';
 import { clustersHome, DEFAULT_NAME } from '../flags/cluster.ts';
 import { CliError, explain } from '../output/cli-error.ts';
 import { isConfirmed } from '../output/confirm.ts';
-import { withCluster } from '../process/cluster-process.ts';
+import { findClusterProcess, withCluster } from '../process/cluster-process.ts';
 import { rememberedIn } from '../up/directory/directory.ts';
+import type { Settings } from '../up/flags.ts';
 import { publishedFile } from '../up/identity/kubeconfig.ts';
 import { directoryOf } from './choice.ts';
 import { isUnfinished, removeContents, removeDirectory } from './contents.ts';
@@ -31,6 +32,7 @@ export async function reset(flags: ResetFlags): Promise<void> {
   await checkOwner(directory);
   if (chosen.kind === 'cluster') await checkEncryptionKey(directory, flags);
   if (!flags.yes && !(await isWanted(chosen, path))) throw new CliError('nothing was removed');
+  const isCounted = chosen.kind === 'cluster' && !(await leaveServersOf(directory));
   const pid = await stopCluster({ directory, timeoutMs: flags.timeout, clock: systemClock });
   if (pid !== undefined) print(`Stopped ${what} (process ${pid}).`);
   const left = await withCluster(directory, async (running) => {
@@ -45,6 +47,28 @@ export async function reset(flags: ResetFlags): Promise<void> {
   await forgetElsewhere(clustersHome(), path);
   print(`Removed ${what} from ${path}.`);
   if (left.length > 0) print(`Left in ${path}, because qd did not create it: ${left.join(', ')}`);
+  if (isCounted) print('If the cluster has other servers, they still count this one: run qd server remove there.');
+}
+
+/**
+ * Takes a server that runs out of the etcd of its cluster: the others would count it among those whose majority they need.
+ * Resolves with false for a server that does not run, which cannot.
+ */
+async function leaveServersOf(directory: string): Promise<boolean> {
+  const { ha, etcdServers = [] } = await rememberedIn(directory).catch((): Partial<Settings> => ({}));
+  if (!ha) return true;
+  if (!(await findClusterProcess(directory))) return false;
+  const { leaveServers } = await import('../../assembly/etcd/members.ts');
+  try {
+    const others = await leaveServers({ directory, endpoints: etcdServers, clock: systemClock });
+    if (others.length > 0) print(`Left the other servers: ${others.join(', ')}.`);
+    return true;
+  } catch (cause) {
+    throw new CliError(
+      `this server cannot leave the others: ${explain(cause)}. Nothing was removed. Let most of the servers run, or stop this one with qd down first, and remove it with qd server remove on another`,
+      { cause },
+    );
+  }
 }
 
 type Removable = Pick<Cluster, 'kind' | 'name'>;

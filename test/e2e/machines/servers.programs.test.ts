@@ -139,7 +139,13 @@ describe.skipIf(skip !== undefined)('servers with an etcd of their own', () => {
   });
 
   test('three servers become one while it serves', { timeout: TIMEOUT_MS }, async () => {
-    for (const name of ['server-c', 'server-b']) expect(await removeServer(name)).toMatchObject({ code: 0 });
+    const reset = await runQd(['reset', '--yes', '--data-dir', dataOf('c')], { enter: landscape.enter('c') });
+    expect(reset).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Left the other servers: server-[ab], server-[ab]\.$/m),
+    });
+    expect(await serverList()).not.toContain('server-c');
+    expect(await removeServer('server-b')).toMatchObject({ code: 0 });
     await expect.poll(async () => (await create(first, 'alone')).code).toBe(200);
     expect((await serverList()).match(/server-\w/g)).toEqual(['server-a']);
     expect((await removeServer('server-a')).stderr).toContain('is the only server');
