@@ -12,24 +12,37 @@ interface Written {
 
 export class Encoder {
   readonly #definitions: Definitions;
+  /** The shapes of objects by the version that uses them: each is written once for each item of a list. */
+  readonly #shapes = new Map<string, Map<ObjectSchema, Shape>>();
 
   constructor(definitions: Definitions) {
     this.#definitions = definitions;
   }
 
   body(apiVersion: string, schema: ObjectSchema, object: any): Written {
-    const { bytes, tree } = this.#fields({ home: apiVersion, name: schema.name, fields: schema.fields }, object);
+    const { bytes, tree } = this.#fields(shapeOf(apiVersion, schema.name, schema.fields), object);
     const type = Buffer.concat([text(1, apiVersion), text(2, schema.name)]);
     const whole = Buffer.concat([Buffer.from('k8s\0'), delimited(1, type), delimited(2, bytes)]);
     return { bytes: whole, tree: { apiVersion, kind: schema.name, ...tree } };
   }
 
+  #shapeOf(schema: ObjectSchema, home: string): Shape {
+    const shapes = this.#shapes.get(home) ?? new Map<ObjectSchema, Shape>();
+    this.#shapes.set(home, shapes);
+    const known = shapes.get(schema);
+    if (known) return known;
+    const definition = this.#definitions.all.get(this.#definitions.nameOf(schema, home))!;
+    const shape = shapeOf(definition.home, definition.shape.name, definition.shape.fields);
+    shapes.set(schema, shape);
+    return shape;
+  }
+
   #fields(shape: Shape, object: any): Written {
     const parts: Buffer[] = [];
     const tree: any = {};
-    for (const field of fieldsOf(shape)) {
+    for (const field of shape.numbered) {
       if (field.isInline) {
-        const inner = this.#fields({ ...shape, name: field.name }, object);
+        const inner = this.#fields(shapeOf(shape.home, field.name, shape.fields), object);
         parts.push(delimited(field.number, inner.bytes));
         Object.assign(tree, inner.tree);
         continue;
@@ -89,9 +102,7 @@ export class Encoder {
         return { bytes: delimited(number, bytes), tree: items.map(({ tree }: Written) => tree) };
       }
       case 'object': {
-        const definition = this.#definitions.all.get(this.#definitions.nameOf(schema, home))!;
-        const shape = { home: definition.home, name: definition.shape.name, fields: definition.shape.fields };
-        const { bytes, tree } = this.#fields(shape, value);
+        const { bytes, tree } = this.#fields(this.#shapeOf(schema, home), value);
         return { bytes: delimited(number, bytes), tree };
       }
       case 'lazy':
@@ -104,18 +115,12 @@ export class Encoder {
 
 interface Shape {
   readonly home: string;
-  readonly name: string;
   readonly fields: Fields;
+  readonly numbered: readonly NumberedField[];
 }
 
-/** The parsed lines of numbers: a shape is written once for each item of a list. */
-const parsed = new Map<string, NumberedField[]>();
-
-function fieldsOf({ home, name }: Shape): NumberedField[] {
-  const line = fieldNumbers(home, name) ?? '';
-  const known = parsed.get(line) ?? parseFields(line);
-  parsed.set(line, known);
-  return known;
+function shapeOf(home: string, name: string, fields: Fields): Shape {
+  return { home, fields, numbered: parseFields(fieldNumbers(home, name) ?? '') };
 }
 
 interface FieldPosition {
@@ -155,7 +160,13 @@ function double(number: number, value: number): Buffer {
 }
 
 export function text(number: number, value: string): Buffer {
-  return delimited(number, Buffer.from(value));
+  const length = Buffer.byteLength(value);
+  if (number >= 0x10 || length >= 0x80) return delimited(number, Buffer.from(value));
+  const bytes = Buffer.allocUnsafe(length + 2);
+  bytes[0] = number * 8 + 2;
+  bytes[1] = length;
+  bytes.write(value, 2);
+  return bytes;
 }
 
 export function delimited(number: number, bytes: Buffer): Buffer {
