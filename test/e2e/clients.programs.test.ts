@@ -90,9 +90,9 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     await kubectl('create', 'namespace', 'tokens');
     const path = 'jsonpath={.secrets[0].name}';
     const named = async () => kubectl('-n', 'tokens', 'get', 'sa', 'default', '-o', path).catch(() => '');
-    await expect.poll(named, { timeout: 10_000 }).toMatch(/^default-token-/);
+    await expect.poll(named).toMatch(/^default-token-/);
     const token = ['get', 'secret', await named(), '-o', 'jsonpath={.data.token}'];
-    await expect.poll(() => kubectl('-n', 'tokens', ...token), { timeout: 10_000 }).not.toBe('');
+    await expect.poll(() => kubectl('-n', 'tokens', ...token)).not.toBe('');
     const bearer = Buffer.from(await kubectl('-n', 'tokens', ...token), 'base64').toString();
     const flags = [
       '--kubeconfig=/dev/null',

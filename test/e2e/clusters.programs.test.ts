@@ -220,10 +220,10 @@ describe('qd up --detach', () => {
     const parent = spawnProgram('qd', ['up', '--detach', '--name', 'dev', '--port', '0'], { env: env() });
     const log = join(dataOf('dev'), 'qd.log');
     const said = () => readFile(log, 'utf8').catch(() => '');
-    await expect.poll(said, { interval: 5, timeout: 15_000 }).toContain('cluster "dev"');
+    await expect.poll(said, { interval: 5 }).toContain('cluster "dev"');
     parent.kill('SIGKILL');
     await once(parent, 'exit');
-    await expect.poll(said, { timeout: 15_000 }).toContain('Ready in');
+    await expect.poll(said).toContain('Ready in');
     const pid = await pidOf('dev');
     expect((await qd('down', '--name', 'dev')).stdout).toBe(`Stopped cluster "dev" (process ${pid}).\n`);
     expect(await said()).toContain('Stopped.');
@@ -240,7 +240,7 @@ describe('qd up --detach', () => {
     child.stdout!.on('data', (chunk) => {
       said += chunk;
     });
-    await expect.poll(() => said, { timeout: 15_000 }).toContain('Ready in');
+    await expect.poll(() => said).toContain('Ready in');
     // A terminal sends the signal to the whole process group.
     process.kill(-child.pid!, 'SIGINT');
     await once(child, 'close');
@@ -431,7 +431,7 @@ describe('qd down', () => {
     child.stdout?.on('data', (chunk) => {
       said += chunk;
     });
-    await expect.poll(() => said, { timeout: 15_000 }).toContain('Ready in');
+    await expect.poll(() => said).toContain('Ready in');
     const exit = once(child, 'exit');
     expect((await qd('down', '--name', 'dev')).code).toBe(0);
     expect(await exit).toEqual([0, null]);

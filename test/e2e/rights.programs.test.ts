@@ -147,9 +147,9 @@ describe.skipIf(!hasKubectl)('kubectl', () => {
     await run('create', 'clusterrole', 'widgets', '--verb=get', '--resource=nodes');
     await run('label', 'clusterrole', 'widgets', 'rbac.authorization.k8s.io/aggregate-to-view=true');
     const rules = () => run('get', 'clusterrole', 'admin', '-o', 'jsonpath={.rules[*].resources}');
-    await expect.poll(rules, { timeout: 10_000 }).toContain('["nodes"]');
+    await expect.poll(rules).toContain('["nodes"]');
     await run('delete', 'clusterrole', 'widgets');
-    await expect.poll(rules, { timeout: 10_000 }).not.toContain('["nodes"]');
+    await expect.poll(rules).not.toContain('["nodes"]');
   });
 });
 

@@ -119,7 +119,7 @@ describe.skipIf(!hasKubectl)('simulated nodes', () => {
   test('let a pod crash by rule, and show its logs from before', async () => {
     await kubectl('run', 'bad', '--image=x', '--labels=app=bad');
     const state = ['-o', 'jsonpath={.status.containerStatuses[0].state.waiting.reason}'];
-    await expect.poll(() => kubectl('get', 'pod', 'bad', ...state), { timeout: 20_000 }).toBe('CrashLoopBackOff');
+    await expect.poll(() => kubectl('get', 'pod', 'bad', ...state)).toBe('CrashLoopBackOff');
     expect(await kubectl('get', 'pod', 'bad', '--no-headers')).toMatch(/^bad +0\/1 +CrashLoopBackOff +1/);
     expect(await kubectl('logs', 'bad', '--previous')).toBe('bad of bad is well, line 1');
   });

@@ -95,7 +95,7 @@ describe.skipIf(missing)('on a real containerd', () => {
         expect(layers()).toBe(before + 1);
         await world.removeAll();
         await world.runtime.images.remove(imageId);
-        await expect.poll(layers, { timeout: 20_000 }).toBe(before);
+        await expect.poll(layers).toBe(before);
       }));
 
     it('is left as it is by a program beside the agent', () =>

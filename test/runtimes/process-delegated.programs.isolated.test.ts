@@ -64,7 +64,7 @@ describe.skipIf(missing)('with delegated cgroups', () => {
     it('hold for the program, its children and further commands, and change while it runs', async () => {
       const resources = { memoryBytes: 64 * MEBIBYTE, cpuQuota: 20_000, cpuPeriod: 100_000 };
       const container = await start(['sh', '-c', 'sleep 1000 & echo $!; wait'], resources);
-      await expect.poll(() => container.log(), { timeout: 10_000 }).not.toEqual([]);
+      await expect.poll(() => container.log()).not.toEqual([]);
       const child = (await container.log())[0]!.split(' ')[2]!;
       expect(limitOf(child, 'memory', 'memory.limit_in_bytes')).toBe(String(64 * MEBIBYTE));
       expect(limitOf(child, 'cpu', 'cpu.cfs_quota_us')).toBe('20000');

@@ -68,7 +68,7 @@ describe.skipIf(missing)('on this machine', () => {
       expect(await keeperPid()).not.toBe(before);
       expect(await pidOf(running.id)).toBe(pid);
       const written = (await running.log()).length;
-      await expect.poll(async () => (await running.log()).length, { timeout: 10_000 }).toBeGreaterThan(written);
+      await expect.poll(async () => (await running.log()).length).toBeGreaterThan(written);
       const numbers = (await running.log()).map((line) => Number(line.split(' ')[2]));
       expect(numbers).toEqual(numbers.map((_, i) => i + 1));
       const go = { command: ['/bin/touch', '/tmp/go'], timeoutMs: 10_000, maxBytes: 100 };
@@ -102,11 +102,11 @@ describe.skipIf(missing)('on this machine', () => {
       const isRunning = () =>
         execFileSync('ps', ['axo', 'args'], { encoding: 'utf8' }).split('\n').includes('sleep 1001');
       // The shell has said so before it becomes that.
-      await expect.poll(isRunning, { timeout: 10_000 }).toBe(true);
+      await expect.poll(isRunning).toBe(true);
       await world.reopen(async () => {
         process.kill(await keeperPid(), 'SIGKILL');
       });
-      await expect.poll(isRunning, { timeout: 10_000 }).toBe(false);
+      await expect.poll(isRunning).toBe(false);
     });
 
     it('keeps the exit code of a container that ends while neither agent nor keeper run', async () => {
@@ -115,7 +115,7 @@ describe.skipIf(missing)('on this machine', () => {
       await world.reopen(async () => {
         process.kill(await keeperPid(), 'SIGKILL');
         await writeFile(`/proc/${pid}/root/tmp/go`, '');
-        await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
+        await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
       });
       expect(await container.ended()).toMatchObject({ exitCode: 6 });
     });
@@ -125,7 +125,7 @@ describe.skipIf(missing)('on this machine', () => {
       const pid = await pidOf(container.id);
       process.kill(await parentOf(await parentOf(pid)), 'SIGKILL');
       expect(await container.ended()).toMatchObject({ exitCode: 137, reason: 'Unknown' });
-      await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
+      await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
     });
 
     it('ends a container whose OCI runtime was killed', async () => {
@@ -133,7 +133,7 @@ describe.skipIf(missing)('on this machine', () => {
       const pid = await pidOf(container.id);
       process.kill(await parentOf(pid), 'SIGKILL');
       expect(await container.ended()).toMatchObject({ exitCode: 137 });
-      await expect.poll(() => existsSync(`/proc/${pid}`), { timeout: 10_000 }).toBe(false);
+      await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
     });
 
     it('starts containers without a signal of its runtime', async () => {
@@ -239,7 +239,7 @@ describe.skipIf(missing)('on this machine', () => {
         const other = new World(small);
         await other.start();
         const container = await other.run('trap "exit 7" USR1; echo up; while :; do sleep 0.05; done');
-        await expect.poll(() => container.log(), { timeout: 10_000 }).toEqual(['stdout F up']);
+        await expect.poll(() => container.log()).toEqual(['stdout F up']);
         const keeper = await readFile(join(runtime, 'keeper.pid'), 'utf8');
         const files = join(runtime, 'containers', container.id);
         const pid = Number(await readFile(join(files, 'pid'), 'utf8'));
@@ -248,7 +248,7 @@ describe.skipIf(missing)('on this machine', () => {
         expect(await container.ended()).toMatchObject({ exitCode: 7, reason: 'Error' });
         await expect(other.run('true')).rejects.toThrow('ENOSPC');
         rmSync(filler);
-        await expect.poll(() => existsSync(join(files, 'end')), { timeout: 10_000 }).toBe(true);
+        await expect.poll(() => existsSync(join(files, 'end'))).toBe(true);
         fill();
         await other.removeAll();
         expect(await readdir(join(runtime, 'containers'))).toEqual([]);
@@ -297,7 +297,7 @@ describe.skipIf(missing)('on this machine', () => {
         await other.removeAll();
         for (const path of shared) execFileSync('umount', ['--recursive', '--lazy', path]);
         await other.runtime.close();
-        await expect.poll(() => traces(name), { timeout: 10_000 }).toEqual([]);
+        await expect.poll(() => traces(name)).toEqual([]);
         await stop();
         rmSync(run, { recursive: true, force: true });
       }
@@ -312,7 +312,7 @@ describe.skipIf(missing)('on this machine', () => {
       expect(traces(name)).not.toEqual([]);
       await other.removeAll();
       await other.runtime.close();
-      await expect.poll(() => traces(name), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => traces(name)).toEqual([]);
       expect(existsSync(`/proc/${pid}`)).toBe(false);
       expect(await readdir(join(directory, 'runtime', 'containers'))).toEqual([]);
       expect(await readdir(join(directory, 'runtime', 'sandboxes'))).toEqual([]);

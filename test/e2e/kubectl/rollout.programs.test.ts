@@ -45,7 +45,7 @@ withKubectl((kubectl) => {
     await kubectl.run('annotate', 'deployment/web', 'kubernetes.io/change-cause=second', '--overwrite');
     await rollout('status', 'deployment/web');
     await expect
-      .poll(() => kubectl.lines('rollout', 'history', 'deployment/web'), { timeout: 10_000 })
+      .poll(() => kubectl.lines('rollout', 'history', 'deployment/web'))
       .toEqual(['deployment.apps/web', 'REVISION CHANGE-CAUSE', '1 first', '2 second']);
     expect(await rollout('history', 'deployment/web', '--revision=1')).toContain('nginx:1.27');
   });
@@ -56,7 +56,7 @@ withKubectl((kubectl) => {
     expect(await field('.spec.template.spec.containers[0].image')).toBe('nginx:1.27');
     expect(await images()).toEqual(['nginx:1.27', 'nginx:1.27', 'nginx:1.27']);
     await expect
-      .poll(() => kubectl.lines('rollout', 'history', 'deployment/web'), { timeout: 10_000 })
+      .poll(() => kubectl.lines('rollout', 'history', 'deployment/web'))
       .toEqual(['deployment.apps/web', 'REVISION CHANGE-CAUSE', '2 second', expect.stringMatching(/^3 /)]);
     await rollout('undo', 'deployment/web', '--to-revision=2');
     await rollout('status', 'deployment/web');
@@ -71,7 +71,7 @@ withKubectl((kubectl) => {
     expect(await kubectl.fails('rollout', 'pause', 'deployment/web')).toContain('is already paused');
     await kubectl.run('set', 'image', 'deployment/web', 'main=nginx:1.29');
     const reason = () => field('.status.conditions[?(@.type=="Progressing")].reason');
-    await expect.poll(reason, { timeout: 10_000 }).toBe('DeploymentPaused');
+    await expect.poll(reason).toBe('DeploymentPaused');
     expect(await images()).toEqual(['nginx:1.28', 'nginx:1.28', 'nginx:1.28']);
     expect(await rollout('resume', 'deployment/web')).toBe('deployment.apps/web resumed');
     await rollout('status', 'deployment/web');

@@ -155,7 +155,7 @@ export function realMachine({ runtime, image, clusterCidr, serviceRange, uid, pr
           await run(`client-${from}`, from, asking(server.status.podIP));
           const client = await until(`client-${from}`, isReady);
           await expect
-            .poll(async () => (await qd.request('GET', `${PODS}/client-${from}/log`)).text, { timeout: 30_000 })
+            .poll(async () => (await qd.request('GET', `${PODS}/client-${from}/log`)).text)
             .toContain(client.status.podIP);
         }
       },

@@ -82,8 +82,8 @@ test(
       (each) => each.metadata.generateName === 'web-' && each.endpoints?.[0]?.conditions.ready,
     );
     expect(endpoints[0].addresses).toEqual([address]);
-    await expect.poll(() => ask(ports.node).catch(String), { timeout: 10_000 }).toBe('hello\n');
-    await expect.poll(() => ask(ports.ingress, 'web.test').catch(String), { timeout: 10_000 }).toBe('hello\n');
+    await expect.poll(() => ask(ports.node).catch(String)).toBe('hello\n');
+    await expect.poll(() => ask(ports.ingress, 'web.test').catch(String)).toBe('hello\n');
     for (const path of [`pods/web:${ports.web}`, 'services/web:80'])
       expect((await qd.request('GET', `${NAMESPACE}/${path}/proxy/`)).text).toBe('hello\n');
     // Cgroups may be delegated to the user who runs the tests.

@@ -37,9 +37,7 @@ export function describeCommands({ world, lacks }: Subject): void {
     const running = world().runtime.run(id, { command: shell('exec sleep 987'), timeoutMs: 2_000, maxBytes: 1000 });
     await expect(running).rejects.toMatchObject({ name: 'RuntimeError', code: 'DeadlineExceeded' });
     const list = { command: shell('cat /proc/[0-9]*/cmdline | tr "\\000" " "'), timeoutMs: 10_000, maxBytes: 10_000 };
-    await expect
-      .poll(async () => String((await world().runtime.run(id, list)).stdout), { timeout: 10_000 })
-      .not.toContain('sleep 987');
+    await expect.poll(async () => String((await world().runtime.run(id, list)).stdout)).not.toContain('sleep 987');
   });
 
   it('rejects commands in a container that does not run', async () => {
@@ -108,9 +106,7 @@ export function describeCommands({ world, lacks }: Subject): void {
     await firstBytes(streams.stdout);
     streams.close();
     const look = { command: ['/bin/ls', '/tmp'], timeoutMs: 10_000, maxBytes: 1000 };
-    await expect
-      .poll(async () => String((await world().runtime.run(id, look)).stdout), { timeout: 10_000 })
-      .toContain('closed');
+    await expect.poll(async () => String((await world().runtime.run(id, look)).stdout)).toContain('closed');
   });
 
   it('attaches to the streams of a container', async () => {
@@ -125,7 +121,7 @@ export function describeCommands({ world, lacks }: Subject): void {
       streams.stdin?.write('hello\n');
       return false;
     };
-    await expect.poll(isHeard, { timeout: 10_000 }).toBe(true);
+    await expect.poll(isHeard).toBe(true);
     streams.stdin?.write('you\n');
     await expect.poll(() => stdout.text()).toMatch(/^(got hello\n)+got you\n$/);
     await expect.poll(() => stderr.text()).toMatch(/^(err hello\n)+err you\n$/);

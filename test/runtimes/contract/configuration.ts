@@ -253,7 +253,7 @@ export function describeConfiguration({ world, lacks }: Subject): void {
       expect(folders).not.toEqual([]);
       await world().removeAll();
       const left = () => folders.filter((folder) => existsSync(join(folder, '..')));
-      await expect.poll(left, { timeout: 10_000 }).toEqual([]);
+      await expect.poll(left).toEqual([]);
     },
   );
 
@@ -286,7 +286,7 @@ export function describeConfiguration({ world, lacks }: Subject): void {
     const { runtime } = world();
     await Promise.all([runtime.sandboxes(), runtime.containers()]);
     const throttling = async () => (await runtime.usage()).find((each) => each.id === id)?.throttling;
-    await expect.poll(async () => (await throttling())?.throttledPeriods, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(async () => (await throttling())?.throttledPeriods).toBeGreaterThan(0);
     expect((await throttling())!.throttledNanoseconds).toBeGreaterThan(0);
     const { network } = (await runtime.podUsage!()).find((each) => each.id === sandboxId)!;
     const counters = { bytes: expect.any(Number), packets: expect.any(Number) };

@@ -184,7 +184,7 @@ export function describeLife({ world, lacks }: Subject): void {
 
   /** Waits for a line of the log: output is not a change of the runtime. */
   async function logged(container: { log(): Promise<string[]> }, line: string): Promise<void> {
-    await expect.poll(() => container.log(), { timeout: 10_000 }).toContain(line);
+    await expect.poll(() => container.log()).toContain(line);
   }
 }
 

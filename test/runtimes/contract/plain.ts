@@ -68,17 +68,17 @@ export function describePlain(prepare: () => ReturnType<typeof prepareProcess>):
 
   it('stops it with a signal, and kills it with its children', async () => {
     const polite = await start('trap "exit 7" TERM; echo up; while :; do sleep 0.05; done');
-    await expect.poll(() => polite.log(), { timeout: 10_000 }).toContain('stdout F up');
+    await expect.poll(() => polite.log()).toContain('stdout F up');
     await world.runtime.stopContainer(polite.id, 30);
     expect(await polite.status()).toMatchObject({ exitCode: 7 });
     const stubborn = await start('trap "" TERM; sleep 987 & echo $!; wait; while :; do sleep 0.05; done');
-    await expect.poll(() => stubborn.log(), { timeout: 10_000 }).not.toEqual([]);
+    await expect.poll(() => stubborn.log()).not.toEqual([]);
     const child = Number((await stubborn.log())[0]!.split(' ')[2]);
     await world.runtime.stopContainer(stubborn.id, 0);
     expect(await stubborn.status()).toMatchObject({ exitCode: 137 });
     const isRunning = async () =>
       /^State:\s+[^ZX]/m.test(await readFile(`/proc/${child}/status`, 'utf8').catch(() => ''));
-    await expect.poll(isRunning, { timeout: 10_000 }).toBe(false);
+    await expect.poll(isRunning).toBe(false);
   });
 
   it('runs further commands with their streams', async () => {

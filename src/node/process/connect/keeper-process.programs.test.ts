@@ -40,5 +40,5 @@ it('a keeper with other settings is replaced, and its end is not that of the one
       return false;
     }
   };
-  await expect.poll(isRunning, { timeout: 15_000 }).toBe(false);
+  await expect.poll(isRunning).toBe(false);
 });
