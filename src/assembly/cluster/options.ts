@@ -55,6 +55,8 @@ export interface ClusterOptions extends Environment {
   readonly member: MemberPlan | undefined;
   /** The release of this program. */
   readonly release: Release;
+  /** Called when this release may not use the store any more: stops the program. */
+  readonly rejected: () => void;
   /** Settles with the other servers of a shared store what all of them must agree on; rejects when they do not. */
   agree(store: Store): Promise<void>;
   /** Resolves with what they have agreed on. */

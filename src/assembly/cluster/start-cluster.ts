@@ -40,6 +40,7 @@ import { checkRelease } from '../store/releases/check-release.ts';
 import { readClusterRow } from '../store/releases/cluster-row.ts';
 import { joinServers } from '../store/releases/join-servers.ts';
 import { keepReleaseRecorded } from '../store/releases/record-release.ts';
+import { stopBelowMinimum } from '../store/releases/stop-below.ts';
 import { followClock } from '../test-facilities/follow-clock.ts';
 import { largeYamlDecoder } from '../threads/yaml-thread.ts';
 import type { ClusterOptions } from './options.ts';
@@ -85,6 +86,7 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   const http = await serve(options, state, plane);
   options.cleanup.add(await server.join());
   await joinServers({ store, server, release: options.release, clock: machineClock });
+  if (isShared) stopBelow(options, store);
   if (insecurePort > 0) {
     await startPart('insecure', async () => {
       const url = await serveInsecure(http, insecurePort);
@@ -145,7 +147,11 @@ async function joinActions(options: ClusterOptions, store: Store, server: Server
   const { keyFile } = options.store;
   if (!member || keyFile === undefined) return [];
   const { currentBundle, joinAction } = await import('../etcd/join/answer.ts');
-  const bundle = { ...member, directory, keyFile, clock, settings: () => options.agreed(store) };
+  const releases = async () => {
+    const { level, release } = await readClusterRow(store);
+    return { level, release };
+  };
+  const bundle = { ...member, directory, keyFile, clock, settings: () => options.agreed(store), releases };
   return [joinAction({ server, random, bundle: () => currentBundle(bundle) })];
 }
 
@@ -209,6 +215,12 @@ async function startPlane(options: ClusterOptions, state: ClusterState): Promise
 function peerOf({ release, components }: ClusterOptions): PeerDescription {
   const candidateFor = [CONTROLLERS_LEASE, ...(components.runs(SCHEDULER) ? [SCHEDULER_LEASE] : [])];
   return { hostname: hostname(), release, candidateFor };
+}
+
+function stopBelow({ release, rejected, machineClock: clock, log, cleanup }: ClusterOptions, store: Store): void {
+  const stopping = new AbortController();
+  cleanup.add(async () => stopping.abort());
+  stopBelowMinimum({ store, release, clock, log, signal: stopping.signal, stop: rejected });
 }
 
 /** What runs beside the controllers: where a store outlives the process, it says which releases have run on it. */

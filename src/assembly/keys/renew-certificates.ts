@@ -1,9 +1,10 @@
 /** Renews the keys and certificates of a running cluster: before they expire, and at once when they were rotated. */
 import type { Environment } from '../context.ts';
+import { watchKey } from '../store/watch-key.ts';
 import { type CertificateOptions, openCertificates } from './certificates.ts';
 import type { Pki } from './pki.ts';
 import { keepRenewed } from './renewal.ts';
-import { watchSharedKeys } from './shared-keys.ts';
+import { SHARED_KEYS } from './shared-keys.ts';
 
 export interface CertificateRenewalOptions extends CertificateOptions, Environment {
   readonly pki: Pki;
@@ -18,7 +19,7 @@ export function renewCertificates(options: CertificateRenewalOptions): void {
   const check = () => void renewal.check();
   const stopListening = onRotated(check);
   const stop = new AbortController();
-  if (isShared) watchSharedKeys(store, { clock, log, signal: stop.signal }, check);
+  if (isShared) watchKey(store, SHARED_KEYS, { clock, log, signal: stop.signal, onChange: check });
   cleanup.add(async () => {
     stopListening();
     stop.abort();

@@ -8,9 +8,10 @@ import { systemRandom } from '../../base/random.ts';
 import { type Clock, systemClock } from '../../base/time/clock.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
 import type { Store, Watcher, Write } from '../../store/store.ts';
+import { watchKey } from '../store/watch-key.ts';
 import { openPki, type Pki } from './pki.ts';
 import { forgetFormer, rotate } from './rotate.ts';
-import { changeSharedKeys, SHARED_KEYS, shareKeys, watchSharedKeys } from './shared-keys.ts';
+import { changeSharedKeys, SHARED_KEYS, shareKeys } from './shared-keys.ts';
 
 const tools = { clock: systemClock, random: systemRandom, log: silent };
 let home: string;
@@ -123,10 +124,11 @@ test('a watch tells of each change, also after it was interrupted', async () => 
       return { cancel() {} };
     },
   };
-  watchSharedKeys(watched as Store, { clock, log: silent, signal: stop.signal }, () => {
+  const onChange = () => {
     calls++;
     reached();
-  });
+  };
+  watchKey(watched as Store, SHARED_KEYS, { clock, log: silent, signal: stop.signal, onChange });
   await called(1);
   await rotateShared('service-account-key');
   await called(2);

@@ -90,34 +90,6 @@ export async function changeSharedKeys(
   }
 }
 
-interface Watching {
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
-}
-
-const RETRY_MS = 5_000;
-
-/** Calls `onChange` when the shared keys change, until the signal is aborted. */
-export function watchSharedKeys(store: Store, { clock, log, signal }: Watching, onChange: () => void): void {
-  const retry = (error: unknown) => {
-    if (signal.aborted) return;
-    log.warn('the watch of the shared keys was interrupted and is started again', { error });
-    const timer = clock.timer(RETRY_MS, follow);
-    signal.addEventListener('abort', () => timer.cancel(), { once: true });
-  };
-  const follow = () => {
-    Promise.resolve(store.revision()).then((revision) => {
-      if (signal.aborted) return;
-      const subscription = store.watch(revision, { prefix: SHARED_KEYS, changes: onChange, closed: retry });
-      signal.addEventListener('abort', () => subscription.stop(), { once: true });
-      // They may have changed before the watch began.
-      onChange();
-    }, retry);
-  };
-  follow();
-}
-
 async function write(store: Store, files: Files, expect: number): Promise<boolean> {
   const value = Buffer.from(JSON.stringify({ format: FORMAT, files }));
   try {

@@ -8,6 +8,7 @@ import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { requireAccess } from '../../../server/access/authz/require-access.ts';
 import type { Server } from '../../../server/index.ts';
 import { MembersClient } from '../../../store/etcd/members/client.ts';
+import type { RecordedRelease } from '../../store/releases/cluster-row.ts';
 import { readEtcdAuthority, readMemberKeys } from '../certificates.ts';
 import { clientUrl, type MemberAddress } from '../configuration.ts';
 import { memberPaths } from '../paths.ts';
@@ -52,6 +53,7 @@ export interface BundleOptions {
   readonly keyFile: string;
   readonly clock: Clock;
   settings(): Promise<object>;
+  releases(): Promise<RecordedRelease>;
 }
 
 /** Reads what a server gets that joins now. */
@@ -61,6 +63,7 @@ export async function currentBundle({
   keyFile,
   clock,
   settings,
+  releases,
 }: BundleOptions): Promise<JoinBundle> {
   const paths = memberPaths(directory);
   const [etcdAuthority, tls] = await Promise.all([readEtcdAuthority(paths), readMemberKeys(paths)]);
@@ -73,6 +76,7 @@ export async function currentBundle({
       etcdEndpoints: members.filter(({ isLearner }) => !isLearner).flatMap(({ clientUrls }) => clientUrls),
       encryptionKey: await readFile(keyFile, 'utf8'),
       settings: await settings(),
+      releases: await releases(),
     };
   } finally {
     client.close();

@@ -1,4 +1,5 @@
 /** What a server gets when it joins. The cluster's other keys are in etcd, encrypted with the encryption key. */
+import type { RecordedRelease } from '../../store/releases/cluster-row.ts';
 import type { AuthorityFiles } from '../certificates.ts';
 
 export interface JoinBundle {
@@ -11,6 +12,8 @@ export interface JoinBundle {
   readonly encryptionKey: string;
   /** The settings that all servers agree on. */
   readonly settings: object;
+  /** Which releases may join; releases before the first with a level do not say. */
+  readonly releases?: RecordedRelease | undefined;
 }
 
 export const BUNDLE_FORMAT = 1;

@@ -1,17 +1,15 @@
 /** Rejects the start of a release on a store that it would damage, or cannot bring forward. */
 import { areCompatible, compareReleases, type Release } from '../../../api/release.ts';
 import { AssemblyError } from '../../assembly-error.ts';
-import type { ClusterContent } from './cluster-row.ts';
-
-type Recorded = Pick<ClusterContent, 'level' | 'release'>;
+import type { RecordedRelease } from './cluster-row.ts';
 
 /** Throws when this release may not use the store. Nothing has been changed by then. */
-export function checkRelease(recorded: Recorded, own: Release): void {
+export function checkRelease(recorded: RecordedRelease, own: Release): void {
   const problem = levelProblem(recorded, own) ?? versionProblem(recorded, own);
   if (problem !== undefined) throw new AssemblyError(`${problem}. Nothing was changed`);
 }
 
-function levelProblem({ level, release }: Recorded, own: Release): string | undefined {
+function levelProblem({ level, release }: RecordedRelease, own: Release): string | undefined {
   if (level <= own.level) return undefined;
   const [ran, install] =
     release === undefined
@@ -23,7 +21,7 @@ function levelProblem({ level, release }: Recorded, own: Release): string | unde
   );
 }
 
-function versionProblem({ release }: Recorded, own: Release): string | undefined {
+function versionProblem({ release }: RecordedRelease, own: Release): string | undefined {
   if (release === undefined || areCompatible(release, own.version)) return undefined;
   const isNewer = compareReleases({ version: release, level: own.level }, own) > 0;
   return (

@@ -3,14 +3,17 @@ import { type Store, StoreConflict } from '../../../store/index.ts';
 import { AssemblyError } from '../../assembly-error.ts';
 
 /** Outside of /registry/, so that it is never served. */
-const KEY = '/quarterdeck/settings';
+export const CLUSTER_ROW = '/quarterdeck/settings';
 const FORMAT = 1;
 
-export interface ClusterContent {
+export interface RecordedRelease {
   /** Minimum level of servers; 0: any. */
   readonly level: number;
   /** The minor release that last ran the cluster: of several servers, the oldest. Undefined: none has recorded it. */
   readonly release: string | undefined;
+}
+
+export interface ClusterContent extends RecordedRelease {
   /** Settings that servers of a shared store have agreed on. */
   readonly settings: object;
 }
@@ -21,7 +24,7 @@ export interface ClusterRow extends ClusterContent {
 }
 
 export async function readClusterRow(store: Pick<Store, 'get'>): Promise<ClusterRow> {
-  const row = await store.get(KEY);
+  const row = await store.get(CLUSTER_ROW);
   if (!row) return { level: 0, release: undefined, settings: {}, revision: 0 };
   const { format, level = 0, release, settings = {} } = JSON.parse(row.value.toString()) as StoredRow;
   if (format !== FORMAT) {
@@ -49,7 +52,7 @@ export async function changeClusterRow(
     const { level, release, settings } = content;
     const value = Buffer.from(JSON.stringify({ format: FORMAT, level, release, settings }));
     try {
-      await store.commit([{ key: KEY, value, expect: row.revision }]);
+      await store.commit([{ key: CLUSTER_ROW, value, expect: row.revision }]);
       return;
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;

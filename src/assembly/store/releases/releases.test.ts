@@ -9,6 +9,7 @@ import { MemoryStore } from '../../../store/memory/memory-store.ts';
 import { changeClusterRow, readClusterRow } from './cluster-row.ts';
 import { joinServers } from './join-servers.ts';
 import { keepReleaseRecorded, recorded } from './record-release.ts';
+import { stopBelowMinimum } from './stop-below.ts';
 
 const OLD = { version: '0.1.0', level: 1 };
 const NEW = { version: '0.2.0', level: 2 };
@@ -139,6 +140,26 @@ describe('the minimum level of servers', () => {
     expect(recorded(content, [{ version: '0.1.0', level: 1 }])).toEqual({ level: 1, release: '0.1', settings });
     expect(recorded({ ...content, level: 3 }, [NEW])).toBeUndefined();
     expect(recorded(content, [NEW, undefined])).toBeUndefined();
+  });
+});
+
+describe('a server that others took for dead', () => {
+  it('stops when the minimum level has risen above its own', async () => {
+    const stopped = new AbortController();
+    const options = { store, clock, log: silent, signal: stopped.signal };
+    let stops = 0;
+    const stop = () => {
+      stops++;
+    };
+    stopBelowMinimum({ ...options, release: OLD, stop });
+    stopBelowMinimum({ ...options, release: NEW, stop: () => expect.unreachable('the level is its own') });
+    await changeClusterRow(store, (empty) => ({ ...empty, level: 1 }));
+    await clock.advance(0);
+    expect(stops).toBe(0);
+    await changeClusterRow(store, (seen) => ({ ...seen, level: 2 }));
+    await clock.advance(0);
+    expect(stops).toBe(1);
+    stopped.abort();
   });
 });
 

@@ -6,8 +6,10 @@ import type { JoinBundle } from '../../../assembly/etcd/join/bundle.ts';
 import { prepareJoin } from '../../../assembly/etcd/member.ts';
 import { findEtcd } from '../../../assembly/etcd/program.ts';
 import { keyFileIn } from '../../../assembly/store/encryption.ts';
+import { checkRelease } from '../../../assembly/store/releases/check-release.ts';
 import { readIfThere, writeWhole } from '../../../base/files/own/files.ts';
 import { CliError } from '../../output/cli-error.ts';
+import { ownRelease } from '../../process/version.ts';
 import type { Directory } from '../directory/directory.ts';
 import type { Settings } from '../flags.ts';
 import type { GivenFlags } from '../settings/settle.ts';
@@ -37,6 +39,7 @@ export async function askCluster(given: GivenFlags, directory: Directory, path: 
   }
   await findEtcd(path);
   const bundle = await askToJoin({ server, token, caHash });
+  if (bundle.releases) checkRelease(bundle.releases, ownRelease);
   const bindAddress = given.bindAddress ?? (await addressTowards(server));
   return { bundle, flags: { ...given, bindAddress, ha: true } };
 }

@@ -66,7 +66,7 @@ export function memberPlan(settings: Settings): MemberPlan | undefined {
 const MAX_STOP_MS = 10_000;
 
 /** Stops the program. Without its store, it cannot take leave of the cluster, and waits for no answer of it. */
-function stopWithoutStore(): void {
+export function stopWithoutStore(): void {
   setTimeout(() => process.exit(1), MAX_STOP_MS).unref();
   process.kill(process.pid, STOP_SIGNAL);
 }

@@ -14,7 +14,7 @@ import { isChosen } from '../components/choice.ts';
 import { isPrivateCluster } from '../components/private-cluster.ts';
 import type { StartContext } from '../context.ts';
 import type { Settings } from '../flags.ts';
-import { memberPlan } from '../ha/member-plan.ts';
+import { memberPlan, stopWithoutStore } from '../ha/member-plan.ts';
 import { frontProxyOf, proxiedUsers, tlsOf } from '../identity/proxies.ts';
 import { startPart } from '../messages/progress.ts';
 import { auditOptions } from '../observability/audit.ts';
@@ -37,6 +37,7 @@ export function clusterOptions(context: StartContext, open: ClusterOptions['http
     store: storeOptions(context),
     member: memberPlan(settings),
     release: ownRelease,
+    rejected: stopWithoutStore,
     agree: (store) => agreeOn(store, settings, ownRelease),
     agreed: (store) => readAgreed(store, ownRelease),
     restore: restore && ((store) => restoreInto(store, restore)),
