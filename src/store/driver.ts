@@ -5,7 +5,7 @@
  */
 import type { Flag, ValuesOf } from '../base/flag.ts';
 import type { HistoryOptions } from './history-options.ts';
-import type { Store } from './store.ts';
+import type { Change, Row, Store } from './store.ts';
 
 export interface StoreDriver<Name extends string, Flags extends readonly Flag[], Settings = ValuesOf<Flags>> {
   /** The value of `--store`. */
@@ -25,6 +25,13 @@ export interface StoreDriver<Name extends string, Flags extends readonly Flag[],
    */
   check(settings: Settings): void;
   open(settings: Settings, context: StoreContext): Promise<Store>;
+  /**
+   * Fills an empty store with what another one can read, under the same revisions. Rejects with StoreNotEmpty when the store has
+   * objects. What an earlier call has left that was interrupted is replaced. Absent when the store is not durable.
+   */
+  load?(settings: Settings, context: StoreContext, history: StoreHistory): Promise<void>;
+  /** Moves the store away after another one has taken its place. Returns the path where it is now. */
+  retire?(context: StoreContext): Promise<string | undefined>;
   /** Opens the stored values for reading, also while a server uses them. Absent when only the server can read them. */
   inspect?(settings: Settings, context: StoreContext): Promise<StoredValues>;
   /** The implementation of snapshots, or advice on what to use instead. */
@@ -35,6 +42,27 @@ export interface StoreDriver<Name extends string, Flags extends readonly Flag[],
 export interface StoreContext extends HistoryOptions {
   /** The data directory of the cluster. */
   readonly directory: string;
+}
+
+/** Everything that can be read from a store: one state, and the changes since. */
+export interface StoreHistory {
+  /** The oldest revision that lists and watches can start from. */
+  readonly oldest: number;
+  /** The state as of that revision, in order of revision. */
+  readonly rows: readonly Row[];
+  /** The revisions since, in order. */
+  readonly steps: AsyncIterable<HistoryStep>;
+}
+
+/** The changes of one revision; none in the last step when the newest revision changed nothing that can be read. */
+export interface HistoryStep {
+  readonly revision: number;
+  readonly changes: readonly Change[];
+}
+
+/** A store that cannot be filled because it has objects. */
+export class StoreNotEmpty extends Error {
+  override readonly name = 'StoreNotEmpty';
 }
 
 /** The stored values in their encoding at rest. */

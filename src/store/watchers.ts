@@ -90,6 +90,9 @@ export class Watchers {
     subscriber.live = !page.more;
     if (page.changes.length > 0) this.#deliver(subscriber, page.changes);
     if (page.more) setImmediate(() => this.#catchUp(subscriber));
+    else if ((page.changes.at(-1)?.revision ?? 0) < page.through && !subscriber.over) {
+      subscriber.watcher.progress?.(page.through);
+    }
   }
 
   #deliver(subscriber: Subscriber, changes: readonly Change[]): void {

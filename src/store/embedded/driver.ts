@@ -1,4 +1,7 @@
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncDirectory } from '../../base/files/own/files.ts';
+import { moveAside } from '../../base/files/own/move-aside.ts';
 import { defineStore } from '../driver.ts';
 
 const pathIn = (directory: string) => join(directory, 'store');
@@ -15,6 +18,17 @@ export const embeddedDriver = defineStore({
     const { openEmbeddedStore } = await import('./open.ts');
     return openEmbeddedStore({ ...options, directory: pathIn(directory) });
   },
+  async load(_, { directory, clock }, history) {
+    const { loadStore } = await import('./load.ts');
+    const path = pathIn(directory);
+    const next = `${path}.next`;
+    await rm(next, { recursive: true, force: true });
+    await loadStore(next, history, clock);
+    await moveAside(path, clock);
+    await rename(next, path);
+    await syncDirectory(directory);
+  },
+  retire: ({ directory, clock }) => moveAside(pathIn(directory), clock),
   async inspect(_, { directory }) {
     const { visitValues } = await import('./values.ts');
     return {

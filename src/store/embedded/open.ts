@@ -1,6 +1,7 @@
 import { chmod, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ifMissing } from '../../base/files/if-missing.ts';
+import { syncDirectory } from '../../base/files/own/files.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import { silent } from '../../base/log.ts';
 import { LockHeld, type ProcessLock, takeProcessLock } from '../../base/programs/process-lock.ts';
@@ -145,16 +146,6 @@ export async function writeFormat(directory: string, state?: typeof UNFINISHED):
   const path = join(directory, 'format');
   await writeFile(`${path}.new`, `${FORMAT}${state ? ` ${state}` : ''}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
-}
-
-/** Makes new entries of a directory durable. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Writes the format file last, so that an incomplete copy is not taken for a store. */

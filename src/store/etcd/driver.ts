@@ -45,9 +45,18 @@ export const etcdDriver = defineStore({
       throw new FlagError('--etcd-certfile and --etcd-keyfile must be given together');
     }
   },
-  open,
-  async inspect(settings, context) {
+  open: openAny,
+  async load(settings, context, history) {
+    const { loadEtcd } = await import('./revisions/load.ts');
     const store = await open(settings, context);
+    try {
+      await loadEtcd(store, history);
+    } finally {
+      await store.close();
+    }
+  },
+  async inspect(settings, context) {
+    const store = await openAny(settings, context);
     let revision = 0;
     return {
       async visit(visit) {
@@ -60,6 +69,21 @@ export const etcdDriver = defineStore({
   },
   snapshots: { instead: 'etcdctl snapshot save and restore do this for etcd' },
 });
+
+/** Opens the store with the revisions of the store that was copied into it, if one was. */
+async function openAny(settings: EtcdSettings, context: StoreContext): Promise<Store> {
+  const store = await open(settings, context);
+  try {
+    const { readNumbering } = await import('./revisions/record.ts');
+    const numbering = await readNumbering(store);
+    if (!numbering) return store;
+    const { RenumberedStore } = await import('./revisions/renumbered-store.ts');
+    return new RenumberedStore(store, numbering);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
 
 async function open(settings: EtcdSettings, { directory: _, ...options }: StoreContext): Promise<Store> {
   const [{ EtcdStore }, tls] = await Promise.all([import('./etcd-store.ts'), tlsOf(settings)]);

@@ -1,18 +1,20 @@
 import { prefixEnd } from '../keys.ts';
 
-/** The key with which servers take turns to compact. Callers' keys begin with a slash. */
-export const COMPACTION_KEY = 'quarterdeck/compaction';
+/** Prefix of what this store itself keeps in etcd. Callers' keys begin with a slash. */
+const INTERNAL = 'quarterdeck/';
+
+/** The key with which servers take turns to compact. */
+export const COMPACTION_KEY = `${INTERNAL}compaction`;
 
 /** Maps the store's keys to keys in etcd, with a prefix that separates several clusters on one etcd. */
 export class Keyspace {
   readonly #prefix: string;
   readonly #prefixLength: number;
-  readonly #compaction: Buffer;
+  readonly #internal = Buffer.from(INTERNAL);
 
   constructor(prefix: string) {
     this.#prefix = prefix;
     this.#prefixLength = Buffer.byteLength(prefix);
-    this.#compaction = Buffer.from(COMPACTION_KEY);
   }
 
   write(key: string): Buffer {
@@ -34,7 +36,10 @@ export class Keyspace {
 
   /** Reports whether a key in etcd is one of the callers' keys. */
   holds(key: Buffer): boolean {
-    return !key.equals(this.#compaction);
+    const { length } = this.#internal;
+    const start = this.#prefixLength;
+    // The first byte settles nearly all of them.
+    return key[start] !== this.#internal[0] || !key.subarray(start, start + length).equals(this.#internal);
   }
 }
 

@@ -14,6 +14,16 @@ export async function writeWhole(file: string, content: string): Promise<void> {
   await rename(next, file);
 }
 
+/** Makes new entries of a directory durable. */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Returns the text of a file, or undefined when it does not exist. */
 export async function readIfThere(file: string): Promise<string | undefined> {
   try {

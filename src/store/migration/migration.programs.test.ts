@@ -1,0 +1,208 @@
+import { mkdir } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { etcdMissing, TestEtcd } from '../../../test/support/etcd.ts';
+import { describeStore, watching } from '../../../test/support/store/contract.ts';
+import { scratchDirectories } from '../../../test/support/store-directories.ts';
+import { systemClock } from '../../base/time/clock.ts';
+import type { StoreContext } from '../driver.ts';
+import { storeDriver } from '../drivers.ts';
+import { EtcdStore } from '../etcd/etcd-store.ts';
+import { type Change, type Store, type StoreCompacted, StoreConflict } from '../store.ts';
+import { checkCopy } from './compare.ts';
+import { readHistory } from './history.ts';
+
+const missing = etcdMissing();
+if (missing) console.warn(missing);
+
+const scratch = await scratchDirectories();
+const embedded = storeDriver('embedded');
+const etcdDriver = storeDriver('etcd');
+
+const newContext = async (): Promise<StoreContext> => {
+  const directory = scratch();
+  await mkdir(directory);
+  return { directory, clock: systemClock };
+};
+
+const put = (store: Store, key: string, value: string, expect?: number) =>
+  store.commit([{ key, value: Buffer.from(value), ...(expect === undefined ? {} : { expect }) }]);
+
+/** Objects, of which some are deleted, replaced, and written together; the oldest changes are discarded. */
+async function fill(store: Store): Promise<void> {
+  for (let i = 0; i < 20; i++) await put(store, `/registry/a/${i % 7}`, `first ${i}`);
+  await store.commit(['x', 'y', 'z'].map((name) => ({ key: `/registry/b/${name}`, value: Buffer.from(name) })));
+  await put(store, '/registry/b/deleted', 'gone');
+  await store.commit([{ key: '/registry/b/deleted', value: null }]);
+  await store.compact(await store.revision());
+  for (let i = 0; i < 20; i++) await put(store, `/registry/a/${i % 9}`, `second ${i}`);
+  await store.commit([
+    { key: '/registry/b/x', value: null },
+    { key: '/registry/b/y', value: Buffer.from('changed') },
+  ]);
+  await put(store, '/registry/b/x', 'again', 0);
+}
+
+async function copy(from: Store, to: 'embedded' | 'etcd', settings: object, context: StoreContext): Promise<Store> {
+  const driver = storeDriver(to);
+  const revision = await from.revision();
+  await driver.load!(settings, context, await readHistory(from, Promise.resolve(revision)));
+  const store = await driver.open(settings, context);
+  await checkCopy(from, store, revision);
+  return store;
+}
+
+async function oldest(store: Store): Promise<number> {
+  return store.list('', { revision: 1 }).then(
+    () => 1,
+    (error: StoreCompacted) => error.oldest,
+  );
+}
+
+/** What a client can see: the newest state, the state at each revision, and the changes since each. */
+async function everything(store: Store, revision: number): Promise<unknown> {
+  const start = await oldest(store);
+  const states: unknown[] = [];
+  for (let at = start; at <= revision; at++) states.push((await store.list('/registry/', { revision: at })).rows);
+  const changes: (readonly Change[])[] = [];
+  for (let after = start; after < revision; after++) {
+    const watch = watching(store, after);
+    await watch.through(revision);
+    changes.push([...watch.changes].filter((change) => change.revision <= revision));
+  }
+  return JSON.parse(JSON.stringify({ start, states, changes }));
+}
+
+describe.skipIf(missing)('a migration', () => {
+  const etcds: TestEtcd[] = [];
+  const open: Store[] = [];
+  const keep = <S extends Store>(store: S): S => {
+    open.push(store);
+    return store;
+  };
+
+  async function emptyEtcd() {
+    const etcd = await TestEtcd.start();
+    etcds.push(etcd);
+    return { etcdServers: [etcd.endpoint] };
+  }
+
+  afterAll(async () => {
+    for (const store of open) await store.close();
+    for (const etcd of etcds) await etcd.remove();
+  });
+
+  it('keeps every revision, state and change, to etcd and back', async () => {
+    const context = await newContext();
+    const original = keep(await embedded.open({}, context));
+    await fill(original);
+    const revision = await original.revision();
+    const seen = await everything(original, revision);
+    const settings = await emptyEtcd();
+    const onEtcd = keep(await copy(original, 'etcd', settings, context));
+    expect(await everything(onEtcd, revision)).toEqual(seen);
+    const back = keep(await copy(onEtcd, 'embedded', {}, await newContext()));
+    expect(await everything(back, revision)).toEqual(seen);
+    expect(await back.revision()).toBe(await onEtcd.revision());
+  });
+
+  it('continues with later revisions, and compares those of copied rows', async () => {
+    const context = await newContext();
+    const original = keep(await embedded.open({}, context));
+    await fill(original);
+    const before = await original.revision();
+    const settings = await emptyEtcd();
+    const store = keep(await copy(original, 'etcd', settings, context));
+    const row = (await store.get('/registry/a/3'))!;
+    expect(row).toEqual(await original.get('/registry/a/3'));
+    const stale = put(store, row.key, 'new', row.revision - 1);
+    await expect(stale).rejects.toMatchObject({ name: 'StoreConflict', key: row.key, revision: row.revision });
+    await expect(put(store, row.key, 'new', 0)).rejects.toBeInstanceOf(StoreConflict);
+    const watch = watching(store, row.revision);
+    const next = await put(store, row.key, 'new', row.revision);
+    expect(next).toBeGreaterThan(before);
+    await watch.through(next);
+    expect(watch.changes.at(-1)).toMatchObject({ revision: next, previous: { revision: row.revision } });
+    expect(await put(store, row.key, 'newer', next)).toBe(next + 1);
+    await store.compact(next);
+    await expect(store.list('', { revision: before })).rejects.toMatchObject({ name: 'StoreCompacted', oldest: next });
+    await expect(store.list('', { revision: next + 100 })).rejects.toMatchObject({ revision: next + 1 });
+    const again = keep(await etcdDriver.open(settings, context));
+    expect(await again.get(row.key)).toMatchObject({ revision: next + 1 });
+  });
+
+  it('copies writes that are made meanwhile', async () => {
+    const context = await newContext();
+    const original = keep(await embedded.open({}, context));
+    await fill(original);
+    let end!: (revision: number) => void;
+    const history = await readHistory(
+      original,
+      new Promise<number>((resolve) => {
+        end = resolve;
+      }),
+    );
+    const settings = await emptyEtcd();
+    const loading = etcdDriver.load!(settings, context, history);
+    await put(original, '/registry/late', 'one');
+    end(await put(original, '/registry/late', 'two'));
+    await loading;
+    const store = keep(await etcdDriver.open(settings, context));
+    await checkCopy(original, store, await original.revision());
+    expect((await store.get('/registry/late'))?.value.toString()).toBe('two');
+  });
+
+  it('neither fills nor opens an etcd that is not for it', async () => {
+    const context = await newContext();
+    const original = keep(await embedded.open({}, context));
+    await fill(original);
+    const settings = await emptyEtcd();
+    const history = async () => readHistory(original, Promise.resolve(await original.revision()));
+    const interrupted = { ...(await history()), steps: failing() };
+    await expect(etcdDriver.load!(settings, context, interrupted)).rejects.toThrow('interrupted');
+    await expect(etcdDriver.open(settings, context)).rejects.toThrow('incomplete copy');
+    await etcdDriver.load!(settings, context, await history());
+    await checkCopy(original, keep(await etcdDriver.open(settings, context)), await original.revision());
+    await expect(etcdDriver.load!(settings, context, await history())).rejects.toMatchObject({ name: 'StoreNotEmpty' });
+  });
+
+  it('works where etcd has other revisions already', async () => {
+    const context = await newContext();
+    const settings = await emptyEtcd();
+    const other = keep(await EtcdStore.open({ endpoints: settings.etcdServers, clock: systemClock }));
+    for (let i = 0; i < 200; i++) await put(other, '/other', `${i}`);
+    await other.commit([{ key: '/other', value: null }]);
+    const original = keep(await embedded.open({}, context));
+    await fill(original);
+    const revision = await original.revision();
+    const store = keep(await copy(original, 'etcd', settings, context));
+    expect(await everything(store, revision)).toEqual(await everything(original, revision));
+    expect(await put(store, '/registry/new', 'new')).toBeLessThan(revision + 100);
+  });
+});
+
+const failing = (): AsyncIterable<never> => ({
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('interrupted')) }),
+});
+
+describe.skipIf(missing)('on an etcd with copied revisions', () => {
+  let etcd: TestEtcd;
+  beforeAll(async () => {
+    etcd = await TestEtcd.start();
+  });
+  afterAll(() => etcd.remove());
+
+  describeStore('etcd after a migration', async () => {
+    const context = await newContext();
+    const original = await embedded.open({}, context);
+    await fill(original);
+    for (const { key } of (await original.list('')).rows) await original.commit([{ key, value: null }]);
+    const settings = { etcdServers: [etcd.endpoint] };
+    const raw = await EtcdStore.open({ endpoints: settings.etcdServers, clock: systemClock });
+    for (const { key } of (await raw.list('')).rows) await raw.commit([{ key, value: null }]);
+    await raw.commit([{ key: 'quarterdeck/revisions', value: null }]);
+    await raw.close();
+    await etcdDriver.load!(settings, context, await readHistory(original, Promise.resolve(await original.revision())));
+    await original.close();
+    return etcdDriver.open(settings, context);
+  });
+});
