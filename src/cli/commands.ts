@@ -13,7 +13,8 @@ import { federationManagerCommand } from './federation/controller-manager/comman
 import { diffCommand, getCommand, undoCommand } from './history/commands.ts';
 import { imageCommand } from './image/command.ts';
 import { proxyCommand } from './proxy/command.ts';
-import { snapshotCommand } from './snapshot/command.ts';
+import { storeCommand } from './store/migrate/command.ts';
+import { snapshotCommand } from './store/snapshot/command.ts';
 import { clockCommand } from './testing/clock/command.ts';
 import { faultCommand } from './testing/fault/command.ts';
 import { upCommand } from './up/command.ts';
@@ -31,6 +32,7 @@ export const commands = (): readonly Command[] => [
   certsCommand(),
   encryptionCommand(),
   snapshotCommand(),
+  storeCommand(),
   imageCommand(),
   clockCommand(),
   faultCommand(),

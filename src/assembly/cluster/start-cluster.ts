@@ -1,4 +1,5 @@
 /** Starts a cluster, part by part. What a part opens is added to the clean-up, which closes it in reverse order. */
+import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ServedAction } from '../../api/served-action.ts';
 import type { Server } from '../../server/index.ts';
@@ -31,6 +32,7 @@ import { type TokenSettings, tokenSettings } from '../control-plane/service-acco
 import { type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
 import { clientUrl } from '../etcd/configuration.ts';
 import type { MemberPlan } from '../etcd/member.ts';
+import { memberPaths } from '../etcd/paths.ts';
 import { openCertificates } from '../keys/certificates.ts';
 import type { Pki } from '../keys/pki.ts';
 import { renewCertificates } from '../keys/renew-certificates.ts';
@@ -60,6 +62,7 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   const network = servesPods(options) ? openNetwork(networkOptions(options)) : undefined;
   const { member } = options;
   if (member) await startPart('etcd', () => startOwnEtcd(options, member));
+  else await endUnusedEtcd(options);
   const opened = await startPart('store', async () => {
     const accept = async (each: Store) => checkRelease(await readClusterRow(each), options.release);
     const { store, encryptStale } = await openStore({ ...options, ...options.store, accept });
@@ -139,6 +142,14 @@ async function startOwnEtcd(options: ClusterOptions, plan: MemberPlan): Promise<
   const { startMember } = await import('../etcd/member.ts');
   await startMember({ ...options, ...plan, clock: options.machineClock });
   return plan;
+}
+
+/** An interrupted migration may have left an etcd that nobody uses. */
+async function endUnusedEtcd({ directory, machineClock }: ClusterOptions): Promise<void> {
+  const paths = memberPaths(directory);
+  if (!existsSync(paths.configuration)) return;
+  const { endLeftMember } = await import('../etcd/left-process.ts');
+  await endLeftMember(paths, machineClock);
 }
 
 /** How further servers join; they can where the cluster runs its own etcd. */

@@ -1,7 +1,9 @@
 /** Starts the member of etcd that a server runs, and waits until it serves. */
 import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
+import { moveAside } from '../../base/files/own/move-aside.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { TlsOptions } from '../../protocols/grpc/client.ts';
 import { EtcdStore } from '../../store/etcd/etcd-store.ts';
@@ -110,6 +112,18 @@ export async function prepareJoin(directory: string, { etcdAuthority, etcdEndpoi
   const paths = memberPaths(directory);
   await writeEtcdAuthority(paths, etcdAuthority);
   await writeWhole(paths.joined, JSON.stringify({ endpoints: etcdEndpoints }));
+}
+
+/** Removes the member of a data directory whose cluster does not use it. */
+export async function discardMember(directory: string, clock: Clock): Promise<void> {
+  const paths = memberPaths(directory);
+  await endLeftMember(paths, clock);
+  await rm(paths.folder, { recursive: true, force: true });
+}
+
+/** Moves the stopped member of a cluster away that does not use it any more. */
+export function moveMemberAside(directory: string, clock: Clock): Promise<string | undefined> {
+  return moveAside(memberPaths(directory).folder, clock);
 }
 
 interface Serving {

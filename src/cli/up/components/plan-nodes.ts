@@ -64,7 +64,8 @@ function namesOf(
   { runtime, count }: { readonly runtime: Runtime; readonly count: number },
 ): readonly string[] {
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
-  if (nodeName === undefined || runtime === 'simulated') return numbers.map((number) => `${name}-node-${number}`);
+  const isDefault = nodeName === undefined || nodeName === `${name}-node-1`;
+  if (isDefault || runtime === 'simulated') return numbers.map((number) => `${name}-node-${number}`);
   return numbers.map((number) => (number === 1 ? nodeName : `${nodeName}-${number}`));
 }
 
@@ -72,7 +73,7 @@ function namesOf(
  * A cluster has one node unless it is told otherwise. On a store that several servers share, each of them would run the
  * same one: there, nodes must be asked for.
  */
-function nodeCount({ runtime, nodes, store }: NodeSettings): number {
+export function nodeCount({ runtime, nodes, store }: Pick<NodeSettings, 'runtime' | 'nodes' | 'store'>): number {
   return nodes ?? (runtime === 'auto' && storeDriver(store).shared ? 0 : 1);
 }
 

@@ -5,7 +5,7 @@
 
 import { chmod, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere, removeEmptyDirectories, writeWhole } from '../../../base/files/own/files.ts';
+import { readIfThere, removeEmptyDirectories, syncDirectory, writeWhole } from '../../../base/files/own/files.ts';
 import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { Settings } from '../flags.ts';
@@ -57,10 +57,10 @@ export async function openDirectory(path: string): Promise<Directory> {
         if (!found) await makePrivate(path);
       },
       async remember(settings) {
-        const next = { format: FORMAT, ...rememberedOf(settings) };
-        if (JSON.stringify(next) === known) return;
-        await writeWhole(file, `${JSON.stringify(next, undefined, 2)}\n`);
-        known = JSON.stringify(next);
+        const next = JSON.stringify(contentOf(settings));
+        if (next === known) return;
+        await rememberIn(path, settings);
+        known = next;
       },
       release,
     };
@@ -116,6 +116,14 @@ export async function rememberedIn(path: string): Promise<Remembered> {
   } catch (error) {
     throw isFile(error) ? notADirectory(path, error) : error;
   }
+}
+
+const contentOf = (settings: Partial<Settings>) => ({ format: FORMAT, ...rememberedOf(settings) });
+
+/** Replaces the remembered settings. The caller holds the lock of the directory. */
+export async function rememberIn(path: string, settings: Partial<Settings>): Promise<void> {
+  await writeWhole(join(path, 'cluster.json'), `${JSON.stringify(contentOf(settings), undefined, 2)}\n`);
+  await syncDirectory(path);
 }
 
 /** Reads the remembered settings of the other clusters below `home` and in further directories: their ports and ranges are taken. */

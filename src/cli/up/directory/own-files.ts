@@ -2,8 +2,9 @@
 const OWN_NAMES: readonly RegExp[] = [
   /^(cluster|last-start|agent|cluster-dns|servers)\.json$/,
   /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
-  /^(pki|audit|volumes|nodes|network|etcd)$/,
+  /^(pki|audit|volumes|nodes|network)$/,
   /^store(\.next|\.before-.+)?$/,
+  /^etcd(\.before-.+)?$/,
   /^encryption\.key$/,
   /^join-token$/,
   /^admin\.kubeconfig(\.lock)?$/,

@@ -30,7 +30,7 @@ export function withOwnEtcd(given: GivenFlags, remembered: Remembered, directory
   }
   if (remembered.store === 'etcd' && !remembered.ha) {
     throw new CliError(
-      'the objects of this cluster are in an etcd that qd does not run: --ha needs another --data-dir',
+      'the objects of this cluster are in an etcd that qd does not run: qd store migrate --to etcd --ha moves them, and --ha needs another --data-dir',
     );
   }
   const settings = {

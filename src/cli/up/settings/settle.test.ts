@@ -74,7 +74,7 @@ test('services do not get addresses that another cluster has rules for, also und
 test('the store and the service range of a directory cannot change', async () => {
   const remembered: Remembered = { store: 'embedded', serviceClusterIpRange: '10.96.0.0/16' };
   await expect(settle({ store: 'etcd' }, remembered, none)).rejects.toThrow(
-    'stored in embedded: --store etcd needs another --data-dir',
+    'stored in embedded: qd store migrate moves them, and --store etcd needs another --data-dir',
   );
   await expect(settle({ serviceClusterIpRange: '10.9.0.0/16' }, remembered, none)).rejects.toThrow('cannot change');
 });

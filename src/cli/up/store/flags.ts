@@ -10,7 +10,8 @@ export const storeFlags = [
     choices: storeNames,
     default: defaultStore,
     remembered: true,
-    fixed: (from, to) => `the objects of this cluster are stored in ${from}: --store ${to} needs another --data-dir`,
+    fixed: (from, to) =>
+      `the objects of this cluster are stored in ${from}: qd store migrate moves them, and --store ${to} needs another --data-dir`,
   }),
   ...storeDriverFlags,
   flag('--ha', {

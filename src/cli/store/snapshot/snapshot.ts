@@ -1,13 +1,14 @@
 /** `qd snapshot`: works on the data directory; a running cluster goes on while it is read. */
 import { mkdtemp, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { systemClock } from '../../base/time/clock.ts';
-import { directoryOf } from '../clusters/choice.ts';
-import type { ClusterFlags } from '../flags/cluster.ts';
-import { CliError } from '../output/cli-error.ts';
-import { explainDamage } from '../output/store-damage.ts';
-import { withCluster } from '../process/cluster-process.ts';
-import { checkNewFile } from '../process/writable.ts';
+import { moveAside } from '../../../base/files/own/move-aside.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { directoryOf } from '../../clusters/choice.ts';
+import type { ClusterFlags } from '../../flags/cluster.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { explainDamage } from '../../output/store-damage.ts';
+import { withCluster } from '../../process/cluster-process.ts';
+import { checkNewFile } from '../../process/writable.ts';
 import { checkArchive, unpack, writeArchive } from './archive.ts';
 import { checkIntact } from './damage.ts';
 import type { RestoreFlags } from './flags.ts';
@@ -55,10 +56,9 @@ export async function restoreSnapshot(file: string, flags: RestoreFlags): Promis
       await rm(next, { recursive: true, force: true });
       throw error;
     });
-    const before = `${store}.before-${now().replace(/[:.]/g, '-')}`;
-    if (isThere) await rename(store, before);
+    const before = await moveAside(store, systemClock);
     await rename(next, store);
-    const kept = isThere ? `; the replaced objects are in ${before}` : '';
+    const kept = before ? `; the replaced objects are in ${before}` : '';
     print(`restored ${file}; the next start continues at revision ${revision}${kept}`);
   });
 

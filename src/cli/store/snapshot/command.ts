@@ -1,7 +1,7 @@
 /** The command `qd snapshot`. Its work is loaded when it runs. */
 import { Command } from 'commander';
-import { addFlags } from '../flags/add-flags.ts';
-import { type ClusterFlags, clusterFlags } from '../flags/cluster.ts';
+import { addFlags } from '../../flags/add-flags.ts';
+import { type ClusterFlags, clusterFlags } from '../../flags/cluster.ts';
 import { type CheckFlags, checkFlags, type RestoreFlags, restoreFlags } from './flags.ts';
 
 const WRITTEN = 'a file written by qd snapshot save';

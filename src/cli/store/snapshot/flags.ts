@@ -1,6 +1,6 @@
 /** The flags of `qd snapshot restore` and `qd snapshot check`. */
-import { flag, type ValuesOf } from '../../base/flag.ts';
-import { clusterFlags } from '../flags/cluster.ts';
+import { flag, type ValuesOf } from '../../../base/flag.ts';
+import { clusterFlags } from '../../flags/cluster.ts';
 
 export const restoreFlags = [
   ...clusterFlags,

@@ -1,6 +1,6 @@
 /** Messages about damaged values. */
-import type { StoreReport } from '../../store/driver.ts';
-import { CliError } from '../output/cli-error.ts';
+import type { StoreReport } from '../../../store/driver.ts';
+import { CliError } from '../../output/cli-error.ts';
 import { print } from './store.ts';
 
 export function list({ damaged }: StoreReport): void {

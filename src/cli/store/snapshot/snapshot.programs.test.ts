@@ -1,9 +1,9 @@
 import { copyFile, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { mountSmallDisk, scratchDirectories } from '../../../test/support/store-directories.ts';
-import { systemClock } from '../../base/time/clock.ts';
-import { openEmbeddedStore } from '../../store/embedded/open.ts';
+import { mountSmallDisk, scratchDirectories } from '../../../../test/support/store-directories.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { openEmbeddedStore } from '../../../store/embedded/open.ts';
 import { restoreSnapshot, saveSnapshot } from './snapshot.ts';
 
 const directory = await scratchDirectories();

@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm, stat } from 'node:fs/promises';
-import { fileProblem } from '../../base/files/file-problem.ts';
-import { CliError } from '../output/cli-error.ts';
+import { fileProblem } from '../../../base/files/file-problem.ts';
+import { CliError } from '../../output/cli-error.ts';
 
 export interface SnapshotInfo {
   readonly revision: number;

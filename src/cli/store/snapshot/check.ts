@@ -1,10 +1,10 @@
 /** `qd snapshot check`: verifies a data directory or a snapshot, and names what is damaged. */
 import { stat } from 'node:fs/promises';
-import { defaultStore, storeDriver } from '../../store/drivers.ts';
-import { directoryOf } from '../clusters/choice.ts';
-import { CliError } from '../output/cli-error.ts';
-import { explainDamage, TO_DELETE } from '../output/store-damage.ts';
-import { withCluster } from '../process/cluster-process.ts';
+import { defaultStore, storeDriver } from '../../../store/drivers.ts';
+import { directoryOf } from '../../clusters/choice.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { explainDamage, TO_DELETE } from '../../output/store-damage.ts';
+import { withCluster } from '../../process/cluster-process.ts';
 import { checkArchive, readHeader } from './archive.ts';
 import { checkIntact, list } from './damage.ts';
 import type { CheckFlags } from './flags.ts';

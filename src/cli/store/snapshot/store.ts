@@ -1,9 +1,9 @@
 /** The store of a data directory, for the commands that read its files. */
 import { stat } from 'node:fs/promises';
-import type { FileSnapshots } from '../../store/driver.ts';
-import { defaultStore, storeDriver } from '../../store/drivers.ts';
-import { CliError } from '../output/cli-error.ts';
-import { rememberedIn } from '../up/directory/directory.ts';
+import type { FileSnapshots } from '../../../store/driver.ts';
+import { defaultStore, storeDriver } from '../../../store/drivers.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { rememberedIn } from '../../up/directory/directory.ts';
 
 export async function snapshotsOf(directory: string): Promise<FileSnapshots> {
   const { store = defaultStore } = await rememberedIn(directory);

@@ -1,0 +1,93 @@
+/** `qd store migrate`: copies a store, checks the copy, and puts it in charge by replacing one file. */
+import { Cleanup } from '../../../assembly/cleanup.ts';
+import { moveMemberAside } from '../../../assembly/etcd/member.ts';
+import { systemRandom } from '../../../base/random.ts';
+import { systemClock } from '../../../base/time/clock.ts';
+import { storeDriver } from '../../../store/drivers.ts';
+import { checkCopy } from '../../../store/migration/compare.ts';
+import { readHistory } from '../../../store/migration/history.ts';
+import { directoryOf } from '../../clusters/choice.ts';
+import { readLastStart } from '../../clusters/last-start.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { createLogger } from '../../output/logger.ts';
+import { explainDamage } from '../../output/store-damage.ts';
+import { withCluster } from '../../process/cluster-process.ts';
+import { untilStopSignal } from '../../process/signals.ts';
+import { rememberedIn, rememberIn } from '../../up/directory/directory.ts';
+import type { MigrateFlags } from './flags.ts';
+import { type MigrationPlan, planMigration, settingsIn } from './plan.ts';
+import { forgetSharing, openSource, prepareTarget, type Side } from './sides.ts';
+
+export async function migrate(flags: MigrateFlags): Promise<void> {
+  const { to: target } = flags;
+  const directory = await directoryOf(flags);
+  if (target === undefined) throw new CliError('--to says where the objects are moved: --to etcd or --to embedded');
+  await withCluster(directory, async (pid) => {
+    if (pid !== undefined)
+      throw new CliError(
+        `the cluster is running as process ${pid}; stop it first: qd down --keep-pods leaves its pods running`,
+      );
+    const remembered = await rememberedIn(directory);
+    if (Object.keys(remembered).length === 0) {
+      throw new CliError(`${directory} is not the data directory of a cluster; choose one with --name or --data-dir`);
+    }
+    const name = (await readLastStart(directory))?.name ?? flags.name ?? 'quarterdeck';
+    const plan = planMigration({ given: settingsIn(flags), target, remembered, name, directory });
+    await unlessStopped((cleanup) => move(plan, directory, cleanup));
+  });
+}
+
+async function move({ from, to }: MigrationPlan, directory: string, cleanup: Cleanup): Promise<void> {
+  const tools = { clock: systemClock, random: systemRandom, log: createLogger('warn') };
+  const side = (settings: MigrationPlan['from']): Side => ({
+    ...tools,
+    settings,
+    driver: storeDriver(settings.store!),
+    directory,
+    cleanup,
+    path: process.env.PATH ?? '',
+  });
+  const [source, target] = [side(from), side(to)];
+  const original = await openSource(source);
+  const revision = await original.revision();
+  const context = { directory, clock: tools.clock, log: tools.log };
+  const prepared = await prepareTarget(target);
+  try {
+    const history = await readHistory(original, Promise.resolve(revision)).catch(explainDamage);
+    await target.driver.load!(to as never, context, history);
+    const copy = await target.driver.open(to as never, context);
+    const count = await checkCopy(original, copy, revision).finally(() => copy.close());
+    if (!target.driver.shared) await forgetSharing(target);
+    print(
+      `Copied ${count} objects from ${source.driver.location} to ${target.driver.location}, at revision ${revision}.`,
+    );
+    // What runs must have ended before the other store is in charge.
+    await cleanup.run();
+  } catch (error) {
+    await cleanup.run();
+    await prepared.discard();
+    throw error;
+  }
+  await rememberIn(directory, to);
+  const kept = from.ha ? await moveMemberAside(directory, tools.clock) : await source.driver.retire?.(context);
+  print(
+    `The next qd up uses ${target.driver.location}.${kept === undefined ? '' : ` The old store is kept in ${kept}.`}`,
+  );
+}
+
+/** Ends what was started also when the program is told to stop: nothing has changed then. */
+async function unlessStopped(work: (cleanup: Cleanup) => Promise<void>): Promise<void> {
+  const cleanup = new Cleanup();
+  const stopped = untilStopSignal(systemClock).then((signal) => {
+    throw new CliError(`stopped by ${signal}; the cluster is as it was`);
+  });
+  try {
+    await Promise.race([work(cleanup), stopped]);
+  } finally {
+    await cleanup.run();
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

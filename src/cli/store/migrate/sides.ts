@@ -1,0 +1,84 @@
+/** Opens what a migration reads, and prepares what it fills. An etcd that belongs to the server is started for that. */
+import { join } from 'node:path';
+import type { Cleanup } from '../../../assembly/cleanup.ts';
+import type { Tools } from '../../../assembly/context.ts';
+import { discardMember, startMember } from '../../../assembly/etcd/member.ts';
+import { listServers } from '../../../assembly/etcd/members.ts';
+import { SHARED_KEYS, shareKeys } from '../../../assembly/keys/shared-keys.ts';
+import { encryptedWith, keyFileIn, readKeys } from '../../../assembly/store/encryption.ts';
+import { checkRelease } from '../../../assembly/store/releases/check-release.ts';
+import { changeClusterRow, readClusterRow } from '../../../assembly/store/releases/cluster-row.ts';
+import type { AnyStoreDriver, StoreSettings } from '../../../store/drivers.ts';
+import type { Store } from '../../../store/store.ts';
+import { CliError } from '../../output/cli-error.ts';
+import { ownRelease } from '../../process/version.ts';
+import type { Settings } from '../../up/flags.ts';
+import { memberPlan } from '../../up/ha/member-plan.ts';
+import type { Remembered } from '../../up/settings/settle.ts';
+
+export interface Side extends Tools {
+  readonly settings: Remembered;
+  readonly driver: AnyStoreDriver;
+  readonly directory: string;
+  /** Where programs are searched. */
+  readonly path: string;
+  readonly cleanup: Cleanup;
+}
+
+export async function openSource(side: Side): Promise<Store> {
+  const { settings, driver, directory, cleanup, clock, log } = side;
+  await startOwnMember(side);
+  const store = await driver.open(settings as StoreSettings, { directory, clock, log });
+  cleanup.add(() => store.close());
+  checkRelease(await readClusterRow(store), ownRelease);
+  if (driver.shared) {
+    await checkAlone(side);
+    // Other servers may have replaced keys while this one was stopped, and a store that is not shared has none.
+    const keys = await readKeys(settings.encryptionKeyFile ?? keyFileIn(directory));
+    await shareKeys({ ...side, store: encryptedWith(store, keys, side.random), directory: join(directory, 'pki') });
+  }
+  return store;
+}
+
+interface Prepared {
+  /** Removes what was prepared. */
+  discard(): Promise<void>;
+}
+
+export async function prepareTarget(side: Side): Promise<Prepared> {
+  const discard = async () => {
+    if (side.settings.ha) await discardMember(side.directory, side.clock);
+  };
+  // An interrupted migration may have left one.
+  await discard();
+  await startOwnMember(side);
+  return { discard };
+}
+
+/** Removes what only servers that share a store need, and what they would find outdated when they share one again. */
+export async function forgetSharing({ settings, driver, directory, clock, log }: Side): Promise<void> {
+  const store = await driver.open(settings as StoreSettings, { directory, clock, log });
+  try {
+    await store.commit([{ key: SHARED_KEYS, value: null }]);
+    await changeClusterRow(store, (row) => ({ ...row, settings: {} }));
+  } finally {
+    await store.close();
+  }
+}
+
+async function startOwnMember({ settings, directory, path, ...tools }: Side): Promise<void> {
+  const plan = memberPlan(settings as Settings);
+  if (plan) await startMember({ ...tools, ...plan, directory, path });
+}
+
+/** Rejects while other servers use the store: they would go on with it. */
+async function checkAlone({ settings, directory, clock }: Side): Promise<void> {
+  const { ha, etcdServers: endpoints = [] } = settings;
+  if (!ha) return;
+  const servers = await listServers({ directory, endpoints, clock });
+  if (servers.length < 2) return;
+  const names = servers.map(({ name, url }) => name || url).join(', ');
+  throw new CliError(
+    `the cluster has ${servers.length} servers (${names}), and only one can move its objects; remove the others first, with qd server remove NAME`,
+  );
+}
