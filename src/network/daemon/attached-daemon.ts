@@ -32,12 +32,21 @@ export class AttachedDaemon {
   readonly #fronts: FrontSender[] = [];
   #isCommitted = false;
   #isLeft = false;
+  /** From the end of a daemon until the next one has everything: a daemon that ends meanwhile begins no second restart. */
+  #isRestarting = false;
+  /** False when the connection of the last session was lost. */
+  #isConnected = false;
   #onRestart = () => {};
 
   /** Resolves with a session with the daemon of the directory, which is started if none is running. */
   static async open(options: AttachOptions): Promise<AttachedDaemon> {
     const attached = new AttachedDaemon(options);
-    await attached.#begin();
+    try {
+      await attached.#begin();
+    } catch (error) {
+      attached.#isLeft = true;
+      throw error;
+    }
     return attached;
   }
 
@@ -115,25 +124,41 @@ export class AttachedDaemon {
 
   async #begin(): Promise<void> {
     const { settings, clock } = this.#options;
-    const caller = await connectDaemon(this.#options, () => this.#restart());
+    this.#isConnected = true;
+    const caller = await connectDaemon(this.#options, () => {
+      this.#isConnected = false;
+      this.#restart();
+    });
     this.#caller = caller;
     this.#rules = new ConfigSender(clock, (part, isLast) => caller.call('rules', { part, isLast }));
-    await caller.call('begin', { settings });
+    try {
+      await caller.call('begin', { settings });
+    } catch (error) {
+      caller.close();
+      throw error;
+    }
   }
 
   #restart(): void {
-    if (this.#isLeft) return;
+    if (this.#isLeft || this.#isRestarting) return;
+    this.#isRestarting = true;
     const { clock, log } = this.#options;
     log.error('the network daemon ended; it is started again');
-    clock.timer(this.#backoff.next(), () => {
-      if (this.#isLeft) return;
-      this.#begin()
-        .then(() => this.#repeat())
-        .catch((error) => {
-          this.#report('start', error);
-          this.#restart();
-        });
-    });
+    clock.timer(this.#backoff.next(), () => void this.#startAgain());
+  }
+
+  async #startAgain(): Promise<void> {
+    if (this.#isLeft) return;
+    try {
+      await this.#begin();
+      await this.#repeat();
+    } catch (error) {
+      this.#report('start', error);
+      this.#isConnected = false;
+      this.#caller.close();
+    }
+    this.#isRestarting = false;
+    if (!this.#isConnected) this.#restart();
   }
 
   async #repeat(): Promise<void> {

@@ -1,0 +1,69 @@
+/** A daemon in this process that says as little as a test needs. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { silent } from '../../base/log.ts';
+import { SeededRandom } from '../../base/random.ts';
+import { answerCalls } from '../../base/sockets/keyed-socket/calls.ts';
+import { listenAt, makeKey, onOpening } from '../../base/sockets/keyed-socket/keyed-socket.ts';
+import { ControlledClock } from '../../base/time/clock.ts';
+import { AttachedDaemon } from './attached-daemon.ts';
+import { daemonSocket } from './calls.ts';
+
+const RELEASE = 'a';
+const settings = {
+  dns: { domain: 'cluster.local', ranges: [], serviceAddress: undefined, clients: [], upstream: [] },
+  allowedDialRanges: [],
+};
+
+let directory: string;
+let server: Server;
+let sockets: Socket[];
+let begins: number;
+/** Whether it ends when a session begins. */
+let isBroken: boolean;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'qd-attached-'));
+  [sockets, begins, isBroken] = [[], 0, false];
+  const key = makeKey(daemonSocket(directory), new SeededRandom(1));
+  server = createServer((socket) => {
+    sockets.push(socket.on('error', () => undefined));
+    onOpening(socket, key, () => {
+      answerCalls(socket, {
+        facts: async () => ({ release: RELEASE, handover: 0, pid: 1 }),
+        async begin() {
+          begins++;
+          if (isBroken) socket.destroy();
+        },
+      });
+    });
+  });
+  await listenAt(server, daemonSocket(directory));
+});
+
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  server.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('a daemon that ends again and again is started by one attempt after the other', async () => {
+  const clock = new ControlledClock();
+  const command = ['/bin/false'];
+  const tools = { clock, random: new SeededRandom(1), log: silent };
+  const attached = await AttachedDaemon.open({ ...tools, directory, command, release: RELEASE, settings });
+  isBroken = true;
+  sockets[0]!.destroy();
+  // The delays grow up to half a minute: it is the number of loops that would grow with each failure.
+  for (const until = clock.now() + 300_000; clock.now() < until; ) {
+    await clock.advance(1_000);
+    for (let i = 0; i < 50; i++) await turn();
+  }
+  expect(begins).toBeGreaterThan(10);
+  expect(begins).toBeLessThan(30);
+  attached.leave();
+});
