@@ -5,6 +5,9 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { longName } from '../../src/base/flag.ts';
+import { explain } from '../../src/cli/output/cli-error.ts';
+import { DESCRIPTION, programOf } from '../../src/cli/process/program.ts';
+import { upCommand } from '../../src/cli/up/command.ts';
 import { upFlags } from '../../src/cli/up/flags.ts';
 import { newDirectory, runQd } from './program.ts';
 
@@ -173,6 +176,15 @@ test('every flag that takes a value is tested', () => {
   expect(Object.keys(UNUSABLE).sort()).toEqual(takeValues.sort());
 });
 
+/**
+ * The error of flags that the parser of the command line rejects, before anything of the start is loaded. It is asked in this
+ * process: that the program prints such an error and exits with code 1 is tested in usage.programs.test.ts.
+ */
+async function parserError(args: readonly string[]): Promise<string | undefined> {
+  const program = programOf('qd', DESCRIPTION, [upCommand().action(() => undefined)]);
+  return program.parseAsync(args, { from: 'user' }).then(() => undefined, explain);
+}
+
 describe.concurrent('of a start that is rejected, nothing remains', () => {
   const cases = [...Object.entries(UNUSABLE).map(([flag, values]) => [flag, ...values]), ...MORE];
 
@@ -185,23 +197,32 @@ describe.concurrent('of a start that is rejected, nothing remains', () => {
       const flags = args.map((arg) => arg.replace('{home}', home).replace('{port}', port));
       const before = await contentsOf(home);
       const env = { HOME: home, KUBECONFIG: join(home, 'kubeconfig') };
-      const { code, stderr, stdout } = await runQd(
-        ['up', ...(args.includes('--port') ? [] : ['--port', '0']), '--log-level', 'error', ...flags],
-        { env, timeout: MAX_RUN_MS },
-      );
-      expect(stderr).toMatch(/^qd: [^\n]+\n$/);
-      expect(code).toBe(1);
-      // Only the start of the store finds out that etcd cannot be reached.
-      if (!args.includes('etcd')) expect(stdout).toBe('');
+      const command = ['up', ...(args.includes('--port') ? [] : ['--port', '0']), '--log-level', 'error', ...flags];
+      let error = await parserError(command);
+      if (error === undefined) {
+        const { code, stderr, stdout } = await runQd(command, { env, timeout: MAX_RUN_MS });
+        expect(stderr).toMatch(/^qd: [^\n]+\n$/);
+        expect(code).toBe(1);
+        // Only the start of the store finds out that etcd cannot be reached.
+        if (!args.includes('etcd')) expect(stdout).toBe('');
+        error = stderr;
+      }
       const named = flags.filter((arg) => arg.length > 2);
       expect(
-        named.some((arg) => stderr.includes(arg)),
-        stderr,
+        named.some((arg) => error.includes(arg)),
+        error,
       ).toBe(true);
       expect(await contentsOf(home)).toEqual(before);
     } finally {
       await rm(home, { recursive: true });
     }
+  });
+
+  test('most flags are rejected by the parser, and those of files and addresses by the start', async ({ expect }) => {
+    expect(await parserError(['up', '--store', 'cloud'])).toMatch(
+      /^option '--store <store>' argument 'cloud' is invalid/,
+    );
+    expect(await parserError(['up', '--token-auth-file', '/missing'])).toBeUndefined();
   });
 
   test('not even in a directory that exists', async ({ expect }) => {

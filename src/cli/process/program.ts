@@ -12,16 +12,6 @@ export const DESCRIPTION = 'A cluster orchestrator that speaks the Kubernetes AP
 
 export async function runProgram(name: string, description: string, commands: readonly Command[]): Promise<void> {
   const program = programOf(name, description, commands);
-  for (const command of withSubcommands(program)) {
-    // Errors are printed below, each as one line; commander prints help itself.
-    command
-      .exitOverride((error) => {
-        throw isHelp(error) ? error : usageError(command, error);
-      })
-      .configureOutput({ outputError: () => {} })
-      .showSuggestionAfterError(false);
-    command.allowExcessArguments(false);
-  }
   // The reader of the output may go before its end, as `head` does: the command goes on.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') report(name, error);
@@ -38,7 +28,7 @@ export async function runProgram(name: string, description: string, commands: re
   }
 }
 
-/** Adds to commands what every program has. */
+/** Adds to commands what every program has. An error of usage is thrown, and not printed. */
 export function programOf(name: string, description: string, commands: readonly Command[]): Command {
   const program = new Command(name).description(description).version(`${name} ${version}`, '-v, --version');
   const versionCommand = new Command('version').description('Prints the version.').action(() => {
@@ -46,6 +36,16 @@ export function programOf(name: string, description: string, commands: readonly 
   });
   for (const command of [...commands, versionCommand]) program.addCommand(command);
   for (const command of withSubcommands(program)) if (command.commands.length > 0) replaceHelp(command);
+  for (const command of withSubcommands(program)) {
+    // Errors are printed by the caller, each as one line; commander prints help itself.
+    command
+      .exitOverride((error) => {
+        throw isHelp(error) ? error : usageError(command, error);
+      })
+      .configureOutput({ outputError: () => {} })
+      .showSuggestionAfterError(false);
+    command.allowExcessArguments(false);
+  }
   return program;
 }
 
