@@ -33,11 +33,17 @@ export async function migrate(flags: MigrateFlags): Promise<void> {
     }
     const name = (await readLastStart(directory))?.name ?? flags.name ?? 'quarterdeck';
     const plan = planMigration({ given: settingsIn(flags), target, remembered, name, directory });
-    await unlessStopped((cleanup) => move(plan, directory, cleanup));
+    await stoppable((cleanup, stop) => move(plan, directory, { cleanup, stop }));
   });
 }
 
-async function move({ from, to }: MigrationPlan, directory: string, cleanup: Cleanup): Promise<void> {
+interface Running {
+  readonly cleanup: Cleanup;
+  /** Aborted when the program is told to stop. */
+  readonly stop: AbortSignal;
+}
+
+async function move({ from, to }: MigrationPlan, directory: string, { cleanup, stop }: Running): Promise<void> {
   const tools = { clock: systemClock, random: systemRandom, log: createLogger('warn') };
   const side = (settings: MigrationPlan['from']): Side => ({
     ...tools,
@@ -63,6 +69,7 @@ async function move({ from, to }: MigrationPlan, directory: string, cleanup: Cle
     );
     // What runs must have ended before the other store is in charge.
     await cleanup.run();
+    stop.throwIfAborted();
   } catch (error) {
     await cleanup.run();
     await prepared.discard();
@@ -75,14 +82,21 @@ async function move({ from, to }: MigrationPlan, directory: string, cleanup: Cle
   );
 }
 
-/** Ends what was started also when the program is told to stop: nothing has changed then. */
-async function unlessStopped(work: (cleanup: Cleanup) => Promise<void>): Promise<void> {
+/**
+ * Ends what was started also when the program is told to stop. The work fails then, unless it has put the new store in charge
+ * already.
+ */
+async function stoppable(work: (cleanup: Cleanup, stop: AbortSignal) => Promise<void>): Promise<void> {
   const cleanup = new Cleanup();
-  const stopped = untilStopSignal(systemClock).then((signal) => {
-    throw new CliError(`stopped by ${signal}; the cluster is as it was`);
+  const stopping = new AbortController();
+  untilStopSignal(systemClock).then((signal) => {
+    stopping.abort(new CliError(`stopped by ${signal}; the cluster is as it was`));
+    return cleanup.run().catch(() => undefined); // The work fails with it.
   });
   try {
-    await Promise.race([work(cleanup), stopped]);
+    await work(cleanup, stopping.signal);
+  } catch (error) {
+    throw stopping.signal.aborted ? stopping.signal.reason : error;
   } finally {
     await cleanup.run();
   }
