@@ -54,7 +54,7 @@ async function move({ from, to }: MigrationPlan, directory: string, { cleanup, s
     path: process.env.PATH ?? '',
   });
   const [source, target] = [side(from), side(to)];
-  const original = await openSource(source);
+  const { store: original, checkAlone } = await openSource(source);
   const revision = await original.revision();
   const context = { directory, clock: tools.clock, log: tools.log };
   const prepared = await prepareTarget(target);
@@ -67,6 +67,7 @@ async function move({ from, to }: MigrationPlan, directory: string, { cleanup, s
     print(
       `Copied ${count} objects from ${source.driver.location} to ${target.driver.location}, at revision ${revision}.`,
     );
+    checkAlone();
     // What runs must have ended before the other store is in charge.
     await cleanup.run();
     stop.throwIfAborted();

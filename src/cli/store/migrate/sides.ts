@@ -9,6 +9,7 @@ import { encryptedWith, keyFileIn, readKeys } from '../../../assembly/store/encr
 import { checkRelease } from '../../../assembly/store/releases/check-release.ts';
 import { changeClusterRow, readClusterRow } from '../../../assembly/store/releases/cluster-row.ts';
 import type { AnyStoreDriver, StoreSettings } from '../../../store/drivers.ts';
+import { observeForeignWrites } from '../../../store/migration/foreign-writes.ts';
 import type { Store } from '../../../store/store.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { ownRelease } from '../../process/version.ts';
@@ -25,19 +26,43 @@ export interface Side extends Tools {
   readonly cleanup: Cleanup;
 }
 
-export async function openSource(side: Side): Promise<Store> {
+export interface Source {
+  readonly store: Store;
+  /** Throws when another server has written to the store. */
+  checkAlone(): void;
+}
+
+export async function openSource(side: Side): Promise<Source> {
   const { settings, driver, directory, cleanup, clock, log } = side;
   await startOwnMember(side);
   const store = await driver.open(settings as StoreSettings, { directory, clock, log });
   cleanup.add(() => store.close());
   checkRelease(await readClusterRow(store), ownRelease);
   if (driver.shared) {
-    await checkAlone(side);
+    await checkMembers(side);
     // Other servers may have replaced keys while this one was stopped, and a store that is not shared has none.
     const keys = await readKeys(settings.encryptionKeyFile ?? keyFileIn(directory));
     await shareKeys({ ...side, store: encryptedWith(store, keys, side.random), directory: join(directory, 'pki') });
   }
-  return store;
+  return { store, checkAlone: await observed(side, store) };
+}
+
+/** Nobody else reaches an etcd whose only member is this server's. */
+async function observed({ settings, driver, clock, cleanup }: Side, store: Store): Promise<() => void> {
+  if (!driver.shared || settings.ha) return () => undefined;
+  const explained = (cause: unknown) =>
+    new CliError(`${(cause as Error).message}: stop all servers of the cluster before its objects are moved`, {
+      cause,
+    });
+  const writes = await observeForeignWrites(store, clock).catch((error: unknown) => Promise.reject(explained(error)));
+  cleanup.add(async () => writes.stop());
+  return () => {
+    try {
+      writes.check();
+    } catch (error) {
+      throw explained(error);
+    }
+  };
 }
 
 interface Prepared {
@@ -72,7 +97,7 @@ async function startOwnMember({ settings, directory, path, ...tools }: Side): Pr
 }
 
 /** Rejects while other servers use the store: they would go on with it. */
-async function checkAlone({ settings, directory, clock }: Side): Promise<void> {
+async function checkMembers({ settings, directory, clock }: Side): Promise<void> {
   const { ha, etcdServers: endpoints = [] } = settings;
   if (!ha) return;
   const servers = await listServers({ directory, endpoints, clock });
