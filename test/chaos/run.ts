@@ -4,6 +4,7 @@
  *   npm run chaos -- --minutes 60 --seed N [--store external] [--only isolate,disk]
  */
 
+import { availableParallelism, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -69,7 +70,8 @@ async function runRound(chooser: Chooser, workload: Workload, round: string): Pr
   await created;
   const unsettled = await workload.settle(round);
   const gap = workload.longestGapSince(began);
-  say(`  settled, longest time without a write ${gap.toFixed(0)} ms, ${workload.operations} operations`);
+  const load = `load ${loadavg()[0]!.toFixed(0)} on ${availableParallelism()} processors`;
+  say(`  settled, longest time without a write ${gap.toFixed(0)} ms, ${workload.operations} operations, ${load}`);
   for (const problem of unsettled) note(`${round}: ${problem}`);
   if (gap > MAX_GAP_MS) note(`${round}: no write was acknowledged for ${gap.toFixed(0)} ms`);
 }
