@@ -20,7 +20,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/base/sockets/keyed-socket/keyed-socket.ts': OWN_SOCKET,
   'src/api/remote-command/client.ts': CONNECTION_OPENED,
   'src/assembly/node/connection.ts': OWN_ADDRESSES,
-  'src/cli/proxy/forward.ts': OPERATOR,
+  'src/cli/proxy/upstream.ts': OPERATOR,
   'src/cli/up/ha/join.ts': OPERATOR,
   'src/assembly/control-plane/fetch-json.ts': OPERATOR,
   'src/client/transport/http/https-transport.ts': OPERATOR,

@@ -1,145 +1,131 @@
-/** Forwards requests and upgrades to the server with the credentials of a connection. Bodies are streamed. */
-import * as http from 'node:http';
-import * as https from 'node:https';
+/**
+ * Forwards requests and upgrades to a server of the cluster, and to another one when that one is gone. Bodies are streamed. Only
+ * requests that have certainly changed nothing are sent again: reads, and those for which there was no connection.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { bodyFraming } from '../../base/http/body-framing.ts';
-import { refuseUpgrade } from '../../base/http/refuse-upgrade.ts';
-import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
+import { endToEnd, framingOf, hasBody, headOf } from './headers.ts';
+import { Upstream, type UpstreamOptions } from './upstream.ts';
 
 export interface Forwarder {
   /** `path` is what the server gets, query included. */
-  request(incoming: http.IncomingMessage, outgoing: http.ServerResponse, path: string): void;
-  upgrade(incoming: http.IncomingMessage, socket: Duplex, head: Buffer, path: string): void;
+  request(incoming: IncomingMessage, outgoing: ServerResponse, path: string): void;
+  upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer, path: string): void;
+  /** Ends what is open to a server that is gone. */
+  drop(server: string): void;
   close(): void;
 }
 
-export interface ForwardOptions {
-  readonly connection: Connection;
-  readonly appendServerPath: boolean;
-  /** Milliseconds; 0: the system's default. */
-  readonly keepalive: number;
+/** The server that is used now. */
+export interface ServerChoice {
+  readonly server: string;
+  /** Resolves with true when another server is used instead of one that has failed. */
+  isReplaced(server: string): Promise<boolean>;
 }
 
-/** Headers that concern a single connection, and are not forwarded. */
-const HOP_BY_HOP = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+export interface ForwardOptions extends UpstreamOptions {
+  /** Default: the server of the connection alone. */
+  readonly servers?: ServerChoice;
+}
 
-export function createForwarder({ connection, appendServerPath, keepalive }: ForwardOptions): Forwarder {
-  const base = new URL(connection.server);
-  const isPlain = base.protocol === 'http:';
-  const keepAliveOptions = { keepAlive: true, keepAliveMsecs: keepalive > 0 ? keepalive : undefined };
-  const agent = isPlain
-    ? new http.Agent(keepAliveOptions)
-    : new https.Agent({ ...keepAliveOptions, ...tlsOptions(connection) });
-  const prefix = appendServerPath ? base.pathname.replace(/\/$/, '') : '';
-  const authorization = authorizationOf(connection);
+/** Servers of which each may be gone as well. */
+const MAX_ATTEMPTS = 5;
 
-  const open = (
-    incoming: http.IncomingMessage,
-    path: string,
-    own: http.OutgoingHttpHeaders,
-    pool: typeof agent | false,
-  ) =>
-    (isPlain ? http : https).request({
-      method: incoming.method,
-      host: base.hostname.replace(/^\[|\]$/g, ''),
-      port: base.port || (isPlain ? 80 : 443),
-      path: prefix + path,
-      agent: pool,
-      ...(pool ? {} : tlsOptions(connection)),
-      headers: {
-        ...endToEnd(incoming.headers),
-        ...own,
-        host: base.host,
-        // Credentials of the client take precedence.
-        ...(authorization && !incoming.headers.authorization ? { authorization } : {}),
-      },
+export function createForwarder(options: ForwardOptions): Forwarder {
+  const { connection, servers = { server: connection.server, isReplaced: async () => false } } = options;
+  const upstreams = new Map<string, Upstream>();
+
+  function current(): Upstream {
+    const { server } = servers;
+    const known = upstreams.get(server);
+    if (known) return known;
+    const created = new Upstream(server, options);
+    upstreams.set(server, created);
+    return created;
+  }
+
+  function request(incoming: IncomingMessage, outgoing: ServerResponse, path: string, attempt = 1): void {
+    const upstream = current();
+    let isConnected = false;
+    const call = upstream.open(incoming, path, { own: framingOf(incoming) }, () => {
+      isConnected = true;
+      // The body was read before if this is another attempt: then it was empty.
+      if (incoming.readableEnded) call.end();
+      else incoming.pipe(call);
     });
+    const abandon = () => call.destroy();
+    outgoing.on('close', abandon);
+    call.on('response', (response) => {
+      try {
+        outgoing.writeHead(response.statusCode ?? 502, endToEnd(response.headers));
+      } catch {
+        // HTTP does not allow the status, or a header.
+        call.destroy();
+        return answerUnreachable(outgoing, new Error('invalid response'));
+      }
+      // The headers of a watch are sent before its first event.
+      outgoing.flushHeaders();
+      response.pipe(outgoing);
+      // A watch may end at any time, and clients resume it; other responses would seem complete.
+      response.on('error', () => (isWatch(path) ? outgoing.end() : outgoing.destroy()));
+    });
+    call.on('error', async (error) => {
+      if (outgoing.headersSent || outgoing.destroyed) return answerUnreachable(outgoing, error);
+      incoming.unpipe(call);
+      const isRead = (incoming.method === 'GET' || incoming.method === 'HEAD') && !hasBody(incoming);
+      const isRepeatable = (isRead || !isConnected) && attempt < MAX_ATTEMPTS;
+      // The server may close an idle connection while a request is being sent.
+      const isStale = call.reusedSocket && attempt === 1;
+      if (!isRepeatable || !((await servers.isReplaced(upstream.server)) || isStale)) {
+        return answerUnreachable(outgoing, error);
+      }
+      outgoing.off('close', abandon);
+      if (!outgoing.destroyed) request(incoming, outgoing, path, attempt + 1);
+    });
+  }
+
+  function upgrade(incoming: IncomingMessage, socket: Duplex, head: Buffer, path: string, attempt = 1): void {
+    const upstream = current();
+    const own = { connection: 'Upgrade', upgrade: incoming.headers.upgrade ?? '' };
+    let isConnected = false;
+    const call = upstream.open(incoming, path, { own, isUpgrade: true }, () => {
+      isConnected = true;
+    });
+    socket.on('error', () => call.destroy());
+    call.on('upgrade', (response, upgraded, first) => {
+      socket.write(headOf(response));
+      pipeBoth(socket, upgraded, { head, first });
+    });
+    // The upgrade was refused: the response is forwarded, and the connection ends.
+    call.on('response', (response) => {
+      socket.write(headOf(response));
+      response.pipe(socket);
+    });
+    call.on('error', async () => {
+      if (!isConnected && attempt < MAX_ATTEMPTS && (await servers.isReplaced(upstream.server))) {
+        upgrade(incoming, socket, head, path, attempt + 1);
+      } else socket.end('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\n\r\n');
+    });
+    call.end();
+  }
 
   return {
-    request(incoming, outgoing, path) {
-      const call = open(incoming, path, framingOf(incoming), agent);
-      call.on('response', (response) => {
-        try {
-          outgoing.writeHead(response.statusCode ?? 502, endToEnd(response.headers));
-        } catch {
-          // HTTP does not allow the status, or a header.
-          call.destroy();
-          return answerUnreachable(outgoing, new Error('invalid response'));
-        }
-        // The headers of a watch are sent before its first event.
-        outgoing.flushHeaders();
-        response.pipe(outgoing);
-        response.on('error', () => outgoing.destroy());
-      });
-      call.on('error', (error) => answerUnreachable(outgoing, error));
-      refuseUpgrade(call);
-      outgoing.on('close', () => call.destroy());
-      incoming.pipe(call);
+    request: (incoming, outgoing, path) => request(incoming, outgoing, path),
+    upgrade: (incoming, socket, head, path) => upgrade(incoming, socket, head, path),
+    drop(server) {
+      upstreams.get(server)?.close();
+      upstreams.delete(server);
     },
-
-    upgrade(incoming, socket, head, path) {
-      const own = { connection: 'Upgrade', upgrade: incoming.headers.upgrade ?? '' };
-      const call = open(incoming, path, own, false);
-      socket.on('error', () => call.destroy());
-      call.on('upgrade', (response, upstream, first) => {
-        socket.write(headOf(response));
-        pipeBoth(socket, upstream, { head, first });
-      });
-      // The upgrade was refused: the response is forwarded, and the connection ends.
-      call.on('response', (response) => {
-        socket.write(headOf(response));
-        response.pipe(socket);
-      });
-      call.on('error', () => socket.end('HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\n\r\n'));
-      call.end();
+    close() {
+      for (const each of upstreams.values()) each.close();
     },
-
-    close: () => agent.destroy(),
   };
 }
 
-function tlsOptions({ ca, cert, key, tlsServerName, insecureSkipTlsVerify }: Connection): https.AgentOptions {
-  return {
-    ca: ca || undefined,
-    cert: cert || undefined,
-    key: key || undefined,
-    servername: tlsServerName || undefined,
-    ...(insecureSkipTlsVerify ? { rejectUnauthorized: false } : {}),
-  };
-}
-
-function authorizationOf({ token, username, password }: Connection): string | undefined {
-  if (token) return `Bearer ${token}`;
-  return username ? `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}` : undefined;
-}
-
-function framingOf({ headers }: http.IncomingMessage): http.OutgoingHttpHeaders {
-  const length = headers['content-length'];
-  const hasBody = headers['transfer-encoding'] !== undefined || length !== undefined;
-  return hasBody ? bodyFraming(length) : {};
-}
-
-function endToEnd(headers: http.IncomingHttpHeaders): http.OutgoingHttpHeaders {
-  const named = (headers.connection ?? '')
-    .toLowerCase()
-    .split(',')
-    .map((part) => part.trim());
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.includes(name)));
-}
-
-/** The status line and headers of a response, as received. */
-function headOf({ statusCode, statusMessage, rawHeaders }: http.IncomingMessage): string {
-  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
-  for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
-  return `${lines.join('\r\n')}\r\n\r\n`;
+function isWatch(path: string): boolean {
+  const { pathname, searchParams } = new URL(path, 'http://localhost');
+  const watch = searchParams.get('watch');
+  return watch === 'true' || watch === '1' || /^\/apis?\/(?:[^/]+\/){1,2}watch\//.test(pathname);
 }
 
 function pipeBoth(client: Duplex, server: Duplex, { head, first }: { head: Buffer; first: Buffer }): void {
@@ -156,7 +142,7 @@ function pipeBoth(client: Duplex, server: Duplex, { head, first }: { head: Buffe
   }
 }
 
-function answerUnreachable(outgoing: http.ServerResponse, error: Error): void {
+function answerUnreachable(outgoing: ServerResponse, error: Error): void {
   if (outgoing.headersSent) return void outgoing.destroy();
   outgoing.writeHead(502, { 'content-type': 'text/plain; charset=utf-8' });
   outgoing.end(`the server cannot be reached: ${(error as NodeJS.ErrnoException).code ?? error.message}\n`);

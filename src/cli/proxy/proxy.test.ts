@@ -201,6 +201,104 @@ describe('the proxy', () => {
     expect(seen[0]?.url).toBe('/base/api');
   });
 
+  describe('with two servers', () => {
+    let other: Server;
+    let got: { readonly method: string | undefined; readonly url: string | undefined; readonly body: string }[];
+    /** Resolves when the failed server may be given up. */
+    let replaced: Promise<boolean>;
+    beforeEach(async () => {
+      got = [];
+      replaced = Promise.resolve(true);
+      other = createServer(async (incoming, outgoing) => {
+        let body = '';
+        for await (const chunk of incoming) body += chunk;
+        got.push({ method: incoming.method, url: incoming.url, body });
+        outgoing.end('other');
+      });
+      other.on('upgrade', (_, socket) => {
+        socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nother');
+      });
+      await listen(other);
+      const connection = { server: `http://127.0.0.1:${portOf(upstream)}` };
+      const choice = {
+        server: connection.server,
+        async isReplaced(failed: string) {
+          if (failed !== connection.server || !(await replaced)) return false;
+          this.server = `http://127.0.0.1:${portOf(other)}`;
+          return true;
+        },
+      };
+      forwarder = createForwarder({ connection, servers: choice, appendServerPath: false, keepalive: 0 });
+      await new Promise((resolve) => proxy.close(resolve));
+      proxy = createProxy({ ...filter, apiPrefix: '/', wwwPrefix: '/static/', www: files }, forwarder);
+      await listen(proxy);
+    });
+    afterEach(() => {
+      other.close();
+      other.closeAllConnections();
+    });
+
+    const dies = async () => {
+      upstream.close();
+      upstream.closeAllConnections();
+    };
+
+    it('sends what a dead one has not seen to the other one, with its body', async () => {
+      await dies();
+      expect(await ask('/a', {}, 'body')).toMatchObject({ code: 200, text: 'other' });
+      expect(await ask('/b')).toMatchObject({ code: 200, text: 'other' });
+      expect(got).toEqual([
+        { method: 'POST', url: '/a', body: 'body' },
+        { method: 'GET', url: '/b', body: '' },
+      ]);
+    });
+
+    it('repeats a read that has no answer, and no write', async () => {
+      upstream.removeAllListeners('request');
+      upstream.on('request', ({ socket }) => socket.destroy());
+      expect(await ask('/a', {}, 'body')).toMatchObject({ code: 502 });
+      expect(got).toEqual([]);
+      expect(await ask('/b')).toMatchObject({ code: 200, text: 'other' });
+    });
+
+    it('repeats a read at the other one when the silent one is dropped', async () => {
+      upstream.removeAllListeners('request');
+      const arrived = once(upstream, 'request');
+      const asking = ask('/a');
+      await arrived;
+      forwarder.drop(`http://127.0.0.1:${portOf(upstream)}`);
+      expect(await asking).toMatchObject({ code: 200, text: 'other' });
+    });
+
+    it('ends watches cleanly, and breaks off other responses', async () => {
+      upstream.removeAllListeners('request');
+      upstream.on('request', (_, outgoing) => outgoing.write('{"n":1}\n'));
+      const begin = async (path: string) => {
+        const [response] = (await once(get({ port: portOf(proxy), path }), 'response')) as [IncomingMessage];
+        await once(response, 'readable');
+        return response;
+      };
+      const [watch, list] = await Promise.all([begin('/api/v1/pods?watch=true'), begin('/api/v1/pods')]);
+      const ends = [watch, list].map((response) =>
+        once(response.resume(), 'end').then(
+          () => 'ended',
+          (error) => error.code,
+        ),
+      );
+      forwarder.drop(`http://127.0.0.1:${portOf(upstream)}`);
+      expect(await Promise.all(ends)).toEqual(['ended', 'ECONNRESET']);
+    });
+
+    it('upgrades at the other one when the first one cannot be reached', async () => {
+      await dies();
+      const socket = connect(portOf(proxy), '127.0.0.1');
+      socket.write('GET /x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+      let text = '';
+      for await (const chunk of socket) text += chunk;
+      expect(text).toMatch(/^HTTP\/1\.1 101 .*other$/s);
+    });
+  });
+
   it('answers 502 when the server cannot be reached', async () => {
     upstream.closeAllConnections();
     await new Promise((resolve) => upstream.close(resolve));

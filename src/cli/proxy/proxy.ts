@@ -10,11 +10,15 @@ import { untilStopSignal } from '../process/signals.ts';
 import { isAccepted } from './filter.ts';
 import type { ProxyFlags } from './flags.ts';
 import { createForwarder, type Forwarder } from './forward.ts';
+import { followClusterServers } from './servers.ts';
 import { serveFile } from './static-files.ts';
 
 export async function proxy(flags: ProxyFlags): Promise<void> {
   const { appendServerPath = false, keepalive } = flags;
-  const forwarder = createForwarder({ connection: await connectionFor(flags), appendServerPath, keepalive });
+  const connection = await connectionFor(flags);
+  const { servers, known, close } = followClusterServers(connection, (server) => forwarder.drop(server));
+  const forwarder = createForwarder({ connection, servers, appendServerPath, keepalive });
+  await known;
   const server = createProxy(flags, forwarder);
   if (flags.www !== undefined && !(await stat(flags.www).catch(() => undefined))?.isDirectory()) {
     process.stderr.write(`qd: --www ${flags.www} is not a directory: its files are not found\n`);
@@ -25,6 +29,7 @@ export async function proxy(flags: ProxyFlags): Promise<void> {
   }
   process.stdout.write(`Starting to serve on ${endpoint}\n`);
   await untilStopSignal(systemClock);
+  close();
   forwarder.close();
   server.close();
   server.closeAllConnections();

@@ -1,11 +1,13 @@
-/** Tests that an agent goes on with another server when the one that it uses is gone. */
-import type { ChildProcess } from 'node:child_process';
+/** Tests that an agent, and kubectl through a proxy, go on with another server when the one that they use is gone. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { etcdMissing, TestEtcd } from '../../support/etcd.ts';
+import { hasKubectl, kubectlProgram } from '../kubectl.ts';
 import { newDirectory, type Qd, runQd, spawnProgram, startQd } from '../program.ts';
 import { type Landscape, linksAt, openLandscape, untilPrints } from './landscape.ts';
 
@@ -16,6 +18,9 @@ if (skip) console.log(`skipped: ${skip}`);
 const NODE = 'node-c';
 const LINKS = linksAt(232);
 const TIMEOUT_MS = 120_000;
+/** Time in which a person sees no pause. */
+const PROXY_SWITCH_MS = 5_000;
+const run = promisify(execFile);
 /** Time after which a node without a server is lost. */
 const LEASE_MS = 40_000;
 
@@ -99,8 +104,28 @@ describe.skipIf(skip !== undefined)('an agent in a cluster of two servers', () =
     expect(await timeToRun(first, 'after-rotation')).toBeLessThan(LEASE_MS);
   });
 
-  test('goes on when the server that it joined is killed', { timeout: TIMEOUT_MS }, async () => {
-    await first.stop('SIGKILL');
+  test('goes on, and kubectl through a proxy, when the first server is killed', { timeout: TIMEOUT_MS }, async () => {
+    const proxy = spawnProgram('qd', ['proxy', '--kubeconfig', first.kubeconfig, '--port', '0'], {});
+    const [line] = await once(proxy.stdout!, 'data');
+    const url = `http://${/Starting to serve on (\S+)/.exec(String(line))?.[1]}`;
+    const words = ['--server', url, '--namespace', 'default'];
+    const kubectl = (...more: string[]) => run(kubectlProgram, [...words, ...more]);
+    if (hasKubectl) {
+      const watch = spawn(kubectlProgram, [...words, 'get', 'configmaps', '--watch', '--output', 'name']);
+      const watched = untilPrints(watch, 'configmap/before');
+      await kubectl('create', 'configmap', 'before');
+      await watched;
+      const ended = once(watch, 'exit');
+      await first.stop('SIGKILL');
+      const killedAt = performance.now();
+      expect((await kubectl('create', 'configmap', 'after')).stdout).toContain('created');
+      expect((await kubectl('get', 'configmaps', '--output', 'name')).stdout).toContain('configmap/after');
+      expect(performance.now() - killedAt).toBeLessThan(PROXY_SWITCH_MS);
+      // The watch ended as one does whose time is up.
+      expect(await ended).toEqual([0, null]);
+    } else await first.stop('SIGKILL');
+    proxy.kill();
+    await once(proxy, 'exit');
     expect(await timeToRun(second, 'after-kill')).toBeLessThan(LEASE_MS / 2);
     expect(await readiness(second)).toBe('True');
   });
@@ -112,12 +137,19 @@ describe.skipIf(skip !== undefined)('an agent in a cluster of two servers', () =
     expect(await timeToRun(second, 'after-start')).toBeLessThan(LEASE_MS / 2);
   });
 
-  test('goes on when its server is gone without a word', { timeout: TIMEOUT_MS }, async () => {
+  test('goes on when the server that it uses is killed', { timeout: TIMEOUT_MS }, async () => {
     first = await startServer('a');
     await expect.poll(async () => (await servers()).length).toBe(2);
-    landscape.run('b', 'ip', 'link', 'set', 'eth0', 'down');
-    expect(await timeToRun(first, 'after-silence')).toBeLessThan(LEASE_MS / 2);
-    expect(await readiness(first)).toBe('True');
+    await second.stop('SIGKILL');
+    expect(await timeToRun(first, 'after-second-kill')).toBeLessThan(LEASE_MS / 2);
+  });
+
+  test('goes on when its server is gone without a word', { timeout: TIMEOUT_MS }, async () => {
+    second = await startServer('b');
+    await expect.poll(async () => (await servers()).length).toBe(2);
+    landscape.run('a', 'ip', 'link', 'set', 'eth0', 'down');
+    expect(await timeToRun(second, 'after-silence')).toBeLessThan(LEASE_MS / 2);
+    expect(await readiness(second)).toBe('True');
   });
 
   const servers = async (): Promise<string[]> => {

@@ -17,6 +17,9 @@ import { DNS_SERVICE } from '../../../network/dns/feed/dns-service.ts';
 /** How long a start waits for the server. */
 const FIRST_TIMEOUT_MS = 5_000;
 
+/** The EndpointSlices that list the servers. */
+export const SERVERS_SELECTION = { namespace: 'default', labelSelector: 'kubernetes.io/service-name=kubernetes' };
+
 const CLUSTER_DNS_FILE = 'cluster-dns.json';
 const SERVERS_FILE = 'servers.json';
 
@@ -55,16 +58,19 @@ export function followServers(
 ): Promise<FollowedFact> {
   return follow(options, {
     kind: EndpointSlice,
-    selection: { namespace: 'default', labelSelector: 'kubernetes.io/service-name=kubernetes' },
+    selection: SERVERS_SELECTION,
     file: SERVERS_FILE,
     onChange,
-    read({ endpoints = [], ports }) {
-      const port = ports?.find(({ name }) => name === 'https')?.port;
-      if (port === undefined) return [];
-      const hosts = endpoints.flatMap(({ addresses }) => addresses.map((each) => (isIPv6(each) ? `[${each}]` : each)));
-      return hosts.map((host) => `https://${host}:${port}`);
-    },
+    read: serversIn,
   });
+}
+
+/** Returns the URLs of the servers in an EndpointSlice. */
+export function serversIn({ endpoints = [], ports }: EndpointSlice): readonly string[] {
+  const port = ports?.find(({ name }) => name === 'https')?.port;
+  if (port === undefined) return [];
+  const hosts = endpoints.flatMap(({ addresses }) => addresses.map((each) => (isIPv6(each) ? `[${each}]` : each)));
+  return hosts.map((host) => `https://${host}:${port}`);
 }
 
 interface Source<T extends KubeObject> {

@@ -26,6 +26,10 @@ export interface FailoverOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Uses the given URL whenever it can, as for a person who has chosen it. Default: the servers, by chance. */
+  readonly prefersGiven?: boolean;
+  /** Called when a server is no longer used because it is gone or not ready. */
+  readonly onLost?: (server: string) => void;
 }
 
 export interface FailoverTransport extends Transport {
@@ -33,6 +37,8 @@ export interface FailoverTransport extends Transport {
   readonly server: string;
   /** The servers that there are now. The one that is used stays until it does not answer, or it is time to move to a better one. */
   use(servers: readonly string[]): void;
+  /** Resolves with true when another server is used instead, for those who have lost their own connection to one. */
+  isReplaced(server: string): Promise<boolean>;
   /** Replaces the client certificate from the next connection on. */
   renew(identity: Identity): void;
   close(): void;
@@ -52,10 +58,10 @@ const RETURN_SPREAD_MS = 50_000;
 const READS: ReadonlySet<Verb> = new Set(['get', 'list', 'watch']);
 
 export function failoverTransport(options: FailoverOptions): FailoverTransport {
-  const { given, connect, clock, random, log } = options;
+  const { given, connect, clock, random, log, prefersGiven = false, onLost } = options;
   const ranking = new ServerRanking(random);
   let { identity } = options;
-  let servers = ranking.sort(options.known);
+  let servers = order(options.known);
   let current = open(servers[0] ?? given);
   let checking: Promise<void> | undefined;
   let timer: Timer | undefined;
@@ -65,6 +71,11 @@ export function failoverTransport(options: FailoverOptions): FailoverTransport {
   let isLearned = false;
   let isClosed = false;
   wait();
+
+  function order(urls: readonly string[]): readonly string[] {
+    const ranked = ranking.sort(urls);
+    return prefersGiven ? [given, ...ranked.filter((server) => server !== given)] : ranked;
+  }
 
   function open(server: string): UsedServer {
     return new UsedServer(server, connect(server, identity));
@@ -118,7 +129,9 @@ export function failoverTransport(options: FailoverOptions): FailoverTransport {
       server: current.server,
       next: found.server,
     });
-    replaceBy(found).close();
+    const former = replaceBy(found);
+    former.close();
+    onLost?.(former.server);
   }
 
   /** Returns the former server. */
@@ -149,7 +162,7 @@ export function failoverTransport(options: FailoverOptions): FailoverTransport {
   }
 
   /** Resolves with true when another server is used than the one with which something failed. */
-  async function isReplaced(used: UsedServer, error: unknown): Promise<boolean> {
+  async function isMoved(used: UsedServer, error: unknown): Promise<boolean> {
     if (isClosed || !isLost(error)) return false;
     if (current === used) await check();
     return current !== used;
@@ -161,7 +174,7 @@ export function failoverTransport(options: FailoverOptions): FailoverTransport {
     try {
       return await work(used);
     } catch (error) {
-      if (!(await isReplaced(used, error))) throw error;
+      if (!(await isMoved(used, error))) throw error;
       if (!READS.has(verb) && !wasNeverSent(error)) throw error;
       return work(current);
     }
@@ -172,13 +185,17 @@ export function failoverTransport(options: FailoverOptions): FailoverTransport {
       return current.server;
     },
     call: (request) => withFailover(request, (used) => used.call(request)),
-    watch: (request) => withFailover(request, (used) => used.watch(request, (error) => isReplaced(used, error))),
+    watch: (request) => withFailover(request, (used) => used.watch(request, (error) => isMoved(used, error))),
     use(next) {
-      servers = ranking.sort(next);
+      servers = order(next);
       // Those that have been told of a server together have not begun together.
       if (!isLearned && better().length > 0) void goBack();
       isLearned = true;
       wait();
+    },
+    async isReplaced(server) {
+      if (current.server === server && !isClosed) await check();
+      return current.server !== server;
     },
     renew(renewed) {
       identity = renewed;

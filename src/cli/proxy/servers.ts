@@ -1,0 +1,69 @@
+/** The servers of the cluster behind the proxy: the one of the kubeconfig, and those that it lists when it is gone. */
+import { silent } from '../../base/log.ts';
+import { systemRandom } from '../../base/random.ts';
+import { sleep, systemClock } from '../../base/time/clock.ts';
+import { createClient } from '../../client/client.ts';
+import { InformerFactory } from '../../client/informer/informer-factory.ts';
+import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
+import { failoverTransport } from '../../client/transport/http/failover-transport.ts';
+import { httpsTransport } from '../../client/transport/http/https-transport.ts';
+import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
+import { SERVERS_SELECTION, serversIn } from '../agent/followed/facts.ts';
+import type { ServerChoice } from './forward.ts';
+
+/** How long a start waits for the server. */
+const FIRST_TIMEOUT_MS = 1_000;
+
+/** Watches end after this time, so that a dead connection is noticed. */
+const WATCH_SECONDS = 300;
+
+/**
+ * Follows the servers, as far as the user may list them. Credentials are sent only to servers that the authority of the kubeconfig
+ * vouches for, and not past a gateway, which has a path.
+ */
+export function followClusterServers(connection: Connection, onLost: (server: string) => void) {
+  const signal = new AbortController();
+  const servers = failoverTransport({
+    given: connection.server,
+    known: [],
+    prefersGiven: true,
+    identity: connection,
+    connect: (server) => httpsTransport({ ...connection, server, clock: systemClock, userAgent: 'qd-proxy' }),
+    clock: systemClock,
+    random: systemRandom,
+    log: silent,
+    onLost,
+  });
+  let known = Promise.resolve();
+  if (mayFollow(connection)) {
+    const informers = new InformerFactory({
+      client: createClient(servers),
+      clock: systemClock,
+      random: systemRandom,
+      log: silent,
+      signal: signal.signal,
+      watchSeconds: WATCH_SECONDS,
+    });
+    const informer = informers.of(EndpointSlice, SERVERS_SELECTION);
+    informer.onChange(() => {
+      const found = informer.lister.list().flatMap((each) => serversIn(each as EndpointSlice));
+      if (found.length > 0) servers.use(found);
+    });
+    const late = sleep(systemClock, FIRST_TIMEOUT_MS, signal.signal).catch(() => undefined);
+    known = Promise.race([informer.synced, late]);
+  }
+  return {
+    servers: servers satisfies ServerChoice,
+    /** Resolves when the other servers are known, or the first one has not answered for a while. */
+    known,
+    close() {
+      signal.abort();
+      servers.close();
+    },
+  };
+}
+
+function mayFollow({ server, ca, insecureSkipTlsVerify }: Connection): boolean {
+  const { protocol, pathname } = new URL(server);
+  return protocol === 'https:' && pathname === '/' && Boolean(ca) && !insecureSkipTlsVerify;
+}
