@@ -1,4 +1,4 @@
-/** The files that take longest, in seconds of a full run on two busy cores, longest first. Others take less than twenty. */
+/** The files that take longest, in seconds of a full run on two busy cores, longest first. */
 export const LONG_FILES: readonly string[] = [
   // Programs.
   'test/runtimes/process.programs.test.ts', // 340
@@ -21,6 +21,8 @@ export const LONG_FILES: readonly string[] = [
   'test/e2e/start.programs.test.ts', // 70
   'test/e2e/rejected-flags.programs.test.ts', // 70
   'test/e2e/machines/servers.programs.test.ts', // 67
+  'test/e2e/machines/releases.programs.test.ts', // 60
+  'test/e2e/machines/migration.programs.test.ts', // 55
   'test/e2e/services/agent-without-root.programs.test.ts', // 67
   'test/e2e/pods/machine-process.programs.test.ts', // 65
   'test/isolation/containerd.programs.test.ts', // 53
@@ -42,6 +44,7 @@ export const LONG_FILES: readonly string[] = [
   'test/e2e/pods/process.programs.test.ts', // 27
   'test/e2e/pods/containerd.programs.test.ts', // 27
   'test/e2e/kubectl/create.programs.test.ts', // 25
+  'src/store/migration/migration.programs.test.ts', // 25
   'test/e2e/machines/removed-directory.programs.test.ts', // 24
   'test/network/nftables.programs.test.ts', // 23
   'test/e2e/service.programs.test.ts', // 22
@@ -53,10 +56,14 @@ export const LONG_FILES: readonly string[] = [
   'src/server/serving/http/front/front-thread.test.ts', // 36
   'test/testing/determinism.test.ts', // 30
   'src/server/serving/http/server.test.ts', // 23
+  'src/federation/dns/providers/broken-servers.test.ts', // 18
+  'src/assembly/keys/ten-years.test.ts', // 14
+  'src/json-schema/validator.test.ts', // 14
   'src/server/access/authz/rbac/rbac.isolated.test.ts', // 25
   'src/server/bounded-caches.isolated.test.ts', // 23
   // Measuring.
   'test/linear/doubling-groups.measuring.test.ts', // 75
   'test/linear/doubling-core.measuring.test.ts', // 75
+  'test/growth/controllers.measuring.test.ts', // 60
   'test/crash/cluster/cluster.measuring.test.ts', // 60
 ];
