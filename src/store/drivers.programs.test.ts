@@ -31,7 +31,7 @@ describe.each(storeDrivers)('$name: the driver describes the store correctly', (
     backend = await startBackend(driver.name);
     directory = scratch();
     await mkdir(directory);
-  }, 30_000);
+  });
   afterAll(() => backend?.remove());
 
   it.skipIf(missing)('durable', async () => {

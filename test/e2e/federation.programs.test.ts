@@ -71,7 +71,7 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     for (const [name, { kubeconfig: file }] of clusters) {
       await writeContext(kubeconfig, { name, ...(await connectionOf(await loadKubeconfig([file]))) }, systemClock);
     }
-  }, 120_000);
+  });
 
   afterAll(async () => {
     for (const transport of transports) transport.close();
@@ -79,7 +79,7 @@ describe.skipIf(!isRoot || bindIsMissing)('a federation', () => {
     for (const { directory } of clusters.values())
       await runQd(['reset', '--yes', '--data-dir', join(directory, 'data')]);
     for (const cluster of clusters.values()) await cluster.stop();
-  }, 60_000);
+  });
 
   /** Resolves when the name, below example.com, leads to these addresses; BIND does not report when a name changes. */
   async function untilResolved(name: string, ...addresses: readonly string[]): Promise<void> {
@@ -320,13 +320,13 @@ describe.skipIf(!isRoot)('a federation behind a load balancer', () => {
     const ranges = ['--cluster-cidr', '10.157.0.0/17', '--service-cluster-ip-range', '10.157.128.0/17'];
     const flags = ['--name', 'host', '--nodes', '1', '--runtime', 'process', '--ingress=false', ...ranges];
     host = await startQd({ enter, flags });
-  }, 60_000);
+  });
 
   afterAll(async () => {
     if (host) await runQd(['reset', '--yes', '--data-dir', join(host.directory, 'data')], { enter });
     await host?.stop();
     execFileSync('ip', ['netns', 'delete', space]);
-  }, 60_000);
+  });
 
   test('has the address and the port of its service, and may keep its state in an etcd', {
     timeout: 120_000,

@@ -98,7 +98,7 @@ describe('the image of Quarterdeck', () => {
     const [own] = await store.list();
     root = await store.unpack(own!.id);
     ({ entrypoint } = await store.config(own!.id));
-  }, 120_000);
+  });
 
   test('has the files of its entry point', () => {
     expect(entrypoint).toHaveLength(2);

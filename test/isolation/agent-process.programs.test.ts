@@ -45,7 +45,7 @@ describe.skipIf(!isRoot)('an agent with processes', () => {
       expect(firstIdOf(log)).toBe(0);
       expect(log).toContain('shadow');
     }
-  }, 60_000);
+  });
 
   test('hides the data of clusters from pods with the image host', async () => {
     const secret = { metadata: { name: 'victim' }, stringData: { key: 'the secret of another pod' } };
@@ -80,7 +80,7 @@ describe.skipIf(!isRoot)('an agent with processes', () => {
     expect(loot).toEqual(thieves.map(() => ({ log: 'end' })));
     const control = { name: 'reader', script: `cat ${other}/marker`, spec: { hostUsers: true } };
     expect(await cluster.outcome(control)).toEqual({ log: 'of the node' });
-  }, 60_000);
+  });
 
   test.each(['baseline', 'restricted'])('rejects the image host in a namespace that enforces %s', async (level) => {
     const labels = { 'pod-security.kubernetes.io/enforce': level };

@@ -51,7 +51,7 @@ describe.skipIf(!canRun)('nftables (needs root, nft, ip and perl)', () => {
       const kernel = new LocalKernel({ nft: NFT, perl: PERL, enter: lab.enter });
       proxy = new NftablesProxy({ kernel, table: TABLE, podRanges: lab.podRanges, clock: systemClock, log: silent });
       for (const { peer } of lab.pods) await peer.listen(8080);
-    }, 30_000);
+    });
     afterAll(() => lab?.stop(), 30_000);
 
     const CLUSTER_IP = '10.96.0.10';

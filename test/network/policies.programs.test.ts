@@ -45,11 +45,11 @@ describe.skipIf(!canRun)('network policies (need root, nft, ip and perl)', () =>
       ...{ internal: { endpoints, otherwise: 'reject' } as const, external: undefined, serving: endpoints },
     };
     await proxy.apply({ services: new Map([['ns/web', { ...NO_RULES, ports: [port] }]]), serviceRanges: [] });
-  }, 30_000);
+  });
   afterAll(async () => {
     await proxy?.close();
     await lab?.stop();
-  }, 30_000);
+  });
 
   /** The pods: web and db in `shop`, probe in `other`. */
   const world = (...policies: object[]): PolicyWorld => {

@@ -57,7 +57,7 @@ withEveryKubectl((kubectl) => {
     expect(created).toEqual(kept.map(() => expect.stringMatching(/^\S+ created$/)));
     // kubectl prints "configured" for lists that are replaced as a whole and hold defaults.
     expect(await all('apply')).toEqual(kept.map(() => expect.stringMatching(/^\S+ (unchanged|configured)$/)));
-  }, 60_000);
+  });
 
   if (kubectl.isNewest) {
     test('diff shows nothing of what was created', async () => {

@@ -24,13 +24,13 @@ describe.runIf(isRoot)('the files of a pod', () => {
     directory = await newDirectory();
     const ranges = ['--cluster-cidr', '10.220.0.0/16', '--service-cluster-ip-range', '10.120.0.0/16'];
     qd = await startQd({ directory, flags: ['--nodes', '1', '--runtime', 'process', ...ranges] });
-  }, 60_000);
+  });
   afterAll(async () => {
     await qd?.stop('SIGTERM');
     await runQd(['reset', '--yes', '--data-dir', join(directory, 'data')], { env: { HOME: directory } });
     expect((await mounts()).filter((line) => line.includes(directory))).toEqual([]);
     await rm(directory, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   test('that hold Secrets and tokens are in memory, and other users cannot look for them', async () => {
     const body = { metadata: { name: 'keys' }, data: { key: 'c2VjcmV0' } };
@@ -50,7 +50,7 @@ describe.runIf(isRoot)('the files of a pod', () => {
       expect((await stat(path)).mode & 0o066).toBe(0);
     }
     expect((await stat(join(nodes, 'quarterdeck-node-1/logs'))).mode & 0o777).toBe(0o700);
-  }, 60_000);
+  });
 
   test.each(['/etc/hosts', '/dev/termination-log'])(
     'count for its ephemeral storage when it writes into %s',

@@ -26,4 +26,4 @@ test('a test cluster that is not served loads no modules of the network, and non
   expect(loaded).toContain('NativeModule zlib');
   const seldom = ['http', 'https', 'http2', 'tls', 'worker_threads', 'crypto'];
   expect(seldom.filter((name) => loaded.has(`NativeModule ${name}`))).toEqual([]);
-}, 60_000);
+});

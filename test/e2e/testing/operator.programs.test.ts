@@ -11,4 +11,4 @@ test('the operator manages its kind, also for the official client', async () => 
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT });
   expect(stdout).toContain('# pass 6');
   expect(stdout).toContain('# fail 0');
-}, 60_000);
+});

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await cluster.stop();
   const flags = ['--runtime', 'simulated', '--nodes', '1', '--store', 'memory', '--clock', 'manual', '--faults'];
   qd = await startQd({ flags: [...flags, '--restore', file] });
-}, 120_000);
+});
 afterAll(async () => {
   await qd.stop();
   await rm(folder, { recursive: true });
@@ -61,7 +61,7 @@ describe('a cluster for tests', () => {
     expect(await clock()).toBe(stdout.trim().replace('Z', '000Z'));
     const { status } = (await qd.request('GET', `${cronJobs}/tick`)).body;
     expect(Date.parse(await clock()) - Date.parse(status.lastScheduleTime)).toBeLessThanOrEqual(3_600_000);
-  }, 60_000);
+  });
 
   test('faults disturb requests until they are removed, need rights of their own, and never lock users out', async () => {
     expect((await command('fault', 'add', 'all', '--error', '503')).stdout).toBe('added fault all\n');
@@ -74,7 +74,7 @@ describe('a cluster for tests', () => {
     const rejected = await command('fault', 'add', 'nothing');
     expect(rejected.stderr).toContain('is required');
     expect(rejected.code).toBe(1);
-  }, 60_000);
+  });
 
   test('objects are read as they were, compared with now, and changed back', async () => {
     const maps = '/api/v1/namespaces/default/configmaps';
@@ -103,7 +103,7 @@ describe('a cluster for tests', () => {
     const tooFar = await command('get', 'cm', '--at', '10 days ago');
     expect(tooFar).toMatchObject({ code: 1, stderr: expect.stringContaining('history of this server begins at') });
     expect((await command('get', 'nothing')).stderr).toContain('no kind that is called nothing');
-  }, 60_000);
+  });
 
   test('undo goes back step by step, past what controllers add, and forward again', async () => {
     const web = '/apis/apps/v1/namespaces/default/deployments/web';
@@ -129,7 +129,7 @@ describe('a cluster for tests', () => {
     const [, version = ''] = /To redo the change: qd undo deploy web .*--to (\d+)\n/.exec(first.stdout) ?? [];
     expect((await command('undo', 'deploy', 'web', '--to', version, '--yes')).code).toBe(0);
     expect(await now()).toEqual([4, 'nginx:2']);
-  }, 60_000);
+  });
 
   test('undo does not claim to stop a deletion that is under way, and says how to keep the data', async () => {
     const claims = '/api/v1/namespaces/default/persistentvolumeclaims';
@@ -152,5 +152,5 @@ describe('a cluster for tests', () => {
     expect(undone).toMatchObject({ code: 1, stderr: expect.stringContaining('under way and cannot be undone') });
     expect(undone.stdout).toContain(`patch pv disk -p '{"spec":{"persistentVolumeReclaimPolicy":"Retain"}}'`);
     expect(undone.stdout).not.toContain('changed back');
-  }, 60_000);
+  });
 });

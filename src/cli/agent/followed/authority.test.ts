@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { testServer } from '../../../../test/support/server.ts';
 import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
@@ -62,10 +62,10 @@ test('a node follows the authorities that the cluster publishes, and tries again
     published.patch('kube-root-ca.crt', { type: 'merge', changes: { data: { 'ca.crt': text } } });
   await publish('no certificate');
   await publish(next.ca + old.ca);
-  await vi.waitFor(() => expect(adopted).toEqual([next.ca + old.ca]));
+  await expect.poll(() => adopted).toEqual([next.ca + old.ca]);
   isDown = false;
   await clock.advance(10_000);
-  await vi.waitFor(() => expect(adopted).toHaveLength(2));
+  await expect.poll(() => adopted).toHaveLength(2);
   await clock.advance(60_000);
   expect(adopted).toHaveLength(2);
 });
