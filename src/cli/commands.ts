@@ -18,6 +18,7 @@ import { snapshotCommand } from './store/snapshot/command.ts';
 import { clockCommand } from './testing/clock/command.ts';
 import { faultCommand } from './testing/fault/command.ts';
 import { upCommand } from './up/command.ts';
+import { upgradeCommand } from './up/upgrade/command.ts';
 
 export const commands = (): readonly Command[] => [
   upCommand(),
@@ -26,6 +27,7 @@ export const commands = (): readonly Command[] => [
   downCommand(),
   resetCommand(),
   serviceCommand(),
+  upgradeCommand(),
   proxyCommand(),
   tokenCommand(),
   serverCommand(),

@@ -67,6 +67,8 @@ test('qd and qdfed are on the PATH after npm install -g, and work', async () => 
   const env = {
     HOME: home,
     PATH: [join(prefix, 'bin'), dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
+    npm_config_registry: registry.url,
+    npm_config_cache: join(directory, 'cache'),
   };
   const run = async (program: string, ...args: string[]) => (await execute(program, args, { cwd: home, env })).stdout;
   expect(await run('qd', '--version')).toBe(`qd ${version}\n`);
@@ -90,6 +92,10 @@ test('qd and qdfed are on the PATH after npm install -g, and work', async () => 
     const state = join(home, '.quarterdeck', 'quarterdeck');
     expect(await run('qd', 'snapshot', 'save', 'objects.snapshot')).toContain('revision');
     expect(await readFile(join(state, 'qd.log'), 'utf8')).toContain('"message":"ready"');
+    const releases = join(home, '.quarterdeck', '.releases');
+    expect(await run('qd', 'upgrade', tarball)).toContain(
+      `Cluster "quarterdeck" runs with ${version}, from ${releases}`,
+    );
   } finally {
     expect(await run('qd', 'down')).toContain('Stopped cluster');
   }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { ServedAction } from '../../api/served-action.ts';
+import { whenAborted } from '../../base/event-loop/when-aborted.ts';
 import type { Server } from '../../server/index.ts';
 import { answering, logCheck } from '../../server/serving/http/documents/health.ts';
 import type { HttpServer } from '../../server/serving/http/server.ts';
@@ -54,6 +55,8 @@ export interface StartedCluster extends StartedNodes {
   open(): void;
   /** Starts what works on objects: controllers, scheduler, pods. `onRenewed` is called when keys or certificates have changed. */
   run(onRenewed: (pki: Pki) => Promise<void>): Promise<void>;
+  /** The start has succeeded: a durable store may say from now on that this release has run on it. */
+  confirm(): void;
 }
 
 /** Resolves when the API can be used and the nodes are registered. */
@@ -82,7 +85,8 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   const metrics = new Metrics(machineClock);
   metrics.add(options.eventLoops);
   const tokens = tokenSettings(options.tokens, pki, random);
-  const state: ClusterState = { opened, tokens, metrics, pki, isReady: false, isShared };
+  const confirmed = new AbortController();
+  const state: ClusterState = { opened, tokens, metrics, pki, isReady: false, isShared, confirmed: confirmed.signal };
   const plane = await startPart('controlPlane', () => startPlane(options, state));
   const { server } = plane;
   metrics.add(new ObjectMetrics(() => server.registry.kinds, server.count));
@@ -110,6 +114,7 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   return {
     ...started,
     keys: () => state.pki,
+    confirm: () => confirmed.abort(),
     open() {
       opened.encryptStale();
       state.isReady = true;
@@ -176,6 +181,8 @@ interface ClusterState {
   readonly tokens: TokenSettings;
   readonly metrics: Metrics;
   readonly isShared: boolean;
+  /** Aborted when the start has succeeded. */
+  readonly confirmed: AbortSignal;
   /** The current keys and certificates. */
   pki: Pki;
   isReady: boolean;
@@ -217,7 +224,7 @@ async function startPlane(options: ClusterOptions, state: ClusterState): Promise
       runs: components.runs,
       isShared,
       metrics,
-      beside: recordsRelease(options, opened.store),
+      beside: recordsRelease(options, state),
     },
     remoteNodes: (addressOf) => remoteConnection(addressOf, () => state.pki, { clock, random, guard: dialGuard }),
   });
@@ -235,9 +242,12 @@ function stopBelow({ release, rejected, machineClock: clock, log, cleanup }: Clu
 }
 
 /** What runs beside the controllers: where a store outlives the process, it says which releases have run on it. */
-function recordsRelease(options: ClusterOptions, store: Store): ComponentOptions['beside'] {
+function recordsRelease(options: ClusterOptions, { opened, confirmed }: ClusterState): ComponentOptions['beside'] {
   if (!options.store.driver.durable) return undefined;
-  return (server, signal) => keepReleaseRecorded({ ...options, store, server }, signal);
+  return async (server, signal) => {
+    await whenAborted(AbortSignal.any([confirmed, signal]));
+    if (!signal.aborted) await keepReleaseRecorded({ ...options, store: opened.store, server }, signal);
+  };
 }
 
 async function serve(options: ClusterOptions, state: ClusterState, { server }: ControlPlane): Promise<HttpServer> {

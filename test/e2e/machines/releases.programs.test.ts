@@ -2,7 +2,7 @@
  * Tests servers of two releases on one etcd: the last tag and the present sources. While there is no tag, and where both have
  * the same level, the newer one is a build of the present sources with the next minor version and level in its package.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -137,16 +137,28 @@ describe.skipIf(missing)('servers of two releases on one etcd', () => {
 test('an embedded store goes from one release to the next, and not back once its level has risen', async () => {
   const directory = join(folder, 'embedded');
   const flags = ['--log-level', 'info'];
+  const data = ['--data-dir', join(directory, 'data')];
   const before = await startQd({ directory, flags, dist: older.dist });
   await before.request('POST', MAPS, { body: { metadata: { name: 'kept' } } });
-  await before.stop();
-  const upgraded = await startQd({ directory, flags, dist: newer.dist });
-  await said(upgraded, RISEN);
-  await upgraded.stop();
-  const { code, stderr } = await runQd(['up', '--data-dir', join(directory, 'data')], { dist: older.dist });
+  const broken = join(folder, 'broken');
+  await mkdir(broken);
+  await writeFile(
+    join(broken, 'package.json'),
+    JSON.stringify({ ...newer, name: 'quarterdeck', bin: { qd: 'qd.js' } }),
+  );
+  await writeFile(join(broken, 'qd.js'), 'process.exit(3);');
+  const failed = await runQd(['upgrade', broken, ...data]);
+  expect(failed.stderr).toMatch(/^qd: the upgrade to \S+ failed; cluster "\S+" runs with \S+ as before$/m);
+  expect([failed.code, before.child.exitCode]).toEqual([1, 0]);
+  const upgraded = await runQd(['upgrade', join(newer.dist, '..'), ...data]);
+  expect([upgraded.code, upgraded.stderr]).toEqual([0, '']);
+  const log = () => readFile(join(directory, 'data', 'qd.log'), 'utf8');
+  await expect.poll(log, { timeout: 20_000 }).toContain(RISEN);
+  expect((await runQd(['down', ...data])).code).toBe(0);
+  const { code, stderr } = await runQd(['up', ...data], { dist: older.dist });
   expect(code).toBe(1);
   expect(stderr).toContain(rejection());
   const again = await startQd({ directory, flags, dist: newer.dist });
   expect((await again.request('GET', `${MAPS}/kept`)).code).toBe(200);
   await again.stop();
-}, 60_000);
+}, 120_000);

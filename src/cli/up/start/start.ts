@@ -1,6 +1,6 @@
 /** The start of a cluster, as its user sees it. What is opened is added to the clean-up, which closes it in reverse order. */
 import { serverUrl, urlOf } from '../../../assembly/addresses.ts';
-import { startCluster } from '../../../assembly/cluster/start-cluster.ts';
+import { type StartedCluster, startCluster } from '../../../assembly/cluster/start-cluster.ts';
 import { type UnreadyNode, untilNodesReady } from '../../../assembly/cluster-nodes/nodes-ready.ts';
 import type { Pki } from '../../../assembly/keys/pki.ts';
 import { startFront } from '../../../assembly/threads/front-thread.ts';
@@ -61,7 +61,10 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   collectWithoutHelpers();
   await cluster.run(async (pki) => void (await publish(context, pki, () => {})));
   await checkReach();
-  if (!waits) return [];
+  if (!waits) {
+    cluster.confirm();
+    return [];
+  }
   const unready = await steps.run('waiting', async (say) => {
     const [names, ready] = [starting.map(({ name }) => name).join(', '), `the API is ready after ${seconds} s`];
     say(`${ready}; waiting for ${names}`);
@@ -73,8 +76,18 @@ export async function start(given: GivenFlags, environment: Environment): Promis
     return found;
   });
   announceReady(unready);
+  if (unready.length === 0) cluster.confirm();
+  else confirmLater(cluster, environment);
   await checkReach();
   return unready;
+}
+
+/** How long a server whose nodes are not ready leaves the way back open: an upgrade is rolled back by then. */
+const UNREADY_CONFIRM_MS = 300_000;
+
+function confirmLater(cluster: StartedCluster, { machineClock, cleanup }: Environment): void {
+  const timer = machineClock.timer(UNREADY_CONFIRM_MS, () => cluster.confirm());
+  cleanup.add(async () => timer.cancel());
 }
 
 /** Says once what keeps clients from the server. Pods may have taken its port, those of an earlier start as well. */

@@ -1,0 +1,33 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { releaseIn } from './package.ts';
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'qd-upgrade-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+test.each([
+  ['is not JSON', '{'],
+  ['names another package', '{"name":"other","version":"0.2.0","bin":{"qd":"qd.js"}}'],
+  ['has no program', '{"name":"quarterdeck","version":"0.2.0"}'],
+])('a directory whose package.json %s is rejected', async (_, text) => {
+  await writeFile(join(home, 'package.json'), text);
+  await expect(releaseIn(home, home)).rejects.toThrow(`${home} is not a package of Quarterdeck`);
+});
+
+test('a directory of a package has a release and a program', async () => {
+  const described = { name: 'quarterdeck', version: '0.2.0', level: 2, bin: { qd: 'bin/qd.cjs' } };
+  await writeFile(join(home, 'package.json'), JSON.stringify(described));
+  const program = join(home, 'bin', 'qd.cjs');
+  expect(await releaseIn(home, home)).toEqual({ version: '0.2.0', level: 2, program });
+});
+
+test('what is not there is named', async () => {
+  await mkdir(join(home, 'empty'));
+  await expect(releaseIn(join(home, 'empty'), home)).rejects.toThrow('is not a package of Quarterdeck');
+  await expect(releaseIn(join(home, 'missing.tgz'), home)).rejects.toThrow('missing.tgz cannot be read');
+});
