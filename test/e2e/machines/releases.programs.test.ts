@@ -33,7 +33,7 @@ beforeAll(async () => {
   older = tag === undefined ? present : await buildRelease({ ref: tag }, join(folder, 'older'));
   const next = { version: `${nextMinor(older.version)}.0`, level: older.level + 1 };
   newer = present.level > older.level ? present : await buildRelease({ release: next }, join(folder, 'newer'));
-}, 180_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** The line of the leader that has recorded that no older server lives. */
@@ -55,7 +55,7 @@ describe.skipIf(missing)('servers of two releases on one etcd', () => {
     a = await startQd({ flags, dist: older.dist, directory: join(folder, 'a') });
     flags = [...flags, '--encryption-key-file', join(a.directory, 'data', 'encryption.key')];
     b = await startQd({ flags, dist: newer.dist, directory: join(folder, 'b') });
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const qd of [a, b]) await qd?.stop('SIGKILL');
     await etcd?.remove();
@@ -161,4 +161,4 @@ test('an embedded store goes from one release to the next, and not back once its
   const again = await startQd({ directory, flags, dist: newer.dist });
   expect((await again.request('GET', `${MAPS}/kept`)).code).toBe(200);
   await again.stop();
-}, 120_000);
+});
