@@ -21,6 +21,7 @@ import { measureFederation } from './federation.ts';
 import { measureFlood } from './flood.ts';
 import { get, post } from './http.ts';
 import { generate, hasWrk, type LoadResult, type Target, type Traffic } from './load.ts';
+import { measureMachines } from './machines.ts';
 import { costOfManagedFields } from './managed-fields.ts';
 import { measureRollingUpdate, measureRollout } from './nodes.ts';
 import { measurePods } from './pods/figures.ts';
@@ -129,6 +130,11 @@ async function main(): Promise<void> {
   await measureServices({ root, wanted, record, say });
   await measureFederation({ root, directory: join(work, 'federation'), wanted, record, say });
   await measureTraffic({ root, directory: join(work, 'traffic'), wanted, record, say });
+  await measureMachines({
+    ...{ root, seconds, wanted, record, say },
+    directory: join(work, 'machines'),
+    template: TEMPLATE,
+  });
   await measureDns({ root, directory: join(work, 'dns'), seconds, wanted, record, say });
   if (wanted(POLICY)) record({ name: POLICY, unit: 'µs', qd: await costOfPolicy(), promise: 30 });
   await measureSchedulers();

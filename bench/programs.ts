@@ -16,7 +16,7 @@ export interface Program extends Target {
 }
 
 const START_TIMEOUT_MS = 60_000;
-const TOKEN = 'bench-token';
+export const TOKEN = 'bench-token';
 /** Token of a user without permissions. */
 export const READER_TOKEN = 'reader-token';
 /** Token of another such user. */

@@ -7,20 +7,14 @@ import { ensurePackages, ensureTools, root, run } from './setup.mjs';
 ensurePackages();
 ensureTools(['wrk', 'etcd', 'dnsperf', 'containerd', 'runc', 'cni', 'busybox', 'ip', 'iptables', 'nft']);
 await build();
-const esbuild = await import('esbuild');
 // Bundled, so that the bare server starts as fast as it can.
-await esbuild.build({
-  absWorkingDir: root,
-  entryPoints: ['bench/main.ts', 'bench/bare.ts', 'bench/pods/relay.ts'],
+await bundle(['bench/main.ts', 'bench/bare.ts', 'bench/pods/relay.ts'], {
   outbase: 'bench',
   outdir: '.cache/bench',
   outExtension: { '.js': '.mjs' },
-  bundle: true,
-  platform: 'node',
-  target: 'node20',
   format: 'esm',
   packages: 'external',
-  logLevel: 'warning',
+  sourcemap: false,
 });
 await bundleUntracked();
 run(process.execPath, [join(root, '.cache', 'bench', 'main.mjs'), ...process.argv.slice(2)]);

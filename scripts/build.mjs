@@ -129,7 +129,7 @@ const PROGRAMS = {
 const READING = /programText\(new URL\('([^']+)', import\.meta\.url\)\)/g;
 
 /** Bundles a program as it is shipped, with further options of esbuild. */
-export async function bundle(entryPoints, options) {
+export async function bundle(entryPoints, { plugins = [], ...options }) {
   const esbuild = await import('esbuild');
   return esbuild.build({
     absWorkingDir: root,
@@ -150,7 +150,7 @@ export async function bundle(entryPoints, options) {
     logLevel: 'warning',
     // There is none in a bundle: a program that is read in another way than PROGRAMS expects.
     logOverride: { 'empty-import-meta': 'error' },
-    plugins: [PROGRAMS],
+    plugins: [...plugins, PROGRAMS],
     ...options,
   });
 }
