@@ -23,7 +23,8 @@ if (args[1] !== 'show') appendFileSync(join(state, 'calls'), args.join(' ') + '\
 const unit = args.at(-1);
 const file = (kind) => join(state, unit + '.' + kind);
 const pid = existsSync(file('pid')) ? Number(readFileSync(file('pid'), 'utf8')) : 0;
-const runs = () => { try { process.kill(pid, 0); return pid > 0; } catch { return false; } };
+// A process that has ended and that nobody has waited for runs no more.
+const runs = () => { try { return !readFileSync('/proc/' + pid + '/stat', 'utf8').includes(') Z '); } catch { return false; } };
 switch (args[1]) {
   case 'show':
     console.log('ActiveState=' + (runs() ? 'active' : 'inactive'));

@@ -79,6 +79,7 @@ describe.skipIf(skip !== undefined)('an agent in a cluster of two servers', () =
 
   afterAll(async () => {
     agent?.kill('SIGKILL');
+    for (const qd of [first, second]) await qd?.stop('SIGKILL');
     await runQd(['reset', '--yes', '--data-dir', join(directory, 'agent')], { enter: landscape.enter('c') });
     for (const machine of ['a', 'b'] as const) {
       const flags = ['--yes', '--delete-encryption-key', '--data-dir', dataOf(machine)];
@@ -112,6 +113,8 @@ describe.skipIf(skip !== undefined)('an agent in a cluster of two servers', () =
     const kubectl = (...more: string[]) => run(kubectlProgram, [...words, ...more]);
     if (hasKubectl) {
       const watch = spawn(kubectlProgram, [...words, 'get', 'configmaps', '--watch', '--output', 'name']);
+      // What was listed comes before the watch: only an event shows that it has begun at the first server.
+      await untilPrints(watch, 'configmap/kube-root-ca.crt');
       const watched = untilPrints(watch, 'configmap/before');
       await kubectl('create', 'configmap', 'before');
       await watched;
