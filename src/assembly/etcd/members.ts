@@ -78,40 +78,38 @@ export async function removeServer(options: MembersOptions, name: string): Promi
         `"${name}" is the only server, and has all objects of the cluster; qd reset removes it with them`,
       );
     }
-    await untilRemoved(client, { id: member.id, name, clock });
+    await untilAllowed(clock, `"${name}"`, () => client.remove(member.id));
   });
 }
 
 /** Takes the server of the directory, which runs, out of its cluster. Resolves with the names of the others; none when it is the only one. */
 export async function leaveServers(options: MembersOptions): Promise<readonly string[]> {
-  return withMembers(options, async (members, client) => {
+  return withMembers(options, async (_, client) => {
     const { id } = await client.status();
-    const others = members.filter((each) => each.id !== id);
-    if (others.some(({ isLearner }) => !isLearner)) {
-      const name = members.find((each) => each.id === id)?.name ?? '';
-      await untilRemoved(client, { id, name, clock: options.clock });
-    }
-    return others.map(({ name, peerUrls }) => name || peerUrls.join(','));
+    return untilAllowed(options.clock, 'this server', async () => {
+      const members = await client.list();
+      const others = members.filter((each) => each.id !== id);
+      // Another one may have left meanwhile.
+      if (others.some(({ isLearner }) => !isLearner)) await client.remove(id);
+      return others.map(({ name, peerUrls }) => name || peerUrls.join(','));
+    });
   });
 }
 
-interface Removal {
-  readonly id: bigint;
-  readonly name: string;
-  readonly clock: Clock;
-}
-
-async function untilRemoved(client: MembersClient, { id, name, clock }: Removal): Promise<void> {
+/** Repeats a change of the members that etcd rejects while too few of them live. */
+async function untilAllowed<T>(clock: Clock, what: string, change: () => Promise<T>): Promise<T> {
   const deadline = clock.now() + REMOVE_TIMEOUT_MS;
   for (;;) {
     try {
-      return await client.remove(id);
+      return await change();
     } catch (cause) {
       if (clock.now() > deadline) {
         const { message } = cause as Error;
         throw new AssemblyError(
-          `etcd does not remove "${name}" now: ${message}; without it, too few servers would live`,
-          { cause },
+          `etcd does not remove ${what} now: ${message}; without it, too few servers would live`,
+          {
+            cause,
+          },
         );
       }
     }

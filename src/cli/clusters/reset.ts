@@ -32,7 +32,7 @@ export async function reset(flags: ResetFlags): Promise<void> {
   await checkOwner(directory);
   if (chosen.kind === 'cluster') await checkEncryptionKey(directory, flags);
   if (!flags.yes && !(await isWanted(chosen, path))) throw new CliError('nothing was removed');
-  const isCounted = chosen.kind === 'cluster' && !(await leaveServersOf(directory));
+  const isCounted = chosen.kind === 'cluster' && !(await leaveServersOf(directory, flags));
   const pid = await stopCluster({ directory, timeoutMs: flags.timeout, clock: systemClock });
   if (pid !== undefined) print(`Stopped ${what} (process ${pid}).`);
   const left = await withCluster(directory, async (running) => {
@@ -54,20 +54,26 @@ export async function reset(flags: ResetFlags): Promise<void> {
  * Takes a server that runs out of the etcd of its cluster: the others would count it among those whose majority they need.
  * Resolves with false for a server that does not run, which cannot.
  */
-async function leaveServersOf(directory: string): Promise<boolean> {
+async function leaveServersOf(directory: string, { timeout }: ResetFlags): Promise<boolean> {
   const { ha, etcdServers = [] } = await rememberedIn(directory).catch((): Partial<Settings> => ({}));
   if (!ha) return true;
   if (!(await findClusterProcess(directory))) return false;
   const { leaveServers } = await import('../../assembly/etcd/members.ts');
-  try {
-    const others = await leaveServers({ directory, endpoints: etcdServers, clock: systemClock });
-    if (others.length > 0) print(`Left the other servers: ${others.join(', ')}.`);
-    return true;
-  } catch (cause) {
-    throw new CliError(
-      `this server cannot leave the others: ${explain(cause)}. Nothing was removed. Let most of the servers run, or stop this one with qd down first, and remove it with qd server remove on another`,
-      { cause },
-    );
+  const deadline = systemClock.now() + timeout;
+  for (;;) {
+    try {
+      const others = await leaveServers({ directory, endpoints: etcdServers, clock: systemClock });
+      if (others.length > 0) print(`Left the other servers: ${others.join(', ')}.`);
+      return true;
+    } catch (cause) {
+      // A server that was removed before stops by itself, without its etcd.
+      if (!(await findClusterProcess(directory))) return true;
+      if (systemClock.now() < deadline) continue;
+      throw new CliError(
+        `this server cannot leave the others: ${explain(cause)}. Nothing was removed. Let most of the servers run, or stop this one with qd down first, and remove it with qd server remove on another`,
+        { cause },
+      );
+    }
   }
 }
 
