@@ -37,7 +37,20 @@ if (values.store !== 'ha' && values.store !== 'external') throw new Error('--sto
 console.log(`seed ${values.seed}, ${values.minutes} minutes, store ${values.store}`);
 for (const missing of missingFaults) console.log(`left out: ${missing}`);
 const site = await Site.open(values.store);
+let interruptedBy: string | undefined;
 try {
+  interruptedBy = await Promise.race([runRounds(), firstSignal()]);
+  if (interruptedBy) console.log(`interrupted by ${interruptedBy}, removing the cluster`);
+} finally {
+  if (problems.length > 0) {
+    await site.saveOutputs(OUTPUTS);
+    console.log(`the programs' output is in ${OUTPUTS}`);
+  }
+  await site.close();
+}
+process.exit(problems.length > 0 || interruptedBy ? 1 : 0);
+
+async function runRounds(): Promise<undefined> {
   const only = values.only.split(',').filter((part) => part !== '');
   const chooser = new Chooser(site, next, only);
   const workload = await Workload.start(site);
@@ -48,14 +61,14 @@ try {
   console.log(
     `${rounds} rounds of faults (seed ${values.seed}), ${workload.operations} reads and writes, ${problems.length} problems`,
   );
-} finally {
-  if (problems.length > 0) {
-    await site.saveOutputs(OUTPUTS);
-    console.log(`the programs' output is in ${OUTPUTS}`);
-  }
-  await site.close();
 }
-process.exit(problems.length > 0 ? 1 : 0);
+
+/** Resolves to the name of the first signal that asks the run to end. */
+function firstSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+  });
+}
 
 async function runRound(chooser: Chooser, workload: Workload, round: string): Promise<void> {
   const faults = await chooser.next();
