@@ -11,7 +11,7 @@ export interface Figure {
   readonly moreIsBetter?: boolean;
 }
 
-const isLeast = ({ unit, moreIsBetter }: Figure) => moreIsBetter ?? (unit === '/s' || unit === 'MB/s');
+export const isLeast = ({ unit, moreIsBetter }: Figure) => moreIsBetter ?? (unit === '/s' || unit === 'MB/s');
 const isKept = (figure: Figure) =>
   figure.promise === undefined || (isLeast(figure) ? figure.qd >= figure.promise : figure.qd <= figure.promise);
 
@@ -25,15 +25,19 @@ export function table(figures: readonly Figure[]): string {
       ? ''
       : `${isLeast(figure) ? '≥' : '≤'} ${amount(figure.promise, figure.unit)} ${isKept(figure) ? '✓' : '✗'}`,
   ]);
-  const all = [['figure', 'qd', 'bare server', 'ratio', 'promise'], ...rows];
-  const widths = all[0]!.map((_, column) => Math.max(...all.map((row) => row[column]!.length)));
-  return all
+  return columns([['figure', 'qd', 'bare server', 'ratio', 'promise'], ...rows]);
+}
+
+/** Lays out rows as a table: names on the left, and all else on the right of its column. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  return rows
     .map((row) => row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))))
     .map((row) => row.join('  '))
     .join('\n');
 }
 
-function amount(value: number, unit: Figure['unit']): string {
+export function amount(value: number, unit: Figure['unit']): string {
   if (unit === '') return String(value);
   const digits = value < 10 ? 2 : value < 100 ? 1 : 0;
   const text = value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits });
