@@ -252,26 +252,25 @@ export interface Kind<T = KubeObject> extends Omit<KindDefinition<Fields, T>, Re
 export type ObjectOf<K> = K extends { readonly _type?: infer T } ? Exclude<T, undefined> : never;
 
 const typeFields = {
-  kind: s.string({
-    description:
-      'Kind of the object in CamelCase, such as Pod. Defaults to the kind of the request path. Cannot be changed.',
-  }),
-  apiVersion: s.string({
-    description:
-      'API group and version that the object is written in, such as apps/v1; the core group has the version alone (v1). ' +
+  kind: s.string(
+    'Kind of the object in CamelCase, such as Pod. Defaults to the kind of the request path. Cannot be changed.',
+  ),
+  apiVersion: s.string(
+    'API group and version that the object is written in, such as apps/v1; the core group has the version alone (v1). ' +
       'The server converts between the versions of a kind.',
-  }),
+  ),
 };
 
-const objectMetadata = s.use(ObjectMeta, {
-  default: {},
-  description: "Standard object's metadata: its name, namespace, labels, annotations and bookkeeping by the server.",
-});
+const objectMetadata = s.use(
+  ObjectMeta,
+  "Standard object's metadata: its name, namespace, labels, annotations and bookkeeping by the server.",
+  { default: {} },
+);
 
 /** Returns the schema of a whole object: its own fields, and those that every object has. */
 export function objectSchema(kind: string, own: Fields, description: string): ObjectSchema<KubeObject> {
   const fields = { ...typeFields, metadata: objectMetadata, ...own };
-  return s.object(kind, fields, { description }) as unknown as ObjectSchema<KubeObject>;
+  return s.object(kind, description, fields) as unknown as ObjectSchema<KubeObject>;
 }
 
 export function defineKind<const F extends Fields>(definition: KindDefinition<F>): Kind<KubeObject & ObjectType<F>> {

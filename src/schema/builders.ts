@@ -1,6 +1,7 @@
 /**
- * The vocabulary for describing a kind: `s.object('PodSpec', { … })`. Each builder returns a frozen schema; the options
- * decide whether the field is always present, and the TypeScript type follows.
+ * The vocabulary for describing a kind: `s.object('PodSpec', 'What a pod runs.', { … })`. Each builder takes the
+ * description that users of the API read, and options, which decide whether the field is always present; the TypeScript
+ * type follows. It returns a frozen schema. Parts without a meaning of their own, such as items, have no description.
  */
 import type {
   AnySchema,
@@ -23,21 +24,35 @@ import type {
   ValueOf,
 } from './schema.ts';
 
-type StringOptions = FieldOptions<string>;
-type IntegerOptions = FieldOptions<number> & { min?: number; max?: number };
-type ListOptions<T> = FieldOptions<readonly T[], readonly unknown[]> &
+type Options<T, D = T> = Omit<FieldOptions<T, D>, 'description'>;
+type StringOptions = Options<string>;
+type IntegerOptions = Options<number> & { min?: number; max?: number };
+type ListOptions<T> = Options<readonly T[], readonly unknown[]> &
   Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'retainKeys' | 'maxItems'>>;
-type MapOptions<T> = FieldOptions<Readonly<Record<string, T>>> & Partial<Pick<MapSchema, 'atomic' | 'maxItems'>>;
-type ObjectOptions<T> = FieldOptions<T, object> &
+type MapOptions<T> = Options<Readonly<Record<string, T>>> & Partial<Pick<MapSchema, 'atomic' | 'maxItems'>>;
+type ObjectOptions<T> = Options<T, object> &
   Partial<
     Pick<
       ObjectSchema,
       'atomic' | 'preserveUnknown' | 'embedded' | 'published' | 'extensions' | 'retainKeys' | 'replace'
     >
   >;
-type UseOptions<T> = FieldOptions<T, unknown> &
+type UseOptions<T> = Options<T, unknown> &
   Partial<Pick<ObjectSchema, 'atomic' | 'preserveUnknown' | 'retainKeys' | 'replace'>> &
   Partial<Pick<ListSchema, 'list' | 'keys' | 'merge' | 'maxItems'>>;
+
+/** The last arguments of a builder. */
+type Described<O> = readonly [description: string, options?: O] | readonly [options?: O];
+
+/** The options among these arguments. */
+type OptionsIn<A> = A extends readonly [string, infer O] ? O : A extends readonly [infer O extends object] ? O : object;
+type ValueIn<T, A> = ValueOf<T, OptionsIn<A>>;
+type PresenceIn<A> = PresenceOf<OptionsIn<A>>;
+
+function optionsIn(args: readonly unknown[]): FieldOptions {
+  const [first, options] = args;
+  return typeof first === 'string' ? { description: first, ...(options as object) } : ((first as object) ?? {});
+}
 
 /**
  * Freezes a literal. The builders' return types express more than the literal itself, such as whether the field is
@@ -47,99 +62,119 @@ function node<S>(value: object): S {
   return Object.freeze(value) as S;
 }
 
-function text<const O extends StringOptions>(
+function text<const A extends Described<StringOptions>>(
   format: StringSchema['format'],
+  args: A,
+): StringSchema<ValueIn<string, A>, PresenceIn<A>> {
+  return node({ type: 'string', ...(format ? { format } : {}), ...optionsIn(args) });
+}
+
+function object<const F extends Fields, const O extends ObjectOptions<ObjectType<F>> = object>(
+  name: string,
+  description: string,
+  fields: F,
   options?: O,
-): StringSchema<ValueOf<string, O>, PresenceOf<O>> {
-  return node({ type: 'string', ...(format ? { format } : {}), ...options });
+): ObjectSchema<ValueOf<ObjectTypeWith<F, O>, O>, PresenceOf<O>>;
+function object<const F extends Fields, const O extends ObjectOptions<ObjectType<F>> = object>(
+  name: string,
+  fields: F,
+  options?: O,
+): ObjectSchema<ValueOf<ObjectTypeWith<F, O>, O>, PresenceOf<O>>;
+function object(name: string, ...args: readonly unknown[]) {
+  const [description, fields, options] = typeof args[0] === 'string' ? args : [undefined, ...args];
+  return node({ type: 'object', name, fields, ...(description ? { description } : {}), ...(options as object) });
 }
 
 export const s = {
-  string: <const O extends StringOptions = object>(options?: O) => text(undefined, options),
+  string: <const A extends Described<StringOptions>>(...args: A) => text(undefined, args),
 
   /** A string out of a fixed set. */
-  enum: <const W extends readonly string[], const O extends FieldOptions<W[number]> = object>(
+  enum: <const W extends readonly string[], const A extends Described<Options<W[number]>>>(
     words: W,
-    options?: O,
-  ): StringSchema<ValueOf<W[number], O>, PresenceOf<O>> => node({ type: 'string', enum: words, ...options }),
+    ...args: A
+  ): StringSchema<ValueIn<W[number], A>, PresenceIn<A>> => node({ type: 'string', enum: words, ...optionsIn(args) }),
 
-  time: <const O extends StringOptions = object>(options?: O) => text('time', options),
-  microTime: <const O extends StringOptions = object>(options?: O) => text('microTime', options),
-  quantity: <const O extends StringOptions & { thousandths?: boolean } = object>(options?: O) =>
-    text('quantity', options),
-  bytes: <const O extends StringOptions = object>(options?: O) => text('bytes', options),
-  duration: <const O extends StringOptions = object>(options?: O) => text('duration', options),
+  time: <const A extends Described<StringOptions>>(...args: A) => text('time', args),
+  microTime: <const A extends Described<StringOptions>>(...args: A) => text('microTime', args),
+  quantity: <const A extends Described<StringOptions & { thousandths?: boolean }>>(...args: A) =>
+    text('quantity', args),
+  bytes: <const A extends Described<StringOptions>>(...args: A) => text('bytes', args),
+  duration: <const A extends Described<StringOptions>>(...args: A) => text('duration', args),
 
-  int32: <const O extends IntegerOptions = object>(options?: O): IntegerSchema<ValueOf<number, O>, PresenceOf<O>> =>
-    node({ type: 'integer', format: 'int32', ...options }),
+  int32: <const A extends Described<IntegerOptions>>(...args: A): IntegerSchema<ValueIn<number, A>, PresenceIn<A>> =>
+    node({ type: 'integer', format: 'int32', ...optionsIn(args) }),
 
-  int64: <const O extends IntegerOptions = object>(options?: O): IntegerSchema<ValueOf<number, O>, PresenceOf<O>> =>
-    node({ type: 'integer', format: 'int64', ...options }),
+  int64: <const A extends Described<IntegerOptions>>(...args: A): IntegerSchema<ValueIn<number, A>, PresenceIn<A>> =>
+    node({ type: 'integer', format: 'int64', ...optionsIn(args) }),
 
-  number: <const O extends FieldOptions<number> = object>(
-    options?: O,
-  ): NumberSchema<ValueOf<number, O>, PresenceOf<O>> => node({ type: 'number', ...options }),
+  number: <const A extends Described<Options<number>>>(...args: A): NumberSchema<ValueIn<number, A>, PresenceIn<A>> =>
+    node({ type: 'number', ...optionsIn(args) }),
 
-  boolean: <const O extends FieldOptions<boolean> = object>(
-    options?: O,
-  ): BooleanSchema<ValueOf<boolean, O>, PresenceOf<O>> => node({ type: 'boolean', ...options }),
+  boolean: <const A extends Described<Options<boolean>>>(
+    ...args: A
+  ): BooleanSchema<ValueIn<boolean, A>, PresenceIn<A>> => node({ type: 'boolean', ...optionsIn(args) }),
 
-  intOrString: <const O extends FieldOptions<number | string> = object>(
-    options?: O,
-  ): IntOrStringSchema<ValueOf<number | string, O>, PresenceOf<O>> => node({ type: 'intOrString', ...options }),
+  intOrString: <const A extends Described<Options<number | string>>>(
+    ...args: A
+  ): IntOrStringSchema<ValueIn<number | string, A>, PresenceIn<A>> => node({ type: 'intOrString', ...optionsIn(args) }),
 
-  any: <const O extends FieldOptions = object>(options?: O): AnySchema<unknown, PresenceOf<O>> =>
-    node({ type: 'any', ...options }),
+  any: <const A extends Described<Options<unknown>>>(...args: A): AnySchema<unknown, PresenceIn<A>> =>
+    node({ type: 'any', ...optionsIn(args) }),
 
   /** A list that is replaced as a whole, unless `list`, `keys` and `merge` say otherwise. */
-  list: <I extends Schema, const O extends ListOptions<TypeOf<I>> = object>(
+  list: <I extends Schema, const A extends Described<ListOptions<TypeOf<I>>>>(
     items: I,
-    options?: O,
-  ): ListSchema<ValueOf<TypeOf<I>[], O>, PresenceOf<O>> => node({ type: 'list', items, list: 'atomic', ...options }),
+    ...args: A
+  ): ListSchema<ValueIn<TypeOf<I>[], A>, PresenceIn<A>> =>
+    node({ type: 'list', items, list: 'atomic', ...optionsIn(args) }),
 
   /** A list of objects that are identified by their keys; strategic merge uses `merge`, or the first key. */
-  listMap: <I extends Schema, const O extends ListOptions<TypeOf<I>> & { keys: readonly string[] }>(
+  listMap: <I extends Schema, const A extends Described<ListOptions<TypeOf<I>> & { keys: readonly string[] }>>(
     items: I,
-    options: O,
-  ): ListSchema<ValueOf<TypeOf<I>[], O>, PresenceOf<O>> =>
-    node({ type: 'list', items, list: 'map', merge: options.keys[0], ...options }),
+    ...args: A
+  ): ListSchema<ValueIn<TypeOf<I>[], A>, PresenceIn<A>> => {
+    const options = optionsIn(args) as { readonly keys: readonly string[] };
+    return node({ type: 'list', items, list: 'map', merge: options.keys[0], ...options });
+  },
 
   /** A list of scalars without order; `merge: true` when strategic merge adds to it. */
-  set: <I extends Schema, const O extends ListOptions<TypeOf<I>> = object>(
+  set: <I extends Schema, const A extends Described<ListOptions<TypeOf<I>>>>(
     items: I,
-    options?: O,
-  ): ListSchema<ValueOf<TypeOf<I>[], O>, PresenceOf<O>> => node({ type: 'list', items, list: 'set', ...options }),
+    ...args: A
+  ): ListSchema<ValueIn<TypeOf<I>[], A>, PresenceIn<A>> =>
+    node({ type: 'list', items, list: 'set', ...optionsIn(args) }),
 
-  map: <V extends Schema, const O extends MapOptions<TypeOf<V>> = object>(
+  map: <V extends Schema, const A extends Described<MapOptions<TypeOf<V>>>>(
     values: V,
-    options?: O,
-  ): MapSchema<ValueOf<Record<string, TypeOf<V>>, O>, PresenceOf<O>> => node({ type: 'map', values, ...options }),
+    ...args: A
+  ): MapSchema<ValueIn<Record<string, TypeOf<V>>, A>, PresenceIn<A>> =>
+    node({ type: 'map', values, ...optionsIn(args) }),
 
-  object: <const F extends Fields, const O extends ObjectOptions<ObjectType<F>> = object>(
-    name: string,
-    fields: F,
-    options?: O,
-  ): ObjectSchema<ValueOf<ObjectTypeWith<F, O>, O>, PresenceOf<O>> =>
-    node({ type: 'object', name, fields, ...options }),
+  object,
 
-  lazy: <const O extends FieldOptions = object>(
+  lazy: <const A extends Described<Options<unknown>>>(
     resolve: () => Schema,
-    options?: O,
-  ): LazySchema<unknown, PresenceOf<O>> => node({ type: 'lazy', resolve, ...options }),
+    ...args: A
+  ): LazySchema<unknown, PresenceIn<A>> => node({ type: 'lazy', resolve, ...optionsIn(args) }),
 
   /**
-   * Uses a schema for another field, with that field's own options: `s.use(Probe, { description: '…' })`. The options
-   * given replace those of the same name; rules are added to the schema's own.
+   * Uses a schema for another field, with that field's own description and options: `s.use(Probe, '…')`. They replace
+   * those of the schema; rules are added to the schema's own.
    */
-  use: <S extends Schema, const O extends UseOptions<TypeOf<S>> = object>(schema: S, options?: O): Used<S, O> =>
-    node({
+  use: <S extends Schema, const A extends Described<UseOptions<TypeOf<S>>>>(
+    schema: S,
+    ...args: A
+  ): Used<S, OptionsIn<A>> => {
+    const options = optionsIn(args);
+    return node({
       ...schema,
       ...options,
-      ...(schema.type === 'object' && schema.description && options?.description
+      ...(schema.type === 'object' && schema.description && options.description
         ? { shapeDescription: schema.shapeDescription ?? schema.description }
         : {}),
-      ...(options?.rules && schema.rules ? { rules: [...schema.rules, ...options.rules] } : {}),
-    }),
+      ...(options.rules && schema.rules ? { rules: [...schema.rules, ...options.rules] } : {}),
+    });
+  },
 };
 
 /** Schema with the presence and the values that the options of another field give it. */

@@ -25,13 +25,13 @@ describe('poor descriptions', () => {
 
   it('are those that are missing, short, empty or the name again, at any depth', () => {
     const Target = s.object('Target', {
-      bucket: s.string({ description: 'Bucket' }),
-      region: s.string({ description: 'Where.' }),
-      wanted: s.any({ description: 'What is wanted.' }),
-      prefix: s.string({ description: 'Prefix of the names of the stored files' }),
-      keep: s.int32({ description: 'Number of copies to keep. Defaults to 3.' }),
+      bucket: s.string('Bucket'),
+      region: s.string('Where.'),
+      wanted: s.any('What is wanted.'),
+      prefix: s.string('Prefix of the names of the stored files'),
+      keep: s.int32('Number of copies to keep. Defaults to 3.'),
     });
-    expect(poorDescriptions(s.object('Spec', { targets: s.list(Target) }, { description }), 'spec')).toEqual([
+    expect(poorDescriptions(s.object('Spec', description, { targets: s.list(Target) }), 'spec')).toEqual([
       'Spec.targets has no description (spec.targets)',
       'Target has no description (spec.targets)',
       'Target.bucket only repeats the name (spec.targets.bucket)',
@@ -43,7 +43,7 @@ describe('poor descriptions', () => {
 
   it('include shapes that neither themselves nor their uses describe', () => {
     const Shape = s.object('Shape', {});
-    expect(poorDescriptions(s.use(Shape, { description }), 'spec')).toEqual([]);
+    expect(poorDescriptions(s.use(Shape, description), 'spec')).toEqual([]);
     expect(poorDescriptions(Shape, 'spec')).toEqual(['Shape has no description (spec)']);
   });
 });

@@ -46,9 +46,9 @@ function openKind(group: string, plural: string, { version, kind, scope }: DeepR
     description: `A ${kind}, as the members of the federation know it.`,
     versions: { [`${group}/${version}`]: {} },
     fields: {
-      spec: s.any({ description: 'Desired state. Validated by the members.' }),
-      data: s.any({ description: 'Content of kinds that have neither spec nor status. Validated by the members.' }),
-      status: s.any({ description: 'Observed state, gathered from the members.' }),
+      spec: s.any('Desired state. Validated by the members.'),
+      data: s.any('Content of kinds that have neither spec nor status. Validated by the members.'),
+      status: s.any('Observed state, gathered from the members.'),
     },
     subresources: { status: true },
     generation: true,

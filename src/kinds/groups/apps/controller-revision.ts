@@ -20,17 +20,14 @@ export const ControllerRevision = defineKind({
     'An immutable snapshot of the state of a DaemonSet or StatefulSet, kept so that its controller can roll back to it. Revisions are written and cleaned up by the controllers; clients normally only read them.',
   versions: { 'apps/v1': {}, 'apps/v1beta2': older('apps/v1beta2'), 'apps/v1beta1': older('apps/v1beta1') },
   fields: {
-    data: s.any({
-      immutable: true,
-      description:
-        'The serialized state, as an object whose layout only the owning controller interprets. Required; cannot be changed after creation.',
-    }),
-    revision: s.int64({
-      min: 0,
-      zero: true,
-      description:
-        'Position of this snapshot in the history of its owner: the highest number is the newest. Must not be negative.',
-    }),
+    data: s.any(
+      'The serialized state, as an object whose layout only the owning controller interprets. Required; cannot be changed after creation.',
+      { immutable: true },
+    ),
+    revision: s.int64(
+      'Position of this snapshot in the history of its owner: the highest number is the newest. Must not be negative.',
+      { min: 0, zero: true },
+    ),
   },
   rawFields: ['data'],
   rules: [dataIsObject],

@@ -7,40 +7,40 @@ import { countOrPercent, type IntOrPercent, magnitude, notMoreThanAll } from '..
 
 const RollingUpdateDaemonSet = s.object(
   'RollingUpdateDaemonSet',
+  'How many nodes a rolling update of a DaemonSet may affect at once.',
   {
-    maxUnavailable: s.intOrString({
-      default: 1,
-      rules: [countOrPercent, notMoreThanAll],
-      description:
-        'Maximum number of nodes whose pod may be unavailable during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 1; must not be 0 unless maxSurge is set, which needs apps/v1.',
-    }),
-    maxSurge: s.intOrString({
-      default: 0,
-      rules: [countOrPercent, notMoreThanAll],
-      description:
-        'Maximum number of nodes that may run the new pod beside the old one during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 0; cannot be combined with a non-zero maxUnavailable.',
-    }),
+    maxUnavailable: s.intOrString(
+      'Maximum number of nodes whose pod may be unavailable during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 1; must not be 0 unless maxSurge is set, which needs apps/v1.',
+      { default: 1, rules: [countOrPercent, notMoreThanAll] },
+    ),
+    maxSurge: s.intOrString(
+      'Maximum number of nodes that may run the new pod beside the old one during the update, as a count or as a percentage of status.desiredNumberScheduled (rounded up). Defaults to 0; cannot be combined with a non-zero maxUnavailable.',
+      { default: 0, rules: [countOrPercent, notMoreThanAll] },
+    ),
   },
-  { rules: [unavailableOrSurge], description: 'How many nodes a rolling update of a DaemonSet may affect at once.' },
+  { rules: [unavailableOrSurge] },
 );
 
 /** A strategy with this default type. */
 export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
   return s.object(
     'DaemonSetUpdateStrategy',
+    'How existing pods are replaced when the pod template changes.',
     {
-      type: s.string({
-        default: type,
-        description:
-          '`RollingUpdate` deletes and replaces outdated pods automatically; `OnDelete` replaces a pod only after it was deleted by hand. Defaults to RollingUpdate (OnDelete in extensions/v1beta1).',
-      }),
-      rollingUpdate: s.use(RollingUpdateDaemonSet, {
-        default: (strategy: { readonly type?: string }): object | undefined =>
-          strategy.type === 'RollingUpdate' ? {} : undefined,
-        description: 'Parameters of the rolling update. Used only when type is RollingUpdate.',
-      }),
+      type: s.string(
+        '`RollingUpdate` deletes and replaces outdated pods automatically; `OnDelete` replaces a pod only after it was deleted by hand. Defaults to RollingUpdate (OnDelete in extensions/v1beta1).',
+        { default: type },
+      ),
+      rollingUpdate: s.use(
+        RollingUpdateDaemonSet,
+        'Parameters of the rolling update. Used only when type is RollingUpdate.',
+        {
+          default: (strategy: { readonly type?: string }): object | undefined =>
+            strategy.type === 'RollingUpdate' ? {} : undefined,
+        },
+      ),
     },
-    { default: {}, rules: [knownType], description: 'How existing pods are replaced when the pod template changes.' },
+    { default: {}, rules: [knownType] },
   );
 }
 

@@ -28,77 +28,64 @@ const DEFAULTS_FROM_TEMPLATE = 'extensions/v1beta1';
 const template = workloadTemplate('DaemonSet', [templateMatchesSelector]);
 
 const specFields = {
-  selector: s.use(LabelSelector, {
-    rules: [selectsSomething('daemonset')],
-    description:
-      "Label selector for the pods this DaemonSet manages. It must match the labels of the pod template and cannot be changed after creation, except in extensions/v1beta1, where it defaults to the template's labels.",
-  }),
-  template: s.use(template, {
-    zero: true,
-    description:
-      'Template of the pod that runs on each eligible node. A change is rolled out according to updateStrategy.',
-  }),
+  selector: s.use(
+    LabelSelector,
+    "Label selector for the pods this DaemonSet manages. It must match the labels of the pod template and cannot be changed after creation, except in extensions/v1beta1, where it defaults to the template's labels.",
+    { rules: [selectsSomething('daemonset')] },
+  ),
+  template: s.use(
+    template,
+    'Template of the pod that runs on each eligible node. A change is rolled out according to updateStrategy.',
+    { zero: true },
+  ),
   updateStrategy: updateStrategyOf('RollingUpdate'),
-  minReadySeconds: s.int32({
-    min: 0,
-    omitZero: true,
-    description:
-      'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
-  }),
-  revisionHistoryLimit: s.int32({
+  minReadySeconds: s.int32(
+    'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
+    { min: 0, omitZero: true },
+  ),
+  revisionHistoryLimit: s.int32('Number of old ControllerRevisions to keep for rollbacks. Defaults to 10.', {
     min: 0,
     default: 10,
-    description: 'Number of old ControllerRevisions to keep for rollbacks. Defaults to 10.',
   }),
 };
 
 const DaemonSetStatus = s.object(
   'DaemonSetStatus',
+  'Most recently observed state of the DaemonSet, written by its controller.',
   {
-    currentNumberScheduled: s.int32({
+    currentNumberScheduled: s.int32(
+      'Number of nodes that run at least one pod of this DaemonSet and are supposed to.',
+      { min: 0, zero: true },
+    ),
+    numberMisscheduled: s.int32('Number of nodes that run a pod of this DaemonSet but are not supposed to.', {
       min: 0,
       zero: true,
-      description: 'Number of nodes that run at least one pod of this DaemonSet and are supposed to.',
     }),
-    numberMisscheduled: s.int32({
-      min: 0,
-      zero: true,
-      description: 'Number of nodes that run a pod of this DaemonSet but are not supposed to.',
-    }),
-    desiredNumberScheduled: s.int32({
-      min: 0,
-      zero: true,
-      description: 'Number of nodes that should run a pod of this DaemonSet, whether or not they already do.',
-    }),
-    numberReady: s.int32({ min: 0, zero: true, description: 'Number of eligible nodes whose pod is ready.' }),
-    observedGeneration: s.int64({
-      min: 0,
-      omitZero: true,
-      description:
-        'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
-    }),
+    desiredNumberScheduled: s.int32(
+      'Number of nodes that should run a pod of this DaemonSet, whether or not they already do.',
+      { min: 0, zero: true },
+    ),
+    numberReady: s.int32('Number of eligible nodes whose pod is ready.', { min: 0, zero: true }),
+    observedGeneration: s.int64(
+      'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
+      { min: 0, omitZero: true },
+    ),
     updatedNumberScheduled: counter('Number of eligible nodes whose pod was created from the current pod template.'),
     numberAvailable: counter('Number of eligible nodes whose pod has been ready for at least minReadySeconds.'),
     numberUnavailable: counter(
       'Number of eligible nodes without an available pod: it is missing, not ready, or has not been ready for minReadySeconds.',
     ),
-    collisionCount: s.int32({
-      min: 0,
-      description:
-        'Number of times the generated name of a ControllerRevision was already taken. The controller hashes it into the next name, so it never decreases.',
-    }),
+    collisionCount: s.int32(
+      'Number of times the generated name of a ControllerRevision was already taken. The controller hashes it into the next name, so it never decreases.',
+      { min: 0 },
+    ),
     conditions: s.listMap(
-      s.object('DaemonSetCondition', conditionFields, {
-        description: 'One observation about the state of a DaemonSet.',
-      }),
-      { keys: ['type'], description: 'Latest observations of the state of the DaemonSet, at most one per type.' },
+      s.object('DaemonSetCondition', 'One observation about the state of a DaemonSet.', conditionFields),
+      'Latest observations of the state of the DaemonSet, at most one per type.',
+      { keys: ['type'] },
     ),
   },
-  {
-    default: {},
-    rules: [collisionsGrow],
-    description: 'Most recently observed state of the DaemonSet, written by its controller.',
-  },
+  { default: {}, rules: [collisionsGrow] },
 );
 
 /** Runs one pod on every eligible node. */
@@ -121,17 +108,17 @@ export const DaemonSet = defineKind({
       fields: {
         spec: s.object(
           'DaemonSetSpec',
+          'Desired state of the DaemonSet.',
           {
             ...specFields,
             selector: s.use(specFields.selector, { default: selectorFromTemplate }),
             updateStrategy: updateStrategyOf('OnDelete'),
-            templateGeneration: s.int64({
-              omitZero: true,
-              description:
-                'Number of times the pod template has changed, starting at 1. Maintained by the server; a value of your own is accepted only at creation. Replaced by ControllerRevisions in apps/v1.',
-            }),
+            templateGeneration: s.int64(
+              'Number of times the pod template has changed, starting at 1. Maintained by the server; a value of your own is accepted only at creation. Replaced by ControllerRevisions in apps/v1.',
+              { omitZero: true },
+            ),
           },
-          { default: {}, description: 'Desired state of the DaemonSet.' },
+          { default: {} },
         ),
       },
       toHub: templateGenerationToAnnotation,
@@ -141,10 +128,9 @@ export const DaemonSet = defineKind({
     },
   },
   fields: {
-    spec: s.object('DaemonSetSpec', specFields, {
+    spec: s.object('DaemonSetSpec', 'Desired state of the DaemonSet.', specFields, {
       default: {},
       rules: [selectorIsKept([DEFAULTS_FROM_TEMPLATE])],
-      description: 'Desired state of the DaemonSet.',
     }),
     status: DaemonSetStatus,
   },

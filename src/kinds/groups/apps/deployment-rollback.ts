@@ -4,17 +4,12 @@ import { invalid } from '../../../schema/field-error.ts';
 import type { Rule, TypeOf } from '../../../schema/schema.ts';
 import { annotations } from '../../shapes/meta/object-meta-rules.ts';
 
-export const RollbackConfig = s.object(
-  'RollbackConfig',
-  {
-    revision: s.int64({
-      omitZero: true,
-      description:
-        'Revision number to roll back to, as counted by the annotation deployment.kubernetes.io/revision. 0, the default, means the revision before the current one.',
-    }),
-  },
-  { description: 'Target of a rollback.' },
-);
+export const RollbackConfig = s.object('RollbackConfig', 'Target of a rollback.', {
+  revision: s.int64(
+    'Revision number to roll back to, as counted by the annotation deployment.kubernetes.io/revision. 0, the default, means the revision before the current one.',
+    { omitZero: true },
+  ),
+});
 
 /** The path and the message are those of Kubernetes. */
 const notNegative: Rule<{ readonly rollbackTo: TypeOf<typeof RollbackConfig> }> = ({ rollbackTo: { revision = 0 } }) =>
@@ -22,23 +17,18 @@ const notNegative: Rule<{ readonly rollbackTo: TypeOf<typeof RollbackConfig> }> 
 
 export const DeploymentRollback = s.object(
   'DeploymentRollback',
+  "Request body of a Deployment's `rollback` subresource, which restores the pod template of an earlier revision. Available in the beta versions only; apps/v1 clients write the old template themselves.",
   {
-    kind: s.string({ description: 'Kind of this object: DeploymentRollback.' }),
-    apiVersion: s.string({ description: 'API group and version of this object, such as apps/v1beta1.' }),
-    name: s.string({
+    kind: s.string('Kind of this object: DeploymentRollback.'),
+    apiVersion: s.string('API group and version of this object, such as apps/v1beta1.'),
+    name: s.string("Name of the Deployment to roll back. Required; must be the one in the request's path.", {
       required: 'name is required',
-      description: "Name of the Deployment to roll back. Required; must be the one in the request's path.",
     }),
-    updatedAnnotations: s.map(s.string(), {
+    updatedAnnotations: s.map(s.string(), 'Annotations to set on the Deployment along with the rollback.', {
       rules: [annotations],
-      description: 'Annotations to set on the Deployment along with the rollback.',
     }),
-    rollbackTo: s.use(RollbackConfig, { zero: true, description: 'The revision to roll back to.' }),
+    rollbackTo: s.use(RollbackConfig, 'The revision to roll back to.', { zero: true }),
   },
-  {
-    rules: [notNegative],
-    description:
-      "Request body of a Deployment's `rollback` subresource, which restores the pod template of an earlier revision. Available in the beta versions only; apps/v1 clients write the old template themselves.",
-  },
+  { rules: [notNegative] },
 );
 export type DeploymentRollback = TypeOf<typeof DeploymentRollback>;

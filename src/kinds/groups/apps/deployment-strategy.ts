@@ -9,41 +9,33 @@ import { countOrPercent, type IntOrPercent, magnitude, notMoreThanAll } from '..
 export function strategyOf(step: IntOrPercent) {
   const RollingUpdateDeployment = s.object(
     'RollingUpdateDeployment',
+    'Parameters of a rolling update. Allowed only when type is RollingUpdate.',
     {
-      maxUnavailable: s.intOrString({
-        default: step,
-        rules: [countOrPercent, notMoreThanAll],
-        description:
-          'Maximum number of pods that may be unavailable during the update, as a count or as a percentage of spec.replicas (rounded down). Defaults to 25% (1 in extensions/v1beta1); cannot be 0 when maxSurge is 0.',
-      }),
-      maxSurge: s.intOrString({
-        default: step,
-        rules: [countOrPercent],
-        description:
-          'Maximum number of pods that may exist above spec.replicas during the update, as a count or as a percentage of spec.replicas (rounded up). Defaults to 25% (1 in extensions/v1beta1); cannot be 0 when maxUnavailable is 0.',
-      }),
+      maxUnavailable: s.intOrString(
+        'Maximum number of pods that may be unavailable during the update, as a count or as a percentage of spec.replicas (rounded down). Defaults to 25% (1 in extensions/v1beta1); cannot be 0 when maxSurge is 0.',
+        { default: step, rules: [countOrPercent, notMoreThanAll] },
+      ),
+      maxSurge: s.intOrString(
+        'Maximum number of pods that may exist above spec.replicas during the update, as a count or as a percentage of spec.replicas (rounded up). Defaults to 25% (1 in extensions/v1beta1); cannot be 0 when maxUnavailable is 0.',
+        { default: step, rules: [countOrPercent] },
+      ),
     },
-    { rules: [makesProgress], description: 'Parameters of a rolling update. Allowed only when type is RollingUpdate.' },
+    { rules: [makesProgress] },
   );
   return s.object(
     'DeploymentStrategy',
+    'How existing pods are replaced when the pod template changes.',
     {
-      type: s.string({
-        default: 'RollingUpdate',
-        description:
-          '`RollingUpdate` replaces old pods gradually, within the bounds of maxUnavailable and maxSurge; `Recreate` deletes all old pods before it creates new ones. Defaults to RollingUpdate.',
-      }),
+      type: s.string(
+        '`RollingUpdate` replaces old pods gradually, within the bounds of maxUnavailable and maxSurge; `Recreate` deletes all old pods before it creates new ones. Defaults to RollingUpdate.',
+        { default: 'RollingUpdate' },
+      ),
       rollingUpdate: s.use(RollingUpdateDeployment, {
         default: (strategy: { readonly type?: string }): object | undefined =>
           strategy.type === 'RollingUpdate' ? {} : undefined,
       }),
     },
-    {
-      default: {},
-      retainKeys: true,
-      rules: [fitsType],
-      description: 'How existing pods are replaced when the pod template changes.',
-    },
+    { default: {}, retainKeys: true, rules: [fitsType] },
   );
 }
 

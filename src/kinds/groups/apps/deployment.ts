@@ -34,41 +34,34 @@ interface Presets {
 
 function specFields({ step, history, deadline }: Presets) {
   return {
-    replicas: s.int32({ min: 0, default: 1, description: 'Number of pods to run. Defaults to 1; 0 stops them all.' }),
-    selector: s.use(LabelSelector, {
-      required: true,
-      rules: [selectsSomething('deployment')],
-      description:
-        "Label selector for the pods this Deployment manages. It must match the labels of the pod template and cannot be changed after creation; in apps/v1beta1 and extensions/v1beta1 it defaults to the template's labels and may change.",
-    }),
-    template: s.use(template, {
-      zero: true,
-      description: 'Template of the pods. Any change to it starts a rollout. The only allowed restartPolicy is Always.',
-    }),
+    replicas: s.int32('Number of pods to run. Defaults to 1; 0 stops them all.', { min: 0, default: 1 }),
+    selector: s.use(
+      LabelSelector,
+      "Label selector for the pods this Deployment manages. It must match the labels of the pod template and cannot be changed after creation; in apps/v1beta1 and extensions/v1beta1 it defaults to the template's labels and may change.",
+      { required: true, rules: [selectsSomething('deployment')] },
+    ),
+    template: s.use(
+      template,
+      'Template of the pods. Any change to it starts a rollout. The only allowed restartPolicy is Always.',
+      { zero: true },
+    ),
     strategy: strategyOf(step),
-    minReadySeconds: s.int32({
-      min: 0,
-      omitZero: true,
-      description:
-        'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
-    }),
-    revisionHistoryLimit: s.int32({
-      min: 0,
-      default: history,
-      description:
-        'Number of old ReplicaSets to keep for rollbacks. Defaults to 10 (2 in apps/v1beta1, unlimited in extensions/v1beta1); 0 makes rollbacks impossible.',
-    }),
-    paused: s.boolean({
-      omitZero: true,
-      description:
-        'Suspends rollouts: changes to the pod template are recorded but not acted on until this is false again. Scaling still works.',
-    }),
-    progressDeadlineSeconds: s.int32({
-      min: 0,
-      default: deadline,
-      description:
-        'Seconds a rollout may go without progress before the Progressing condition turns False with reason ProgressDeadlineExceeded. Must be greater than minReadySeconds; defaults to 600 (no deadline in extensions/v1beta1). Not counted while the Deployment is paused.',
-    }),
+    minReadySeconds: s.int32(
+      'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
+      { min: 0, omitZero: true },
+    ),
+    revisionHistoryLimit: s.int32(
+      'Number of old ReplicaSets to keep for rollbacks. Defaults to 10 (2 in apps/v1beta1, unlimited in extensions/v1beta1); 0 makes rollbacks impossible.',
+      { min: 0, default: history },
+    ),
+    paused: s.boolean(
+      'Suspends rollouts: changes to the pod template are recorded but not acted on until this is false again. Scaling still works.',
+      { omitZero: true },
+    ),
+    progressDeadlineSeconds: s.int32(
+      'Seconds a rollout may go without progress before the Progressing condition turns False with reason ProgressDeadlineExceeded. Must be greater than minReadySeconds; defaults to 600 (no deadline in extensions/v1beta1). Not counted while the Deployment is paused.',
+      { min: 0, default: deadline },
+    ),
   };
 }
 
@@ -78,27 +71,27 @@ const hub = specFields({ step: '25%', history: 10, deadline: 600 });
 function olderSpec(presets: Presets) {
   return s.object(
     'DeploymentSpec',
+    'Desired state of the Deployment.',
     {
       ...specFields(presets),
       selector: s.use(hub.selector, { default: selectorFromTemplate }),
-      rollbackTo: s.use(RollbackConfig, {
-        description:
-          'Rolls the Deployment back to this revision. Cleared by the controller once it has done so. Not available in apps/v1.',
-      }),
+      rollbackTo: s.use(
+        RollbackConfig,
+        'Rolls the Deployment back to this revision. Cleared by the controller once it has done so. Not available in apps/v1.',
+      ),
     },
-    { default: {}, description: 'Desired state of the Deployment.' },
+    { default: {} },
   );
 }
 
 const DeploymentStatus = s.object(
   'DeploymentStatus',
+  'Most recently observed state of the Deployment, written by its controller.',
   {
-    observedGeneration: s.int64({
-      min: 0,
-      omitZero: true,
-      description:
-        'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
-    }),
+    observedGeneration: s.int64(
+      'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
+      { min: 0, omitZero: true },
+    ),
     replicas: counter('Number of pods that the selector matches and that are not terminating.'),
     updatedReplicas: counter('Number of pods that were created from the current pod template.'),
     readyReplicas: counter('Number of pods whose Ready condition is True.'),
@@ -106,38 +99,21 @@ const DeploymentStatus = s.object(
     unavailableReplicas: counter(
       'Number of pods still missing until spec.replicas are available: either not yet created, or running but not available.',
     ),
-    terminatingReplicas: s.int32({
-      min: 0,
-      description: 'Number of pods that have a deletion timestamp but have not gone yet.',
-    }),
+    terminatingReplicas: s.int32('Number of pods that have a deletion timestamp but have not gone yet.', { min: 0 }),
     conditions: s.listMap(
-      s.object(
-        'DeploymentCondition',
-        {
-          ...conditionFields,
-          lastUpdateTime: s.time({
-            description: 'When the condition was last written, even if its status did not change.',
-          }),
-        },
-        { description: 'One observation about the state of a Deployment.' },
-      ),
-      {
-        keys: ['type'],
-        description:
-          'Latest observations of the state of the Deployment, at most one per type: Available, Progressing and ReplicaFailure.',
-      },
+      s.object('DeploymentCondition', 'One observation about the state of a Deployment.', {
+        ...conditionFields,
+        lastUpdateTime: s.time('When the condition was last written, even if its status did not change.'),
+      }),
+      'Latest observations of the state of the Deployment, at most one per type: Available, Progressing and ReplicaFailure.',
+      { keys: ['type'] },
     ),
-    collisionCount: s.int32({
-      min: 0,
-      description:
-        'Number of times the generated name of a new ReplicaSet was already taken. The controller hashes it into the next name, so it never decreases.',
-    }),
+    collisionCount: s.int32(
+      'Number of times the generated name of a new ReplicaSet was already taken. The controller hashes it into the next name, so it never decreases.',
+      { min: 0 },
+    ),
   },
-  {
-    default: {},
-    rules: [countersWithin(['updatedReplicas', 'readyReplicas', 'availableReplicas']), collisionsGrow],
-    description: 'Most recently observed state of the Deployment, written by its controller.',
-  },
+  { default: {}, rules: [countersWithin(['updatedReplicas', 'readyReplicas', 'availableReplicas']), collisionsGrow] },
 );
 
 const older = (apiVersion: string, presets: Presets) => ({
@@ -170,10 +146,9 @@ export const Deployment = defineKind({
     'extensions/v1beta1': older('extensions/v1beta1', { step: 1, history: UNLIMITED, deadline: UNLIMITED }),
   },
   fields: {
-    spec: s.object('DeploymentSpec', hub, {
+    spec: s.object('DeploymentSpec', 'Desired state of the Deployment.', hub, {
       default: {},
       rules: [deadlineAfterReady, selectorIsKept(DEFAULTS_FROM_TEMPLATE)],
-      description: 'Desired state of the Deployment.',
     }),
     status: DeploymentStatus,
   },

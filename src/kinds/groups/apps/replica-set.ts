@@ -16,64 +16,47 @@ const DEFAULTS_FROM_TEMPLATE = 'extensions/v1beta1';
 const template = workloadTemplate('ReplicaSet', [templateMatchesSelector]);
 
 const specFields = {
-  replicas: s.int32({ min: 0, default: 1, description: 'Number of pods to run. Defaults to 1; 0 stops them all.' }),
-  minReadySeconds: s.int32({
-    min: 0,
-    omitZero: true,
-    description:
-      'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
-  }),
-  selector: s.use(LabelSelector, {
-    required: true,
-    // Kubernetes' message also says "deployment" here.
-    rules: [selectsSomething('deployment')],
-    description:
-      "Label selector for the pods this ReplicaSet manages. It must match the labels of the pod template and cannot be changed after creation, except in extensions/v1beta1, where it defaults to the template's labels.",
-  }),
-  template: s.use(template, {
-    default: {},
-    description:
-      'Template that new pods are created from. Changing it does not affect pods that already run. The only allowed restartPolicy is Always.',
-  }),
+  replicas: s.int32('Number of pods to run. Defaults to 1; 0 stops them all.', { min: 0, default: 1 }),
+  minReadySeconds: s.int32(
+    'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
+    { min: 0, omitZero: true },
+  ),
+  selector: s.use(
+    LabelSelector,
+    "Label selector for the pods this ReplicaSet manages. It must match the labels of the pod template and cannot be changed after creation, except in extensions/v1beta1, where it defaults to the template's labels.",
+    {
+      required: true,
+      // Kubernetes' message also says "deployment" here.
+      rules: [selectsSomething('deployment')],
+    },
+  ),
+  template: s.use(
+    template,
+    'Template that new pods are created from. Changing it does not affect pods that already run. The only allowed restartPolicy is Always.',
+    { default: {} },
+  ),
 };
 
 const ReplicaSetStatus = s.object(
   'ReplicaSetStatus',
+  'Most recently observed state of the ReplicaSet, written by its controller.',
   {
-    replicas: s.int32({
-      min: 0,
-      zero: true,
-      description: 'Number of pods that the selector matches and that are not terminating.',
-    }),
+    replicas: s.int32('Number of pods that the selector matches and that are not terminating.', { min: 0, zero: true }),
     fullyLabeledReplicas: counter('Number of pods whose labels include all labels of the pod template.'),
     readyReplicas: counter('Number of pods whose Ready condition is True.'),
     availableReplicas: counter('Number of pods that have been ready for at least minReadySeconds.'),
-    terminatingReplicas: s.int32({
-      min: 0,
-      description: 'Number of pods that have a deletion timestamp but have not gone yet.',
-    }),
-    observedGeneration: s.int64({
-      min: 0,
-      omitZero: true,
-      description:
-        'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
-    }),
+    terminatingReplicas: s.int32('Number of pods that have a deletion timestamp but have not gone yet.', { min: 0 }),
+    observedGeneration: s.int64(
+      'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
+      { min: 0, omitZero: true },
+    ),
     conditions: s.listMap(
-      s.object('ReplicaSetCondition', conditionFields, {
-        description: 'One observation about the state of a ReplicaSet.',
-      }),
-      {
-        keys: ['type'],
-        description:
-          'Latest observations of the state of the ReplicaSet, at most one per type. ReplicaFailure is True while pods cannot be created or deleted.',
-      },
+      s.object('ReplicaSetCondition', 'One observation about the state of a ReplicaSet.', conditionFields),
+      'Latest observations of the state of the ReplicaSet, at most one per type. ReplicaFailure is True while pods cannot be created or deleted.',
+      { keys: ['type'] },
     ),
   },
-  {
-    default: {},
-    rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])],
-    description: 'Most recently observed state of the ReplicaSet, written by its controller.',
-  },
+  { default: {}, rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])] },
 );
 
 /** Keeps a fixed number of interchangeable pods running. */
@@ -96,8 +79,9 @@ export const ReplicaSet = defineKind({
       fields: {
         spec: s.object(
           'ReplicaSetSpec',
+          'Desired state of the ReplicaSet.',
           { ...specFields, selector: s.use(specFields.selector, { default: selectorFromTemplate }) },
-          { default: {}, description: 'Desired state of the ReplicaSet.' },
+          { default: {} },
         ),
       },
       orphansByDefault: true,
@@ -105,10 +89,9 @@ export const ReplicaSet = defineKind({
     },
   },
   fields: {
-    spec: s.object('ReplicaSetSpec', specFields, {
+    spec: s.object('ReplicaSetSpec', 'Desired state of the ReplicaSet.', specFields, {
       default: {},
       rules: [selectorIsKept([DEFAULTS_FROM_TEMPLATE])],
-      description: 'Desired state of the ReplicaSet.',
     }),
     status: ReplicaSetStatus,
   },

@@ -8,20 +8,17 @@ const notZero: Rule<IntOrPercent> = (value) => (magnitude(value) === 0 ? invalid
 
 const RollingUpdateStatefulSetStrategy = s.object(
   'RollingUpdateStatefulSetStrategy',
+  'Which pods of a StatefulSet a rolling update replaces, and how many at once.',
   {
-    partition: s.int32({
-      min: 0,
-      default: 0,
-      description:
-        'Ordinal at which the update stops: pods with a lower ordinal keep their old revision, even when they are recreated. Defaults to 0, which updates every pod.',
-    }),
-    maxUnavailable: s.intOrString({
-      rules: [countOrPercent, notZero, notMoreThanAll],
-      description:
-        'Maximum number of pods that may be unavailable during the update, as a count or as a percentage of spec.replicas (rounded up). Must not be 0; defaults to 1.',
-    }),
+    partition: s.int32(
+      'Ordinal at which the update stops: pods with a lower ordinal keep their old revision, even when they are recreated. Defaults to 0, which updates every pod.',
+      { min: 0, default: 0 },
+    ),
+    maxUnavailable: s.intOrString(
+      'Maximum number of pods that may be unavailable during the update, as a count or as a percentage of spec.replicas (rounded up). Must not be 0; defaults to 1.',
+      { rules: [countOrPercent, notZero, notMoreThanAll] },
+    ),
   },
-  { description: 'Which pods of a StatefulSet a rolling update replaces, and how many at once.' },
 );
 
 interface Strategy {
@@ -33,20 +30,23 @@ interface Strategy {
 export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
   return s.object(
     'StatefulSetUpdateStrategy',
+    'How existing pods are replaced when the pod template changes.',
     {
       // Stands before the type, because it gets a default only if the type is left out as well.
-      rollingUpdate: s.use(RollingUpdateStatefulSetStrategy, {
-        default: (strategy: Partial<Strategy>): object | undefined =>
-          type === 'RollingUpdate' && strategy.type === undefined ? {} : undefined,
-        description: 'Parameters of the rolling update. Allowed only when type is RollingUpdate.',
-      }),
-      type: s.string({
-        default: type,
-        description:
-          '`RollingUpdate` replaces outdated pods automatically, from the highest ordinal to the lowest; `OnDelete` replaces a pod only after it was deleted by hand. Defaults to RollingUpdate (OnDelete in apps/v1beta1).',
-      }),
+      rollingUpdate: s.use(
+        RollingUpdateStatefulSetStrategy,
+        'Parameters of the rolling update. Allowed only when type is RollingUpdate.',
+        {
+          default: (strategy: Partial<Strategy>): object | undefined =>
+            type === 'RollingUpdate' && strategy.type === undefined ? {} : undefined,
+        },
+      ),
+      type: s.string(
+        '`RollingUpdate` replaces outdated pods automatically, from the highest ordinal to the lowest; `OnDelete` replaces a pod only after it was deleted by hand. Defaults to RollingUpdate (OnDelete in apps/v1beta1).',
+        { default: type },
+      ),
     },
-    { default: {}, rules: [fitsType], description: 'How existing pods are replaced when the pod template changes.' },
+    { default: {}, rules: [fitsType] },
   );
 }
 

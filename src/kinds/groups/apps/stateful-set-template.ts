@@ -12,35 +12,30 @@ import { PersistentVolumeClaim } from '../core/persistent-volume/persistent-volu
 
 const VolumeClaimTemplate = s.object(
   'PersistentVolumeClaim',
+  'Template of a PersistentVolumeClaim that is created once for each pod.',
   {
-    kind: s.string({
+    kind: s.string('Kind of the template: PersistentVolumeClaim. Filled in by the server.', {
       derive: () => 'PersistentVolumeClaim',
-      description: 'Kind of the template: PersistentVolumeClaim. Filled in by the server.',
     }),
-    apiVersion: s.string({
-      derive: () => 'v1',
-      description: 'API version of the template: v1. Filled in by the server.',
-    }),
-    metadata: s.use(ObjectMeta, {
-      default: {},
-      description:
-        'Name, labels and annotations of the claims. The name is the one that containers mount the volume by.',
-    }),
+    apiVersion: s.string('API version of the template: v1. Filled in by the server.', { derive: () => 'v1' }),
+    metadata: s.use(
+      ObjectMeta,
+      'Name, labels and annotations of the claims. The name is the one that containers mount the volume by.',
+      { default: {} },
+    ),
     ...PersistentVolumeClaim.fields,
   },
-  { description: 'Template of a PersistentVolumeClaim that is created once for each pod.' },
 ) as unknown as ObjectSchema<PersistentVolumeClaim>;
 
-export const VolumeClaimTemplates = s.list(VolumeClaimTemplate, {
-  description:
-    "PersistentVolumeClaims to create for every pod; a claim is named `<template>-<pod>` and keeps its data when the pod is replaced. Containers mount a claim by the template's name, which takes precedence over a volume of the same name. Cannot be changed after creation.",
-  rules: [claimTemplatesAreValid],
-});
+export const VolumeClaimTemplates = s.list(
+  VolumeClaimTemplate,
+  "PersistentVolumeClaims to create for every pod; a claim is named `<template>-<pod>` and keeps its data when the pod is replaced. Containers mount a claim by the template's name, which takes precedence over a volume of the same name. Cannot be changed after creation.",
+  { rules: [claimTemplatesAreValid] },
+);
 
 /** Schema of host name and subdomain, which a StatefulSet sets in each pod, whatever the template says. */
-const overwritten = s.string({
+const overwritten = s.string('Ignored: a StatefulSet sets the host name and the subdomain of its pods itself.', {
   omitZero: true,
-  description: 'Ignored: a StatefulSet sets the host name and the subdomain of its pods itself.',
 });
 
 const StatefulPodSpec = Object.freeze({
@@ -56,10 +51,11 @@ export const StatefulPodTemplate = Object.freeze({
   ...template,
   fields: {
     ...template.fields,
-    spec: s.use(StatefulPodSpec, {
-      default: {},
-      description: 'Specification of the pods. Every container may mount the volumes that volumeClaimTemplates claim.',
-    }),
+    spec: s.use(
+      StatefulPodSpec,
+      'Specification of the pods. Every container may mount the volumes that volumeClaimTemplates claim.',
+      { default: {} },
+    ),
   },
 }) as unknown as typeof template;
 

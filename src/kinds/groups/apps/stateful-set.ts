@@ -31,114 +31,94 @@ const serviceName: Rule<string> = (name, { operation }) =>
 
 const RetentionPolicy = s.object(
   'StatefulSetPersistentVolumeClaimRetentionPolicy',
+  'What happens to the claims created from volumeClaimTemplates when they are no longer needed. By default they are kept.',
   {
-    whenDeleted: s.enum(['Retain', 'Delete'], {
-      default: 'Retain',
-      description:
-        'Whether claims are kept (`Retain`) or deleted (`Delete`) when the StatefulSet is deleted. Defaults to Retain.',
-    }),
-    whenScaled: s.enum(['Retain', 'Delete'], {
-      default: 'Retain',
-      description:
-        'Whether the claims of pods removed by scaling down are kept (`Retain`) or deleted (`Delete`). Defaults to Retain.',
-    }),
+    whenDeleted: s.enum(
+      ['Retain', 'Delete'],
+      'Whether claims are kept (`Retain`) or deleted (`Delete`) when the StatefulSet is deleted. Defaults to Retain.',
+      { default: 'Retain' },
+    ),
+    whenScaled: s.enum(
+      ['Retain', 'Delete'],
+      'Whether the claims of pods removed by scaling down are kept (`Retain`) or deleted (`Delete`). Defaults to Retain.',
+      { default: 'Retain' },
+    ),
   },
-  {
-    default: {},
-    description:
-      'What happens to the claims created from volumeClaimTemplates when they are no longer needed. By default they are kept.',
-  },
+  { default: {} },
 );
 
 const specFields = {
-  replicas: s.int32({ min: 0, default: 1, description: 'Number of pods to run. Defaults to 1; 0 stops them all.' }),
-  selector: s.use(LabelSelector, {
-    required: true,
-    rules: [selectsSomething('statefulset')],
-    description:
-      "Label selector for the pods this StatefulSet manages. It must match the labels of the pod template and cannot be changed after creation. In apps/v1beta1 it defaults to the template's labels.",
-  }),
-  template: s.use(StatefulPodTemplate, {
-    zero: true,
-    description:
-      'Template of the pods. Each pod is named `<StatefulSet>-<ordinal>`. The only allowed restartPolicy is Always.',
-  }),
+  replicas: s.int32('Number of pods to run. Defaults to 1; 0 stops them all.', { min: 0, default: 1 }),
+  selector: s.use(
+    LabelSelector,
+    "Label selector for the pods this StatefulSet manages. It must match the labels of the pod template and cannot be changed after creation. In apps/v1beta1 it defaults to the template's labels.",
+    { required: true, rules: [selectsSomething('statefulset')] },
+  ),
+  template: s.use(
+    StatefulPodTemplate,
+    'Template of the pods. Each pod is named `<StatefulSet>-<ordinal>`. The only allowed restartPolicy is Always.',
+    { zero: true },
+  ),
   volumeClaimTemplates: VolumeClaimTemplates,
-  serviceName: s.string({
-    default: '',
-    rules: [serviceName],
-    description:
-      'Name of the headless Service that gives the pods their DNS names (`<pod>.<service>.<namespace>.svc`). It is not created for you, and the name cannot be changed after creation.',
-  }),
-  podManagementPolicy: s.string({
-    default: 'OrderedReady',
-    rules: [managementPolicy],
-    description:
-      '`OrderedReady` creates pods one by one in ascending order, each after the one before it is ready, and deletes them in reverse; `Parallel` creates and deletes them all at once. Defaults to OrderedReady; cannot be changed after creation.',
-  }),
+  serviceName: s.string(
+    'Name of the headless Service that gives the pods their DNS names (`<pod>.<service>.<namespace>.svc`). It is not created for you, and the name cannot be changed after creation.',
+    { default: '', rules: [serviceName] },
+  ),
+  podManagementPolicy: s.string(
+    '`OrderedReady` creates pods one by one in ascending order, each after the one before it is ready, and deletes them in reverse; `Parallel` creates and deletes them all at once. Defaults to OrderedReady; cannot be changed after creation.',
+    { default: 'OrderedReady', rules: [managementPolicy] },
+  ),
   updateStrategy: updateStrategyOf('RollingUpdate'),
-  revisionHistoryLimit: s.int32({
-    default: 10,
-    description:
-      'Number of old ControllerRevisions to keep for rollbacks. Defaults to 10; a negative number keeps all of them.',
-  }),
-  minReadySeconds: s.int32({
-    min: 0,
-    omitZero: true,
-    description:
-      'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
-  }),
+  revisionHistoryLimit: s.int32(
+    'Number of old ControllerRevisions to keep for rollbacks. Defaults to 10; a negative number keeps all of them.',
+    { default: 10 },
+  ),
+  minReadySeconds: s.int32(
+    'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
+    { min: 0, omitZero: true },
+  ),
   persistentVolumeClaimRetentionPolicy: s.use(RetentionPolicy, { pointer: true }),
   ordinals: s.object(
     'StatefulSetOrdinals',
+    'Which ordinals the pods get. By default they run from 0 to replicas - 1.',
     {
-      start: s.int32({
-        min: 0,
-        default: 0,
-        description: 'Ordinal of the first pod; the others count up from it. Defaults to 0.',
-      }),
+      start: s.int32('Ordinal of the first pod; the others count up from it. Defaults to 0.', { min: 0, default: 0 }),
     },
-    { description: 'Which ordinals the pods get. By default they run from 0 to replicas - 1.' },
   ),
 };
 
 const StatefulSetStatus = s.object(
   'StatefulSetStatus',
+  'Most recently observed state of the StatefulSet, written by its controller.',
   {
-    observedGeneration: s.int64({
-      min: 0,
-      omitZero: true,
-      description:
-        'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
-    }),
-    replicas: s.int32({ min: 0, zero: true, description: 'Number of pods the controller has created.' }),
+    observedGeneration: s.int64(
+      'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
+      { min: 0, omitZero: true },
+    ),
+    replicas: s.int32('Number of pods the controller has created.', { min: 0, zero: true }),
     readyReplicas: counter('Number of pods whose Ready condition is True.'),
     currentReplicas: counter('Number of pods that run currentRevision.'),
     updatedReplicas: counter('Number of pods that run updateRevision.'),
-    currentRevision: s.string({
-      omitZero: true,
-      description: 'Name of the ControllerRevision that pods run which the rolling update has not reached yet.',
-    }),
-    updateRevision: s.string({
-      omitZero: true,
-      description:
-        'Name of the ControllerRevision that pods are being updated to. Equals currentRevision when no update is in progress.',
-    }),
-    collisionCount: s.int32({
-      min: 0,
-      description:
-        'Number of times the generated name of a ControllerRevision was already taken. The controller hashes it into the next name, so it never decreases.',
-    }),
-    conditions: s.listMap(
-      s.object('StatefulSetCondition', conditionFields, {
-        description: 'One observation about the state of a StatefulSet.',
-      }),
-      { keys: ['type'], description: 'Latest observations of the state of the StatefulSet, at most one per type.' },
+    currentRevision: s.string(
+      'Name of the ControllerRevision that pods run which the rolling update has not reached yet.',
+      { omitZero: true },
     ),
-    availableReplicas: s.int32({
+    updateRevision: s.string(
+      'Name of the ControllerRevision that pods are being updated to. Equals currentRevision when no update is in progress.',
+      { omitZero: true },
+    ),
+    collisionCount: s.int32(
+      'Number of times the generated name of a ControllerRevision was already taken. The controller hashes it into the next name, so it never decreases.',
+      { min: 0 },
+    ),
+    conditions: s.listMap(
+      s.object('StatefulSetCondition', 'One observation about the state of a StatefulSet.', conditionFields),
+      'Latest observations of the state of the StatefulSet, at most one per type.',
+      { keys: ['type'] },
+    ),
+    availableReplicas: s.int32('Number of pods that have been ready for at least minReadySeconds.', {
       min: 0,
       default: 0,
-      description: 'Number of pods that have been ready for at least minReadySeconds.',
     }),
   },
   {
@@ -150,7 +130,6 @@ const StatefulSetStatus = s.object(
       ),
       collisionsGrow,
     ],
-    description: 'Most recently observed state of the StatefulSet, written by its controller.',
   },
 );
 
@@ -176,23 +155,23 @@ export const StatefulSet = defineKind({
       fields: {
         spec: s.object(
           'StatefulSetSpec',
+          'Desired state of the StatefulSet.',
           {
             ...specFields,
             selector: s.use(specFields.selector, { default: selectorFromTemplate }),
             serviceName: s.use(specFields.serviceName, { zero: true }),
             updateStrategy: updateStrategyOf('OnDelete'),
           },
-          { default: {}, description: 'Desired state of the StatefulSet.' },
+          { default: {} },
         ),
       },
       ...older('apps/v1beta1'),
     },
   },
   fields: {
-    spec: s.object('StatefulSetSpec', specFields, {
+    spec: s.object('StatefulSetSpec', 'Desired state of the StatefulSet.', specFields, {
       default: {},
       rules: [onlyMutableFieldsChange],
-      description: 'Desired state of the StatefulSet.',
     }),
     status: StatefulSetStatus,
   },

@@ -6,26 +6,24 @@ import type { RuleContext, TypeOf } from '../../../schema/schema.ts';
 
 export const CrossVersionObjectReference = s.object(
   'CrossVersionObjectReference',
+  'Names an object in the same namespace, in a version of its API group.',
   {
-    kind: s.string({ zero: true, description: 'Kind of the referenced object, such as Deployment. Required.' }),
-    name: s.string({ zero: true, description: 'Name of the referenced object. Required.' }),
-    apiVersion: s.string({
-      omitZero: true,
-      description:
-        'API group and version of the referenced object, such as apps/v1. Required for every kind outside the core group.',
-    }),
+    kind: s.string('Kind of the referenced object, such as Deployment. Required.', { zero: true }),
+    name: s.string('Name of the referenced object. Required.', { zero: true }),
+    apiVersion: s.string(
+      'API group and version of the referenced object, such as apps/v1. Required for every kind outside the core group.',
+      { omitZero: true },
+    ),
   },
-  { description: 'Names an object in the same namespace, in a version of its API group.' },
 );
 export type CrossVersionObjectReference = TypeOf<typeof CrossVersionObjectReference>;
 
 /** The object to scale. */
-export const ScaleTarget = s.use(CrossVersionObjectReference, {
-  zero: true,
-  rules: [kindAndName, apiVersionHasGroup],
-  description:
-    'The object to scale: a Deployment, StatefulSet, ReplicaSet, or any other kind with a `scale` subresource, in the same namespace. Its metrics decide how many pods it gets.',
-});
+export const ScaleTarget = s.use(
+  CrossVersionObjectReference,
+  'The object to scale: a Deployment, StatefulSet, ReplicaSet, or any other kind with a `scale` subresource, in the same namespace. Its metrics decide how many pods it gets.',
+  { zero: true, rules: [kindAndName, apiVersionHasGroup] },
+);
 
 /** Checks that a reference has kind and name. */
 export function kindAndName(reference: CrossVersionObjectReference): FieldError[] {

@@ -35,57 +35,46 @@ const RESERVED_ANNOTATIONS = new Set([
   'autoscaling.alpha.kubernetes.io/scale-up-tolerance',
 ]);
 
-export const HorizontalPodAutoscalerCondition = s.object('HorizontalPodAutoscalerCondition', conditionFields, {
-  description: 'One observation about the state of an autoscaler.',
-});
+export const HorizontalPodAutoscalerCondition = s.object(
+  'HorizontalPodAutoscalerCondition',
+  'One observation about the state of an autoscaler.',
+  conditionFields,
+);
 
 const Spec = s.object('HorizontalPodAutoscalerSpec', {
-  scaleTargetRef: s.use(CrossVersionObjectReference, {
+  scaleTargetRef: s.use(
+    CrossVersionObjectReference,
+    'The object to scale: a Deployment, StatefulSet, ReplicaSet, or any other kind with a `scale` subresource, in the same namespace.',
+    { zero: true, atomic: true },
+  ),
+  minReplicas: s.int32('Lower bound for the number of pods. Defaults to 1.', { default: 1 }),
+  maxReplicas: s.int32('Upper bound for the number of pods. Required; must not be less than minReplicas.', {
     zero: true,
-    atomic: true,
-    description:
-      'The object to scale: a Deployment, StatefulSet, ReplicaSet, or any other kind with a `scale` subresource, in the same namespace.',
   }),
-  minReplicas: s.int32({ default: 1, description: 'Lower bound for the number of pods. Defaults to 1.' }),
-  maxReplicas: s.int32({
-    zero: true,
-    description: 'Upper bound for the number of pods. Required; must not be less than minReplicas.',
-  }),
-  targetCPUUtilizationPercentage: s.int32({
-    description:
-      'Average CPU usage to aim for, across all pods, as a percentage of the CPU they request. Defaults to 80. Other metrics can be set in autoscaling/v2 only.',
-  }),
+  targetCPUUtilizationPercentage: s.int32(
+    'Average CPU usage to aim for, across all pods, as a percentage of the CPU they request. Defaults to 80. Other metrics can be set in autoscaling/v2 only.',
+  ),
 });
 
 const Status = s.object('HorizontalPodAutoscalerStatus', {
-  observedGeneration: s.int64({ description: 'The metadata.generation that this status was computed from.' }),
-  lastScaleTime: s.time({
-    description: 'When the autoscaler last changed the number of pods. Limits how soon it may change it again.',
-  }),
-  currentReplicas: s.int32({
-    zero: true,
-    description: 'Number of pods the scaled object had when the autoscaler last looked.',
-  }),
-  desiredReplicas: s.int32({
-    zero: true,
-    description: 'Number of pods the autoscaler last computed from the metrics.',
-  }),
-  currentCPUUtilizationPercentage: s.int32({
-    description:
-      'Average CPU usage across all pods, as a percentage of the CPU they request. Absent until metrics are available.',
-  }),
+  observedGeneration: s.int64('The metadata.generation that this status was computed from.'),
+  lastScaleTime: s.time('When the autoscaler last changed the number of pods. Limits how soon it may change it again.'),
+  currentReplicas: s.int32('Number of pods the scaled object had when the autoscaler last looked.', { zero: true }),
+  desiredReplicas: s.int32('Number of pods the autoscaler last computed from the metrics.', { zero: true }),
+  currentCPUUtilizationPercentage: s.int32(
+    'Average CPU usage across all pods, as a percentage of the CPU they request. Absent until metrics are available.',
+  ),
 });
 
 export const autoscalingV1: VersionDefinition = {
   fields: {
-    spec: s.use(Spec, {
-      zero: true,
-      derive: defaultTarget,
-      description: 'Desired behavior of the autoscaler: what it scales, within which bounds, and for which CPU usage.',
-    }),
-    status: s.use(Status, {
+    spec: s.use(
+      Spec,
+      'Desired behavior of the autoscaler: what it scales, within which bounds, and for which CPU usage.',
+      { zero: true, derive: defaultTarget },
+    ),
+    status: s.use(Status, 'Most recently observed state of the autoscaler, written by its controller.', {
       default: {},
-      description: 'Most recently observed state of the autoscaler, written by its controller.',
     }),
   },
   toHub,

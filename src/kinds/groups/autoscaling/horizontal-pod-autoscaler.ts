@@ -32,58 +32,52 @@ export const HorizontalPodAutoscaler = defineKind({
   fields: {
     spec: s.object(
       'HorizontalPodAutoscalerSpec',
+      'Desired behavior of the autoscaler: what it scales, within which bounds, and by which metrics.',
       {
         scaleTargetRef: ScaleTarget,
-        minReplicas: s.int32({
-          default: 1,
-          rules: [atLeastOne],
-          description: 'Lower bound for the number of pods. Defaults to 1, which is also the smallest value allowed.',
-        }),
-        maxReplicas: s.int32({
+        minReplicas: s.int32(
+          'Lower bound for the number of pods. Defaults to 1, which is also the smallest value allowed.',
+          { default: 1, rules: [atLeastOne] },
+        ),
+        maxReplicas: s.int32('Upper bound for the number of pods. Required; must not be less than minReplicas.', {
           zero: true,
-          description: 'Upper bound for the number of pods. Required; must not be less than minReplicas.',
         }),
-        metrics: s.list(MetricSpec, {
-          default: [cpuUtilization(DEFAULT_CPU_UTILIZATION_PERCENT)],
-          rules: [metricRules],
-          description:
-            'Metrics to scale by. A replica count is computed for each, and the highest one wins. Defaults to an average CPU usage of 80% of the requests.',
-        }),
+        metrics: s.list(
+          MetricSpec,
+          'Metrics to scale by. A replica count is computed for each, and the highest one wins. Defaults to an average CPU usage of 80% of the requests.',
+          { default: [cpuUtilization(DEFAULT_CPU_UTILIZATION_PERCENT)], rules: [metricRules] },
+        ),
         behavior: HorizontalPodAutoscalerBehavior,
       },
-      {
-        zero: true,
-        rules: [minAndMax],
-        description: 'Desired behavior of the autoscaler: what it scales, within which bounds, and by which metrics.',
-      },
+      { zero: true, rules: [minAndMax] },
     ),
     status: s.object(
       'HorizontalPodAutoscalerStatus',
+      'Most recently observed state of the autoscaler, written by its controller.',
       {
-        observedGeneration: s.int64({ description: 'The metadata.generation that this status was computed from.' }),
-        lastScaleTime: s.time({
-          description: 'When the autoscaler last changed the number of pods. Limits how soon it may change it again.',
-        }),
-        currentReplicas: s.int32({
+        observedGeneration: s.int64('The metadata.generation that this status was computed from.'),
+        lastScaleTime: s.time(
+          'When the autoscaler last changed the number of pods. Limits how soon it may change it again.',
+        ),
+        currentReplicas: s.int32('Number of pods the scaled object had when the autoscaler last looked.', {
           min: 0,
           omitZero: true,
-          description: 'Number of pods the scaled object had when the autoscaler last looked.',
         }),
-        desiredReplicas: s.int32({
+        desiredReplicas: s.int32('Number of pods the autoscaler last computed from the metrics.', {
           min: 0,
           zero: true,
-          description: 'Number of pods the autoscaler last computed from the metrics.',
         }),
-        currentMetrics: s.list(MetricStatus, {
-          description: 'Values of the metrics when the autoscaler last read them, in the order of spec.metrics.',
-        }),
-        conditions: s.listMap(HorizontalPodAutoscalerCondition, {
-          keys: ['type'],
-          description:
-            'Latest observations of the state of the autoscaler, at most one per type: AbleToScale, ScalingActive and ScalingLimited say whether it can scale, and why not.',
-        }),
+        currentMetrics: s.list(
+          MetricStatus,
+          'Values of the metrics when the autoscaler last read them, in the order of spec.metrics.',
+        ),
+        conditions: s.listMap(
+          HorizontalPodAutoscalerCondition,
+          'Latest observations of the state of the autoscaler, at most one per type: AbleToScale, ScalingActive and ScalingLimited say whether it can scale, and why not.',
+          { keys: ['type'] },
+        ),
       },
-      { default: {}, description: 'Most recently observed state of the autoscaler, written by its controller.' },
+      { default: {} },
     ),
   },
   subresources: { status: true },

@@ -36,13 +36,11 @@ export function scaleShapeOf(apiVersion: string): ScaleShape {
   return older.get(apiVersion) ?? autoscaling;
 }
 
-const selectorOptions = {
-  description: 'Label selector for the counted pods, in the form of the labelSelector query parameter.',
-};
+const selector = s.string('Label selector for the counted pods, in the form of the labelSelector query parameter.');
 
 const autoscaling: ScaleShape = {
   apiVersion: 'autoscaling/v1',
-  schema: schemaOf({ selector: s.string(selectorOptions) }),
+  schema: schemaOf({ selector }),
   status(replicas, selector) {
     const text = typeof selector === 'string' ? selector : selectorText(selector);
     return { replicas, ...(text ? { selector: text } : {}) };
@@ -50,11 +48,11 @@ const autoscaling: ScaleShape = {
 };
 
 const olderSchema = schemaOf({
-  selector: s.map(s.string(), {
-    description:
-      'The selector as a map of labels. Absent when it needs more than equality; targetSelector is always complete.',
-  }),
-  targetSelector: s.string(selectorOptions),
+  selector: s.map(
+    s.string(),
+    'The selector as a map of labels. Absent when it needs more than equality; targetSelector is always complete.',
+  ),
+  targetSelector: selector,
 });
 
 const older = new Map<string, ScaleShape>(
@@ -81,27 +79,23 @@ function labelsOf(selector: Exclude<Selector, string>): Readonly<Record<string, 
 function schemaOf(selectors: Readonly<Record<string, Schema>>): ObjectSchema<Scale> {
   return s.object(
     'Scale',
+    'The size of a workload, as its `scale` subresource shows it. Writing it changes the number of replicas and nothing else.',
     {
-      kind: s.string({ description: 'Kind of this object: Scale.' }),
-      apiVersion: s.string({ description: 'API group and version of this object, such as autoscaling/v1.' }),
-      metadata: s.use(ObjectMeta, {
-        default: {},
-        description: 'Name, namespace, UID and resourceVersion of the scaled object.',
-      }),
+      kind: s.string('Kind of this object: Scale.'),
+      apiVersion: s.string('API group and version of this object, such as autoscaling/v1.'),
+      metadata: s.use(ObjectMeta, 'Name, namespace, UID and resourceVersion of the scaled object.', { default: {} }),
       spec: s.object(
         'ScaleSpec',
-        { replicas: s.int32({ min: 0, omitZero: true, description: 'Number of pods to run. 0 stops them all.' }) },
-        { default: {}, description: 'Desired size of the workload.' },
+        'Desired size of the workload.',
+        { replicas: s.int32('Number of pods to run. 0 stops them all.', { min: 0, omitZero: true }) },
+        { default: {} },
       ),
       status: s.object(
         'ScaleStatus',
-        { replicas: s.int32({ zero: true, description: 'Number of pods that currently exist.' }), ...selectors },
-        { default: {}, description: 'Current size of the workload.' },
+        'Current size of the workload.',
+        { replicas: s.int32('Number of pods that currently exist.', { zero: true }), ...selectors },
+        { default: {} },
       ),
-    },
-    {
-      description:
-        'The size of a workload, as its `scale` subresource shows it. Writing it changes the number of replicas and nothing else.',
     },
   ) as unknown as ObjectSchema<Scale>;
 }

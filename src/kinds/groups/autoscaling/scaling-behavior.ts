@@ -7,25 +7,22 @@ const MAX_WINDOW_SECONDS = 3600;
 const MAX_PERIOD_SECONDS = 1800;
 
 const policy = {
-  type: s.string({
+  type: s.string('Unit of value: `Pods` for a number of pods, `Percent` for a percentage of the current replicas.', {
     zero: true,
-    description: 'Unit of value: `Pods` for a number of pods, `Percent` for a percentage of the current replicas.',
   }),
-  value: s.int32({
+  value: s.int32('How much may change within periodSeconds, in pods or percent as type says. Must be greater than 0.', {
     zero: true,
-    description: 'How much may change within periodSeconds, in pods or percent as type says. Must be greater than 0.',
   }),
-  periodSeconds: s.int32({
-    zero: true,
-    description: 'Length of the period the limit applies to, in seconds. From 1 to 1800.',
-  }),
+  periodSeconds: s.int32('Length of the period the limit applies to, in seconds. From 1 to 1800.', { zero: true }),
 };
 type HPAScalingPolicy = ObjectType<typeof policy>;
 
-const HPAScalingPolicy = s.object('HPAScalingPolicy', policy, {
-  rules: [policyRule],
-  description: 'A limit on how much the number of pods may change within a period.',
-});
+const HPAScalingPolicy = s.object(
+  'HPAScalingPolicy',
+  'A limit on how much the number of pods may change within a period.',
+  policy,
+  { rules: [policyRule] },
+);
 
 const window: Rule<number> = (seconds) => {
   if (seconds < 0) return invalid('', seconds, 'must be greater than or equal to zero');
@@ -46,34 +43,33 @@ interface ScalingDefaults {
 const rulesOf = ({ stabilizationWindowSeconds, policies }: ScalingDefaults) =>
   s.object(
     'HPAScalingRules',
+    'How fast the number of pods may change in one direction.',
     {
-      stabilizationWindowSeconds: s.int32({
-        default: () => stabilizationWindowSeconds,
-        rules: [window],
-        description:
-          'How far back, in seconds, the autoscaler looks at its own recommendations, to avoid scaling back and forth; it acts on the safest of them. From 0 to 3600; defaults to 0 when scaling up and to 300 when scaling down.',
-      }),
-      selectPolicy: s.enum(['Disabled', 'Max', 'Min'], {
-        default: 'Max',
-        description:
-          'Which policy applies when there are several: `Max`, the one that allows the largest change; `Min`, the one that allows the smallest; or `Disabled`, which forbids scaling in this direction. Defaults to Max.',
-      }),
-      policies: s.list(HPAScalingPolicy, {
-        default: policies,
-        description:
-          'Limits on the speed of the change. By default up to 4 pods or 100%, whichever is more, may be added every 15 seconds, and any number removed.',
-      }),
-      tolerance: s.quantity({
-        rules: [notNegative],
-        description:
-          'How far the ratio between the current metric and its target may be from 1 before anything is scaled, as a fraction: 0.05 is 5%. Must not be negative; defaults to the cluster-wide tolerance, 10%.',
-      }),
+      stabilizationWindowSeconds: s.int32(
+        'How far back, in seconds, the autoscaler looks at its own recommendations, to avoid scaling back and forth; it acts on the safest of them. From 0 to 3600; defaults to 0 when scaling up and to 300 when scaling down.',
+        { default: () => stabilizationWindowSeconds, rules: [window] },
+      ),
+      selectPolicy: s.enum(
+        ['Disabled', 'Max', 'Min'],
+        'Which policy applies when there are several: `Max`, the one that allows the largest change; `Min`, the one that allows the smallest; or `Disabled`, which forbids scaling in this direction. Defaults to Max.',
+        { default: 'Max' },
+      ),
+      policies: s.list(
+        HPAScalingPolicy,
+        'Limits on the speed of the change. By default up to 4 pods or 100%, whichever is more, may be added every 15 seconds, and any number removed.',
+        { default: policies },
+      ),
+      tolerance: s.quantity(
+        'How far the ratio between the current metric and its target may be from 1 before anything is scaled, as a fraction: 0.05 is 5%. Must not be negative; defaults to the cluster-wide tolerance, 10%.',
+        { rules: [notNegative] },
+      ),
     },
-    { default: {}, description: 'How fast the number of pods may change in one direction.' },
+    { default: {} },
   );
 
 export const HorizontalPodAutoscalerBehavior = s.object(
   'HorizontalPodAutoscalerBehavior',
+  'How fast the autoscaler may add and remove pods. Each direction has its own defaults.',
   {
     scaleUp: s.use(
       rulesOf({
@@ -83,19 +79,15 @@ export const HorizontalPodAutoscalerBehavior = s.object(
           { type: 'Percent', value: 100, periodSeconds: 15 },
         ],
       }),
-      {
-        default: {},
-        description:
-          'Limits on adding pods. By default, the number may grow by 4 pods or 100% every 15 seconds, without a stabilization window.',
-      },
+      'Limits on adding pods. By default, the number may grow by 4 pods or 100% every 15 seconds, without a stabilization window.',
+      { default: {} },
     ),
-    scaleDown: s.use(rulesOf({ policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] }), {
-      default: {},
-      description:
-        'Limits on removing pods. By default, the number may fall to minReplicas, but only after it could have done so for 300 seconds.',
-    }),
+    scaleDown: s.use(
+      rulesOf({ policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] }),
+      'Limits on removing pods. By default, the number may fall to minReplicas, but only after it could have done so for 300 seconds.',
+      { default: {} },
+    ),
   },
-  { description: 'How fast the autoscaler may add and remove pods. Each direction has its own defaults.' },
 );
 export type HorizontalPodAutoscalerBehavior = TypeOf<typeof HorizontalPodAutoscalerBehavior>;
 

@@ -1,7 +1,7 @@
 import { s } from '../../../schema/builders.ts';
 import type { FieldError } from '../../../schema/field-error.ts';
 import { invalid } from '../../../schema/field-error.ts';
-import type { Rule, RuleContext, TypeOf } from '../../../schema/schema.ts';
+import type { Fields, Rule, RuleContext, TypeOf } from '../../../schema/schema.ts';
 import { age, NONE, name, type Sparse, UNSET, wide } from '../../columns/column.ts';
 import { containerColumnsOf } from '../../columns/containers.ts';
 import { elapsed } from '../../columns/elapsed.ts';
@@ -44,56 +44,44 @@ const timeZone: Rule<string> = (name, { old }) => {
 };
 
 const fields = {
-  schedule: s.string({
-    required: true,
-    rules: [schedule],
-    description:
-      'When to start Jobs, in cron syntax: minute, hour, day of month, month, day of week, as in `*/15 * * * *`; or a macro such as `@hourly`. Read in timeZone.',
-  }),
-  timeZone: s.string({
+  schedule: s.string(
+    'When to start Jobs, in cron syntax: minute, hour, day of month, month, day of week, as in `*/15 * * * *`; or a macro such as `@hourly`. Read in timeZone.',
+    { required: true, rules: [schedule] },
+  ),
+  timeZone: s.string('Time zone the schedule is read in, as an IANA name such as Europe/Berlin. Defaults to UTC.', {
     rules: [timeZone],
-    description: 'Time zone the schedule is read in, as an IANA name such as Europe/Berlin. Defaults to UTC.',
   }),
-  startingDeadlineSeconds: s.int64({
-    min: 0,
-    description:
-      'How many seconds after its scheduled time a Job may still be started when it was missed. Later it is skipped and counts as missed. Without it there is no deadline.',
-  }),
-  concurrencyPolicy: s.enum(['Allow', 'Forbid', 'Replace'], {
-    default: 'Allow',
-    description:
-      'What to do when a Job is due while an earlier one is still running: `Allow` runs both, `Forbid` skips the new one, `Replace` deletes the running one first. Defaults to Allow.',
-  }),
-  suspend: s.boolean({
+  startingDeadlineSeconds: s.int64(
+    'How many seconds after its scheduled time a Job may still be started when it was missed. Later it is skipped and counts as missed. Without it there is no deadline.',
+    { min: 0 },
+  ),
+  concurrencyPolicy: s.enum(
+    ['Allow', 'Forbid', 'Replace'],
+    'What to do when a Job is due while an earlier one is still running: `Allow` runs both, `Forbid` skips the new one, `Replace` deletes the running one first. Defaults to Allow.',
+    { default: 'Allow' },
+  ),
+  suspend: s.boolean('Whether to stop creating Jobs. Jobs that already run are not affected. Defaults to false.', {
     default: false,
-    description: 'Whether to stop creating Jobs. Jobs that already run are not affected. Defaults to false.',
   }),
-  jobTemplate: s.use(JobTemplateSpec, { zero: true, description: 'Template of the Jobs to create.' }),
-  successfulJobsHistoryLimit: s.int32({
-    min: 0,
-    description:
-      'Number of Jobs that completed successfully to keep; older ones are deleted. Defaults to 3 (unlimited in batch/v2alpha1).',
-  }),
-  failedJobsHistoryLimit: s.int32({
-    min: 0,
-    description: 'Number of failed Jobs to keep; older ones are deleted. Defaults to 1 (unlimited in batch/v2alpha1).',
-  }),
+  jobTemplate: s.use(JobTemplateSpec, 'Template of the Jobs to create.', { zero: true }),
+  successfulJobsHistoryLimit: s.int32(
+    'Number of Jobs that completed successfully to keep; older ones are deleted. Defaults to 3 (unlimited in batch/v2alpha1).',
+    { min: 0 },
+  ),
+  failedJobsHistoryLimit: s.int32(
+    'Number of failed Jobs to keep; older ones are deleted. Defaults to 1 (unlimited in batch/v2alpha1).',
+    { min: 0 },
+  ),
 };
 
-const specOptions = {
-  default: {},
-  description: 'Desired behavior of the CronJob: which Jobs it creates, and when.',
-} as const;
+const specOf = <const F extends Fields>(own: F) =>
+  s.object('CronJobSpec', 'Desired behavior of the CronJob: which Jobs it creates, and when.', own, { default: {} });
 
-const CronJobSpec = s.object(
-  'CronJobSpec',
-  {
-    ...fields,
-    successfulJobsHistoryLimit: s.use(fields.successfulJobsHistoryLimit, { default: 3 }),
-    failedJobsHistoryLimit: s.use(fields.failedJobsHistoryLimit, { default: 1 }),
-  },
-  specOptions,
-);
+const CronJobSpec = specOf({
+  ...fields,
+  successfulJobsHistoryLimit: s.use(fields.successfulJobsHistoryLimit, { default: 3 }),
+  failedJobsHistoryLimit: s.use(fields.failedJobsHistoryLimit, { default: 1 }),
+});
 
 /** History limits. In batch/v2alpha1 an absent one means no limit; 0 keeps nothing. */
 const HISTORY_LIMITS = ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'];
@@ -114,7 +102,7 @@ export const CronJob = defineKind({
       deprecated: deprecation('batch/v1beta1', 'CronJob'),
     },
     'batch/v2alpha1': {
-      fields: { spec: s.object('CronJobSpec', fields, specOptions) },
+      fields: { spec: specOf(fields) },
       toHub: (cronJob: Limited) => absentToUnlimited(cronJob, HISTORY_LIMITS),
       fromHub: (cronJob: Limited) => unlimitedToAbsent(cronJob, HISTORY_LIMITS),
       orphansByDefault: true,
@@ -125,12 +113,13 @@ export const CronJob = defineKind({
     spec: CronJobSpec,
     status: s.object(
       'CronJobStatus',
+      'Most recently observed state of the CronJob, written by its controller.',
       {
-        active: s.list(ObjectReference, { description: 'References to the Jobs that are currently running.' }),
-        lastScheduleTime: s.time({ description: 'Most recent scheduled time for which a Job was created.' }),
-        lastSuccessfulTime: s.time({ description: 'When a Job of this CronJob last completed successfully.' }),
+        active: s.list(ObjectReference, 'References to the Jobs that are currently running.'),
+        lastScheduleTime: s.time('Most recent scheduled time for which a Job was created.'),
+        lastSuccessfulTime: s.time('When a Job of this CronJob last completed successfully.'),
       },
-      { default: {}, description: 'Most recently observed state of the CronJob, written by its controller.' },
+      { default: {} },
     ),
   },
   subresources: { status: true },

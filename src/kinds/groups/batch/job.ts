@@ -24,14 +24,12 @@ export const Job = defineKind({
     'Runs pods until a given number of them have succeeded. Failed pods are retried up to a limit. A finished Job and its pods stay until they are deleted or ttlSecondsAfterFinished has passed.',
   versions: { 'batch/v1': { orphansByDefault: true } },
   fields: {
-    spec: s.use(JobSpec, {
-      default: {},
-      description: 'Desired behavior of the Job: its pods, how many must succeed, and what to do when they fail.',
-    }),
-    status: s.use(JobStatus, {
-      default: {},
-      description: 'Most recently observed state of the Job, written by its controller.',
-    }),
+    spec: s.use(
+      JobSpec,
+      'Desired behavior of the Job: its pods, how many must succeed, and what to do when they fail.',
+      { default: {} },
+    ),
+    status: s.use(JobStatus, 'Most recently observed state of the Job, written by its controller.', { default: {} }),
   },
   subresources: { status: true },
   selectable: { 'status.successful': (job) => String(job.status?.succeeded ?? 0) },

@@ -18,80 +18,65 @@ const STATUSES = ['False', 'True', 'Unknown'];
 
 const OnExitCodes = s.object(
   'PodFailurePolicyOnExitCodesRequirement',
+  'Matches a failed pod by the exit codes of its containers.',
   {
-    containerName: s.string({
-      description:
-        'Name of the container or init container to look at. Without it, any container of the pod can match.',
-    }),
-    operator: s.string({
-      zero: true,
-      description:
-        '`In` matches when the exit code of at least one container is one of values, `NotIn` when that of at least one is not. Containers that exited with 0 are not considered.',
-    }),
-    values: s.set(s.int32(), {
-      zero: true,
-      maxItems: MAX_EXIT_CODES,
-      description:
-        'Exit codes to compare with, 1 to 255 of them, in ascending order and without duplicates. 0 is not allowed with In.',
-    }),
+    containerName: s.string(
+      'Name of the container or init container to look at. Without it, any container of the pod can match.',
+    ),
+    operator: s.string(
+      '`In` matches when the exit code of at least one container is one of values, `NotIn` when that of at least one is not. Containers that exited with 0 are not considered.',
+      { zero: true },
+    ),
+    values: s.set(
+      s.int32(),
+      'Exit codes to compare with, 1 to 255 of them, in ascending order and without duplicates. 0 is not allowed with In.',
+      { zero: true, maxItems: MAX_EXIT_CODES },
+    ),
   },
-  { description: 'Matches a failed pod by the exit codes of its containers.' },
 );
 
 const OnPodCondition = s.object(
   'PodFailurePolicyOnPodConditionsPattern',
+  'Matches a failed pod by the type and status of one of its conditions.',
   {
-    type: s.string({
+    type: s.string('Type of the pod condition, such as DisruptionTarget. Required.', {
       zero: true,
       rules: [matches(qualifiedName)],
-      description: 'Type of the pod condition, such as DisruptionTarget. Required.',
     }),
-    status: s.string({
+    status: s.string('Status the condition must have: True, False or Unknown. Defaults to True.', {
       default: 'True',
       rules: [(status: string) => oneOf(status, STATUSES)],
-      description: 'Status the condition must have: True, False or Unknown. Defaults to True.',
     }),
   },
-  { description: 'Matches a failed pod by the type and status of one of its conditions.' },
 );
 
 const PodFailurePolicyRule = s.object(
   'PodFailurePolicyRule',
+  'What to do with a pod that failed in a certain way. Exactly one of onExitCodes and onPodConditions must be set.',
   {
-    action: s.string({
-      zero: true,
-      description:
-        "What to do when the rule matches: `FailJob` fails the Job and terminates its pods, `FailIndex` fails the pod's index (needs backoffLimitPerIndex), `Ignore` replaces the pod without counting the failure, `Count` counts it towards backoffLimit. Required.",
-    }),
-    onExitCodes: s.use(OnExitCodes, {
+    action: s.string(
+      "What to do when the rule matches: `FailJob` fails the Job and terminates its pods, `FailIndex` fails the pod's index (needs backoffLimitPerIndex), `Ignore` replaces the pod without counting the failure, `Count` counts it towards backoffLimit. Required.",
+      { zero: true },
+    ),
+    onExitCodes: s.use(OnExitCodes, 'Exit codes the rule matches. Cannot be combined with onPodConditions.', {
       rules: [exitCodes],
-      description: 'Exit codes the rule matches. Cannot be combined with onPodConditions.',
     }),
-    onPodConditions: s.list(OnPodCondition, {
-      maxItems: MAX_PATTERNS,
-      description:
-        'Pod conditions the rule matches; one of them is enough. At most 20. Cannot be combined with onExitCodes.',
-    }),
+    onPodConditions: s.list(
+      OnPodCondition,
+      'Pod conditions the rule matches; one of them is enough. At most 20. Cannot be combined with onExitCodes.',
+      { maxItems: MAX_PATTERNS },
+    ),
   },
-  {
-    rules: [oneRequirement],
-    description:
-      'What to do with a pod that failed in a certain way. Exactly one of onExitCodes and onPodConditions must be set.',
-  },
+  { rules: [oneRequirement] },
 );
 
-export const PodFailurePolicy = s.object(
-  'PodFailurePolicy',
-  {
-    rules: s.list(PodFailurePolicyRule, {
-      zero: true,
-      maxItems: MAX_RULES,
-      description:
-        'Rules in order of precedence: the first that matches decides. If none does, the failure counts towards backoffLimit. At most 20.',
-    }),
-  },
-  { description: 'How a Job reacts to failed pods.' },
-);
+export const PodFailurePolicy = s.object('PodFailurePolicy', 'How a Job reacts to failed pods.', {
+  rules: s.list(
+    PodFailurePolicyRule,
+    'Rules in order of precedence: the first that matches decides. If none does, the failure counts towards backoffLimit. At most 20.',
+    { zero: true, maxItems: MAX_RULES },
+  ),
+});
 type PodFailurePolicy = TypeOf<typeof PodFailurePolicy>;
 
 /** Fields that the policy depends on. */

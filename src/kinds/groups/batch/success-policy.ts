@@ -9,34 +9,27 @@ import { parseIndexes } from './indexes.ts';
 const MAX_RULES = 20;
 const MAX_INDEXES_BYTES = 64 * 1024;
 
-const SuccessPolicyRule = s.object(
-  'SuccessPolicyRule',
-  {
-    succeededIndexes: s.string({
-      description:
-        'Indexes of which enough must succeed, as a list of numbers and ranges such as 1,3-5. Without it, all indexes count.',
-    }),
-    succeededCount: s.int32({
-      min: 0,
-      description:
-        'Number of the named indexes that must succeed. Without it, all of them must. At least one of the two fields is required.',
-    }),
-  },
-  { description: 'A set of indexes whose success makes the Job successful.' },
-);
+const SuccessPolicyRule = s.object('SuccessPolicyRule', 'A set of indexes whose success makes the Job successful.', {
+  succeededIndexes: s.string(
+    'Indexes of which enough must succeed, as a list of numbers and ranges such as 1,3-5. Without it, all indexes count.',
+  ),
+  succeededCount: s.int32(
+    'Number of the named indexes that must succeed. Without it, all of them must. At least one of the two fields is required.',
+    { min: 0 },
+  ),
+});
 type SuccessPolicyRule = TypeOf<typeof SuccessPolicyRule>;
 
 export const SuccessPolicy = s.object(
   'SuccessPolicy',
+  'When an indexed Job counts as successful before all of its indexes have succeeded.',
   {
-    rules: s.list(SuccessPolicyRule, {
-      zero: true,
-      maxItems: MAX_RULES,
-      description:
-        'Rules, in order. As soon as one is met, the Job succeeds and its remaining pods are terminated. At least 1 and at most 20.',
-    }),
+    rules: s.list(
+      SuccessPolicyRule,
+      'Rules, in order. As soon as one is met, the Job succeeds and its remaining pods are terminated. At least 1 and at most 20.',
+      { zero: true, maxItems: MAX_RULES },
+    ),
   },
-  { description: 'When an indexed Job counts as successful before all of its indexes have succeeded.' },
 );
 type SuccessPolicy = TypeOf<typeof SuccessPolicy>;
 

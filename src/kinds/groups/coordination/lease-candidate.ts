@@ -8,29 +8,24 @@ import { compareSemanticVersions, parseSemanticVersion } from './semantic-versio
 import { leaseStrategy } from './strategy.ts';
 
 const spec = {
-  leaseName: s.string({
+  leaseName: s.string('Name of the Lease that the candidate wants to hold. Required; cannot be changed.', {
     zero: true,
     immutable: true,
-    description: 'Name of the Lease that the candidate wants to hold. Required; cannot be changed.',
   }),
-  pingTime: s.microTime({
-    description: 'When an election last asked the candidate to show that it is alive, by renewing renewTime.',
-  }),
-  renewTime: s.microTime({ description: 'When the candidate last showed that it is alive.' }),
-  binaryVersion: s.string({
-    zero: true,
-    description: 'Version of the program, as a semantic version without a leading v, such as 1.36.0. Required.',
-  }),
-  emulationVersion: s.string({
-    omitZero: true,
-    description:
-      'Version that the program emulates, as a semantic version that is not above binaryVersion. Required with the strategy OldestEmulationVersion.',
-  }),
-  strategy: s.string({
-    zero: true,
-    description:
-      'How the holder is picked: OldestEmulationVersion, or a strategy of your own with a domain prefix. Required. If candidates disagree, the one with the highest binaryVersion decides.',
-  }),
+  pingTime: s.microTime('When an election last asked the candidate to show that it is alive, by renewing renewTime.'),
+  renewTime: s.microTime('When the candidate last showed that it is alive.'),
+  binaryVersion: s.string(
+    'Version of the program, as a semantic version without a leading v, such as 1.36.0. Required.',
+    { zero: true },
+  ),
+  emulationVersion: s.string(
+    'Version that the program emulates, as a semantic version that is not above binaryVersion. Required with the strategy OldestEmulationVersion.',
+    { omitZero: true },
+  ),
+  strategy: s.string(
+    'How the holder is picked: OldestEmulationVersion, or a strategy of your own with a domain prefix. Required. If candidates disagree, the one with the highest binaryVersion decides.',
+    { zero: true },
+  ),
 };
 type Spec = ObjectType<typeof spec>;
 
@@ -44,10 +39,9 @@ export const LeaseCandidate = defineKind({
     'A program that wants to hold a Lease, and the versions that it speaks. A coordinated leader election picks the best of the candidates.',
   versions: { 'coordination.k8s.io/v1beta1': {} },
   fields: {
-    spec: s.object('LeaseCandidateSpec', spec, {
+    spec: s.object('LeaseCandidateSpec', 'Which Lease the candidate wants, and what it offers.', spec, {
       zero: true,
       rules: [complete],
-      description: 'Which Lease the candidate wants, and what it offers.',
     }),
   },
   name: configMapKey,

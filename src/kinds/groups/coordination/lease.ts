@@ -20,29 +20,25 @@ export const Lease = defineKind({
   fields: {
     spec: s.object(
       'LeaseSpec',
+      'Who holds the lease, and until when.',
       {
-        holderIdentity: s.string({
-          description: 'Identity of the current holder. Empty means that nobody holds the lease.',
-        }),
-        leaseDurationSeconds: s.int32({
-          rules: [positive],
-          description:
-            'Seconds that others must wait after renewTime before they may take the lease over. Must be greater than 0.',
-        }),
-        acquireTime: s.microTime({ description: 'When the current holder acquired the lease.' }),
-        renewTime: s.microTime({ description: 'When the current holder last renewed the lease.' }),
-        leaseTransitions: s.int32({ min: 0, description: 'Number of times the lease has changed hands.' }),
-        strategy: s.string({
-          rules: [leaseStrategy],
-          description:
-            'How a coordinated leader election picks the holder: OldestEmulationVersion, or a strategy of your own with a domain prefix. Without it, the candidates decide among themselves.',
-        }),
-        preferredHolder: s.string({
-          description:
-            'Identity of a better holder, to whom the current one should give up the lease. Allowed only with a strategy.',
-        }),
+        holderIdentity: s.string('Identity of the current holder. Empty means that nobody holds the lease.'),
+        leaseDurationSeconds: s.int32(
+          'Seconds that others must wait after renewTime before they may take the lease over. Must be greater than 0.',
+          { rules: [positive] },
+        ),
+        acquireTime: s.microTime('When the current holder acquired the lease.'),
+        renewTime: s.microTime('When the current holder last renewed the lease.'),
+        leaseTransitions: s.int32('Number of times the lease has changed hands.', { min: 0 }),
+        strategy: s.string(
+          'How a coordinated leader election picks the holder: OldestEmulationVersion, or a strategy of your own with a domain prefix. Without it, the candidates decide among themselves.',
+          { rules: [leaseStrategy] },
+        ),
+        preferredHolder: s.string(
+          'Identity of a better holder, to whom the current one should give up the lease. Allowed only with a strategy.',
+        ),
       },
-      { default: {}, rules: [preferredHolderNeedsStrategy], description: 'Who holds the lease, and until when.' },
+      { default: {}, rules: [preferredHolderNeedsStrategy] },
     ),
   },
   requiresVersion: true,

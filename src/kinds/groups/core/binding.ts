@@ -13,9 +13,8 @@ export const Binding = defineKind({
   versions: { v1: {} },
   verbs: ['create'],
   fields: {
-    target: s.use(ObjectReference, {
+    target: s.use(ObjectReference, 'Node that the pod is assigned to. Its name is required.', {
       default: {},
-      description: 'Node that the pod is assigned to. Its name is required.',
       rules: [isNode],
     }),
   },

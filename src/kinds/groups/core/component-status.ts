@@ -3,19 +3,15 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import { name, type Sparse } from '../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
 
-const ComponentCondition = s.object(
-  'ComponentCondition',
-  {
-    type: s.string({ zero: true, description: 'Type of the condition. The only type is Healthy.' }),
-    status: s.string({ zero: true, description: 'Whether the component is healthy: True, False or Unknown.' }),
-    message: s.string({ omitZero: true, description: 'Answer of the component to the health check.' }),
-    error: s.string({ omitZero: true, description: 'Why the health check failed.' }),
-  },
-  { description: 'Health of a component.' },
-);
+const ComponentCondition = s.object('ComponentCondition', 'Health of a component.', {
+  type: s.string('Type of the condition. The only type is Healthy.', { zero: true }),
+  status: s.string('Whether the component is healthy: True, False or Unknown.', { zero: true }),
+  message: s.string('Answer of the component to the health check.', { omitZero: true }),
+  error: s.string('Why the health check failed.', { omitZero: true }),
+});
 
 const fields = {
-  conditions: s.listMap(ComponentCondition, { keys: ['type'], description: 'Results of the health check.' }),
+  conditions: s.listMap(ComponentCondition, 'Results of the health check.', { keys: ['type'] }),
 };
 
 export type ComponentStatus = KubeObject & ObjectType<typeof fields>;

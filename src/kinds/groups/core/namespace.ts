@@ -15,33 +15,28 @@ const plainFinalizers = [CONTENT, 'orphan', 'foregroundDeletion'];
 const fields = {
   spec: s.object(
     'NamespaceSpec',
+    'Desired state of a namespace.',
     {
-      finalizers: s.list(s.string(), {
-        description:
-          'Finalizers that must be removed before the namespace is deleted, such as kubernetes, which removes its ' +
+      finalizers: s.list(
+        s.string(),
+        'Finalizers that must be removed before the namespace is deleted, such as kubernetes, which removes its ' +
           'content. Changed only through the finalize subresource.',
-      }),
+      ),
     },
-    { default: {}, description: 'Desired state of a namespace.' },
+    { default: {} },
   ),
   status: s.object(
     'NamespaceStatus',
+    'Observed state of a namespace. Read-only.',
     {
-      phase: s.string({
-        default: 'Active',
-        description: 'Active, or Terminating while the namespace is being deleted.',
-      }),
+      phase: s.string('Active, or Terminating while the namespace is being deleted.', { default: 'Active' }),
       conditions: s.listMap(
-        s.object('NamespaceCondition', conditionFields, {
-          description: 'One aspect of the observed state of a namespace.',
-        }),
-        {
-          keys: ['type'],
-          description: 'Why a namespace that is being deleted still exists, such as remaining content or finalizers.',
-        },
+        s.object('NamespaceCondition', 'One aspect of the observed state of a namespace.', conditionFields),
+        'Why a namespace that is being deleted still exists, such as remaining content or finalizers.',
+        { keys: ['type'] },
       ),
     },
-    { default: {}, description: 'Observed state of a namespace. Read-only.' },
+    { default: {} },
   ),
 };
 

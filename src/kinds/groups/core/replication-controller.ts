@@ -38,53 +38,53 @@ export const ReplicationController = defineKind({
   fields: {
     spec: s.object(
       'ReplicationControllerSpec',
+      'Desired state of the ReplicationController.',
       {
-        replicas: s.int32({ min: 0, default: 1, description: 'Desired number of pods. Defaults to 1.' }),
-        minReadySeconds: s.int32({
-          min: 0,
-          omitZero: true,
-          description: 'Seconds that a new pod must have been ready before it counts as available. Defaults to 0.',
-        }),
-        selector: s.map(s.string(), {
-          atomic: true,
-          required: true,
-          default: ({ template }: WithTemplate): Record<string, string> | undefined => template?.metadata.labels,
-          description:
-            'Labels of the pods that the controller manages. They must be in the template. Defaults to the labels of ' +
+        replicas: s.int32('Desired number of pods. Defaults to 1.', { min: 0, default: 1 }),
+        minReadySeconds: s.int32(
+          'Seconds that a new pod must have been ready before it counts as available. Defaults to 0.',
+          { min: 0, omitZero: true },
+        ),
+        selector: s.map(
+          s.string(),
+          'Labels of the pods that the controller manages. They must be in the template. Defaults to the labels of ' +
             'the template.',
-        }),
-        template: s.use(template, {
+          {
+            atomic: true,
+            required: true,
+            default: ({ template }: WithTemplate): Record<string, string> | undefined => template?.metadata.labels,
+          },
+        ),
+        template: s.use(template, 'Template for new pods. Existing pods are not updated when it changes.', {
           required: true,
           pointer: true,
-          description: 'Template for new pods. Existing pods are not updated when it changes.',
         }),
       },
-      { default: {}, description: 'Desired state of the ReplicationController.' },
+      { default: {} },
     ),
     status: s.object(
       'ReplicationControllerStatus',
+      'Observed state of the ReplicationController. Read-only.',
       {
-        replicas: s.int32({ min: 0, zero: true, description: 'Number of pods that the selector matches.' }),
+        replicas: s.int32('Number of pods that the selector matches.', { min: 0, zero: true }),
         fullyLabeledReplicas: counter('Number of pods whose labels include all labels of the template.'),
         readyReplicas: counter('Number of pods whose Ready condition is True.'),
         availableReplicas: counter('Number of pods that have been ready for at least minReadySeconds.'),
-        observedGeneration: s.int64({
+        observedGeneration: s.int64('metadata.generation that the status was computed from.', {
           min: 0,
           omitZero: true,
-          description: 'metadata.generation that the status was computed from.',
         }),
         conditions: s.listMap(
-          s.object('ReplicationControllerCondition', conditionFields, {
-            description: 'One aspect of the observed state of a ReplicationController.',
-          }),
-          { keys: ['type'], description: 'Conditions of the controller, such as ReplicaFailure.' },
+          s.object(
+            'ReplicationControllerCondition',
+            'One aspect of the observed state of a ReplicationController.',
+            conditionFields,
+          ),
+          'Conditions of the controller, such as ReplicaFailure.',
+          { keys: ['type'] },
         ),
       },
-      {
-        default: {},
-        rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])],
-        description: 'Observed state of the ReplicationController. Read-only.',
-      },
+      { default: {}, rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])] },
     ),
   },
   subresources: {

@@ -5,19 +5,19 @@ import { defineKind, type KubeObject } from '../../kind.ts';
 import { LocalObjectReference, ObjectReference } from '../../shapes/meta/references.ts';
 
 const fields = {
-  secrets: s.listMap(ObjectReference, {
-    keys: ['name'],
-    description:
-      'Secrets that belong to the service account, among them the one with its token. Only the name of a ' +
+  secrets: s.listMap(
+    ObjectReference,
+    'Secrets that belong to the service account, among them the one with its token. Only the name of a ' +
       'reference is kept.',
-  }),
-  imagePullSecrets: s.list(LocalObjectReference, {
-    description:
-      'Secrets in the same namespace with credentials for pulling images, added to pods that set none ' + 'themselves.',
-  }),
-  automountServiceAccountToken: s.boolean({
-    description: 'Whether a token is mounted into pods that use the account. A pod can override it. Defaults to true.',
-  }),
+    { keys: ['name'] },
+  ),
+  imagePullSecrets: s.list(
+    LocalObjectReference,
+    'Secrets in the same namespace with credentials for pulling images, added to pods that set none ' + 'themselves.',
+  ),
+  automountServiceAccountToken: s.boolean(
+    'Whether a token is mounted into pods that use the account. A pod can override it. Defaults to true.',
+  ),
 };
 
 export type ServiceAccount = KubeObject & ObjectType<typeof fields>;

@@ -14,51 +14,38 @@ const MAX_ENDPOINTS = 1000;
 const MAX_PORTS = 20000;
 
 const port = {
-  name: s.string({
-    default: '',
-    description:
-      'Name of the port, as in the Service. Must be a DNS label or empty, and unique within the slice. Defaults to empty.',
-    rules: [matches(dnsLabel)],
-  }),
-  protocol: s.enum(['SCTP', 'TCP', 'UDP'], {
+  name: s.string(
+    'Name of the port, as in the Service. Must be a DNS label or empty, and unique within the slice. Defaults to empty.',
+    { default: '', rules: [matches(dnsLabel)] },
+  ),
+  protocol: s.enum(['SCTP', 'TCP', 'UDP'], 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.', {
     default: 'TCP',
-    description: 'Transport protocol: TCP, UDP or SCTP. Defaults to TCP.',
   }),
-  port: s.int32({
-    description:
-      'Port number on the endpoints. Without it the port is not defined, and each consumer decides what that means.',
-  }),
-  appProtocol: s.string({
-    description:
-      'Application protocol spoken on the port, such as kubernetes.io/h2c or https, as a hint for proxies and meshes.',
-  }),
+  port: s.int32(
+    'Port number on the endpoints. Without it the port is not defined, and each consumer decides what that means.',
+  ),
+  appProtocol: s.string(
+    'Application protocol spoken on the port, such as kubernetes.io/h2c or https, as a hint for proxies and meshes.',
+  ),
 };
 
-const EndpointPort = s.object('EndpointPort', port, {
+const EndpointPort = s.object('EndpointPort', 'A port that is open on all endpoints of the slice.', port, {
   atomic: true,
   rules: [applicationProtocol],
-  description: 'A port that is open on all endpoints of the slice.',
 });
 
 const fields = {
-  addressType: s.enum(['FQDN', 'IPv4', 'IPv6'], {
-    zero: true,
-    required: true,
-    immutable: true,
-    description: 'Type of all addresses in the slice: IPv4, IPv6 or FQDN (deprecated). Required; cannot be changed.',
-  }),
-  ports: s.list(EndpointPort, {
-    default: [],
-    description:
-      'Ports that every endpoint of the slice serves, at most 20000. An empty list means that no ports are defined.',
-    maxItems: MAX_PORTS,
-    rules: [uniqueNames],
-  }),
-  endpoints: s.list(Endpoint, {
-    default: [],
-    description: 'The endpoints, at most 1000.',
-    maxItems: MAX_ENDPOINTS,
-  }),
+  addressType: s.enum(
+    ['FQDN', 'IPv4', 'IPv6'],
+    'Type of all addresses in the slice: IPv4, IPv6 or FQDN (deprecated). Required; cannot be changed.',
+    { zero: true, required: true, immutable: true },
+  ),
+  ports: s.list(
+    EndpointPort,
+    'Ports that every endpoint of the slice serves, at most 20000. An empty list means that no ports are defined.',
+    { default: [], maxItems: MAX_PORTS, rules: [uniqueNames] },
+  ),
+  endpoints: s.list(Endpoint, 'The endpoints, at most 1000.', { default: [], maxItems: MAX_ENDPOINTS }),
 };
 
 export type EndpointSlice = KubeObject & ObjectType<typeof fields>;

@@ -14,80 +14,66 @@ const MAX_HINTS = 8;
 
 const EndpointConditions = s.object(
   'EndpointConditions',
+  'State of an endpoint, which decides whether it receives traffic.',
   {
-    ready: s.boolean({
-      description:
-        'Whether the endpoint should receive traffic. False for a pod that is terminating, unless the Service publishes endpoints that are not ready. Absent counts as true.',
-    }),
-    serving: s.boolean({
-      description:
-        'Whether the endpoint can serve traffic, even while it is terminating. Absent means the same as ready.',
-    }),
-    terminating: s.boolean({ description: 'Whether the endpoint is shutting down. Absent counts as false.' }),
+    ready: s.boolean(
+      'Whether the endpoint should receive traffic. False for a pod that is terminating, unless the Service publishes endpoints that are not ready. Absent counts as true.',
+    ),
+    serving: s.boolean(
+      'Whether the endpoint can serve traffic, even while it is terminating. Absent means the same as ready.',
+    ),
+    terminating: s.boolean('Whether the endpoint is shutting down. Absent counts as false.'),
   },
-  { description: 'State of an endpoint, which decides whether it receives traffic.' },
 );
 
-const ForZone = s.object(
-  'ForZone',
-  { name: s.string({ zero: true, rules: [matches(labelValue)], description: 'Name of the zone.' }) },
-  { description: 'A zone that an endpoint should serve.' },
-);
+const ForZone = s.object('ForZone', 'A zone that an endpoint should serve.', {
+  name: s.string('Name of the zone.', { zero: true, rules: [matches(labelValue)] }),
+});
 const ForNode = s.object(
   'ForNode',
-  { name: s.string({ zero: true, description: 'Name of the node.' }) },
-  { rules: [isNode], description: 'A node that an endpoint should serve.' },
+  'A node that an endpoint should serve.',
+  { name: s.string('Name of the node.', { zero: true }) },
+  { rules: [isNode] },
 );
 
 const EndpointHints = s.object(
   'EndpointHints',
+  'Which clients should prefer this endpoint, for topology-aware routing.',
   {
-    forZones: s.list(ForZone, {
-      description: 'Zones whose clients should prefer this endpoint. At most 8.',
+    forZones: s.list(ForZone, 'Zones whose clients should prefer this endpoint. At most 8.', {
       maxItems: MAX_HINTS,
       rules: [unique('name')],
     }),
-    forNodes: s.list(ForNode, {
-      description: 'Nodes whose clients should prefer this endpoint. At most 8.',
+    forNodes: s.list(ForNode, 'Nodes whose clients should prefer this endpoint. At most 8.', {
       maxItems: MAX_HINTS,
       rules: [unique('name')],
     }),
   },
-  { description: 'Which clients should prefer this endpoint, for topology-aware routing.' },
 );
 
 const fields = {
-  addresses: s.set(s.string(), {
-    required: 'must contain at least 1 address',
-    description:
-      "Addresses of the endpoint, of the slice's addressType. At least 1 and at most 100, but consumers use only the first.",
-    maxItems: MAX_ADDRESSES,
-  }),
-  conditions: s.use(EndpointConditions, {
-    default: {},
-    description: 'Whether the endpoint is ready, serving or terminating.',
-  }),
-  hostname: s.string({
-    description:
-      'Host name of the endpoint, which gives it a DNS name of its own below that of the Service. Must be a DNS label.',
-  }),
-  targetRef: s.use(ObjectReference, { description: 'Reference to the object behind the endpoint, usually a Pod.' }),
-  deprecatedTopology: s.map(s.string(), {
-    description: 'Topology labels of the v1beta1 API. Not stored; use nodeName and zone instead.',
-  }),
-  nodeName: s.string({
-    description: 'Name of the node that hosts the endpoint. Lets consumers find endpoints on their own node.',
-  }),
-  zone: s.string({ description: 'Name of the zone the endpoint is in.' }),
+  addresses: s.set(
+    s.string(),
+    "Addresses of the endpoint, of the slice's addressType. At least 1 and at most 100, but consumers use only the first.",
+    { required: 'must contain at least 1 address', maxItems: MAX_ADDRESSES },
+  ),
+  conditions: s.use(EndpointConditions, 'Whether the endpoint is ready, serving or terminating.', { default: {} }),
+  hostname: s.string(
+    'Host name of the endpoint, which gives it a DNS name of its own below that of the Service. Must be a DNS label.',
+  ),
+  targetRef: s.use(ObjectReference, 'Reference to the object behind the endpoint, usually a Pod.'),
+  deprecatedTopology: s.map(
+    s.string(),
+    'Topology labels of the v1beta1 API. Not stored; use nodeName and zone instead.',
+  ),
+  nodeName: s.string('Name of the node that hosts the endpoint. Lets consumers find endpoints on their own node.'),
+  zone: s.string('Name of the zone the endpoint is in.'),
   hints: EndpointHints,
 };
 
 type Endpoint = ObjectType<typeof fields>;
 
-export const Endpoint = s.object('Endpoint', fields, {
-  rules: [endpoint],
-  description: 'One backend of a Service, usually a pod.',
-});
+export const Endpoint = s.object('Endpoint', 'One backend of a Service, usually a pod.', fields, { rules: [endpoint] });
 
 type Context = RuleContext<Endpoint, { readonly addressType: string }>;
 

@@ -26,17 +26,10 @@ const RENAMED_FIELDS = [
 /** Fields that are always present in the stored version, but omitted here when empty. */
 const OMITTED_IF_EMPTY = ['reportingController', 'reportingInstance'];
 
-export const EventSource = s.object(
-  'EventSource',
-  {
-    component: s.string({
-      omitZero: true,
-      description: 'Name of the component that reported the event, such as kubelet.',
-    }),
-    host: s.string({ omitZero: true, description: 'Name of the node the event was reported from.' }),
-  },
-  { description: 'The component that reported an event.' },
-);
+export const EventSource = s.object('EventSource', 'The component that reported an event.', {
+  component: s.string('Name of the component that reported the event, such as kubelet.', { omitZero: true }),
+  host: s.string('Name of the node the event was reported from.', { omitZero: true }),
+});
 
 /** The part of an Event in the stored version that this version has rules for. */
 export interface StoredEvent extends KubeObject {
@@ -63,53 +56,38 @@ export function newerVersion<T>(selectable: Selectable<T>): VersionDefinition<T>
   return {
     omits: RENAMED_FIELDS.map(([stored]) => stored),
     fields: {
-      eventTime: s.microTime({
-        zero: true,
-        description: 'When the event was first observed, with microseconds. Required.',
+      eventTime: s.microTime('When the event was first observed, with microseconds. Required.', { zero: true }),
+      series: s.object('EventSeries', 'Set when the event has occurred more than once: how often, and when last.', {
+        count: s.int32('Number of occurrences so far. At least 2.', { zero: true }),
+        lastObservedTime: s.microTime('When the event was last observed.', { zero: true }),
       }),
-      series: s.object(
-        'EventSeries',
-        {
-          count: s.int32({ zero: true, description: 'Number of occurrences so far. At least 2.' }),
-          lastObservedTime: s.microTime({ zero: true, description: 'When the event was last observed.' }),
-        },
-        { description: 'Set when the event has occurred more than once: how often, and when last.' },
+      reportingController: s.string(
+        'Name of the controller that reported the event, such as kubernetes.io/kubelet. Required; cannot be changed.',
+        { omitZero: true },
       ),
-      reportingController: s.string({
+      reportingInstance: s.string(
+        'Identifies the instance of the controller, such as kubelet-xyzf. Required, at most 128 characters; cannot be changed.',
+        { omitZero: true },
+      ),
+      regarding: s.use(ObjectReference, 'The object the event is about. Cannot be changed.', { default: {} }),
+      note: s.string('Description of what happened, for people. At most 1024 characters; cannot be changed.', {
         omitZero: true,
-        description:
-          'Name of the controller that reported the event, such as kubernetes.io/kubelet. Required; cannot be changed.',
       }),
-      reportingInstance: s.string({
-        omitZero: true,
-        description:
-          'Identifies the instance of the controller, such as kubelet-xyzf. Required, at most 128 characters; cannot be changed.',
-      }),
-      regarding: s.use(ObjectReference, {
-        default: {},
-        description: 'The object the event is about. Cannot be changed.',
-      }),
-      note: s.string({
-        omitZero: true,
-        description: 'Description of what happened, for people. At most 1024 characters; cannot be changed.',
-      }),
-      deprecatedSource: s.use(EventSource, {
-        default: {},
-        description:
-          'The reporting component, as core/v1 clients write it. Must not be set in this version; see reportingController.',
-      }),
-      deprecatedFirstTimestamp: s.time({
-        description:
-          'When the event was first observed, as core/v1 clients write it. Must not be set in this version; see eventTime.',
-      }),
-      deprecatedLastTimestamp: s.time({
-        description:
-          'When the event was last observed, as core/v1 clients write it. Must not be set in this version; see series.',
-      }),
-      deprecatedCount: s.int32({
-        omitZero: true,
-        description: 'Number of occurrences, as core/v1 clients write it. Must not be set in this version; see series.',
-      }),
+      deprecatedSource: s.use(
+        EventSource,
+        'The reporting component, as core/v1 clients write it. Must not be set in this version; see reportingController.',
+        { default: {} },
+      ),
+      deprecatedFirstTimestamp: s.time(
+        'When the event was first observed, as core/v1 clients write it. Must not be set in this version; see eventTime.',
+      ),
+      deprecatedLastTimestamp: s.time(
+        'When the event was last observed, as core/v1 clients write it. Must not be set in this version; see series.',
+      ),
+      deprecatedCount: s.int32(
+        'Number of occurrences, as core/v1 clients write it. Must not be set in this version; see series.',
+        { omitZero: true },
+      ),
     },
     toHub,
     fromHub,

@@ -5,37 +5,27 @@ import { defineKind, type ObjectOf } from '../../kind.ts';
 
 const ServerAddress = s.object(
   'ServerAddressByClientCIDR',
+  'Address of an API server, as seen by some of its clients.',
   {
-    clientCIDR: s.string({
+    clientCIDR: s.string('Addresses of clients that should use this server, as a CIDR range.', { zero: true }),
+    serverAddress: s.string('Address of the API server for these clients: a URL, or a host with an optional port.', {
       zero: true,
-      description: 'Addresses of clients that should use this server, as a CIDR range.',
-    }),
-    serverAddress: s.string({
-      zero: true,
-      description: 'Address of the API server for these clients: a URL, or a host with an optional port.',
     }),
   },
-  { description: 'Address of an API server, as seen by some of its clients.' },
 );
 
-const SecretRef = s.object(
-  'LocalObjectReference',
-  { name: s.string({ omitZero: true, description: 'Name of the Secret.' }) },
-  { description: 'Refers to a Secret by name.' },
-);
+const SecretRef = s.object('LocalObjectReference', 'Refers to a Secret by name.', {
+  name: s.string('Name of the Secret.', { omitZero: true }),
+});
 
-const ClusterCondition = s.object(
-  'ClusterCondition',
-  {
-    type: s.string({ zero: true, description: 'Type of the condition: Ready or Offline.' }),
-    status: s.string({ zero: true, description: 'Whether the condition holds: True, False or Unknown.' }),
-    lastProbeTime: s.time({ description: 'Time of the last health check.' }),
-    lastTransitionTime: s.time({ description: 'Time at which the status last changed.' }),
-    reason: s.string({ omitZero: true, description: 'Cause of the last transition, as one CamelCase word.' }),
-    message: s.string({ omitZero: true, description: 'Explanation of the last transition for people.' }),
-  },
-  { description: 'One aspect of the health of a member cluster.' },
-);
+const ClusterCondition = s.object('ClusterCondition', 'One aspect of the health of a member cluster.', {
+  type: s.string('Type of the condition: Ready or Offline.', { zero: true }),
+  status: s.string('Whether the condition holds: True, False or Unknown.', { zero: true }),
+  lastProbeTime: s.time('Time of the last health check.'),
+  lastTransitionTime: s.time('Time at which the status last changed.'),
+  reason: s.string('Cause of the last transition, as one CamelCase word.', { omitZero: true }),
+  message: s.string('Explanation of the last transition for people.', { omitZero: true }),
+});
 
 /** A member cluster of a federation. */
 export const Cluster = defineKind({
@@ -49,30 +39,31 @@ export const Cluster = defineKind({
   fields: {
     spec: s.object(
       'ClusterSpec',
+      'How the cluster is reached.',
       {
-        serverAddressByClientCIDRs: s.list(ServerAddress, {
-          zero: true,
-          description:
-            'Addresses of the API server of the cluster. The federation uses the one whose clientCIDR contains its own address, which 0.0.0.0/0 always does.',
-        }),
-        secretRef: s.use(SecretRef, {
-          description:
-            'Secret with the kubeconfig of the cluster, in the namespace of the federation control plane on the host cluster. Without it, the cluster is used without credentials.',
-        }),
+        serverAddressByClientCIDRs: s.list(
+          ServerAddress,
+          'Addresses of the API server of the cluster. The federation uses the one whose clientCIDR contains its own address, which 0.0.0.0/0 always does.',
+          { zero: true },
+        ),
+        secretRef: s.use(
+          SecretRef,
+          'Secret with the kubeconfig of the cluster, in the namespace of the federation control plane on the host cluster. Without it, the cluster is used without credentials.',
+        ),
       },
-      { default: {}, description: 'How the cluster is reached.' },
+      { default: {} },
     ),
     status: s.object(
       'ClusterStatus',
+      'Observed state of the cluster. Populated by the federation.',
       {
-        conditions: s.listMap(ClusterCondition, {
+        conditions: s.listMap(ClusterCondition, 'Health of the cluster, as the federation sees it.', {
           keys: ['type'],
-          description: 'Health of the cluster, as the federation sees it.',
         }),
-        zones: s.list(s.string(), { description: 'Availability zones in which the cluster has nodes.' }),
-        region: s.string({ omitZero: true, description: 'Region in which the cluster has nodes.' }),
+        zones: s.list(s.string(), 'Availability zones in which the cluster has nodes.'),
+        region: s.string('Region in which the cluster has nodes.', { omitZero: true }),
       },
-      { default: {}, description: 'Observed state of the cluster. Populated by the federation.' },
+      { default: {} },
     ),
   },
   name: nameRule(dns1035Label),

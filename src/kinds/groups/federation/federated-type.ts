@@ -3,17 +3,13 @@ import { dnsSubdomain, nameRule } from '../../../schema/names.ts';
 import { age, name, type Sparse } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 
-const FederatedTypeCondition = s.object(
-  'FederatedTypeCondition',
-  {
-    type: s.string({ zero: true, description: 'Type of the condition: Served.' }),
-    status: s.string({ zero: true, description: 'Whether the condition holds: True, False or Unknown.' }),
-    lastTransitionTime: s.time({ description: 'Time at which the status last changed.' }),
-    reason: s.string({ omitZero: true, description: 'Cause of the last transition, as one CamelCase word.' }),
-    message: s.string({ omitZero: true, description: 'Explanation of the last transition for people.' }),
-  },
-  { description: 'One aspect of the state of a federated type.' },
-);
+const FederatedTypeCondition = s.object('FederatedTypeCondition', 'One aspect of the state of a federated type.', {
+  type: s.string('Type of the condition: Served.', { zero: true }),
+  status: s.string('Whether the condition holds: True, False or Unknown.', { zero: true }),
+  lastTransitionTime: s.time('Time at which the status last changed.'),
+  reason: s.string('Cause of the last transition, as one CamelCase word.', { omitZero: true }),
+  message: s.string('Explanation of the last transition for people.', { omitZero: true }),
+});
 
 /** Federates a kind: its objects are served by the federation and propagated to the members. */
 export const FederatedType = defineKind({
@@ -28,37 +24,38 @@ export const FederatedType = defineKind({
   fields: {
     spec: s.object(
       'FederatedTypeSpec',
+      'What has to be known of the kind.',
       {
-        version: s.string({
+        version: s.string(
+          'Version of the kind, such as v1. Required for kinds that Quarterdeck does not have itself.',
+          { omitZero: true },
+        ),
+        kind: s.string('Name of the kind, such as Widget. Required for kinds that Quarterdeck does not have itself.', {
           omitZero: true,
-          description: 'Version of the kind, such as v1. Required for kinds that Quarterdeck does not have itself.',
         }),
-        kind: s.string({
-          omitZero: true,
-          description: 'Name of the kind, such as Widget. Required for kinds that Quarterdeck does not have itself.',
-        }),
-        scope: s.enum(['Namespaced', 'Cluster'] as const, {
-          default: 'Namespaced',
-          description:
-            'Whether objects are in namespaces, for kinds that Quarterdeck does not have itself. Defaults to Namespaced.',
-        }),
-        replicasPath: s.string({
-          omitZero: true,
-          description:
-            'Field with a number that is divided between the clusters, such as spec.replicas. Defaults to the one that the scale subresource of the kind names, where it has one.',
-        }),
+        scope: s.enum(
+          ['Namespaced', 'Cluster'] as const,
+          'Whether objects are in namespaces, for kinds that Quarterdeck does not have itself. Defaults to Namespaced.',
+          { default: 'Namespaced' },
+        ),
+        replicasPath: s.string(
+          'Field with a number that is divided between the clusters, such as spec.replicas. Defaults to the one that the scale subresource of the kind names, where it has one.',
+          { omitZero: true },
+        ),
       },
-      { default: {}, description: 'What has to be known of the kind.' },
+      { default: {} },
     ),
     status: s.object(
       'FederatedTypeStatus',
+      'Observed state. Populated by the federation API server.',
       {
-        conditions: s.listMap(FederatedTypeCondition, {
-          keys: ['type'],
-          description: 'State of the federated type. Served says whether the federation serves it, and why not.',
-        }),
+        conditions: s.listMap(
+          FederatedTypeCondition,
+          'State of the federated type. Served says whether the federation serves it, and why not.',
+          { keys: ['type'] },
+        ),
       },
-      { default: {}, description: 'Observed state. Populated by the federation API server.' },
+      { default: {} },
     ),
   },
   name: nameRule(dnsSubdomain),

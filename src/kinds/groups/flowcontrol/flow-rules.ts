@@ -23,82 +23,75 @@ const known: Rule<Texts> = (texts) =>
     ? undefined
     : notSupported('', texts, knownVerbs);
 
-const verbs = s.set(s.string(), {
-  required: 'verbs must contain at least one value',
-  description:
-    'Verbs the rule matches, such as get or list; `*` matches all and must then be the only entry. Required.',
-  rules: [wildcardAlone('verbs'), known],
-});
+const verbs = s.set(
+  s.string(),
+  'Verbs the rule matches, such as get or list; `*` matches all and must then be the only entry. Required.',
+  { required: 'verbs must contain at least one value', rules: [wildcardAlone('verbs'), known] },
+);
 
 const resourceRule = {
   verbs,
-  apiGroups: s.set(s.string(), {
-    required: 'resource rules must supply at least one api group',
-    description:
-      'API groups the rule matches: the empty string is the core group; `*` matches all and must then be the only entry. Required.',
-    rules: [wildcardAlone('api groups')],
-  }),
-  resources: s.set(s.string(), {
-    required: 'resource rules must supply at least one resource',
-    description:
-      'Resources the rule matches, by plural name and optional subresource, such as pods or nodes/status; `*` matches all and must then be the only entry. Required.',
-    rules: [wildcardAlone('resources')],
-  }),
-  clusterScope: s.boolean({
-    omitZero: true,
-    description:
-      'Whether the rule matches requests without a namespace, such as those for cluster-scoped resources. Defaults to false.',
-  }),
-  namespaces: s.set(s.string(), {
-    default: [],
-    description:
-      'Namespaces whose requests the rule matches; `*` matches all and must then be the only entry. Required unless clusterScope is true.',
-    rules: [wildcardAlone('namespaces'), namespaceNames],
-  }),
+  apiGroups: s.set(
+    s.string(),
+    'API groups the rule matches: the empty string is the core group; `*` matches all and must then be the only entry. Required.',
+    { required: 'resource rules must supply at least one api group', rules: [wildcardAlone('api groups')] },
+  ),
+  resources: s.set(
+    s.string(),
+    'Resources the rule matches, by plural name and optional subresource, such as pods or nodes/status; `*` matches all and must then be the only entry. Required.',
+    { required: 'resource rules must supply at least one resource', rules: [wildcardAlone('resources')] },
+  ),
+  clusterScope: s.boolean(
+    'Whether the rule matches requests without a namespace, such as those for cluster-scoped resources. Defaults to false.',
+    { omitZero: true },
+  ),
+  namespaces: s.set(
+    s.string(),
+    'Namespaces whose requests the rule matches; `*` matches all and must then be the only entry. Required unless clusterScope is true.',
+    { default: [], rules: [wildcardAlone('namespaces'), namespaceNames] },
+  ),
 };
 
 const nonResourceRule = {
   verbs,
-  nonResourceURLs: s.set(s.string(), {
-    required: 'nonResourceURLs must contain at least one value',
-    description:
-      'URL paths the rule matches, such as /healthz. A trailing `/*` matches everything below; `*` alone matches all paths. Required.',
-    rules: [wildcardAlone('non-resource URLs'), paths],
-  }),
+  nonResourceURLs: s.set(
+    s.string(),
+    'URL paths the rule matches, such as /healthz. A trailing `/*` matches everything below; `*` alone matches all paths. Required.',
+    { required: 'nonResourceURLs must contain at least one value', rules: [wildcardAlone('non-resource URLs'), paths] },
+  ),
 };
 
 const policyRules = {
-  subjects: s.list(FlowSubject, {
-    required: 'subjects must contain at least one value',
-    description:
-      'Users, groups and service accounts whose requests match. A request must match at least one. Required.',
-  }),
+  subjects: s.list(
+    FlowSubject,
+    'Users, groups and service accounts whose requests match. A request must match at least one. Required.',
+    { required: 'subjects must contain at least one value' },
+  ),
   resourceRules: s.list(
-    s.object('ResourcePolicyRule', resourceRule, {
-      rules: [hasScope],
-      description: 'Matches requests for API resources. A request matches if it fits every field.',
-    }),
-    {
-      description:
-        'Requests for API resources that match. At least one of resourceRules and nonResourceRules must be set.',
-    },
+    s.object(
+      'ResourcePolicyRule',
+      'Matches requests for API resources. A request matches if it fits every field.',
+      resourceRule,
+      { rules: [hasScope] },
+    ),
+    'Requests for API resources that match. At least one of resourceRules and nonResourceRules must be set.',
   ),
   nonResourceRules: s.list(
-    s.object('NonResourcePolicyRule', nonResourceRule, {
-      description: 'Matches requests to URL paths outside API resources. A request matches if it fits every field.',
-    }),
-    {
-      description:
-        'Requests to other URL paths that match. At least one of resourceRules and nonResourceRules must be set.',
-    },
+    s.object(
+      'NonResourcePolicyRule',
+      'Matches requests to URL paths outside API resources. A request matches if it fits every field.',
+      nonResourceRule,
+    ),
+    'Requests to other URL paths that match. At least one of resourceRules and nonResourceRules must be set.',
   ),
 };
 
-export const PolicyRulesWithSubjects = s.object('PolicyRulesWithSubjects', policyRules, {
-  rules: [hasRules],
-  description:
-    'Matches requests by who sends them and what they ask for: at least one subject, and at least one resource or non-resource rule, must match.',
-});
+export const PolicyRulesWithSubjects = s.object(
+  'PolicyRulesWithSubjects',
+  'Matches requests by who sends them and what they ask for: at least one subject, and at least one resource or non-resource rule, must match.',
+  policyRules,
+  { rules: [hasRules] },
+);
 
 function hasRules({ resourceRules, nonResourceRules }: ObjectType<typeof policyRules>): FieldError | undefined {
   return resourceRules || nonResourceRules

@@ -14,52 +14,43 @@ const methods = ['ByNamespace', 'ByUser'];
 
 const PriorityLevelConfigurationReference = s.object(
   'PriorityLevelConfigurationReference',
-  { name: s.string({ zero: true, description: 'Name of the PriorityLevelConfiguration. Required.' }) },
-  {
-    zero: true,
-    description:
-      'The priority level that matching requests are assigned to. If it does not exist, the FlowSchema is ignored.',
-    rules: [namesLevel],
-  },
+  'The priority level that matching requests are assigned to. If it does not exist, the FlowSchema is ignored.',
+  { name: s.string('Name of the PriorityLevelConfiguration. Required.', { zero: true }) },
+  { zero: true, rules: [namesLevel] },
 );
 
 const FlowDistinguisherMethod = s.object(
   'FlowDistinguisherMethod',
+  'How matching requests are divided into flows. Without it all of them form one flow.',
   {
-    type: s.string({
-      zero: true,
-      description: '`ByUser` makes each user a flow, `ByNamespace` each namespace. Required.',
-    }),
+    type: s.string('`ByUser` makes each user a flow, `ByNamespace` each namespace. Required.', { zero: true }),
   },
-  {
-    description: 'How matching requests are divided into flows. Without it all of them form one flow.',
-    rules: [knownMethod],
-  },
+  { rules: [knownMethod] },
 );
 
 const fields = {
   spec: s.object(
     'FlowSchemaSpec',
+    'Which requests the schema applies to, and what it does with them.',
     {
-      matchingPrecedence: s.int32({
-        omitZero: true,
-        default: 1000,
-        description:
-          'Order in which FlowSchemas are compared with a request: the one with the lowest number that matches is chosen. From 1 to 10000; defaults to 1000. 1 is reserved for the schema `exempt`.',
-        rules: [precedence],
-      }),
+      matchingPrecedence: s.int32(
+        'Order in which FlowSchemas are compared with a request: the one with the lowest number that matches is chosen. From 1 to 10000; defaults to 1000. 1 is reserved for the schema `exempt`.',
+        { omitZero: true, default: 1000, rules: [precedence] },
+      ),
       distinguisherMethod: FlowDistinguisherMethod,
       priorityLevelConfiguration: PriorityLevelConfigurationReference,
-      rules: s.list(PolicyRulesWithSubjects, {
-        description: 'Which requests match: those that match at least one of these rules. Without rules, none.',
-      }),
+      rules: s.list(
+        PolicyRulesWithSubjects,
+        'Which requests match: those that match at least one of these rules. Without rules, none.',
+      ),
     },
-    { default: {}, description: 'Which requests the schema applies to, and what it does with them.' },
+    { default: {} },
   ),
   status: s.object(
     'FlowSchemaStatus',
+    'Most recently observed state of the FlowSchema.',
     { conditions: conditionsOf('FlowSchema') },
-    { default: {}, description: 'Most recently observed state of the FlowSchema.' },
+    { default: {} },
   ),
 };
 

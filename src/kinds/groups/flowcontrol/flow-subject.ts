@@ -10,43 +10,27 @@ type SubjectKind = keyof typeof kinds;
 const kindNames = Object.keys(kinds) as SubjectKind[];
 
 const subject = {
-  kind: s.string({
+  kind: s.string('`User`, `Group` or `ServiceAccount`. The field of the same name must be set, and no other.', {
     zero: true,
-    description: '`User`, `Group` or `ServiceAccount`. The field of the same name must be set, and no other.',
   }),
-  user: s.object(
-    'UserSubject',
-    { name: s.string({ zero: true, description: 'Name of the user, or `*` for every user. Required.' }) },
-    { description: 'Matches requests by user name.' },
-  ),
-  group: s.object(
-    'GroupSubject',
-    {
-      name: s.string({
-        zero: true,
-        description:
-          'Name of the group, or `*` for every group. system:authenticated and system:unauthenticated together cover all requests. Required.',
-      }),
-    },
-    { description: 'Matches requests by a group of the user.' },
-  ),
-  serviceAccount: s.object(
-    'ServiceAccountSubject',
-    {
-      namespace: s.string({ zero: true, description: 'Namespace of the service account. Required.' }),
-      name: s.string({
-        zero: true,
-        description: 'Name of the service account, or `*` for every account of the namespace. Required.',
-      }),
-    },
-    { description: 'Matches requests by service account.' },
-  ),
+  user: s.object('UserSubject', 'Matches requests by user name.', {
+    name: s.string('Name of the user, or `*` for every user. Required.', { zero: true }),
+  }),
+  group: s.object('GroupSubject', 'Matches requests by a group of the user.', {
+    name: s.string(
+      'Name of the group, or `*` for every group. system:authenticated and system:unauthenticated together cover all requests. Required.',
+      { zero: true },
+    ),
+  }),
+  serviceAccount: s.object('ServiceAccountSubject', 'Matches requests by service account.', {
+    namespace: s.string('Namespace of the service account. Required.', { zero: true }),
+    name: s.string('Name of the service account, or `*` for every account of the namespace. Required.', { zero: true }),
+  }),
 };
 type Subject = ObjectType<typeof subject>;
 
-export const FlowSubject = s.object('Subject', subject, {
+export const FlowSubject = s.object('Subject', 'A user, group or service account that sends requests.', subject, {
   rules: [fitsItsKind],
-  description: 'A user, group or service account that sends requests.',
 });
 
 function fitsItsKind(subject: Subject): FieldError[] {

@@ -9,41 +9,38 @@ const MAX_QUEUES = 10_000_000;
 const MAX_ENTROPY_BITS = 60;
 
 const queuing = {
-  queues: s.int32({
-    omitZero: true,
-    default: 64,
-    description:
-      'Number of queues of the priority level. More queues mean fewer flows per queue, so that a busy flow delays fewer others. From 1 to 10000000; defaults to 64.',
-  }),
-  handSize: s.int32({
-    omitZero: true,
-    default: 8,
-    description:
-      'Number of queues that are picked for each flow; a request joins the shortest of them. Must not exceed queues; defaults to 8.',
-  }),
-  queueLengthLimit: s.int32({
-    omitZero: true,
-    default: 50,
-    description:
-      'Maximum number of requests waiting in a queue. Further ones are rejected. Must be positive; defaults to 50.',
-  }),
+  queues: s.int32(
+    'Number of queues of the priority level. More queues mean fewer flows per queue, so that a busy flow delays fewer others. From 1 to 10000000; defaults to 64.',
+    { omitZero: true, default: 64 },
+  ),
+  handSize: s.int32(
+    'Number of queues that are picked for each flow; a request joins the shortest of them. Must not exceed queues; defaults to 8.',
+    { omitZero: true, default: 8 },
+  ),
+  queueLengthLimit: s.int32(
+    'Maximum number of requests waiting in a queue. Further ones are rejected. Must be positive; defaults to 50.',
+    { omitZero: true, default: 50 },
+  ),
 };
 
 const response = {
-  type: s.string({
+  type: s.string('`Queue` makes excess requests wait, `Reject` answers them with status 429 at once. Required.', {
     zero: true,
-    description: '`Queue` makes excess requests wait, `Reject` answers them with status 429 at once. Required.',
   }),
-  queuing: s.object('QueuingConfiguration', queuing, {
-    description: 'How excess requests wait. Required when type is Queue; otherwise it must not be set.',
-    rules: [fitsTogether],
-  }),
+  queuing: s.object(
+    'QueuingConfiguration',
+    'How excess requests wait. Required when type is Queue; otherwise it must not be set.',
+    queuing,
+    { rules: [fitsTogether] },
+  ),
 };
 
-export const LimitResponse = s.object('LimitResponse', response, {
-  rules: [typeAndContent],
-  description: 'What happens to requests that exceed the concurrency limit of their priority level.',
-});
+export const LimitResponse = s.object(
+  'LimitResponse',
+  'What happens to requests that exceed the concurrency limit of their priority level.',
+  response,
+  { rules: [typeAndContent] },
+);
 
 function typeAndContent({ type, queuing: queues }: ObjectType<typeof response>): FieldError | undefined {
   switch (type) {

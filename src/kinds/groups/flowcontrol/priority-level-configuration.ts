@@ -18,66 +18,54 @@ const notNegative =
     value < 0 ? invalid('', value, words) : undefined;
 
 const shares = { rules: [notNegative('must be a non-negative integer')] };
-const lendablePercent = s.int32({
-  min: 0,
-  max: 100,
-  default: 0,
-  description:
-    "Percentage of the level's seats that other levels may borrow while it does not use them. From 0 to 100; defaults to 0.",
-});
+const lendablePercent = s.int32(
+  "Percentage of the level's seats that other levels may borrow while it does not use them. From 0 to 100; defaults to 0.",
+  { min: 0, max: 100, default: 0 },
+);
 
 const spec = {
-  type: s.string({
-    zero: true,
-    description:
-      '`Limited` applies the limits in `limited`; `Exempt` never delays or rejects requests. Required; only the built-in level `exempt` is Exempt.',
-  }),
+  type: s.string(
+    '`Limited` applies the limits in `limited`; `Exempt` never delays or rejects requests. Required; only the built-in level `exempt` is Exempt.',
+    { zero: true },
+  ),
   limited: s.object(
     'LimitedPriorityLevelConfiguration',
+    'Limits of the priority level. Must be set if and only if type is Limited.',
     {
-      nominalConcurrencyShares: s.int32({
-        ...shares,
-        default: 30,
-        description:
-          "Weight of the level when the server's total concurrency is divided into seats: each level gets its share of the sum over all levels. Must not be negative; defaults to 30.",
-      }),
-      limitResponse: s.use(LimitResponse, {
-        default: {},
-        description: 'What happens to requests when all seats are taken.',
-      }),
+      nominalConcurrencyShares: s.int32(
+        "Weight of the level when the server's total concurrency is divided into seats: each level gets its share of the sum over all levels. Must not be negative; defaults to 30.",
+        { ...shares, default: 30 },
+      ),
+      limitResponse: s.use(LimitResponse, 'What happens to requests when all seats are taken.', { default: {} }),
       lendablePercent,
-      borrowingLimitPercent: s.int32({
-        description:
-          'How many seats the level may borrow from others, as a percentage of its own seats. Must not be negative; without it there is no limit.',
-        rules: [notNegative('if specified, must be a non-negative integer')],
-      }),
+      borrowingLimitPercent: s.int32(
+        'How many seats the level may borrow from others, as a percentage of its own seats. Must not be negative; without it there is no limit.',
+        { rules: [notNegative('if specified, must be a non-negative integer')] },
+      ),
     },
-    { description: 'Limits of the priority level. Must be set if and only if type is Limited.' },
   ),
   exempt: s.object(
     'ExemptPriorityLevelConfiguration',
+    'Seats that an exempt level lends to others. May be set only if type is Exempt.',
     {
-      nominalConcurrencyShares: s.int32({
-        ...shares,
-        default: 0,
-        description:
-          'Weight of the level when seats are divided. It does not limit the level itself, but its unused seats can be lent. Must not be negative; defaults to 0.',
-      }),
+      nominalConcurrencyShares: s.int32(
+        'Weight of the level when seats are divided. It does not limit the level itself, but its unused seats can be lent. Must not be negative; defaults to 0.',
+        { ...shares, default: 0 },
+      ),
       lendablePercent,
     },
-    { description: 'Seats that an exempt level lends to others. May be set only if type is Exempt.' },
   ),
 };
 
 const fields = {
-  spec: s.object('PriorityLevelConfigurationSpec', spec, {
+  spec: s.object('PriorityLevelConfigurationSpec', 'Whether and how the requests of the level are limited.', spec, {
     default: {},
-    description: 'Whether and how the requests of the level are limited.',
   }),
   status: s.object(
     'PriorityLevelConfigurationStatus',
+    'Most recently observed state of the priority level.',
     { conditions: conditionsOf('PriorityLevelConfiguration') },
-    { default: {}, description: 'Most recently observed state of the priority level.' },
+    { default: {} },
   ),
 };
 

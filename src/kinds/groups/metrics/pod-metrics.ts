@@ -3,14 +3,10 @@ import { s } from '../../../schema/builders.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { measured, usage, usageColumns, ZERO } from './usage.ts';
 
-const ContainerMetrics = s.object(
-  'ContainerMetrics',
-  {
-    name: s.string({ zero: true, description: 'Name of the container.' }),
-    usage,
-  },
-  { description: 'Usage of one container.' },
-);
+const ContainerMetrics = s.object('ContainerMetrics', 'Usage of one container.', {
+  name: s.string('Name of the container.', { zero: true }),
+  usage,
+});
 
 /** Resource usage of the containers of a pod. It is measured on request and never stored. */
 export const PodMetrics = defineKind({
@@ -24,10 +20,11 @@ export const PodMetrics = defineKind({
   verbs: ['get', 'list'],
   fields: {
     ...measured,
-    containers: s.list(ContainerMetrics, {
-      required: true,
-      description: 'Usage of each running container of the pod, all measured over the same window.',
-    }),
+    containers: s.list(
+      ContainerMetrics,
+      'Usage of each running container of the pod, all measured over the same window.',
+      { required: true },
+    ),
   },
   columns: usageColumns(({ containers = [] }, resource) =>
     containers

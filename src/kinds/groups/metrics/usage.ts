@@ -5,15 +5,15 @@ import { type Column, name, type Sparse, text } from '../../columns/column.ts';
 import type { KubeObject } from '../../kind.ts';
 
 export const measured = {
-  timestamp: s.time({ required: true, description: 'End of the period the usage was measured over.' }),
-  window: s.duration({ required: true, description: 'Length of the period the usage was measured over.' }),
+  timestamp: s.time('End of the period the usage was measured over.', { required: true }),
+  window: s.duration('Length of the period the usage was measured over.', { required: true }),
 };
 
-export const usage = s.map(s.quantity(), {
-  required: true,
-  description:
-    'Usage by resource: `cpu` in cores, averaged over the window, and `memory` in bytes, as the working set at its end.',
-});
+export const usage = s.map(
+  s.quantity(),
+  'Usage by resource: `cpu` in cores, averaged over the window, and `memory` in bytes, as the working set at its end.',
+  { required: true },
+);
 
 interface Measured extends KubeObject {
   window: string;

@@ -8,36 +8,34 @@ import { TypedLocalObjectReference } from '../../shapes/meta/references.ts';
 
 const ServiceBackendPort = s.object(
   'ServiceBackendPort',
+  'The port of the Service, by name or by number. Exactly one is required.',
   {
-    name: s.string({ omitZero: true, description: 'Name of a port of the Service. Cannot be combined with number.' }),
-    number: s.int32({
-      omitZero: true,
-      description: 'Number of a port of the Service, such as 80. Cannot be combined with name.',
-    }),
+    name: s.string('Name of a port of the Service. Cannot be combined with number.', { omitZero: true }),
+    number: s.int32('Number of a port of the Service, such as 80. Cannot be combined with name.', { omitZero: true }),
   },
-  { default: {}, atomic: true, description: 'The port of the Service, by name or by number. Exactly one is required.' },
+  { default: {}, atomic: true },
 );
 
 const IngressServiceBackend = s.object(
   'IngressServiceBackend',
+  'Sends traffic to a port of a Service. Cannot be combined with resource.',
   {
-    name: s.string({ zero: true, description: 'Name of a Service in the namespace of the Ingress. Required.' }),
+    name: s.string('Name of a Service in the namespace of the Ingress. Required.', { zero: true }),
     port: ServiceBackendPort,
   },
-  { description: 'Sends traffic to a port of a Service. Cannot be combined with resource.' },
 );
 type IngressServiceBackend = TypeOf<typeof IngressServiceBackend>;
 
 export const IngressBackend = s.object(
   'IngressBackend',
+  'Where traffic is sent to. Exactly one of service and resource must be set.',
   {
     service: IngressServiceBackend,
-    resource: s.use(TypedLocalObjectReference, {
-      description:
-        'Sends traffic to another object in the namespace of the Ingress, of a kind that the controller supports. Cannot be combined with service.',
-    }),
+    resource: s.use(
+      TypedLocalObjectReference,
+      'Sends traffic to another object in the namespace of the Ingress, of a kind that the controller supports. Cannot be combined with service.',
+    ),
   },
-  { description: 'Where traffic is sent to. Exactly one of service and resource must be set.' },
 );
 export type IngressBackend = TypeOf<typeof IngressBackend>;
 

@@ -10,33 +10,22 @@ const MAX_CONTROLLER_BYTES = 250;
 const scopes = ['Cluster', 'Namespace'];
 
 const parameters = {
-  apiGroup: s.string({ description: 'API group of the object. Empty means the core group.' }),
-  kind: s.string({
-    zero: true,
-    required: true,
-    rules: [matches(pathSegment)],
-    description: 'Kind of the object. Required.',
-  }),
-  name: s.string({
-    zero: true,
-    required: true,
-    rules: [matches(pathSegment)],
-    description: 'Name of the object. Required.',
-  }),
-  scope: s.string({
-    default: 'Cluster',
-    description:
-      'Whether the object is cluster-scoped (`Cluster`) or in a namespace (`Namespace`). Defaults to Cluster.',
-  }),
-  namespace: s.string({
-    description: 'Namespace of the object. Required for scope Namespace; must not be set for scope Cluster.',
-  }),
+  apiGroup: s.string('API group of the object. Empty means the core group.'),
+  kind: s.string('Kind of the object. Required.', { zero: true, required: true, rules: [matches(pathSegment)] }),
+  name: s.string('Name of the object. Required.', { zero: true, required: true, rules: [matches(pathSegment)] }),
+  scope: s.string(
+    'Whether the object is cluster-scoped (`Cluster`) or in a namespace (`Namespace`). Defaults to Cluster.',
+    { default: 'Cluster' },
+  ),
+  namespace: s.string('Namespace of the object. Required for scope Namespace; must not be set for scope Cluster.'),
 };
 
-const IngressClassParametersReference = s.object('IngressClassParametersReference', parameters, {
-  rules: [reference],
-  description: 'An object with further settings of a class.',
-});
+const IngressClassParametersReference = s.object(
+  'IngressClassParametersReference',
+  'An object with further settings of a class.',
+  parameters,
+  { rules: [reference] },
+);
 
 /** A class of Ingresses, and the controller that implements it. */
 export const IngressClass = defineKind({
@@ -50,24 +39,27 @@ export const IngressClass = defineKind({
   fields: {
     spec: s.object(
       'IngressClassSpec',
+      'The controller of the class and its settings.',
       {
-        controller: s.string({
-          omitZero: true,
-          required: true,
-          immutable: true,
-          description:
-            'Name of the controller that implements the class, as a domain-prefixed path of at most 250 characters such as example.com/ingress-controller. Required; cannot be changed.',
-          rules: [
-            (name: string) =>
-              Buffer.byteLength(name) > MAX_CONTROLLER_BYTES ? tooLong('', MAX_CONTROLLER_BYTES) : undefined,
-            matches(domainPrefixedPath),
-          ],
-        }),
-        parameters: s.use(IngressClassParametersReference, {
-          description: 'Object with further settings for the controller, such as a custom resource of its own.',
-        }),
+        controller: s.string(
+          'Name of the controller that implements the class, as a domain-prefixed path of at most 250 characters such as example.com/ingress-controller. Required; cannot be changed.',
+          {
+            omitZero: true,
+            required: true,
+            immutable: true,
+            rules: [
+              (name: string) =>
+                Buffer.byteLength(name) > MAX_CONTROLLER_BYTES ? tooLong('', MAX_CONTROLLER_BYTES) : undefined,
+              matches(domainPrefixedPath),
+            ],
+          },
+        ),
+        parameters: s.use(
+          IngressClassParametersReference,
+          'Object with further settings for the controller, such as a custom resource of its own.',
+        ),
       },
-      { default: {}, description: 'The controller of the class and its settings.' },
+      { default: {} },
     ),
   },
   generation: true,

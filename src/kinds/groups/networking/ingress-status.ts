@@ -5,51 +5,43 @@ import { dnsSubdomain } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import { ipFamily, ipProblems } from '../../shapes/meta/addresses/ip-address.ts';
 
-const IngressPortStatus = s.object(
-  'IngressPortStatus',
-  {
-    port: s.int32({ zero: true, description: 'Port number of the load balancer.' }),
-    protocol: s.string({ zero: true, description: 'Protocol of the port: TCP, UDP or SCTP.' }),
-    error: s.string({
-      description:
-        'Reason why the port does not work, in one CamelCase word, with a domain prefix unless it is a built-in one.',
-    }),
-  },
-  { description: 'State of a port of a load balancer.' },
-);
+const IngressPortStatus = s.object('IngressPortStatus', 'State of a port of a load balancer.', {
+  port: s.int32('Port number of the load balancer.', { zero: true }),
+  protocol: s.string('Protocol of the port: TCP, UDP or SCTP.', { zero: true }),
+  error: s.string(
+    'Reason why the port does not work, in one CamelCase word, with a domain prefix unless it is a built-in one.',
+  ),
+});
 
 const IngressLoadBalancerIngress = s.object(
   'IngressLoadBalancerIngress',
+  'An address or name under which a load balancer is reached.',
   {
-    ip: s.string({
+    ip: s.string('IP address of the load balancer, where it is reached by address.', {
       omitZero: true,
       rules: [matches(ipProblems)],
-      description: 'IP address of the load balancer, where it is reached by address.',
     }),
-    hostname: s.string({
+    hostname: s.string('DNS name of the load balancer, where it is reached by name.', {
       omitZero: true,
       rules: [matches(dnsSubdomain), isDnsName],
-      description: 'DNS name of the load balancer, where it is reached by name.',
     }),
-    ports: s.list(IngressPortStatus, { description: 'State of each port of the load balancer.' }),
+    ports: s.list(IngressPortStatus, 'State of each port of the load balancer.'),
   },
-  { description: 'An address or name under which a load balancer is reached.' },
 );
 
 export const IngressStatus = s.object(
   'IngressStatus',
+  'Most recently observed state of an Ingress, written by its controller.',
   {
     loadBalancer: s.object(
       'IngressLoadBalancerStatus',
+      'State of the load balancer.',
       {
-        ingress: s.list(IngressLoadBalancerIngress, {
-          description: 'Addresses and names under which the load balancer is reached.',
-        }),
+        ingress: s.list(IngressLoadBalancerIngress, 'Addresses and names under which the load balancer is reached.'),
       },
-      { default: {}, description: 'State of the load balancer.' },
+      { default: {} },
     ),
   },
-  { description: 'Most recently observed state of an Ingress, written by its controller.' },
 );
 
 export function isDnsName(host: string): FieldError | undefined {

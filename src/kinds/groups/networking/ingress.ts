@@ -13,89 +13,60 @@ import { CLASS_ANNOTATION, keepHostTimes, startHostTimes } from './ingress-host-
 import { IngressStatus, isDnsName } from './ingress-status.ts';
 
 const pathFields = {
-  path: s.string({
-    omitZero: true,
-    description:
-      'Path to compare with that of the request, interpreted as pathType says. Must start with a slash; required for Exact and Prefix.',
-  }),
-  pathType: s.enum(['Exact', 'ImplementationSpecific', 'Prefix'], {
-    required: 'pathType must be specified',
-    description:
-      '`Exact` matches the same path only, case-sensitively; `Prefix` matches path elements from the start, so that /a matches /a/b but not /ab; `ImplementationSpecific` leaves the interpretation to the controller. Required.',
-  }),
-  backend: s.use(IngressBackend, { zero: true, description: 'Where matching requests are sent to.' }),
+  path: s.string(
+    'Path to compare with that of the request, interpreted as pathType says. Must start with a slash; required for Exact and Prefix.',
+    { omitZero: true },
+  ),
+  pathType: s.enum(
+    ['Exact', 'ImplementationSpecific', 'Prefix'],
+    '`Exact` matches the same path only, case-sensitively; `Prefix` matches path elements from the start, so that /a matches /a/b but not /ab; `ImplementationSpecific` leaves the interpretation to the controller. Required.',
+    { required: 'pathType must be specified' },
+  ),
+  backend: s.use(IngressBackend, 'Where matching requests are sent to.', { zero: true }),
 };
 
-const HTTPIngressRuleValue = s.object(
-  'HTTPIngressRuleValue',
-  {
-    paths: s.list(
-      s.object('HTTPIngressPath', pathFields, {
-        rules: [path],
-        description: 'Sends requests for a path to a backend.',
-      }),
-      {
-        required: true,
-        description: 'Paths and their backends. At least one is required; if several match, the longest one wins.',
-      },
-    ),
-  },
-  { description: "Backends by path, for requests to the rule's host." },
-);
+const HTTPIngressRuleValue = s.object('HTTPIngressRuleValue', "Backends by path, for requests to the rule's host.", {
+  paths: s.list(
+    s.object('HTTPIngressPath', 'Sends requests for a path to a backend.', pathFields, { rules: [path] }),
+    'Paths and their backends. At least one is required; if several match, the longest one wins.',
+    { required: true },
+  ),
+});
 
-const IngressRule = s.object(
-  'IngressRule',
-  {
-    host: s.string({
-      omitZero: true,
-      description:
-        'Host name that requests must be for. `*.example.com` matches exactly one label in place of the star; IP addresses and ports are not allowed. Without it the rule applies to all hosts.',
-      rules: [isDnsName, matches(hostProblems)],
-    }),
-    http: HTTPIngressRuleValue,
-  },
-  { description: 'Routes requests for a host.' },
-);
+const IngressRule = s.object('IngressRule', 'Routes requests for a host.', {
+  host: s.string(
+    'Host name that requests must be for. `*.example.com` matches exactly one label in place of the star; IP addresses and ports are not allowed. Without it the rule applies to all hosts.',
+    { omitZero: true, rules: [isDnsName, matches(hostProblems)] },
+  ),
+  http: HTTPIngressRuleValue,
+});
 
-const IngressTLS = s.object(
-  'IngressTLS',
-  {
-    hosts: s.list(s.string({ rules: [matches(hostProblems)] }), {
-      description:
-        'Host names the certificate is used for. They should match the names in the certificate. Without any, it is used for all hosts.',
-    }),
-    secretName: s.string({
-      omitZero: true,
-      description:
-        'Name of a Secret of type kubernetes.io/tls with the certificate and its private key, in the namespace of the Ingress.',
-      rules: [matches(dnsSubdomain)],
-    }),
-  },
-  { description: 'A TLS certificate and the hosts it is for.' },
-);
+const IngressTLS = s.object('IngressTLS', 'A TLS certificate and the hosts it is for.', {
+  hosts: s.list(
+    s.string({ rules: [matches(hostProblems)] }),
+    'Host names the certificate is used for. They should match the names in the certificate. Without any, it is used for all hosts.',
+  ),
+  secretName: s.string(
+    'Name of a Secret of type kubernetes.io/tls with the certificate and its private key, in the namespace of the Ingress.',
+    { omitZero: true, rules: [matches(dnsSubdomain)] },
+  ),
+});
 
 const specFields = {
-  defaultBackend: s.use(IngressBackend, {
-    description: 'Backend for requests that no rule matches. Required if there are no rules.',
+  defaultBackend: s.use(IngressBackend, 'Backend for requests that no rule matches. Required if there are no rules.', {
     rules: [backendProblems],
   }),
-  rules: s.list(IngressRule, {
-    description: 'Routing by host and path. Without rules, all requests go to defaultBackend.',
-  }),
-  tls: s.list(IngressTLS, {
-    description: 'Certificates for HTTPS, chosen by host name. Without any, only HTTP is served.',
-  }),
-  ingressClassName: s.string({
-    description:
-      "Name of the IngressClass that implements this Ingress. Without it, the cluster's default class is used. Cannot be combined with the annotation kubernetes.io/ingress.class at creation.",
-  }),
+  rules: s.list(IngressRule, 'Routing by host and path. Without rules, all requests go to defaultBackend.'),
+  tls: s.list(IngressTLS, 'Certificates for HTTPS, chosen by host name. Without any, only HTTP is served.'),
+  ingressClassName: s.string(
+    "Name of the IngressClass that implements this Ingress. Without it, the cluster's default class is used. Cannot be combined with the annotation kubernetes.io/ingress.class at creation.",
+  ),
 };
 
 const fields = {
-  spec: s.object('IngressSpec', specFields, { default: {}, rules: [hasBackend], description: 'Desired routing.' }),
-  status: s.use(IngressStatus, {
+  spec: s.object('IngressSpec', 'Desired routing.', specFields, { default: {}, rules: [hasBackend] }),
+  status: s.use(IngressStatus, 'Most recently observed state of the Ingress, written by its controller.', {
     default: {},
-    description: 'Most recently observed state of the Ingress, written by its controller.',
   }),
 };
 

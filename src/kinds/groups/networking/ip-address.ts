@@ -6,34 +6,22 @@ import { NONE, name, type Sparse } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { canonicalIpProblems } from '../../shapes/meta/addresses/canonical-ip.ts';
 
-const ParentReference = s.object(
-  'ParentReference',
-  {
-    group: s.string({
-      omitZero: true,
-      description: 'API group of the object. Empty means the core group.',
-      rules: [matches(dnsSubdomain)],
-    }),
-    resource: s.string({
-      omitZero: true,
-      required: true,
-      description: 'Resource of the object, by plural name, such as services. Required.',
-      rules: [matches(pathSegment)],
-    }),
-    name: s.string({
-      omitZero: true,
-      required: true,
-      rules: [matches(pathSegment)],
-      description: 'Name of the object. Required.',
-    }),
-    namespace: s.string({
-      omitZero: true,
-      rules: [matches(pathSegment)],
-      description: 'Namespace of the object. Empty for cluster-scoped objects.',
-    }),
-  },
-  { description: 'Names the object an address is allocated to.' },
-);
+const ParentReference = s.object('ParentReference', 'Names the object an address is allocated to.', {
+  group: s.string('API group of the object. Empty means the core group.', {
+    omitZero: true,
+    rules: [matches(dnsSubdomain)],
+  }),
+  resource: s.string('Resource of the object, by plural name, such as services. Required.', {
+    omitZero: true,
+    required: true,
+    rules: [matches(pathSegment)],
+  }),
+  name: s.string('Name of the object. Required.', { omitZero: true, required: true, rules: [matches(pathSegment)] }),
+  namespace: s.string('Namespace of the object. Empty for cluster-scoped objects.', {
+    omitZero: true,
+    rules: [matches(pathSegment)],
+  }),
+});
 
 export const IP_FAMILY_LABEL = 'ipaddress.kubernetes.io/ip-family';
 export const IP_MANAGER_LABEL = 'ipaddress.kubernetes.io/managed-by';
@@ -53,14 +41,15 @@ export const IPAddress = defineKind({
   fields: {
     spec: s.object(
       'IPAddressSpec',
+      'What the address is used for.',
       {
-        parentRef: s.use(ParentReference, {
-          required: true,
-          immutable: true,
-          description: 'The object the address is allocated to, usually a Service. Required; cannot be changed.',
-        }),
+        parentRef: s.use(
+          ParentReference,
+          'The object the address is allocated to, usually a Service. Required; cannot be changed.',
+          { required: true, immutable: true },
+        ),
       },
-      { zero: true, description: 'What the address is used for.' },
+      { zero: true },
     ),
   },
   name: canonicalIpProblems,

@@ -14,77 +14,65 @@ import { cidrWarnings } from '../../warnings/addresses.ts';
 const policyTypes = ['Ingress', 'Egress'];
 
 const port = {
-  protocol: s.enum(['TCP', 'UDP', 'SCTP'], {
+  protocol: s.enum(['TCP', 'UDP', 'SCTP'], 'Protocol of the traffic: TCP, UDP or SCTP. Defaults to TCP.', {
     default: 'TCP',
-    description: 'Protocol of the traffic: TCP, UDP or SCTP. Defaults to TCP.',
   }),
-  port: s.intOrString({
-    description: 'Port number, or the name of a container port. Without it all ports of the protocol match.',
+  port: s.intOrString('Port number, or the name of a container port. Without it all ports of the protocol match.', {
     rules: [portNumberOrName],
   }),
-  endPort: s.int32({
-    description: 'Last port of a range that starts at port. Requires a numeric port, and must not be lower.',
-  }),
+  endPort: s.int32('Last port of a range that starts at port. Requires a numeric port, and must not be lower.'),
 };
 
 const block = {
-  cidr: s.string({
+  cidr: s.string('Address range in CIDR notation, such as 192.168.1.0/24 or 2001:db8::/64. Required.', {
     zero: true,
     required: true,
-    description: 'Address range in CIDR notation, such as 192.168.1.0/24 or 2001:db8::/64. Required.',
   }),
-  except: s.list(s.string(), { description: 'Ranges inside cidr that do not match.' }),
+  except: s.list(s.string(), 'Ranges inside cidr that do not match.'),
 };
 
 const peer = {
-  podSelector: s.use(LabelSelector, {
-    description:
-      "Pods by their labels: in the policy's own namespace, or in the namespaces that namespaceSelector selects. An empty selector matches all pods.",
-  }),
-  namespaceSelector: s.use(LabelSelector, {
-    description:
-      'Namespaces by their labels: all their pods, or those that podSelector selects. An empty selector matches all namespaces.',
-  }),
-  ipBlock: s.object('IPBlock', block, {
-    description:
-      'Range of IP addresses, usually outside the cluster. Cannot be combined with podSelector or namespaceSelector.',
-    rules: [blockIsValid],
-  }),
+  podSelector: s.use(
+    LabelSelector,
+    "Pods by their labels: in the policy's own namespace, or in the namespaces that namespaceSelector selects. An empty selector matches all pods.",
+  ),
+  namespaceSelector: s.use(
+    LabelSelector,
+    'Namespaces by their labels: all their pods, or those that podSelector selects. An empty selector matches all namespaces.',
+  ),
+  ipBlock: s.object(
+    'IPBlock',
+    'Range of IP addresses, usually outside the cluster. Cannot be combined with podSelector or namespaceSelector.',
+    block,
+    { rules: [blockIsValid] },
+  ),
 };
 
-const NetworkPolicyPeer = s.object('NetworkPolicyPeer', peer, {
+const NetworkPolicyPeer = s.object('NetworkPolicyPeer', 'Pods or addresses at the other end of the traffic.', peer, {
   rules: [peerIsValid],
-  description: 'Pods or addresses at the other end of the traffic.',
 });
 
 const ports = s.list(
-  s.object('NetworkPolicyPort', port, {
-    rules: [portRange],
-    description: 'A port, or a range of ports, that traffic may use.',
-  }),
-  {
-    description: 'Destination ports the rule allows. Without any, all ports are allowed.',
-  },
+  s.object('NetworkPolicyPort', 'A port, or a range of ports, that traffic may use.', port, { rules: [portRange] }),
+  'Destination ports the rule allows. Without any, all ports are allowed.',
 );
 
 const IngressRule = s.object(
   'NetworkPolicyIngressRule',
+  'Allows incoming traffic that matches both its ports and its sources.',
   {
     ports,
-    from: s.list(NetworkPolicyPeer, { description: 'Sources the rule allows. Without any, all sources are allowed.' }),
+    from: s.list(NetworkPolicyPeer, 'Sources the rule allows. Without any, all sources are allowed.'),
   },
-  { description: 'Allows incoming traffic that matches both its ports and its sources.' },
 );
 
 const EgressRule = s.object(
   'NetworkPolicyEgressRule',
+  'Allows outgoing traffic that matches both its ports and its destinations.',
   {
     ports,
-    to: s.list(NetworkPolicyPeer, {
-      description: 'Destinations the rule allows. Without any, all destinations are allowed.',
-    }),
+    to: s.list(NetworkPolicyPeer, 'Destinations the rule allows. Without any, all destinations are allowed.'),
   },
-  { description: 'Allows outgoing traffic that matches both its ports and its destinations.' },
 );
 
 /** Restricts the network traffic of pods. */
@@ -100,26 +88,31 @@ export const NetworkPolicy = defineKind({
   fields: {
     spec: s.object(
       'NetworkPolicySpec',
+      'The selected pods, and the traffic they are allowed.',
       {
-        podSelector: s.use(LabelSelector, {
-          default: {},
-          description:
-            'Pods the policy applies to, by their labels. An empty selector matches all pods of the namespace.',
-        }),
-        ingress: s.list(IngressRule, {
-          description: 'Incoming traffic that is allowed. Without any rule, a policy of type Ingress allows none.',
-        }),
-        egress: s.list(EgressRule, {
-          description: 'Outgoing traffic that is allowed. Without any rule, a policy of type Egress allows none.',
-        }),
-        policyTypes: s.list(s.string(), {
-          default: ({ egress }: { egress?: unknown }): string[] => (egress ? policyTypes : ['Ingress']),
-          description:
-            'Directions the policy restricts: `Ingress`, `Egress` or both. Defaults to Ingress, and to both if there are egress rules.',
-          rules: [knownTypes],
-        }),
+        podSelector: s.use(
+          LabelSelector,
+          'Pods the policy applies to, by their labels. An empty selector matches all pods of the namespace.',
+          { default: {} },
+        ),
+        ingress: s.list(
+          IngressRule,
+          'Incoming traffic that is allowed. Without any rule, a policy of type Ingress allows none.',
+        ),
+        egress: s.list(
+          EgressRule,
+          'Outgoing traffic that is allowed. Without any rule, a policy of type Egress allows none.',
+        ),
+        policyTypes: s.list(
+          s.string(),
+          'Directions the policy restricts: `Ingress`, `Egress` or both. Defaults to Ingress, and to both if there are egress rules.',
+          {
+            default: ({ egress }: { egress?: unknown }): string[] => (egress ? policyTypes : ['Ingress']),
+            rules: [knownTypes],
+          },
+        ),
       },
-      { default: {}, description: 'The selected pods, and the traffic they are allowed.' },
+      { default: {} },
     ),
   },
   generation: true,

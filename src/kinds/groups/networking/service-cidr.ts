@@ -10,24 +10,26 @@ import { Condition } from '../../shapes/meta/condition.ts';
 const fields = {
   spec: s.object(
     'ServiceCIDRSpec',
+    'The address ranges.',
     {
-      cidrs: s.list(s.string(), {
-        description:
-          'The ranges in CIDR notation: one, or one IPv4 and one IPv6 range. Required. Cannot be changed, except that a range of the second IP family can be added.',
-      }),
+      cidrs: s.list(
+        s.string(),
+        'The ranges in CIDR notation: one, or one IPv4 and one IPv6 range. Required. Cannot be changed, except that a range of the second IP family can be added.',
+      ),
     },
-    { default: {}, description: 'The address ranges.' },
+    { default: {} },
   ),
   status: s.object(
     'ServiceCIDRStatus',
+    'Most recently observed state of the ranges.',
     {
-      conditions: s.listMap(Condition, {
-        keys: ['type'],
-        description:
-          'Latest observations of the state of the ranges. Ready is True while addresses can be allocated from them.',
-      }),
+      conditions: s.listMap(
+        Condition,
+        'Latest observations of the state of the ranges. Ready is True while addresses can be allocated from them.',
+        { keys: ['type'] },
+      ),
     },
-    { default: {}, description: 'Most recently observed state of the ranges.' },
+    { default: {} },
   ),
 };
 

@@ -12,10 +12,10 @@ import { Toleration } from '../../shapes/pod/scheduling/toleration.ts';
 import { nodeLabelWarning } from '../../warnings/node-labels.ts';
 
 const overhead = {
-  podFixed: s.map(s.quantity(), {
-    description:
-      'Resources, by name, that running a pod consumes in addition to its containers, such as the memory of a virtual machine.',
-  }),
+  podFixed: s.map(
+    s.quantity(),
+    'Resources, by name, that running a pod consumes in addition to its containers, such as the memory of a virtual machine.',
+  ),
 };
 
 /** A container runtime configuration that pods can choose. */
@@ -28,35 +28,28 @@ export const RuntimeClass = defineKind({
     'A container runtime configuration that pods can choose with spec.runtimeClassName, for example one that isolates containers in virtual machines.',
   versions: { 'node.k8s.io/v1': {} },
   fields: {
-    handler: s.string({
-      zero: true,
-      required: true,
-      immutable: true,
-      description:
-        'Name of the configuration in the container runtime of the nodes. Must be a DNS label. Required; cannot be changed.',
-      rules: [matches(dnsLabel)],
-    }),
-    overhead: s.object('Overhead', overhead, {
-      description: 'Resources that are added to what a pod of this class requests, for scheduling and quota.',
-      rules: [amounts],
-    }),
-    scheduling: s.object(
-      'Scheduling',
-      {
-        nodeSelector: s.map(s.string(), {
-          atomic: true,
-          description:
-            'Labels of the nodes that support the class. They are merged into the nodeSelector of its pods; a pod with a conflicting one is rejected.',
-          rules: [labels],
-        }),
-        tolerations: s.list(Toleration, {
-          description:
-            'Tolerations added to the pods of the class, so that they can run on tainted nodes that support it.',
-          rules: [uniqueTolerations],
-        }),
-      },
-      { description: 'Which nodes support the class. Without it, all nodes are assumed to.' },
+    handler: s.string(
+      'Name of the configuration in the container runtime of the nodes. Must be a DNS label. Required; cannot be changed.',
+      { zero: true, required: true, immutable: true, rules: [matches(dnsLabel)] },
     ),
+    overhead: s.object(
+      'Overhead',
+      'Resources that are added to what a pod of this class requests, for scheduling and quota.',
+      overhead,
+      { rules: [amounts] },
+    ),
+    scheduling: s.object('Scheduling', 'Which nodes support the class. Without it, all nodes are assumed to.', {
+      nodeSelector: s.map(
+        s.string(),
+        'Labels of the nodes that support the class. They are merged into the nodeSelector of its pods; a pod with a conflicting one is rejected.',
+        { atomic: true, rules: [labels] },
+      ),
+      tolerations: s.list(
+        Toleration,
+        'Tolerations added to the pods of the class, so that they can run on tainted nodes that support it.',
+        { rules: [uniqueTolerations] },
+      ),
+    }),
   },
   requiresVersion: true,
   createOnUpdate: true,

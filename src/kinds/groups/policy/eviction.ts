@@ -13,9 +13,7 @@ export const Eviction = defineKind({
   versions: { 'policy/v1': {}, 'policy/v1beta1': {} },
   verbs: [],
   fields: {
-    deleteOptions: s.use(DeleteOptions, {
-      description: 'Options of the delete, such as gracePeriodSeconds and preconditions.',
-    }),
+    deleteOptions: s.use(DeleteOptions, 'Options of the delete, such as gracePeriodSeconds and preconditions.'),
   },
 });
 export type Eviction = ObjectOf<typeof Eviction>;

@@ -12,49 +12,47 @@ import { dropMarker, selectorToV1, selectorToV1beta1 } from './empty-selector.ts
 
 const V1BETA1 = 'policy/v1beta1';
 
-const amount = (description: string) => s.intOrString({ rules: [countOrPercent, notMoreThanAll], description });
+const amount = (description: string) => s.intOrString(description, { rules: [countOrPercent, notMoreThanAll] });
 
 const spec = {
   minAvailable: amount(
     'Number of selected pods that must still be available after an eviction, as a count or as a percentage of all selected pods. Cannot be combined with maxUnavailable.',
   ),
-  selector: s.use(LabelSelector, {
-    replace: true,
-    description:
-      'Label selector for the pods the budget protects, in its own namespace. An empty selector matches all pods; without one, none.',
-  }),
+  selector: s.use(
+    LabelSelector,
+    'Label selector for the pods the budget protects, in its own namespace. An empty selector matches all pods; without one, none.',
+    { replace: true },
+  ),
   maxUnavailable: amount(
     'Number of selected pods that may be unavailable after an eviction, as a count or as a percentage of all selected pods. Cannot be combined with minAvailable.',
   ),
-  unhealthyPodEvictionPolicy: s.enum(['AlwaysAllow', 'IfHealthyBudget'], {
-    description:
-      'When running pods that are not ready may be evicted: `IfHealthyBudget` only while enough other pods are ready, `AlwaysAllow` at any time. Defaults to IfHealthyBudget.',
-  }),
+  unhealthyPodEvictionPolicy: s.enum(
+    ['AlwaysAllow', 'IfHealthyBudget'],
+    'When running pods that are not ready may be evicted: `IfHealthyBudget` only while enough other pods are ready, `AlwaysAllow` at any time. Defaults to IfHealthyBudget.',
+  ),
 };
 
 /** Count that must not be negative, which policy/v1beta1 does not check. */
-const count = (description: string) => s.int32({ default: 0, rules: [notNegative], description });
+const count = (description: string) => s.int32(description, { default: 0, rules: [notNegative] });
 
 const status = {
-  observedGeneration: s.int64({
-    omitZero: true,
-    description:
-      'The metadata.generation that this status was computed from. Evictions are rejected while it is out of date.',
-  }),
-  disruptedPods: s.map(s.time(), {
-    description:
-      'Pods whose eviction was granted but which are not yet seen as deleted, with the time of the eviction. An entry that does not lead to a deletion is dropped after a while.',
-  }),
+  observedGeneration: s.int64(
+    'The metadata.generation that this status was computed from. Evictions are rejected while it is out of date.',
+    { omitZero: true },
+  ),
+  disruptedPods: s.map(
+    s.time(),
+    'Pods whose eviction was granted but which are not yet seen as deleted, with the time of the eviction. An entry that does not lead to a deletion is dropped after a while.',
+  ),
   disruptionsAllowed: count('Number of pods that may be evicted right now.'),
   currentHealthy: count('Number of selected pods that are ready.'),
   desiredHealthy: count('Number of selected pods that must stay ready.'),
   expectedPods: count('Number of pods that the budget is computed from.'),
-  conditions: s.listMap(Condition, {
-    keys: ['type'],
-    rules: [completeConditions],
-    description:
-      'Latest observations of the state of the budget. DisruptionAllowed is True while at least one eviction is allowed.',
-  }),
+  conditions: s.listMap(
+    Condition,
+    'Latest observations of the state of the budget. DisruptionAllowed is True while at least one eviction is allowed.',
+    { keys: ['type'], rules: [completeConditions] },
+  ),
 };
 
 /** Limits voluntary disruptions of a set of pods. */
@@ -72,14 +70,15 @@ export const PodDisruptionBudget = defineKind({
       fields: {
         spec: s.object(
           'PodDisruptionBudgetSpec',
+          'Which pods the budget protects, and how many of them must stay available.',
           {
             ...spec,
-            selector: s.use(LabelSelector, {
-              description:
-                'Label selector for the pods the budget protects, in its own namespace. In this version an empty selector matches no pods.',
-            }),
+            selector: s.use(
+              LabelSelector,
+              'Label selector for the pods the budget protects, in its own namespace. In this version an empty selector matches no pods.',
+            ),
           },
-          { default: {}, description: 'Which pods the budget protects, and how many of them must stay available.' },
+          { default: {} },
         ),
       },
       toHub: selectorToV1,
@@ -88,15 +87,18 @@ export const PodDisruptionBudget = defineKind({
     },
   },
   fields: {
-    spec: s.object('PodDisruptionBudgetSpec', spec, {
-      default: {},
-      rules: [minOrMax],
-      description: 'Which pods the budget protects, and how many of them must stay available.',
-    }),
-    status: s.object('PodDisruptionBudgetStatus', status, {
-      default: {},
-      description: 'Most recently observed state of the budget, written by its controller.',
-    }),
+    spec: s.object(
+      'PodDisruptionBudgetSpec',
+      'Which pods the budget protects, and how many of them must stay available.',
+      spec,
+      { default: {}, rules: [minOrMax] },
+    ),
+    status: s.object(
+      'PodDisruptionBudgetStatus',
+      'Most recently observed state of the budget, written by its controller.',
+      status,
+      { default: {} },
+    ),
   },
   requiresVersion: true,
   name: pathSegmentName,

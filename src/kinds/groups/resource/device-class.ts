@@ -14,28 +14,21 @@ const MAX_CONFIGURATIONS = 32;
 const spec = {
   selectors: DeviceSelectors,
   config: s.list(
-    s.object(
-      'DeviceClassConfiguration',
-      { opaque: OpaqueDeviceConfiguration },
-      { description: 'Configuration for devices that are allocated through the class.' },
-    ),
-    {
-      description:
-        'Configuration that is passed to the drivers of allocated devices, in addition to that of the claim. At most 32.',
-    },
+    s.object('DeviceClassConfiguration', 'Configuration for devices that are allocated through the class.', {
+      opaque: OpaqueDeviceConfiguration,
+    }),
+    'Configuration that is passed to the drivers of allocated devices, in addition to that of the claim. At most 32.',
   ),
-  extendedResourceName: s.string({
-    description:
-      'Name of an extended resource, such as example.com/gpu. Pods that request it in their resources get devices of this class without a claim of their own.',
-  }),
+  extendedResourceName: s.string(
+    'Name of an extended resource, such as example.com/gpu. Pods that request it in their resources get devices of this class without a claim of their own.',
+  ),
 };
 type Spec = ObjectType<typeof spec>;
 
 const fields = {
-  spec: s.object('DeviceClassSpec', spec, {
+  spec: s.object('DeviceClassSpec', 'Which devices belong to the class, and how they are configured.', spec, {
     zero: true,
     rules: [specRules],
-    description: 'Which devices belong to the class, and how they are configured.',
   }),
 };
 

@@ -12,14 +12,14 @@ import { deviceClaimRules } from './device-claim-rules.ts';
 const fields = {
   spec: s.object(
     'ResourceClaimTemplateSpec',
+    'The claims to create. Cannot be changed.',
     {
-      metadata: s.use(ObjectMeta, {
+      metadata: s.use(ObjectMeta, 'Labels and annotations of the claims. No other metadata is allowed.', {
         default: {},
-        description: 'Labels and annotations of the claims. No other metadata is allowed.',
       }),
-      spec: s.use(ResourceClaimSpec, { zero: true, description: 'What the claims request.' }),
+      spec: s.use(ResourceClaimSpec, 'What the claims request.', { zero: true }),
     },
-    { zero: true, immutable: true, rules: [templateRules], description: 'The claims to create. Cannot be changed.' },
+    { zero: true, immutable: true, rules: [templateRules] },
   ),
 };
 

@@ -7,11 +7,12 @@ import { sliceRules } from './resource-slice-rules.ts';
 import { resourceSliceSpec } from './resource-slice-spec.ts';
 
 const fields = {
-  spec: s.object('ResourceSliceSpec', resourceSliceSpec, {
-    zero: true,
-    rules: [sliceRules],
-    description: 'The devices, their driver and pool, and the nodes that can use them.',
-  }),
+  spec: s.object(
+    'ResourceSliceSpec',
+    'The devices, their driver and pool, and the nodes that can use them.',
+    resourceSliceSpec,
+    { zero: true, rules: [sliceRules] },
+  ),
 };
 
 export type ResourceSlice = KubeObject & ObjectType<typeof fields>;

@@ -14,23 +14,20 @@ export const systemPriorities: Readonly<Record<string, number>> = {
 };
 
 const fields = {
-  value: s.int32({
-    default: 0,
-    description:
-      'The priority of pods of this class; higher is more important. At most 1000000000 for classes of your own. Defaults to 0; cannot be changed.',
-  }),
-  globalDefault: s.boolean({
-    omitZero: true,
-    description:
-      'Whether pods without a priorityClassName get this class. Only one class can be the default. Defaults to false.',
-  }),
-  description: s.string({ omitZero: true, description: 'Free text that says which pods the class is meant for.' }),
-  preemptionPolicy: s.enum(['PreemptLowerPriority', 'Never'], {
-    default: 'PreemptLowerPriority',
-    immutable: true,
-    description:
-      '`PreemptLowerPriority` lets pending pods of this class evict pods with lower priority; with `Never` they only move ahead in the scheduling queue. Defaults to PreemptLowerPriority; cannot be changed.',
-  }),
+  value: s.int32(
+    'The priority of pods of this class; higher is more important. At most 1000000000 for classes of your own. Defaults to 0; cannot be changed.',
+    { default: 0 },
+  ),
+  globalDefault: s.boolean(
+    'Whether pods without a priorityClassName get this class. Only one class can be the default. Defaults to false.',
+    { omitZero: true },
+  ),
+  description: s.string('Free text that says which pods the class is meant for.', { omitZero: true }),
+  preemptionPolicy: s.enum(
+    ['PreemptLowerPriority', 'Never'],
+    '`PreemptLowerPriority` lets pending pods of this class evict pods with lower priority; with `Never` they only move ahead in the scheduling queue. Defaults to PreemptLowerPriority; cannot be changed.',
+    { default: 'PreemptLowerPriority', immutable: true },
+  ),
 };
 
 export type PriorityClass = KubeObject & ObjectType<typeof fields>;

@@ -8,82 +8,71 @@ import { defineKind, type KubeObject } from '../../kind.ts';
 const lifecycleModes = ['Persistent', 'Ephemeral'];
 
 const tokenRequest = {
-  audience: s.string({ zero: true, description: 'Audience of the token. Empty means the API server.' }),
-  expirationSeconds: s.int64({
-    description:
-      'Lifetime of the token in seconds, from 600 to 2^32. Without it, the default lifetime of service account tokens applies.',
-  }),
+  audience: s.string('Audience of the token. Empty means the API server.', { zero: true }),
+  expirationSeconds: s.int64(
+    'Lifetime of the token in seconds, from 600 to 2^32. Without it, the default lifetime of service account tokens applies.',
+  ),
 };
 type TokenRequest = ObjectType<typeof tokenRequest>;
 
 const spec = {
-  attachRequired: s.boolean({
-    default: true,
-    description:
-      'Whether volumes must be attached to a node, through a VolumeAttachment, before they are mounted. Defaults to true; cannot be changed.',
-  }),
-  podInfoOnMount: s.boolean({
-    default: false,
-    description:
-      'Whether the driver receives the name, namespace, UID and service account of the pod when it mounts a volume. Defaults to false.',
-  }),
-  storageCapacity: s.boolean({
-    default: false,
-    description:
-      'Whether the scheduler takes the CSIStorageCapacity objects of the driver into account when a pod needs a new volume. Defaults to false.',
-  }),
-  fsGroupPolicy: s.enum(['File', 'None', 'ReadWriteOnceWithFSType'], {
-    default: 'ReadWriteOnceWithFSType',
-    description:
-      "Whether the ownership of a volume is changed to a pod's fsGroup on mount: `File` always, `None` never, `ReadWriteOnceWithFSType` only for ReadWriteOnce volumes with a file system type. Defaults to ReadWriteOnceWithFSType.",
-  }),
+  attachRequired: s.boolean(
+    'Whether volumes must be attached to a node, through a VolumeAttachment, before they are mounted. Defaults to true; cannot be changed.',
+    { default: true },
+  ),
+  podInfoOnMount: s.boolean(
+    'Whether the driver receives the name, namespace, UID and service account of the pod when it mounts a volume. Defaults to false.',
+    { default: false },
+  ),
+  storageCapacity: s.boolean(
+    'Whether the scheduler takes the CSIStorageCapacity objects of the driver into account when a pod needs a new volume. Defaults to false.',
+    { default: false },
+  ),
+  fsGroupPolicy: s.enum(
+    ['File', 'None', 'ReadWriteOnceWithFSType'],
+    "Whether the ownership of a volume is changed to a pod's fsGroup on mount: `File` always, `None` never, `ReadWriteOnceWithFSType` only for ReadWriteOnce volumes with a file system type. Defaults to ReadWriteOnceWithFSType.",
+    { default: 'ReadWriteOnceWithFSType' },
+  ),
   tokenRequests: s.list(
-    s.object('TokenRequest', tokenRequest, { description: 'A service account token that the driver needs.' }),
+    s.object('TokenRequest', 'A service account token that the driver needs.', tokenRequest),
+    'Service account tokens of the pod that the driver receives when it mounts a volume, at most one per audience.',
+    { rules: [tokenRequestsAreValid] },
+  ),
+  volumeLifecycleModes: s.set(
+    s.string(),
+    'Kinds of volumes the driver supports: `Persistent` for PersistentVolumes, `Ephemeral` for volumes that a pod defines inline. Defaults to Persistent only; cannot be changed.',
+    { default: ['Persistent'], rules: [knownModes] },
+  ),
+  requiresRepublish: s.boolean(
+    'Whether the driver is called again periodically for mounted volumes, to refresh their content. Needed with tokenRequests, so that tokens are renewed. Defaults to false.',
+    { default: false },
+  ),
+  seLinuxMount: s.boolean(
+    'Whether volumes of the driver can be mounted with an SELinux context option, so that their files need not be relabelled one by one. Defaults to false.',
+    { default: false },
+  ),
+  nodeAllocatableUpdatePeriodSeconds: s.int64(
+    'Interval in seconds at which the number of volumes a node can take is read from the driver again, into CSINode. At least 10; without it the number is read only once.',
     {
-      description:
-        'Service account tokens of the pod that the driver receives when it mounts a volume, at most one per audience.',
-      rules: [tokenRequestsAreValid],
+      rules: [
+        (seconds: number) =>
+          seconds < 10 ? invalid('', seconds, 'must be greater than or equal to 10 seconds') : undefined,
+      ],
     },
   ),
-  volumeLifecycleModes: s.set(s.string(), {
-    default: ['Persistent'],
-    description:
-      'Kinds of volumes the driver supports: `Persistent` for PersistentVolumes, `Ephemeral` for volumes that a pod defines inline. Defaults to Persistent only; cannot be changed.',
-    rules: [knownModes],
-  }),
-  requiresRepublish: s.boolean({
-    default: false,
-    description:
-      'Whether the driver is called again periodically for mounted volumes, to refresh their content. Needed with tokenRequests, so that tokens are renewed. Defaults to false.',
-  }),
-  seLinuxMount: s.boolean({
-    default: false,
-    description:
-      'Whether volumes of the driver can be mounted with an SELinux context option, so that their files need not be relabelled one by one. Defaults to false.',
-  }),
-  nodeAllocatableUpdatePeriodSeconds: s.int64({
-    description:
-      'Interval in seconds at which the number of volumes a node can take is read from the driver again, into CSINode. At least 10; without it the number is read only once.',
-    rules: [
-      (seconds: number) =>
-        seconds < 10 ? invalid('', seconds, 'must be greater than or equal to 10 seconds') : undefined,
-    ],
-  }),
-  serviceAccountTokenInSecrets: s.boolean({
-    description:
-      'Whether the tokens of tokenRequests are passed in the secrets field of the CSI call rather than in the volume context, which is more likely to be logged. Allowed only with tokenRequests.',
-  }),
-  preventPodSchedulingIfMissing: s.boolean({
-    description: 'Not supported: the value is dropped. In Kubernetes it keeps pods away from nodes without the driver.',
-  }),
+  serviceAccountTokenInSecrets: s.boolean(
+    'Whether the tokens of tokenRequests are passed in the secrets field of the CSI call rather than in the volume context, which is more likely to be logged. Allowed only with tokenRequests.',
+  ),
+  preventPodSchedulingIfMissing: s.boolean(
+    'Not supported: the value is dropped. In Kubernetes it keeps pods away from nodes without the driver.',
+  ),
 };
 type CSIDriverSpec = ObjectType<typeof spec>;
 
 const fields = {
-  spec: s.object('CSIDriverSpec', spec, {
+  spec: s.object('CSIDriverSpec', 'Requirements and capabilities of the driver.', spec, {
     zero: true,
     rules: [tokensInSecretsNeedRequests],
-    description: 'Requirements and capabilities of the driver.',
   }),
 };
 

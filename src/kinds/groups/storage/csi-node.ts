@@ -12,56 +12,41 @@ import { csiDriverName } from '../../shapes/meta/csi-driver-name.ts';
 const MAX_NODE_ID_BYTES = 256;
 
 const driver = {
-  name: s.string({
+  name: s.string('Name of the driver, as in its CSIDriver object. Required.', {
     zero: true,
     required: true,
-    description: 'Name of the driver, as in its CSIDriver object. Required.',
     rules: [csiDriverName],
   }),
-  nodeID: s.string({
-    zero: true,
-    required: true,
-    description:
-      'How the storage system identifies the node; at most 256 characters. Required. Cannot be changed while the driver is listed.',
-    rules: [nodeId],
-  }),
-  topologyKeys: s.list(s.string(), {
-    default: [],
-    description:
-      "Keys of node labels that describe where the node is in the driver's topology, such as a zone. Cannot be changed while the driver is listed.",
-  }),
-  allocatable: s.object(
-    'VolumeNodeResources',
-    {
-      count: s.int32({
-        min: 0,
-        description:
-          'Maximum number of volumes of the driver that can be attached to the node at a time. Without it there is no limit.',
-      }),
-    },
-    { description: "How much of the driver's storage the node can use at a time." },
+  nodeID: s.string(
+    'How the storage system identifies the node; at most 256 characters. Required. Cannot be changed while the driver is listed.',
+    { zero: true, required: true, rules: [nodeId] },
   ),
+  topologyKeys: s.list(
+    s.string(),
+    "Keys of node labels that describe where the node is in the driver's topology, such as a zone. Cannot be changed while the driver is listed.",
+    { default: [] },
+  ),
+  allocatable: s.object('VolumeNodeResources', "How much of the driver's storage the node can use at a time.", {
+    count: s.int32(
+      'Maximum number of volumes of the driver that can be attached to the node at a time. Without it there is no limit.',
+      { min: 0 },
+    ),
+  }),
 };
 type Driver = ObjectType<typeof driver>;
 
 const fields = {
   spec: s.object(
     'CSINodeSpec',
+    'The drivers on the node.',
     {
       drivers: s.listMap(
-        s.object('CSINodeDriver', driver, {
-          rules: [topologyKeys],
-          description: 'A CSI driver that runs on the node.',
-        }),
-        {
-          keys: ['name'],
-          zero: true,
-          description: 'CSI drivers that run on the node. Empty if there are none.',
-          rules: [unique('name')],
-        },
+        s.object('CSINodeDriver', 'A CSI driver that runs on the node.', driver, { rules: [topologyKeys] }),
+        'CSI drivers that run on the node. Empty if there are none.',
+        { keys: ['name'], zero: true, rules: [unique('name')] },
       ),
     },
-    { zero: true, description: 'The drivers on the node.' },
+    { zero: true },
   ),
 };
 

@@ -8,25 +8,19 @@ import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { nodeSelectorWarnings } from '../../warnings/node-labels.ts';
 
 const fields = {
-  nodeTopology: s.use(LabelSelector, {
-    immutable: true,
-    description:
-      'Label selector for the nodes that can access the storage. An empty selector matches all nodes; without one, none can. Cannot be changed.',
-  }),
-  storageClassName: s.string({
-    zero: true,
-    immutable: true,
-    description: 'Name of the StorageClass. Required; cannot be changed.',
-  }),
-  capacity: s.quantity({
-    description:
-      'Storage that is available, as the driver reports it. Must not be negative. Without it, it is unknown.',
-    rules: [notNegative],
-  }),
-  maximumVolumeSize: s.quantity({
-    description:
-      'Size of the largest volume that can be created, where it is less than the capacity. Without it, it is unknown.',
-  }),
+  nodeTopology: s.use(
+    LabelSelector,
+    'Label selector for the nodes that can access the storage. An empty selector matches all nodes; without one, none can. Cannot be changed.',
+    { immutable: true },
+  ),
+  storageClassName: s.string('Name of the StorageClass. Required; cannot be changed.', { zero: true, immutable: true }),
+  capacity: s.quantity(
+    'Storage that is available, as the driver reports it. Must not be negative. Without it, it is unknown.',
+    { rules: [notNegative] },
+  ),
+  maximumVolumeSize: s.quantity(
+    'Size of the largest volume that can be created, where it is less than the capacity. Without it, it is unknown.',
+  ),
 };
 
 export type CSIStorageCapacity = KubeObject & ObjectType<typeof fields>;

@@ -11,39 +11,36 @@ import { persistentVolumeSources } from '../../shapes/volume/persistent-volume-s
 import { accessModes } from '../../shapes/volume/storage.ts';
 
 const fields = {
-  capacity: s.map(s.quantity({ thousandths: true }), { description: 'Must not be set for inline volumes.' }),
+  capacity: s.map(s.quantity({ thousandths: true }), 'Must not be set for inline volumes.'),
   ...persistentVolumeSources,
-  accessModes: s.list(s.string(), {
-    required: true,
-    rules: [accessModes],
-    description:
-      'How the volume may be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod. Required.',
-  }),
-  claimRef: s.use(ObjectReference, { atomic: false, description: 'Must not be set for inline volumes.' }),
-  persistentVolumeReclaimPolicy: s.string({
-    omitZero: true,
-    description: 'What happens to the volume when it is released. Only Retain is allowed for inline volumes.',
-  }),
-  storageClassName: s.string({ omitZero: true, description: 'Must not be set for inline volumes.' }),
-  mountOptions: s.list(s.string(), {
-    description: 'Options for the mount command, such as ro or soft. Not checked: an invalid one makes the mount fail.',
-  }),
-  volumeMode: s.string({
-    description: 'How the volume is used. Only Filesystem, the default, is allowed for inline volumes.',
-  }),
-  nodeAffinity: s.object(
-    'VolumeNodeAffinity',
-    { required: s.use(NodeSelector, { description: 'The nodes that can access the volume.' }) },
-    { description: 'Must not be set for inline volumes.' },
+  accessModes: s.list(
+    s.string(),
+    'How the volume may be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod. Required.',
+    { required: true, rules: [accessModes] },
   ),
-  volumeAttributesClassName: s.string({ description: 'Name of the VolumeAttributesClass of the volume.' }),
+  claimRef: s.use(ObjectReference, 'Must not be set for inline volumes.', { atomic: false }),
+  persistentVolumeReclaimPolicy: s.string(
+    'What happens to the volume when it is released. Only Retain is allowed for inline volumes.',
+    { omitZero: true },
+  ),
+  storageClassName: s.string('Must not be set for inline volumes.', { omitZero: true }),
+  mountOptions: s.list(
+    s.string(),
+    'Options for the mount command, such as ro or soft. Not checked: an invalid one makes the mount fail.',
+  ),
+  volumeMode: s.string('How the volume is used. Only Filesystem, the default, is allowed for inline volumes.'),
+  nodeAffinity: s.object('VolumeNodeAffinity', 'Must not be set for inline volumes.', {
+    required: s.use(NodeSelector, 'The nodes that can access the volume.'),
+  }),
+  volumeAttributesClassName: s.string('Name of the VolumeAttributesClass of the volume.'),
 };
 
-export const InlineVolumeSpec = s.object('PersistentVolumeSpec', fields, {
-  rules: [inlineVolumeRules],
-  description:
-    "A volume that is defined inline in a pod, in the form of a PersistentVolume's spec. Only CSI volumes are allowed.",
-});
+export const InlineVolumeSpec = s.object(
+  'PersistentVolumeSpec',
+  "A volume that is defined inline in a pod, in the form of a PersistentVolume's spec. Only CSI volumes are allowed.",
+  fields,
+  { rules: [inlineVolumeRules] },
+);
 
 type Spec = ObjectType<typeof fields>;
 type Source = keyof typeof persistentVolumeSources;

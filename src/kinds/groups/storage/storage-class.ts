@@ -16,44 +16,35 @@ export const StorageClass = defineKind({
     'A class of storage that PersistentVolumeClaims can request by name: which provisioner creates the volumes, and with which settings. The class annotated with storageclass.kubernetes.io/is-default-class is used for claims that name none.',
   versions: { 'storage.k8s.io/v1': {} },
   fields: {
-    provisioner: s.string({
-      zero: true,
-      required: true,
-      immutable: true,
-      description:
-        'Name of the provisioner that creates the volumes, usually a CSI driver. Required; cannot be changed.',
-      rules: [provisioner],
-    }),
-    parameters: s.map(s.string(), {
-      immutable: true,
-      description:
-        'Settings for the provisioner, as strings by name; their meaning depends on it. At most 512 entries and 256 KiB. Cannot be changed.',
-      rules: [parameters],
-    }),
-    reclaimPolicy: s.enum(['Delete', 'Retain'], {
-      default: 'Delete',
-      immutable: true,
-      description:
-        'What happens to a volume when its claim is deleted: `Delete` removes it and its data, `Retain` keeps it. Defaults to Delete; cannot be changed.',
-    }),
-    mountOptions: s.list(s.string(), {
-      description:
-        'Options for mounting the volumes of the class, such as ro or soft. Not checked: an invalid one makes the mount fail.',
-    }),
-    allowVolumeExpansion: s.boolean({
-      description: 'Whether claims of the class can be enlarged after creation. Defaults to false.',
-    }),
-    volumeBindingMode: s.enum(['Immediate', 'WaitForFirstConsumer'], {
-      default: 'Immediate',
-      immutable: true,
-      description:
-        '`Immediate` creates and binds volumes as soon as a claim exists; `WaitForFirstConsumer` waits for a pod that uses the claim, so that the volume is created where the pod can run. Defaults to Immediate; cannot be changed.',
-    }),
-    allowedTopologies: s.list(TopologySelectorTerm, {
-      description:
-        'Where volumes may be created: on nodes that match at least one of these terms. Without any, everywhere.',
-      rules: [distinctTerms],
-    }),
+    provisioner: s.string(
+      'Name of the provisioner that creates the volumes, usually a CSI driver. Required; cannot be changed.',
+      { zero: true, required: true, immutable: true, rules: [provisioner] },
+    ),
+    parameters: s.map(
+      s.string(),
+      'Settings for the provisioner, as strings by name; their meaning depends on it. At most 512 entries and 256 KiB. Cannot be changed.',
+      { immutable: true, rules: [parameters] },
+    ),
+    reclaimPolicy: s.enum(
+      ['Delete', 'Retain'],
+      'What happens to a volume when its claim is deleted: `Delete` removes it and its data, `Retain` keeps it. Defaults to Delete; cannot be changed.',
+      { default: 'Delete', immutable: true },
+    ),
+    mountOptions: s.list(
+      s.string(),
+      'Options for mounting the volumes of the class, such as ro or soft. Not checked: an invalid one makes the mount fail.',
+    ),
+    allowVolumeExpansion: s.boolean('Whether claims of the class can be enlarged after creation. Defaults to false.'),
+    volumeBindingMode: s.enum(
+      ['Immediate', 'WaitForFirstConsumer'],
+      '`Immediate` creates and binds volumes as soon as a claim exists; `WaitForFirstConsumer` waits for a pod that uses the claim, so that the volume is created where the pod can run. Defaults to Immediate; cannot be changed.',
+      { default: 'Immediate', immutable: true },
+    ),
+    allowedTopologies: s.list(
+      TopologySelectorTerm,
+      'Where volumes may be created: on nodes that match at least one of these terms. Without any, everywhere.',
+      { rules: [distinctTerms] },
+    ),
   },
   warnings: topologyWarnings,
   columns: ({ text }) => [

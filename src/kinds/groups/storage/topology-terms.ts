@@ -7,29 +7,28 @@ import type { TypeOf } from '../../../schema/schema.ts';
 
 const TopologySelectorLabelRequirement = s.object(
   'TopologySelectorLabelRequirement',
+  'Requires a node label to have one of the given values.',
   {
-    key: s.string({ zero: true, description: 'Key of the node label. Required.' }),
-    values: s.list(s.string(), {
+    key: s.string('Key of the node label. Required.', { zero: true }),
+    values: s.list(s.string(), 'Values of the label; one of them must match. At least one is required.', {
       required: true,
-      description: 'Values of the label; one of them must match. At least one is required.',
       rules: [unique()],
     }),
   },
-  {
-    rules: [({ key }: { key: string }) => qualifiedName(key).map((complaint) => invalid('key', key, complaint))],
-    description: 'Requires a node label to have one of the given values.',
-  },
+  { rules: [({ key }: { key: string }) => qualifiedName(key).map((complaint) => invalid('key', key, complaint))] },
 );
 
 export const TopologySelectorTerm = s.object(
   'TopologySelectorTerm',
+  'A part of the cluster, by node labels.',
   {
-    matchLabelExpressions: s.list(TopologySelectorLabelRequirement, {
-      description: 'Requirements on node labels, all of which must hold.',
-      rules: [unique('key')],
-    }),
+    matchLabelExpressions: s.list(
+      TopologySelectorLabelRequirement,
+      'Requirements on node labels, all of which must hold.',
+      { rules: [unique('key')] },
+    ),
   },
-  { atomic: true, description: 'A part of the cluster, by node labels.' },
+  { atomic: true },
 );
 export type TopologySelectorTerm = TypeOf<typeof TopologySelectorTerm>;
 

@@ -13,59 +13,49 @@ const MAX_MESSAGE_BYTES = 1024;
 const REPORTED_LIMIT_BYTES = 256 * 1024;
 
 const source = {
-  persistentVolumeName: s.string({
-    description: 'Name of the PersistentVolume to attach. Cannot be combined with inlineVolumeSpec.',
-  }),
-  inlineVolumeSpec: s.use(InlineVolumeSpec, {
-    description: 'Volume that a pod defines inline. Cannot be combined with persistentVolumeName.',
-  }),
+  persistentVolumeName: s.string('Name of the PersistentVolume to attach. Cannot be combined with inlineVolumeSpec.'),
+  inlineVolumeSpec: s.use(
+    InlineVolumeSpec,
+    'Volume that a pod defines inline. Cannot be combined with persistentVolumeName.',
+  ),
 };
 
 const spec = {
-  attacher: s.string({
+  attacher: s.string('Name of the CSI driver that attaches the volume. Required.', {
     zero: true,
     required: true,
-    description: 'Name of the CSI driver that attaches the volume. Required.',
     rules: [csiDriverName],
   }),
-  source: s.object('VolumeAttachmentSource', source, {
+  source: s.object('VolumeAttachmentSource', 'The volume to attach. Exactly one of the fields must be set.', source, {
     zero: true,
-    description: 'The volume to attach. Exactly one of the fields must be set.',
     rules: [oneSource],
   }),
-  nodeName: s.string({ zero: true, description: 'Name of the node to attach the volume to. Required.' }),
+  nodeName: s.string('Name of the node to attach the volume to. Required.', { zero: true }),
 };
 
-const VolumeError = s.object(
-  'VolumeError',
-  {
-    time: s.time({ description: 'When the error occurred.' }),
-    message: s.string({
+const VolumeError = s.object('VolumeError', 'An error that occurred while a volume was attached or detached.', {
+  time: s.time('When the error occurred.'),
+  message: s.string(
+    'Details about the error, at most 1024 bytes. It must not contain secrets, because it may be logged.',
+    {
       omitZero: true,
       rules: [
         (text: string) => (Buffer.byteLength(text) > MAX_MESSAGE_BYTES ? tooLong('', REPORTED_LIMIT_BYTES) : undefined),
       ],
-      description:
-        'Details about the error, at most 1024 bytes. It must not contain secrets, because it may be logged.',
-    }),
-    errorCode: s.int32({
-      min: 0,
-      max: 2 ** 31 - 1,
-      description: 'gRPC status code the driver returned, where it returned one.',
-    }),
-  },
-  { description: 'An error that occurred while a volume was attached or detached.' },
-);
+    },
+  ),
+  errorCode: s.int32('gRPC status code the driver returned, where it returned one.', { min: 0, max: 2 ** 31 - 1 }),
+});
 
 const VolumeAttachmentStatus = s.object('VolumeAttachmentStatus', {
-  attached: s.boolean({ zero: true, description: 'Whether the volume is attached. Set by the attacher.' }),
-  attachmentMetadata: s.map(s.string(), {
-    description:
-      'Information the driver returned when it attached the volume, to be passed to it when the volume is mounted. At most 256 KiB.',
-    rules: [metadataSize],
-  }),
-  attachError: s.use(VolumeError, { description: 'The last error when attaching the volume.' }),
-  detachError: s.use(VolumeError, { description: 'The last error when detaching the volume.' }),
+  attached: s.boolean('Whether the volume is attached. Set by the attacher.', { zero: true }),
+  attachmentMetadata: s.map(
+    s.string(),
+    'Information the driver returned when it attached the volume, to be passed to it when the volume is mounted. At most 256 KiB.',
+    { rules: [metadataSize] },
+  ),
+  attachError: s.use(VolumeError, 'The last error when attaching the volume.'),
+  detachError: s.use(VolumeError, 'The last error when detaching the volume.'),
 });
 
 /** Attaches a volume to a node. */
@@ -78,16 +68,12 @@ export const VolumeAttachment = defineKind({
     'Requests that a volume be attached to a node, and reports the result. Deleting it requests that the volume be detached. Usually managed by a controller and the CSI driver.',
   versions: { 'storage.k8s.io/v1': {} },
   fields: {
-    spec: s.object('VolumeAttachmentSpec', spec, {
+    spec: s.object('VolumeAttachmentSpec', 'The volume, the node and the driver. Cannot be changed.', spec, {
       zero: true,
       immutable: true,
-      description: 'The volume, the node and the driver. Cannot be changed.',
       rules: [nodeName],
     }),
-    status: s.use(VolumeAttachmentStatus, {
-      default: {},
-      description: 'State of the attachment, written by the attacher.',
-    }),
+    status: s.use(VolumeAttachmentStatus, 'State of the attachment, written by the attacher.', { default: {} }),
   },
   requiresVersion: true,
   resetFields: { status: ['metadata'] },

@@ -7,19 +7,16 @@ import { defineKind, type KubeObject } from '../../kind.ts';
 import { parameters, provisioner } from './parameters.ts';
 
 const fields = {
-  driverName: s.string({
+  driverName: s.string('Name of the CSI driver that understands the attributes. Required; cannot be changed.', {
     zero: true,
     required: true,
-    description: 'Name of the CSI driver that understands the attributes. Required; cannot be changed.',
     rules: [provisioner],
   }),
-  parameters: s.map(s.string(), {
-    required: 'must contain at least one key/value pair',
-    pointer: true,
-    description:
-      'The attributes, as strings by name; their meaning depends on the driver. At least 1 and at most 512 entries, 256 KiB in total. Cannot be changed.',
-    rules: [parameters],
-  }),
+  parameters: s.map(
+    s.string(),
+    'The attributes, as strings by name; their meaning depends on the driver. At least 1 and at most 512 entries, 256 KiB in total. Cannot be changed.',
+    { required: 'must contain at least one key/value pair', pointer: true, rules: [parameters] },
+  ),
 };
 
 export type VolumeAttributesClass = KubeObject & ObjectType<typeof fields>;

@@ -17,13 +17,15 @@ export const Clock = defineKind({
   fields: {
     spec: s.object(
       'ClockSpec',
-      { time: s.microTime({ description: 'The time that the cluster moves to. An earlier time has no effect.' }) },
-      { default: {}, description: 'Desired time of the cluster.' },
+      'Desired time of the cluster.',
+      { time: s.microTime('The time that the cluster moves to. An earlier time has no effect.') },
+      { default: {} },
     ),
     status: s.object(
       'ClockStatus',
-      { time: s.microTime({ description: 'The time that the cluster has reached.' }) },
-      { default: {}, description: 'Observed time of the cluster.' },
+      'Observed time of the cluster.',
+      { time: s.microTime('The time that the cluster has reached.') },
+      { default: {} },
     ),
   },
   subresources: { status: true },

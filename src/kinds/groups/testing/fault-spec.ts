@@ -26,32 +26,29 @@ const knownVerb: Rule<string> = (verb) =>
 const share: Rule<number> = (rate) =>
   rate > 0 && rate <= 1 ? undefined : invalid('', rate, 'must be greater than 0 and at most 1');
 
-const words = (description: string) => s.list(s.string(), { description });
-const milliseconds = (description: string) => s.int64({ min: 1, description });
+const words = (description: string) => s.list(s.string(), description);
+const milliseconds = (description: string) => s.int64(description, { min: 1 });
 
 /** Describes the requests that are disturbed, and how. */
 export const FaultSpec = s.object(
   'FaultSpec',
+  'Which requests are disturbed, and how.',
   {
-    verbs: s.list(s.string({ rules: [knownVerb] }), {
-      description: 'Verbs of the requests, such as update or watch. Defaults to all.',
-    }),
+    verbs: s.list(s.string({ rules: [knownVerb] }), 'Verbs of the requests, such as update or watch. Defaults to all.'),
     resources: words('Plurals of the resources, such as pods. Defaults to all.'),
     namespaces: words('Namespaces of the requests. Defaults to all requests, also those without a namespace.'),
     users: words('Names of the users whose requests are disturbed. Defaults to all.'),
-    rate: s.number({
+    rate: s.number('Share of matching requests that are disturbed, greater than 0 and at most 1. Defaults to 1.', {
       rules: [share],
-      description: 'Share of matching requests that are disturbed, greater than 0 and at most 1. Defaults to 1.',
     }),
-    error: s.int32({
+    error: s.int32('Code that requests fail with: 409, 429, 500 or 503. Without it, they do not fail.', {
       rules: [knownCode],
-      description: 'Code that requests fail with: 409, 429, 500 or 503. Without it, they do not fail.',
     }),
     latencyMilliseconds: milliseconds('Milliseconds by which requests are performed later.'),
     dropWatchesAfterMilliseconds: milliseconds('Milliseconds after which watches end.'),
     staleWatchesMilliseconds: milliseconds('Milliseconds by which the events of watches arrive later.'),
   },
-  { default: {}, rules: [hasEffect], description: 'Which requests are disturbed, and how.' },
+  { default: {}, rules: [hasEffect] },
 );
 export type FaultSpec = TypeOf<typeof FaultSpec>;
 

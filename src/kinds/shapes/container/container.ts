@@ -15,157 +15,136 @@ import { SecurityContext } from './security-context.ts';
 
 const ContainerResizePolicy = s.object(
   'ContainerResizePolicy',
+  'What happens to a container when the amount of one of its resources is changed.',
   {
-    resourceName: s.string({ zero: true, description: 'Resource that the policy is for: cpu or memory.' }),
-    restartPolicy: s.string({
-      zero: true,
-      description:
-        'NotRequired changes the amount of the running container, RestartContainer restarts it. Defaults to ' +
+    resourceName: s.string('Resource that the policy is for: cpu or memory.', { zero: true }),
+    restartPolicy: s.string(
+      'NotRequired changes the amount of the running container, RestartContainer restarts it. Defaults to ' +
         'NotRequired.',
-    }),
+      { zero: true },
+    ),
   },
-  { description: 'What happens to a container when the amount of one of its resources is changed.' },
 );
 
 const restartRule = {
-  action: s.string({
-    zero: true,
-    description:
-      'Action to take when the rule applies: Restart for the container alone, RestartAllContainers for the ' +
+  action: s.string(
+    'Action to take when the rule applies: Restart for the container alone, RestartAllContainers for the ' +
       'whole pod.',
-  }),
-  exitCodes: s.object(
-    'ContainerRestartRuleOnExitCodes',
-    {
-      operator: s.string({ zero: true, description: 'Relation of the exit code to the values: In or NotIn.' }),
-      values: s.set(s.int32(), { description: 'Exit codes to compare with, at most 255.' }),
-    },
-    { description: 'Set of exit codes of a container.' },
+    { zero: true },
   ),
+  exitCodes: s.object('ContainerRestartRuleOnExitCodes', 'Set of exit codes of a container.', {
+    operator: s.string('Relation of the exit code to the values: In or NotIn.', { zero: true }),
+    values: s.set(s.int32(), 'Exit codes to compare with, at most 255.'),
+  }),
 };
-const ContainerRestartRule = s.object('ContainerRestartRule', restartRule, {
-  description: 'Rule that decides on the restart of a container that has exited.',
-  rules: [onExit],
-});
+const ContainerRestartRule = s.object(
+  'ContainerRestartRule',
+  'Rule that decides on the restart of a container that has exited.',
+  restartRule,
+  { rules: [onExit] },
+);
 
 const container = {
-  name: s.string({
+  name: s.string('Name of the container, a DNS label, unique among all containers of the pod.', {
     required: true,
-    description: 'Name of the container, a DNS label, unique among all containers of the pod.',
     rules: [matches(dnsLabel)],
   }),
-  image: s.string({
-    required: true,
-    description: 'Image to run, such as nginx:1.27. Changing it restarts the container.',
-  }),
-  command: s.list(s.string(), {
-    description:
-      'Entrypoint of the container, replacing that of the image; it is not run in a shell. $(NAME) is replaced ' +
+  image: s.string('Image to run, such as nginx:1.27. Changing it restarts the container.', { required: true }),
+  command: s.list(
+    s.string(),
+    'Entrypoint of the container, replacing that of the image; it is not run in a shell. $(NAME) is replaced ' +
       'by the value of an environment variable of the container, $$ stands for a literal $, and references to ' +
       'unknown variables are left unchanged.',
-  }),
-  args: s.list(s.string(), {
-    description:
-      'Arguments of the entrypoint, with the same substitution as command. Defaults to the arguments of the ' +
-      'image.',
-  }),
-  workingDir: s.string({
-    omitZero: true,
-    description: 'Working directory of the entrypoint. Defaults to that of the image, or of the container runtime.',
-  }),
+  ),
+  args: s.list(
+    s.string(),
+    'Arguments of the entrypoint, with the same substitution as command. Defaults to the arguments of the ' + 'image.',
+  ),
+  workingDir: s.string(
+    'Working directory of the entrypoint. Defaults to that of the image, or of the container runtime.',
+    { omitZero: true },
+  ),
   ports: ContainerPorts,
   envFrom: EnvFrom,
-  env: s.listMap(EnvVar, {
+  env: s.listMap(EnvVar, 'Environment variables of the container. They take precedence over those of envFrom.', {
     keys: ['name'],
-    description: 'Environment variables of the container. They take precedence over those of envFrom.',
   }),
-  resources: s.use(ContainerResources, {
+  resources: s.use(ContainerResources, 'Compute resources that the container requests and is limited to.', {
     default: {},
-    description: 'Compute resources that the container requests and is limited to.',
   }),
-  resizePolicy: s.list(ContainerResizePolicy, {
-    description: 'What happens to the container when its resources are changed, for each resource.',
-  }),
-  restartPolicy: s.enum(['Always', 'Never', 'OnFailure'], {
-    description:
-      'When the container is restarted after it has exited. Defaults to the restart policy of the pod. Always ' +
+  resizePolicy: s.list(
+    ContainerResizePolicy,
+    'What happens to the container when its resources are changed, for each resource.',
+  ),
+  restartPolicy: s.enum(
+    ['Always', 'Never', 'OnFailure'],
+    'When the container is restarted after it has exited. Defaults to the restart policy of the pod. Always ' +
       'on an init container makes it a sidecar, which keeps running beside the containers.',
-  }),
-  restartPolicyRules: s.list(ContainerRestartRule, {
-    description:
-      'Rules on exit codes, checked in order before restartPolicy, which must be set as well. At most 20. The ' +
+  ),
+  restartPolicyRules: s.list(
+    ContainerRestartRule,
+    'Rules on exit codes, checked in order before restartPolicy, which must be set as well. At most 20. The ' +
       'first rule that applies decides.',
-  }),
+  ),
   volumeMounts: VolumeMounts,
   volumeDevices: VolumeDevices,
   livenessProbe: LivenessProbe,
   readinessProbe: ReadinessProbe,
   startupProbe: StartupProbe,
   lifecycle: Lifecycle,
-  terminationMessagePath: s.string({
-    default: '/dev/termination-log',
-    description:
-      'File inside the container whose content becomes the termination message in the status. Defaults to ' +
+  terminationMessagePath: s.string(
+    'File inside the container whose content becomes the termination message in the status. Defaults to ' +
       '/dev/termination-log.',
-  }),
-  terminationMessagePolicy: s.enum(['File', 'FallbackToLogsOnError'], {
-    default: 'File',
-    description:
-      'Source of the termination message: File reads terminationMessagePath; FallbackToLogsOnError uses the ' +
+    { default: '/dev/termination-log' },
+  ),
+  terminationMessagePolicy: s.enum(
+    ['File', 'FallbackToLogsOnError'],
+    'Source of the termination message: File reads terminationMessagePath; FallbackToLogsOnError uses the ' +
       'end of the log if that file is empty and the container failed. Defaults to File.',
-  }),
-  imagePullPolicy: s.enum(['Always', 'IfNotPresent', 'Never'], {
-    default: ({ image }: { image?: string }) => pullPolicyOf(image),
-    description:
-      'When the image is pulled: Always, IfNotPresent or Never. Defaults to Always if the tag is latest or ' +
+    { default: 'File' },
+  ),
+  imagePullPolicy: s.enum(
+    ['Always', 'IfNotPresent', 'Never'],
+    'When the image is pulled: Always, IfNotPresent or Never. Defaults to Always if the tag is latest or ' +
       'missing, otherwise to IfNotPresent.',
-  }),
-  securityContext: s.use(SecurityContext, {
-    description: 'Security settings of the container. They override those of the pod.',
-  }),
-  stdin: s.boolean({
-    omitZero: true,
-    description:
-      'Whether standard input is kept open. If false, the default, reads from it return end of file at once.',
-  }),
-  stdinOnce: s.boolean({
-    omitZero: true,
-    description:
-      'Whether standard input is closed after the first client that attached has disconnected; it stays closed ' +
+    { default: ({ image }: { image?: string }) => pullPolicyOf(image) },
+  ),
+  securityContext: s.use(SecurityContext, 'Security settings of the container. They override those of the pod.'),
+  stdin: s.boolean(
+    'Whether standard input is kept open. If false, the default, reads from it return end of file at once.',
+    { omitZero: true },
+  ),
+  stdinOnce: s.boolean(
+    'Whether standard input is closed after the first client that attached has disconnected; it stays closed ' +
       'until the container restarts. Defaults to false.',
-  }),
-  tty: s.boolean({
-    omitZero: true,
-    description: 'Allocates a terminal for the container. Requires stdin. Defaults to false.',
-  }),
+    { omitZero: true },
+  ),
+  tty: s.boolean('Allocates a terminal for the container. Requires stdin. Defaults to false.', { omitZero: true }),
 };
 export type Container = ObjectType<typeof container>;
 
 const rules = [terminalHasInput, restarts];
 
-export const Container = s.object('Container', container, {
-  description:
-    'A container of a pod. In a running pod only its image can be changed, and its resources through the ' +
+export const Container = s.object(
+  'Container',
+  'A container of a pod. In a running pod only its image can be changed, and its resources through the ' +
     'resize subresource.',
-  rules,
-});
+  container,
+  { rules },
+);
 
 /** A container that is added to a running pod for debugging. */
 export const EphemeralContainer = s.object(
   'EphemeralContainer',
+  'A container that is added to a running pod for debugging. It is never restarted, has no resource ' +
+    'guarantees, and cannot be removed or changed.',
   {
     ...container,
-    targetContainerName: s.string({
-      description:
-        'Container of the pod whose process namespace it joins. If empty, it uses the namespaces of the pod.',
-    }),
+    targetContainerName: s.string(
+      'Container of the pod whose process namespace it joins. If empty, it uses the namespaces of the pod.',
+    ),
   },
-  {
-    description:
-      'A container that is added to a running pod for debugging. It is never restarted, has no resource ' +
-      'guarantees, and cannot be removed or changed.',
-    rules,
-  },
+  { rules },
 );
 
 function terminalHasInput({ tty, stdin }: Container): FieldError | undefined {

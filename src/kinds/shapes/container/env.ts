@@ -9,13 +9,12 @@ import { backsteps } from '../meta/paths.ts';
 
 /** Key of a ConfigMap or Secret in the pod's namespace. */
 const keySelector = {
-  name: s.string({ description: 'Name of the ConfigMap or Secret, in the namespace of the pod.' }),
-  key: s.string({ required: true, description: 'Key whose value is used.', rules: [matches(configMapKey)] }),
-  optional: s.boolean({
-    description:
-      'If true, the ConfigMap or Secret or its key may be missing; the variable is then not set. Defaults to ' +
+  name: s.string('Name of the ConfigMap or Secret, in the namespace of the pod.'),
+  key: s.string('Key whose value is used.', { required: true, rules: [matches(configMapKey)] }),
+  optional: s.boolean(
+    'If true, the ConfigMap or Secret or its key may be missing; the variable is then not set. Defaults to ' +
       'false, so that the container waits for it.',
-  }),
+  ),
 };
 
 /** The name is checked even when it is empty, as in Kubernetes. */
@@ -24,75 +23,60 @@ const named = ({ name = '' }: { name?: string }): FieldError[] =>
 
 const FileKeySelector = s.object(
   'FileKeySelector',
+  'Selects a variable from a file in the format of environment files (NAME=VALUE), in a volume of the pod.',
   {
-    volumeName: s.string({
+    volumeName: s.string('Name of the volume with the file.', { required: true, rules: [matches(dnsLabel)] }),
+    path: s.string("Path of the file within the volume. Must be relative and must not contain '..'.", {
       required: true,
-      description: 'Name of the volume with the file.',
-      rules: [matches(dnsLabel)],
-    }),
-    path: s.string({
-      required: true,
-      description: "Path of the file within the volume. Must be relative and must not contain '..'.",
       rules: [matches(backsteps)],
     }),
-    key: s.string({ required: true, description: 'Name of the variable in the file.', rules: [matches(envVarName)] }),
-    optional: s.boolean({
-      default: false,
-      description: 'If true, the file or the variable may be missing; the variable is then not set. Defaults to false.',
-    }),
+    key: s.string('Name of the variable in the file.', { required: true, rules: [matches(envVarName)] }),
+    optional: s.boolean(
+      'If true, the file or the variable may be missing; the variable is then not set. Defaults to false.',
+      { default: false },
+    ),
   },
-  {
-    atomic: true,
-    description:
-      'Selects a variable from a file in the format of environment files (NAME=VALUE), in a volume of the pod.',
-  },
+  { atomic: true },
 );
 
 const EnvVarSource = s.object(
   'EnvVarSource',
+  'Source of the value of an environment variable. Exactly one of its fields must be set.',
   {
-    fieldRef: s.use(EnvFieldSelector, {
-      description:
-        "Field of the pod: metadata.name, metadata.namespace, metadata.uid, metadata.labels['<key>'], " +
+    fieldRef: s.use(
+      EnvFieldSelector,
+      "Field of the pod: metadata.name, metadata.namespace, metadata.uid, metadata.labels['<key>'], " +
         "metadata.annotations['<key>'], spec.nodeName, spec.serviceAccountName, status.hostIP, status.hostIPs, " +
         'status.podIP or status.podIPs.',
-    }),
+    ),
     resourceFieldRef: EnvResourceSelector,
-    configMapKeyRef: s.object('ConfigMapKeySelector', keySelector, {
+    configMapKeyRef: s.object('ConfigMapKeySelector', 'Selects the value of a key of a ConfigMap.', keySelector, {
       atomic: true,
-      description: 'Selects the value of a key of a ConfigMap.',
       rules: [named],
     }),
-    secretKeyRef: s.object('SecretKeySelector', keySelector, {
+    secretKeyRef: s.object('SecretKeySelector', 'Selects the value of a key of a Secret.', keySelector, {
       atomic: true,
-      description: 'Selects the value of a key of a Secret.',
       rules: [named],
     }),
     fileKeyRef: FileKeySelector,
   },
-  { description: 'Source of the value of an environment variable. Exactly one of its fields must be set.' },
 );
 
 const envVar = {
-  name: s.string({
+  name: s.string("Name of the variable: printable ASCII characters other than '='.", {
     required: true,
-    description: "Name of the variable: printable ASCII characters other than '='.",
     rules: [matches(envVarName)],
   }),
-  value: s.string({
-    omitZero: true,
-    description:
-      'Value of the variable; empty by default. $(NAME) is replaced by the value of an earlier variable, $$ ' +
+  value: s.string(
+    'Value of the variable; empty by default. $(NAME) is replaced by the value of an earlier variable, $$ ' +
       'stands for a literal $, and references to unknown variables are left unchanged.',
-  }),
-  valueFrom: s.use(EnvVarSource, { description: 'Source of the value. Cannot be combined with value.' }),
+    { omitZero: true },
+  ),
+  valueFrom: s.use(EnvVarSource, 'Source of the value. Cannot be combined with value.'),
 };
 type EnvVar = ObjectType<typeof envVar>;
 
-export const EnvVar = s.object('EnvVar', envVar, {
-  description: 'An environment variable of a container.',
-  rules: [oneSource],
-});
+export const EnvVar = s.object('EnvVar', 'An environment variable of a container.', envVar, { rules: [oneSource] });
 
 function oneSource({ value, valueFrom }: EnvVar): FieldError | undefined {
   if (!valueFrom) return undefined;
@@ -110,25 +94,21 @@ function oneSource({ value, valueFrom }: EnvVar): FieldError | undefined {
 
 const sourceName = nameRule(dnsSubdomain);
 const envSource = {
-  name: s.string({ description: 'Name of the ConfigMap or Secret, in the namespace of the pod.' }),
-  optional: s.boolean({
-    description:
-      'If true, the ConfigMap or Secret may be missing. Defaults to false, so that the container waits for it.',
-  }),
+  name: s.string('Name of the ConfigMap or Secret, in the namespace of the pod.'),
+  optional: s.boolean(
+    'If true, the ConfigMap or Secret may be missing. Defaults to false, so that the container waits for it.',
+  ),
 };
 
 const envFrom = {
-  prefix: s.string({
+  prefix: s.string('Text put before every key to form the name of the variable.', {
     omitZero: true,
-    description: 'Text put before every key to form the name of the variable.',
     rules: [matches(envVarName)],
   }),
-  configMapRef: s.object('ConfigMapEnvSource', envSource, {
-    description: 'ConfigMap whose keys become environment variables.',
+  configMapRef: s.object('ConfigMapEnvSource', 'ConfigMap whose keys become environment variables.', envSource, {
     rules: [mustBeNamed],
   }),
-  secretRef: s.object('SecretEnvSource', envSource, {
-    description: 'Secret whose keys become environment variables.',
+  secretRef: s.object('SecretEnvSource', 'Secret whose keys become environment variables.', envSource, {
     rules: [mustBeNamed],
   }),
 };
@@ -136,18 +116,16 @@ type EnvFromSource = ObjectType<typeof envFrom>;
 
 /** A rule on the whole list, because its errors are reported at the list. */
 export const EnvFrom = s.list(
-  s.object('EnvFromSource', envFrom, {
-    description:
-      'A ConfigMap or Secret whose keys become environment variables. Exactly one of configMapRef and ' +
+  s.object(
+    'EnvFromSource',
+    'A ConfigMap or Secret whose keys become environment variables. Exactly one of configMapRef and ' +
       'secretRef must be set.',
-  }),
-  {
-    description:
-      'ConfigMaps and Secrets whose keys become environment variables. Keys that are not C identifiers are ' +
-      'reported in an event when the container starts. If a key occurs several times, the last ' +
-      'source wins; env wins over all of them.',
-    rules: [oneSourceEach],
-  },
+    envFrom,
+  ),
+  'ConfigMaps and Secrets whose keys become environment variables. Keys that are not C identifiers are ' +
+    'reported in an event when the container starts. If a key occurs several times, the last ' +
+    'source wins; env wins over all of them.',
+  { rules: [oneSourceEach] },
 );
 
 function mustBeNamed({ name }: { name?: string }): FieldError[] {

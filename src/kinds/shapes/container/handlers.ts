@@ -5,89 +5,73 @@ import { httpHeaderName } from '../../../schema/names.ts';
 import type { Rule } from '../../../schema/schema.ts';
 import { portNumberOrName } from '../meta/addresses/port.ts';
 
-const HTTPHeader = s.object(
-  'HTTPHeader',
-  {
-    name: s.string({ zero: true, description: 'Name of the header. Repeated names send the header several times.' }),
-    value: s.string({ zero: true, description: 'Value of the header.' }),
-  },
-  { description: 'A header of an HTTP request.' },
-);
+const HTTPHeader = s.object('HTTPHeader', 'A header of an HTTP request.', {
+  name: s.string('Name of the header. Repeated names send the header several times.', { zero: true }),
+  value: s.string('Value of the header.', { zero: true }),
+});
 
-const port = s.intOrString({
+const port = s.intOrString('Port to connect to: a number from 1 to 65535, or the name of a container port.', {
   zero: true,
-  description: 'Port to connect to: a number from 1 to 65535, or the name of a container port.',
   rules: [portNumberOrName],
 });
 
-export const ExecAction = s.object(
-  'ExecAction',
-  {
-    command: s.list(s.string(), {
-      required: true,
-      description: 'Command and its arguments. It is not run in a shell; to use shell syntax, call a shell explicitly.',
-    }),
-  },
-  { description: 'Runs a command in the container. Exit code 0 means success.' },
-);
+export const ExecAction = s.object('ExecAction', 'Runs a command in the container. Exit code 0 means success.', {
+  command: s.list(
+    s.string(),
+    'Command and its arguments. It is not run in a shell; to use shell syntax, call a shell explicitly.',
+    { required: true },
+  ),
+});
 
 export const HTTPGetAction = s.object(
   'HTTPGetAction',
+  'Sends an HTTP GET request. A status code from 200 to 399 means success.',
   {
-    path: s.string({ default: '/', description: 'Path of the request. Defaults to /.' }),
+    path: s.string('Path of the request. Defaults to /.', { default: '/' }),
     port,
-    host: s.string({
-      omitZero: true,
-      description:
-        'Host to connect to. Defaults to the IP address of the pod. To set the host name of the request, use a ' +
+    host: s.string(
+      'Host to connect to. Defaults to the IP address of the pod. To set the host name of the request, use a ' +
         'Host header in httpHeaders instead.',
-    }),
-    scheme: s.enum(['HTTP', 'HTTPS'], {
-      default: 'HTTP',
-      description: 'Protocol of the request: HTTP or HTTPS, whose certificate is not verified. Defaults to HTTP.',
-    }),
-    httpHeaders: s.list(HTTPHeader, {
-      description: 'Additional headers of the request.',
+      { omitZero: true },
+    ),
+    scheme: s.enum(
+      ['HTTP', 'HTTPS'],
+      'Protocol of the request: HTTP or HTTPS, whose certificate is not verified. Defaults to HTTP.',
+      { default: 'HTTP' },
+    ),
+    httpHeaders: s.list(HTTPHeader, 'Additional headers of the request.', {
       rules: [
         (headers: readonly { name: string }[]) =>
           headers.flatMap(({ name }) => httpHeaderName(name).map((complaint) => invalid('', name, complaint))),
       ],
     }),
   },
-  { description: 'Sends an HTTP GET request. A status code from 200 to 399 means success.' },
 );
 
 export const TCPSocketAction = s.object(
   'TCPSocketAction',
+  'Opens a TCP connection. It succeeds if the connection can be established.',
   {
     port,
-    host: s.string({ omitZero: true, description: 'Host to connect to. Defaults to the IP address of the pod.' }),
+    host: s.string('Host to connect to. Defaults to the IP address of the pod.', { omitZero: true }),
   },
-  { description: 'Opens a TCP connection. It succeeds if the connection can be established.' },
 );
 
 export const GRPCAction = s.object(
   'GRPCAction',
+  'Calls the gRPC health checking service. It succeeds if the service reports SERVING.',
   {
-    port: s.int32({
-      zero: true,
-      description: 'Port number of the gRPC service, from 1 to 65535.',
-      rules: [portNumberOrName],
-    }),
-    service: s.string({
-      default: '',
-      description:
-        'Name of the service in the health check request. Empty, the default, asks for the server as a whole.',
-    }),
+    port: s.int32('Port number of the gRPC service, from 1 to 65535.', { zero: true, rules: [portNumberOrName] }),
+    service: s.string(
+      'Name of the service in the health check request. Empty, the default, asks for the server as a whole.',
+      { default: '' },
+    ),
   },
-  { description: 'Calls the gRPC health checking service. It succeeds if the service reports SERVING.' },
 );
 
-export const SleepAction = s.object(
-  'SleepAction',
-  { seconds: s.int64({ zero: true, description: 'Seconds to wait. Must not exceed terminationGracePeriodSeconds.' }) },
-  { description: 'Waits for some seconds.' },
-);
+export const SleepAction = s.object('SleepAction', 'Waits for some seconds.', {
+  seconds: s.int64('Seconds to wait. Must not exceed terminationGracePeriodSeconds.', { zero: true }),
+});
 
 /** Exactly one of the named fields is set. */
 export function oneHandler(handlers: readonly string[]): Rule<Readonly<Record<string, unknown>>> {

@@ -17,39 +17,39 @@ export function amountIn(list: ResourceList | undefined, name: string): string |
 
 const ResourceClaim = s.object(
   'ResourceClaim',
+  'Refers to an entry of spec.resourceClaims of the pod, whose devices the container uses.',
   {
-    name: s.string({ zero: true, description: 'Name of the entry in spec.resourceClaims.' }),
-    request: s.string({
+    name: s.string('Name of the entry in spec.resourceClaims.', { zero: true }),
+    request: s.string('Name of a request within the claim. If empty, the container gets all devices of the claim.', {
       omitZero: true,
-      description: 'Name of a request within the claim. If empty, the container gets all devices of the claim.',
     }),
   },
-  { description: 'Refers to an entry of spec.resourceClaims of the pod, whose devices the container uses.' },
 );
 export type ResourceClaim = TypeOf<typeof ResourceClaim>;
 
 const fields = {
-  limits: s.use(ResourceList, {
-    description:
-      'Maximum amount of each resource, such as cpu or memory. A container that exceeds its memory limit is ' +
+  limits: s.use(
+    ResourceList,
+    'Maximum amount of each resource, such as cpu or memory. A container that exceeds its memory limit is ' +
       'killed; one that reaches its cpu limit is throttled.',
-  }),
-  requests: s.use(ResourceList, {
-    description:
-      'Amount of each resource that is reserved on the node; the scheduler uses it to place the pod. Defaults ' +
+  ),
+  requests: s.use(
+    ResourceList,
+    'Amount of each resource that is reserved on the node; the scheduler uses it to place the pod. Defaults ' +
       'to the limits. Cannot exceed them.',
-  }),
-  claims: s.listMap(ResourceClaim, {
+  ),
+  claims: s.listMap(ResourceClaim, 'Resource claims of the pod whose devices are available to the container.', {
     keys: ['name'],
     merge: undefined,
-    description: 'Resource claims of the pod whose devices are available to the container.',
   }),
 };
 
 /** Resources as reported in a status: not validated. */
-export const ResourceRequirements = s.object('ResourceRequirements', fields, {
-  description: 'Requests and limits of compute resources.',
-});
+export const ResourceRequirements = s.object(
+  'ResourceRequirements',
+  'Requests and limits of compute resources.',
+  fields,
+);
 export type ResourceRequirements = TypeOf<typeof ResourceRequirements>;
 
 /** Requests and limits of one container. */
@@ -71,14 +71,10 @@ export const Overhead = s.use(ResourceList, {
   rules: [(overhead: ResourceList) => amounts('limits', overhead, containerName)],
 });
 
-export const VolumeResourceRequirements = s.object(
-  'VolumeResourceRequirements',
-  {
-    limits: s.use(ResourceList, { description: 'Maximum size of the volume, under the key storage.' }),
-    requests: s.use(ResourceList, { description: 'Minimum size of the volume, under the key storage, such as 10Gi.' }),
-  },
-  { description: 'Requests and limits of storage.' },
-);
+export const VolumeResourceRequirements = s.object('VolumeResourceRequirements', 'Requests and limits of storage.', {
+  limits: s.use(ResourceList, 'Maximum size of the volume, under the key storage.'),
+  requests: s.use(ResourceList, 'Minimum size of the volume, under the key storage, such as 10Gi.'),
+});
 
 type NameCheck = (name: string) => FieldError[];
 

@@ -14,22 +14,19 @@ const forbiddenInUser = /["/\\:;|=,+*?<>@[\]]/;
 const control = /[\x00-\x1f\x7f]/;
 
 const options = {
-  gmsaCredentialSpecName: s.string({ description: 'GMSA credential spec that the container uses, by name.' }),
-  gmsaCredentialSpec: s.string({
-    description:
-      'Contents of the GMSA credential spec. Usually filled in by an admission webhook from ' +
+  gmsaCredentialSpecName: s.string('GMSA credential spec that the container uses, by name.'),
+  gmsaCredentialSpec: s.string(
+    'Contents of the GMSA credential spec. Usually filled in by an admission webhook from ' +
       'gmsaCredentialSpecName. At most 64 KiB.',
-  }),
-  runAsUserName: s.string({
-    description:
-      'Windows user that runs the entrypoint of the container, as USER or DOMAIN\\USER. Defaults to the user of ' +
+  ),
+  runAsUserName: s.string(
+    'Windows user that runs the entrypoint of the container, as USER or DOMAIN\\USER. Defaults to the user of ' +
       'the image.',
-  }),
-  hostProcess: s.boolean({
-    description:
-      'Whether the container runs as a host process, with access to the node. All containers of a pod must ' +
+  ),
+  hostProcess: s.boolean(
+    'Whether the container runs as a host process, with access to the node. All containers of a pod must ' +
       'have the same value, and hostNetwork must be true with it.',
-  }),
+  ),
 };
 
 interface Options {
@@ -38,10 +35,12 @@ interface Options {
   runAsUserName?: string;
 }
 
-export const WindowsSecurityContextOptions = s.object('WindowsSecurityContextOptions', options, {
-  description: 'Security settings for containers on Windows nodes. Values of the container override those of the pod.',
-  rules: [valid],
-});
+export const WindowsSecurityContextOptions = s.object(
+  'WindowsSecurityContextOptions',
+  'Security settings for containers on Windows nodes. Values of the container override those of the pod.',
+  options,
+  { rules: [valid] },
+);
 
 function valid({ gmsaCredentialSpecName: name, gmsaCredentialSpec: spec, runAsUserName: user }: Options): FieldError[] {
   const found: FieldError[] = [];

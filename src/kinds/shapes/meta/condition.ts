@@ -12,32 +12,22 @@ import { qualifiedName } from '../../../schema/names.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 
 const fields = {
-  type: s.string({
-    zero: true,
-    description: 'Type of the condition in CamelCase, such as Ready. Unique within the list.',
-  }),
-  status: s.string({ zero: true, description: 'Whether the condition holds: True, False or Unknown.' }),
-  observedGeneration: s.int64({
-    description:
-      'metadata.generation that the condition was computed from. If it is lower than the current one, the ' +
+  type: s.string('Type of the condition in CamelCase, such as Ready. Unique within the list.', { zero: true }),
+  status: s.string('Whether the condition holds: True, False or Unknown.', { zero: true }),
+  observedGeneration: s.int64(
+    'metadata.generation that the condition was computed from. If it is lower than the current one, the ' +
       'condition is out of date.',
-  }),
-  lastTransitionTime: s.time({ zero: true, description: 'Time at which the status last changed.' }),
-  reason: s.string({
+  ),
+  lastTransitionTime: s.time('Time at which the status last changed.', { zero: true }),
+  reason: s.string('Machine-readable cause of the last transition, as one CamelCase word of at most 1024 characters.', {
     zero: true,
-    description: 'Machine-readable cause of the last transition, as one CamelCase word of at most 1024 characters.',
   }),
-  message: s.string({
-    zero: true,
-    description: 'Explanation of the last transition for people, of at most 32 KiB. May be empty.',
-  }),
+  message: s.string('Explanation of the last transition for people, of at most 32 KiB. May be empty.', { zero: true }),
 };
 type Condition = ObjectType<typeof fields>;
 
 /** The condition shape that newer kinds share; older kinds have their own. */
-export const Condition = s.object('Condition', fields, {
-  description: 'One aspect of the observed state of an object.',
-});
+export const Condition = s.object('Condition', 'One aspect of the observed state of an object.', fields);
 
 const STATUSES = ['False', 'True', 'Unknown'];
 const LONGEST_REASON = 1024;

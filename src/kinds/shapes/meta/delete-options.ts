@@ -6,48 +6,39 @@ import type { ObjectType } from '../../../schema/schema.ts';
 const policies = ['Foreground', 'Background', 'Orphan'];
 
 const options = {
-  kind: s.string({ description: 'Always DeleteOptions.' }),
-  apiVersion: s.string({ description: 'API group and version of the options, such as v1.' }),
-  gracePeriodSeconds: s.int64({
-    min: 0,
-    description:
-      'Seconds until the object is removed; 0 removes it immediately. Defaults to the grace period of the ' +
+  kind: s.string('Always DeleteOptions.'),
+  apiVersion: s.string('API group and version of the options, such as v1.'),
+  gracePeriodSeconds: s.int64(
+    'Seconds until the object is removed; 0 removes it immediately. Defaults to the grace period of the ' +
       'object itself, such as terminationGracePeriodSeconds of a pod.',
-  }),
-  preconditions: s.object(
-    'Preconditions',
-    {
-      uid: s.string({ description: 'UID that the object must have.' }),
-      resourceVersion: s.string({ description: 'Resource version that the object must have.' }),
-    },
-    { description: 'Conditions that an object must meet for the delete to go ahead.' },
+    { min: 0 },
   ),
-  orphanDependents: s.boolean({
-    description:
-      'Whether dependents are kept (true) or deleted (false). Deprecated: use propagationPolicy. Only one of ' +
+  preconditions: s.object('Preconditions', 'Conditions that an object must meet for the delete to go ahead.', {
+    uid: s.string('UID that the object must have.'),
+    resourceVersion: s.string('Resource version that the object must have.'),
+  }),
+  orphanDependents: s.boolean(
+    'Whether dependents are kept (true) or deleted (false). Deprecated: use propagationPolicy. Only one of ' +
       'the two may be set.',
-  }),
-  propagationPolicy: s.string({
-    description:
-      'Handling of dependents: Orphan keeps them, Background deletes them after the object, Foreground deletes ' +
+  ),
+  propagationPolicy: s.string(
+    'Handling of dependents: Orphan keeps them, Background deletes them after the object, Foreground deletes ' +
       'them before it. The default depends on the kind.',
-  }),
-  dryRun: s.list(s.string(), {
-    description:
-      'Stages to run without storing anything. The only value is All: the request is fully checked, but ' +
+  ),
+  dryRun: s.list(
+    s.string(),
+    'Stages to run without storing anything. The only value is All: the request is fully checked, but ' +
       'nothing is deleted.',
-    rules: [dryRun],
-  }),
-  ignoreStoreReadErrorWithClusterBreakingPotential: s.boolean({
-    description:
-      'Deletes an object that cannot be read from the store, such as one that cannot be decrypted, without ' +
+    { rules: [dryRun] },
+  ),
+  ignoreStoreReadErrorWithClusterBreakingPotential: s.boolean(
+    'Deletes an object that cannot be read from the store, such as one that cannot be decrypted, without ' +
       'grace period, finalizers or preconditions. Cannot be combined with other options. Use as a last resort.',
-  }),
+  ),
 };
 export type DeleteOptions = ObjectType<typeof options>;
 
-export const DeleteOptions = s.object('DeleteOptions', options, {
-  description: 'Options of a delete request.',
+export const DeleteOptions = s.object('DeleteOptions', 'Options of a delete request.', options, {
   rules: [propagation, excludesOtherOptions],
 });
 

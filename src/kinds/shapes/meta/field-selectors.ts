@@ -5,34 +5,30 @@ import { qualifiedName } from '../../../schema/names.ts';
 import type { ObjectType, Rule } from '../../../schema/schema.ts';
 
 const fieldSelector = {
-  apiVersion: s.string({ default: 'v1', description: 'API version that fieldPath is written for. Defaults to v1.' }),
-  fieldPath: s.string({
+  apiVersion: s.string('API version that fieldPath is written for. Defaults to v1.', { default: 'v1' }),
+  fieldPath: s.string("Path of the field, such as metadata.name, metadata.labels['app'] or status.podIP.", {
     required: true,
-    description: "Path of the field, such as metadata.name, metadata.labels['app'] or status.podIP.",
   }),
 };
 type ObjectFieldSelector = ObjectType<typeof fieldSelector>;
 
 const resourceSelector = {
-  containerName: s.string({
-    omitZero: true,
-    description:
-      'Container to read from. Defaults to the container itself in environment variables; required in volumes.',
-  }),
-  resource: s.string({ zero: true, description: 'Resource to read, such as limits.cpu or requests.memory.' }),
-  divisor: s.quantity({
-    default: '0',
-    description:
-      'Unit of the value: the quantity is divided by it and rounded up, as in 1Mi for memory or 1m for cpu. ' +
+  containerName: s.string(
+    'Container to read from. Defaults to the container itself in environment variables; required in volumes.',
+    { omitZero: true },
+  ),
+  resource: s.string('Resource to read, such as limits.cpu or requests.memory.', { zero: true }),
+  divisor: s.quantity(
+    'Unit of the value: the quantity is divided by it and rounded up, as in 1Mi for memory or 1m for cpu. ' +
       'Defaults to 1.',
-  }),
+    { default: '0' },
+  ),
 };
 type ResourceFieldSelector = ObjectType<typeof resourceSelector>;
 
 /** Field selector of environment variables: fields with a single value. */
-export const EnvFieldSelector = s.object('ObjectFieldSelector', fieldSelector, {
+export const EnvFieldSelector = s.object('ObjectFieldSelector', 'Selects a field of the pod.', fieldSelector, {
   atomic: true,
-  description: 'Selects a field of the pod.',
   rules: [
     fieldPath([
       'metadata.name',
@@ -49,29 +45,33 @@ export const EnvFieldSelector = s.object('ObjectFieldSelector', fieldSelector, {
 });
 
 /** Field selector of files: also all labels and all annotations. */
-export const FileFieldSelector = s.object('ObjectFieldSelector', fieldSelector, {
+export const FileFieldSelector = s.object('ObjectFieldSelector', 'Selects a field of the pod.', fieldSelector, {
   atomic: true,
-  description: 'Selects a field of the pod.',
   rules: [
     fieldPath(['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid']),
   ],
 });
 
-export const EnvResourceSelector = s.object('ResourceFieldSelector', resourceSelector, {
-  atomic: true,
-  description: 'Selects a resource request or limit of a container, such as limits.cpu or requests.memory.',
-  rules: [resource],
-});
+export const EnvResourceSelector = s.object(
+  'ResourceFieldSelector',
+  'Selects a resource request or limit of a container, such as limits.cpu or requests.memory.',
+  resourceSelector,
+  { atomic: true, rules: [resource] },
+);
 
 /** Resource selector of files, which belong to no container and must name one. */
-export const FileResourceSelector = s.object('ResourceFieldSelector', resourceSelector, {
-  atomic: true,
-  description: 'Selects a resource request or limit of a container, such as limits.cpu or requests.memory.',
-  rules: [
-    (selector: ResourceFieldSelector) =>
-      selector.containerName ? resource(selector) : [required('containerName'), ...divisor(selector)],
-  ],
-});
+export const FileResourceSelector = s.object(
+  'ResourceFieldSelector',
+  'Selects a resource request or limit of a container, such as limits.cpu or requests.memory.',
+  resourceSelector,
+  {
+    atomic: true,
+    rules: [
+      (selector: ResourceFieldSelector) =>
+        selector.containerName ? resource(selector) : [required('containerName'), ...divisor(selector)],
+    ],
+  },
+);
 
 /** Fields that a selector can name at all; which of them are allowed depends on its use. */
 const knownFields = new Set([

@@ -19,17 +19,13 @@ export function labels(map: Readonly<Record<string, string>>): FieldError[] {
 
 const LabelSelectorRequirement = s.object(
   'LabelSelectorRequirement',
+  'Requirement that the labels of an object must meet.',
   {
-    key: s.string({ zero: true, description: 'Label key that the requirement applies to.' }),
-    operator: s.string({
-      zero: true,
-      description: 'Relation of the label to the values: In, NotIn, Exists or DoesNotExist.',
-    }),
-    values: s.list(s.string(), {
-      description: 'Values for In and NotIn, at least one. Must be empty for Exists and DoesNotExist.',
-    }),
+    key: s.string('Label key that the requirement applies to.', { zero: true }),
+    operator: s.string('Relation of the label to the values: In, NotIn, Exists or DoesNotExist.', { zero: true }),
+    values: s.list(s.string(), 'Values for In and NotIn, at least one. Must be empty for Exists and DoesNotExist.'),
   },
-  { description: 'Requirement that the labels of an object must meet.', rules: [requirement] },
+  { rules: [requirement] },
 );
 type LabelSelectorRequirement = {
   key: string;
@@ -39,21 +35,13 @@ type LabelSelectorRequirement = {
 
 export const LabelSelector = s.object(
   'LabelSelector',
+  'Selects objects by their labels. matchLabels and matchExpressions must both match; an empty selector ' +
+    'matches every object.',
   {
-    matchLabels: s.map(s.string(), {
-      description: 'Labels that an object must have, with exactly these values.',
-      rules: [labels],
-    }),
-    matchExpressions: s.list(LabelSelectorRequirement, {
-      description: 'Requirements on labels, all of which must be met.',
-    }),
+    matchLabels: s.map(s.string(), 'Labels that an object must have, with exactly these values.', { rules: [labels] }),
+    matchExpressions: s.list(LabelSelectorRequirement, 'Requirements on labels, all of which must be met.'),
   },
-  {
-    atomic: true,
-    description:
-      'Selects objects by their labels. matchLabels and matchExpressions must both match; an empty selector ' +
-      'matches every object.',
-  },
+  { atomic: true },
 );
 export type LabelSelector = TypeOf<typeof LabelSelector>;
 

@@ -14,36 +14,32 @@ const SEARCH = `${LABEL}(\\.${LABEL})*`;
 const searchPattern = new RegExp(`^${SEARCH}$`);
 
 const config = {
-  nameservers: s.list(s.string(), {
-    description:
-      'IP addresses of name servers, added after those of dnsPolicy. At most 3; at least one if dnsPolicy is ' +
-      'None.',
-  }),
-  searches: s.list(s.string(), {
-    description:
-      'Search domains for host name lookups, added after those of dnsPolicy. At most 32, with 2048 characters ' +
+  nameservers: s.list(
+    s.string(),
+    'IP addresses of name servers, added after those of dnsPolicy. At most 3; at least one if dnsPolicy is ' + 'None.',
+  ),
+  searches: s.list(
+    s.string(),
+    'Search domains for host name lookups, added after those of dnsPolicy. At most 32, with 2048 characters ' +
       'in total.',
-  }),
+  ),
   options: s.list(
-    s.object(
-      'PodDNSConfigOption',
-      {
-        name: s.string({ description: 'Name of the option, such as ndots. Required.' }),
-        value: s.string({ description: 'Value of the option, if it takes one.' }),
-      },
-      { description: 'An option of the resolver, as in resolv.conf.' },
-    ),
-    { description: 'Resolver options, merged with those of dnsPolicy; options given here take precedence.' },
+    s.object('PodDNSConfigOption', 'An option of the resolver, as in resolv.conf.', {
+      name: s.string('Name of the option, such as ndots. Required.'),
+      value: s.string('Value of the option, if it takes one.'),
+    }),
+    'Resolver options, merged with those of dnsPolicy; options given here take precedence.',
   ),
 };
 type PodDNSConfig = ObjectType<typeof config>;
 
-export const PodDNSConfig = s.object('PodDNSConfig', config, {
-  description:
-    'DNS settings of a pod. They are merged with those of its dnsPolicy; with the policy None they are all ' +
+export const PodDNSConfig = s.object(
+  'PodDNSConfig',
+  'DNS settings of a pod. They are merged with those of its dnsPolicy; with the policy None they are all ' +
     'there is.',
-  rules: [fitsResolvers],
-});
+  config,
+  { rules: [fitsResolvers] },
+);
 
 function fitsResolvers({ nameservers = [], searches = [], options = [] }: PodDNSConfig): FieldError[] {
   const found: FieldError[] = [];

@@ -8,10 +8,14 @@ import { type PodSpecFields, podSpecFields } from './pod-spec-fields.ts';
 export type PodSpec = PodSpecFields;
 
 /** Spec of a pod. Its rules do not run on a status update, which does not change the spec. */
-export const PodSpec = s.object('PodSpec', podSpecFields, {
-  description: 'Containers, volumes, placement and security settings of a pod.',
-  rules: [
-    (spec: PodSpec, { subresource }: RuleContext) =>
-      subresource === 'status' ? [] : [...containerRules(spec), ...podRules(spec)],
-  ],
-});
+export const PodSpec = s.object(
+  'PodSpec',
+  'Containers, volumes, placement and security settings of a pod.',
+  podSpecFields,
+  {
+    rules: [
+      (spec: PodSpec, { subresource }: RuleContext) =>
+        subresource === 'status' ? [] : [...containerRules(spec), ...podRules(spec)],
+    ],
+  },
+);

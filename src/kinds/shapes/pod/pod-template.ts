@@ -10,13 +10,12 @@ import { annotatedProfiles, podAnnotations } from './pod-annotations.ts';
 import { PodSpec } from './pod-spec.ts';
 
 const template = {
-  metadata: s.use(ObjectMeta, { default: {}, description: 'Metadata of the pods, usually labels and annotations.' }),
-  spec: s.use(PodSpec, { default: {}, description: 'Desired behaviour of the pods.' }),
+  metadata: s.use(ObjectMeta, 'Metadata of the pods, usually labels and annotations.', { default: {} }),
+  spec: s.use(PodSpec, 'Desired behaviour of the pods.', { default: {} }),
 };
 export type PodTemplateSpec = ObjectType<typeof template>;
 
-export const PodTemplateSpec = s.object('PodTemplateSpec', template, {
-  description: 'Template from which pods are created.',
+export const PodTemplateSpec = s.object('PodTemplateSpec', 'Template from which pods are created.', template, {
   rules: [makesPods],
 });
 

@@ -7,39 +7,32 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import type { ResourceClaim } from '../container/resources.ts';
 
 const claim = {
-  name: s.string({
+  name: s.string('Name by which containers refer to the claim. A DNS label, unique within the pod.', {
     required: true,
-    description: 'Name by which containers refer to the claim. A DNS label, unique within the pod.',
     rules: [matches(dnsLabel)],
   }),
-  resourceClaimName: s.string({
-    description: 'Existing ResourceClaim in the namespace of the pod. Set either this or resourceClaimTemplateName.',
-    rules: [matches(dnsSubdomain)],
-  }),
-  resourceClaimTemplateName: s.string({
-    description:
-      'ResourceClaimTemplate in the namespace of the pod. The claim made from it is deleted together with the ' +
-      'pod.',
-    rules: [matches(dnsSubdomain)],
-  }),
+  resourceClaimName: s.string(
+    'Existing ResourceClaim in the namespace of the pod. Set either this or resourceClaimTemplateName.',
+    { rules: [matches(dnsSubdomain)] },
+  ),
+  resourceClaimTemplateName: s.string(
+    'ResourceClaimTemplate in the namespace of the pod. The claim made from it is deleted together with the ' + 'pod.',
+    { rules: [matches(dnsSubdomain)] },
+  ),
 };
 type PodResourceClaim = ObjectType<typeof claim>;
 
 export const PodResourceClaims = s.listMap(
-  s.object('PodResourceClaim', claim, {
-    description:
-      'A resource claim of the pod: either an existing ResourceClaim, or one that is created for the pod from ' +
+  s.object(
+    'PodResourceClaim',
+    'A resource claim of the pod: either an existing ResourceClaim, or one that is created for the pod from ' +
       'a template.',
-    rules: [oneSource],
-  }),
-  {
-    keys: ['name'],
-    retainKeys: true,
-    description:
-      'Resource claims that must be allocated and reserved before the pod can start. Containers refer to them ' +
-      'in resources.claims. Cannot be changed.',
-    rules: [unique('name')],
-  },
+    claim,
+    { rules: [oneSource] },
+  ),
+  'Resource claims that must be allocated and reserved before the pod can start. Containers refer to them ' +
+    'in resources.claims. Cannot be changed.',
+  { keys: ['name'], retainKeys: true, rules: [unique('name')] },
 );
 
 function oneSource(value: PodResourceClaim): FieldError | undefined {

@@ -7,14 +7,13 @@ import { PersistentVolumeClaimSpec } from './persistent-volume-claim-spec.ts';
 /** Template of the claims that are created for pods, each named `<pod>-<volume>`. */
 export const PersistentVolumeClaimTemplate = s.object(
   'PersistentVolumeClaimTemplate',
+  'Template of the claim of an ephemeral volume.',
   {
-    metadata: s.use(ObjectMeta, {
-      description: 'Labels and annotations of the claim. Other fields are not allowed.',
+    metadata: s.use(ObjectMeta, 'Labels and annotations of the claim. Other fields are not allowed.', {
       rules: [onlyLabelsAndAnnotations],
     }),
     spec: s.use(PersistentVolumeClaimSpec, { zero: true, rules: [claimSpec] }),
   },
-  { description: 'Template of the claim of an ephemeral volume.' },
 );
 
 function onlyLabelsAndAnnotations(metadata: ObjectMeta): FieldError[] {

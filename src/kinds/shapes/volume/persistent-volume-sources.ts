@@ -47,142 +47,134 @@ const checkedReference = (reference: Reference): FieldError[] => {
   ];
 };
 
-const WholeSecretReference = s.use(SecretReference, {
-  description: 'Secret with the credentials. Both name and namespace are required.',
-  rules: [wholeReference],
-});
+const WholeSecretReference = s.use(
+  SecretReference,
+  'Secret with the credentials. Both name and namespace are required.',
+  { rules: [wholeReference] },
+);
 const CheckedSecretReference = s.use(SecretReference, { rules: [checkedReference] });
 
 const AzureFilePersistentVolumeSource = s.object(
   'AzureFilePersistentVolumeSource',
+  'An Azure file share. Deprecated: use the CSI driver file.csi.azure.com.',
   {
     ...azureFileFields,
-    secretNamespace: s.string({ description: 'Namespace of the Secret. Defaults to the namespace of the pod.' }),
+    secretNamespace: s.string('Namespace of the Secret. Defaults to the namespace of the pod.'),
   },
-  { description: 'An Azure file share. Deprecated: use the CSI driver file.csi.azure.com.' },
 );
 
 const CephFSPersistentVolumeSource = s.object(
   'CephFSPersistentVolumeSource',
+  'A directory of a Ceph file system. Deprecated and no longer functional.',
   {
     ...cephfsFields,
-    secretRef: s.use(SecretReference, { description: 'Secret with the key of the user. It overrides secretFile.' }),
+    secretRef: s.use(SecretReference, 'Secret with the key of the user. It overrides secretFile.'),
   },
-  { description: 'A directory of a Ceph file system. Deprecated and no longer functional.' },
 );
 
 const CinderPersistentVolumeSource = s.object(
   'CinderPersistentVolumeSource',
+  'An OpenStack Cinder volume. Deprecated: use the CSI driver cinder.csi.openstack.org.',
   {
     ...cinderFields,
     secretRef: WholeSecretReference,
   },
-  { description: 'An OpenStack Cinder volume. Deprecated: use the CSI driver cinder.csi.openstack.org.' },
 );
 
-const CSIPersistentVolumeSource = s.object(
-  'CSIPersistentVolumeSource',
-  {
-    driver: s.string({
-      required: true,
-      description: 'Name of the CSI driver, at most 63 characters.',
-      rules: [driverName],
-    }),
-    volumeHandle: s.string({
-      required: true,
-      description: 'Identifier of the volume that the driver returned when it was created.',
-    }),
-    readOnly: s.boolean({ omitZero: true, description: 'Attaches the volume read-only. Defaults to false.' }),
-    fsType: s.string({ omitZero: true, description: 'File system of the volume, such as ext4 or xfs.' }),
-    volumeAttributes: s.map(s.string(), { description: 'Settings of the volume that are passed to the driver.' }),
-    controllerPublishSecretRef: s.use(CheckedSecretReference, {
-      description: 'Secret with credentials that the driver needs to attach and detach the volume.',
-    }),
-    nodeStageSecretRef: s.use(SecretReference, {
-      description: 'Secret with credentials that the driver needs to prepare the volume on a node.',
-    }),
-    nodePublishSecretRef: s.use(CheckedSecretReference, {
-      description: 'Secret with credentials that the driver needs to mount the volume for a pod.',
-    }),
-    controllerExpandSecretRef: s.use(CheckedSecretReference, {
-      description: 'Secret with credentials that the driver needs to expand the volume.',
-    }),
-    nodeExpandSecretRef: s.use(CheckedSecretReference, {
-      description: 'Secret with credentials that the driver needs to expand the file system on a node.',
-    }),
-  },
-  { description: 'A volume of a CSI driver.' },
-);
+const CSIPersistentVolumeSource = s.object('CSIPersistentVolumeSource', 'A volume of a CSI driver.', {
+  driver: s.string('Name of the CSI driver, at most 63 characters.', { required: true, rules: [driverName] }),
+  volumeHandle: s.string('Identifier of the volume that the driver returned when it was created.', { required: true }),
+  readOnly: s.boolean('Attaches the volume read-only. Defaults to false.', { omitZero: true }),
+  fsType: s.string('File system of the volume, such as ext4 or xfs.', { omitZero: true }),
+  volumeAttributes: s.map(s.string(), 'Settings of the volume that are passed to the driver.'),
+  controllerPublishSecretRef: s.use(
+    CheckedSecretReference,
+    'Secret with credentials that the driver needs to attach and detach the volume.',
+  ),
+  nodeStageSecretRef: s.use(
+    SecretReference,
+    'Secret with credentials that the driver needs to prepare the volume on a node.',
+  ),
+  nodePublishSecretRef: s.use(
+    CheckedSecretReference,
+    'Secret with credentials that the driver needs to mount the volume for a pod.',
+  ),
+  controllerExpandSecretRef: s.use(
+    CheckedSecretReference,
+    'Secret with credentials that the driver needs to expand the volume.',
+  ),
+  nodeExpandSecretRef: s.use(
+    CheckedSecretReference,
+    'Secret with credentials that the driver needs to expand the file system on a node.',
+  ),
+});
 
 const FlexPersistentVolumeSource = s.object(
   'FlexPersistentVolumeSource',
+  'A volume of an executable FlexVolume driver on the node. Deprecated: use a CSI driver.',
   {
     ...flexVolumeFields,
-    secretRef: s.use(SecretReference, { description: 'Secret whose values are passed to the driver.' }),
+    secretRef: s.use(SecretReference, 'Secret whose values are passed to the driver.'),
   },
-  { description: 'A volume of an executable FlexVolume driver on the node. Deprecated: use a CSI driver.' },
 );
 
 const GlusterfsPersistentVolumeSource = s.object(
   'GlusterfsPersistentVolumeSource',
+  'A Gluster volume. Deprecated and no longer functional.',
   {
     ...glusterfsFields,
-    endpointsNamespace: s.string({
-      description: 'Namespace of the Endpoints object. Defaults to the namespace of the claim.',
-    }),
+    endpointsNamespace: s.string('Namespace of the Endpoints object. Defaults to the namespace of the claim.'),
   },
-  { description: 'A Gluster volume. Deprecated and no longer functional.' },
 );
 
 const ISCSIPersistentVolumeSource = s.object(
   'ISCSIPersistentVolumeSource',
-  { ...iscsiFields, secretRef: s.use(SecretReference, { description: 'Secret with the CHAP credentials.' }) },
-  { description: 'An iSCSI disk that is attached to the node of the pod.', rules: [chapSecret] },
+  'An iSCSI disk that is attached to the node of the pod.',
+  { ...iscsiFields, secretRef: s.use(SecretReference, 'Secret with the CHAP credentials.') },
+  { rules: [chapSecret] },
 );
 
 const LocalVolumeSource = s.object(
   'LocalVolumeSource',
+  'A disk, partition or directory of one node. Requires nodeAffinity on the volume.',
   {
-    path: s.string({
+    path: s.string('Path of the disk, partition or directory on the node.', {
       required: true,
-      description: 'Path of the disk, partition or directory on the node.',
       rules: [matches(backsteps)],
     }),
-    fsType: s.string({
-      description: 'File system that a disk is formatted with if it has none. If absent, a suitable one is chosen.',
-    }),
+    fsType: s.string('File system that a disk is formatted with if it has none. If absent, a suitable one is chosen.'),
   },
-  { description: 'A disk, partition or directory of one node. Requires nodeAffinity on the volume.' },
 );
 
 const RBDPersistentVolumeSource = s.object(
   'RBDPersistentVolumeSource',
+  'A Ceph RADOS block device. Deprecated and no longer functional.',
   {
     ...rbdFields,
-    secretRef: s.use(SecretReference, { description: 'Secret with the key of the user. It overrides keyring.' }),
+    secretRef: s.use(SecretReference, 'Secret with the key of the user. It overrides keyring.'),
   },
-  { description: 'A Ceph RADOS block device. Deprecated and no longer functional.' },
 );
 
 const ScaleIOPersistentVolumeSource = s.object(
   'ScaleIOPersistentVolumeSource',
+  'A ScaleIO volume. Deprecated and no longer functional.',
   {
     ...scaleIOFields,
-    secretRef: s.use(SecretReference, { description: 'Secret with the user and password for ScaleIO.' }),
+    secretRef: s.use(SecretReference, 'Secret with the user and password for ScaleIO.'),
   },
-  { description: 'A ScaleIO volume. Deprecated and no longer functional.' },
 );
 
 const StorageOSPersistentVolumeSource = s.object(
   'StorageOSPersistentVolumeSource',
+  'A StorageOS volume. Deprecated and no longer functional.',
   {
     ...storageOSFields,
-    secretRef: s.use(ObjectReference, {
-      description: 'Secret with the credentials for the StorageOS API. Both name and namespace are required.',
-      rules: [wholeReference],
-    }),
+    secretRef: s.use(
+      ObjectReference,
+      'Secret with the credentials for the StorageOS API. Both name and namespace are required.',
+      { rules: [wholeReference] },
+    ),
   },
-  { description: 'A StorageOS volume. Deprecated and no longer functional.' },
 );
 
 /** A PersistentVolume has exactly one of them. */

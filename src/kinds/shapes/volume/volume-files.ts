@@ -14,59 +14,54 @@ function permissions(mode: number): FieldError | undefined {
   return invalid('', mode, 'must be a number between 0 and 0777 (octal), both inclusive');
 }
 
-const mode = s.int32({
-  description:
-    'Permission bits of the file, from 0 to 0777; in JSON as a decimal number. Defaults to the default mode ' +
+const mode = s.int32(
+  'Permission bits of the file, from 0 to 0777; in JSON as a decimal number. Defaults to the default mode ' +
     'of the volume.',
-  rules: [permissions],
-});
-export const defaultMode = s.int32({
-  default: DEFAULT_MODE,
-  description:
-    'Permission bits of files that have no mode of their own, from 0 to 0777; in JSON as a decimal number. ' +
+  { rules: [permissions] },
+);
+export const defaultMode = s.int32(
+  'Permission bits of files that have no mode of their own, from 0 to 0777; in JSON as a decimal number. ' +
     'Defaults to 0644.',
-  rules: [permissions],
-});
+  { default: DEFAULT_MODE, rules: [permissions] },
+);
 
-const path = s.string({
+const path = s.string("Path of the file, relative to the volume. Must not contain '..'.", {
   required: true,
-  description: "Path of the file, relative to the volume. Must not contain '..'.",
   rules: [matches(projectedPath)],
 });
 
 const keyToPath = {
-  key: s.string({ required: true, description: 'Key whose value becomes the content of the file.' }),
+  key: s.string('Key whose value becomes the content of the file.', { required: true }),
   path,
   mode,
 };
 
 export const KeysToPaths = s.list(
-  s.object('KeyToPath', keyToPath, { description: 'Maps a key of a ConfigMap or Secret to a file.' }),
-  {
-    description: 'Keys to project, and the paths of their files. If empty, every key becomes a file of its own name.',
-  },
+  s.object('KeyToPath', 'Maps a key of a ConfigMap or Secret to a file.', keyToPath),
+  'Keys to project, and the paths of their files. If empty, every key becomes a file of its own name.',
 );
 
 const file = {
   path,
-  fieldRef: s.use(FileFieldSelector, {
-    description:
-      'Field of the pod: metadata.name, metadata.namespace, metadata.uid, metadata.labels or ' +
+  fieldRef: s.use(
+    FileFieldSelector,
+    'Field of the pod: metadata.name, metadata.namespace, metadata.uid, metadata.labels or ' +
       'metadata.annotations, or one label or annotation by key.',
-  }),
+  ),
   resourceFieldRef: FileResourceSelector,
   mode,
 };
 type DownwardAPIVolumeFile = ObjectType<typeof file>;
 
 export const DownwardAPIFiles = s.list(
-  s.object('DownwardAPIVolumeFile', file, {
-    description:
-      'A file with a field of the pod or a resource of a container. Exactly one of fieldRef and ' +
+  s.object(
+    'DownwardAPIVolumeFile',
+    'A file with a field of the pod or a resource of a container. Exactly one of fieldRef and ' +
       'resourceFieldRef must be set.',
-    rules: [oneField],
-  }),
-  { description: 'Files to create, each with its path and its source.' },
+    file,
+    { rules: [oneField] },
+  ),
+  'Files to create, each with its path and its source.',
 );
 
 function oneField({ fieldRef, resourceFieldRef }: DownwardAPIVolumeFile): FieldError | undefined {

@@ -6,61 +6,51 @@ import type { ObjectType } from '../../../schema/schema.ts';
 import { backsteps, descendingPath } from '../meta/paths.ts';
 
 const mount = {
-  name: s.string({ zero: true, description: 'Name of the volume in spec.volumes.' }),
-  readOnly: s.boolean({ omitZero: true, description: 'Mounts the volume read-only. Defaults to false.' }),
-  recursiveReadOnly: s.string({
-    description:
-      'Whether mounts below a read-only mount are read-only, too: Disabled, Enabled or IfPossible (where the ' +
+  name: s.string('Name of the volume in spec.volumes.', { zero: true }),
+  readOnly: s.boolean('Mounts the volume read-only. Defaults to false.', { omitZero: true }),
+  recursiveReadOnly: s.string(
+    'Whether mounts below a read-only mount are read-only, too: Disabled, Enabled or IfPossible (where the ' +
       'runtime supports it). Requires readOnly. Defaults to Disabled.',
-  }),
-  mountPath: s.string({
+  ),
+  mountPath: s.string('Path in the container at which the volume is mounted. Unique within the container.', {
     zero: true,
-    description: 'Path in the container at which the volume is mounted. Unique within the container.',
   }),
-  subPath: s.string({
-    omitZero: true,
-    description:
-      "Path within the volume that is mounted instead of its root. Must be relative and must not contain '..'.",
-  }),
-  mountPropagation: s.string({
-    description:
-      'How mounts propagate between the node and the container: None, HostToContainer, or Bidirectional ' +
+  subPath: s.string(
+    "Path within the volume that is mounted instead of its root. Must be relative and must not contain '..'.",
+    { omitZero: true },
+  ),
+  mountPropagation: s.string(
+    'How mounts propagate between the node and the container: None, HostToContainer, or Bidirectional ' +
       '(privileged containers only). Defaults to None.',
-  }),
-  subPathExpr: s.string({
-    omitZero: true,
-    description:
-      'Like subPath, with $(NAME) replaced by environment variables of the container. Cannot be combined with ' +
+  ),
+  subPathExpr: s.string(
+    'Like subPath, with $(NAME) replaced by environment variables of the container. Cannot be combined with ' +
       'subPath.',
-  }),
+    { omitZero: true },
+  ),
 };
 type VolumeMount = ObjectType<typeof mount>;
 
 const device = {
-  name: s.string({
-    zero: true,
-    description:
-      'Name of a volume in spec.volumes that uses a PersistentVolumeClaim, or an ephemeral claim, with ' +
+  name: s.string(
+    'Name of a volume in spec.volumes that uses a PersistentVolumeClaim, or an ephemeral claim, with ' +
       'volumeMode Block.',
-  }),
-  devicePath: s.string({
-    zero: true,
-    description: 'Path of the device in the container. Unique within the container.',
-  }),
+    { zero: true },
+  ),
+  devicePath: s.string('Path of the device in the container. Unique within the container.', { zero: true }),
 };
 type VolumeDevice = ObjectType<typeof device>;
 
 export const VolumeMounts = s.listMap(
-  s.object('VolumeMount', mount, { description: 'Mount of a volume into a container.' }),
-  {
-    keys: ['mountPath'],
-    description: 'Volumes of the pod that are mounted into the file system of the container.',
-  },
+  s.object('VolumeMount', 'Mount of a volume into a container.', mount),
+  'Volumes of the pod that are mounted into the file system of the container.',
+  { keys: ['mountPath'] },
 );
 
 export const VolumeDevices = s.listMap(
-  s.object('VolumeDevice', device, { description: 'Use of a volume as a raw block device.' }),
-  { keys: ['devicePath'], description: 'Volumes of the pod that the container uses as raw block devices.' },
+  s.object('VolumeDevice', 'Use of a volume as a raw block device.', device),
+  'Volumes of the pod that the container uses as raw block devices.',
+  { keys: ['devicePath'] },
 );
 
 /** The part of a container that uses volumes. */

@@ -9,36 +9,32 @@ import { isClusterSigner, signerName, trustBundleName } from '../meta/signer-nam
 import { DownwardAPIFiles, KeysToPaths } from './volume-files.ts';
 
 const keys = {
-  name: s.string({ required: true, description: 'Name of the ConfigMap or Secret, in the namespace of the pod.' }),
+  name: s.string('Name of the ConfigMap or Secret, in the namespace of the pod.', { required: true }),
   items: KeysToPaths,
-  optional: s.boolean({
-    description:
-      'If true, the ConfigMap or Secret or the keys in items may be missing. Defaults to false, so that the ' +
+  optional: s.boolean(
+    'If true, the ConfigMap or Secret or the keys in items may be missing. Defaults to false, so that the ' +
       'pod waits for them.',
-  }),
+  ),
 };
 
 const anyPath = s.string({ omitZero: true, rules: [matches(projectedPath)] });
-const path = s.string({
+const path = s.string("Path of the file, relative to the volume. Must not contain '..'.", {
   required: true,
-  description: "Path of the file, relative to the volume. Must not contain '..'.",
   rules: [matches(projectedPath)],
 });
 
 const TEN_MINUTES = 600;
 
 const token = {
-  audience: s.string({
-    omitZero: true,
-    description:
-      'Audience that the token is meant for. A recipient must reject tokens for another audience. Defaults to ' +
+  audience: s.string(
+    'Audience that the token is meant for. A recipient must reject tokens for another audience. Defaults to ' +
       'the audience of the API server.',
-  }),
-  expirationSeconds: s.int64({
-    default: 3600,
-    description: 'Validity of the token in seconds, at least 600. It is renewed before it expires. Defaults to 3600.',
-    rules: [tokenLife],
-  }),
+    { omitZero: true },
+  ),
+  expirationSeconds: s.int64(
+    'Validity of the token in seconds, at least 600. It is renewed before it expires. Defaults to 3600.',
+    { default: 3600, rules: [tokenLife] },
+  ),
   path,
 };
 
@@ -48,16 +44,13 @@ function tokenLife(seconds: number): FieldError | undefined {
 }
 
 const bundle = {
-  name: s.string({
-    description: 'Name of one ClusterTrustBundle. Cannot be combined with signerName and labelSelector.',
-  }),
-  signerName: s.string({ description: 'Signer whose ClusterTrustBundles are used. Cannot be combined with name.' }),
-  labelSelector: s.use(LabelSelector, {
-    description: 'Labels of the bundles to use, together with signerName. If absent, none is selected; if empty, all.',
-  }),
-  optional: s.boolean({
-    description: 'If true, no bundle needs to exist. Defaults to false, so that the pod waits for one.',
-  }),
+  name: s.string('Name of one ClusterTrustBundle. Cannot be combined with signerName and labelSelector.'),
+  signerName: s.string('Signer whose ClusterTrustBundles are used. Cannot be combined with name.'),
+  labelSelector: s.use(
+    LabelSelector,
+    'Labels of the bundles to use, together with signerName. If absent, none is selected; if empty, all.',
+  ),
+  optional: s.boolean('If true, no bundle needs to exist. Defaults to false, so that the pod waits for one.'),
   path,
 };
 
@@ -81,31 +74,31 @@ function bundleOf(value: ObjectType<typeof bundle>): FieldError[] {
 }
 
 const certificate = {
-  signerName: s.string({ required: true, description: 'Signer that issues the certificate.', rules: [signerName] }),
-  keyType: s.enum(['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'], {
-    required: true,
-    description:
-      'Type of the key pair that is generated: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.',
-  }),
-  maxExpirationSeconds: s.int32({
-    description:
-      'Maximum validity of the certificate in seconds, at least 3600 and at most 7862400 (91 days), or 86400 ' +
+  signerName: s.string('Signer that issues the certificate.', { required: true, rules: [signerName] }),
+  keyType: s.enum(
+    ['RSA3072', 'RSA4096', 'ECDSAP256', 'ECDSAP384', 'ECDSAP521', 'ED25519'],
+    'Type of the key pair that is generated: RSA3072, RSA4096, ECDSAP256, ECDSAP384, ECDSAP521 or ED25519.',
+    { required: true },
+  ),
+  maxExpirationSeconds: s.int32(
+    'Maximum validity of the certificate in seconds, at least 3600 and at most 7862400 (91 days), or 86400 ' +
       'for signers of the cluster. The signer may issue a shorter one. Defaults to 86400.',
-  }),
-  credentialBundlePath: s.use(anyPath, {
-    description: 'File, relative to the volume, with the private key followed by the certificate chain in PEM format.',
-  }),
-  keyPath: s.use(anyPath, {
-    description:
-      'File, relative to the volume, with the private key in PEM format. Prefer credentialBundlePath, which is ' +
+  ),
+  credentialBundlePath: s.use(
+    anyPath,
+    'File, relative to the volume, with the private key followed by the certificate chain in PEM format.',
+  ),
+  keyPath: s.use(
+    anyPath,
+    'File, relative to the volume, with the private key in PEM format. Prefer credentialBundlePath, which is ' +
       'updated atomically.',
-  }),
-  certificateChainPath: s.use(anyPath, {
-    description:
-      'File, relative to the volume, with the certificate chain in PEM format. Prefer credentialBundlePath, ' +
+  ),
+  certificateChainPath: s.use(
+    anyPath,
+    'File, relative to the volume, with the certificate chain in PEM format. Prefer credentialBundlePath, ' +
       'which is updated atomically.',
-  }),
-  userAnnotations: s.map(s.string(), { description: 'Additional key-value pairs that are passed to the signer.' }),
+  ),
+  userAnnotations: s.map(s.string(), 'Additional key-value pairs that are passed to the signer.'),
 };
 
 const HOUR = 3600;
@@ -130,36 +123,38 @@ function certificateOf(value: ObjectType<typeof certificate>): FieldError[] {
 }
 
 const projection = {
-  secret: s.object('SecretProjection', keys, { description: 'Keys of a Secret as files.' }),
-  downwardAPI: s.object(
-    'DownwardAPIProjection',
-    { items: DownwardAPIFiles },
-    { description: 'Fields of the pod as files.' },
+  secret: s.object('SecretProjection', 'Keys of a Secret as files.', keys),
+  downwardAPI: s.object('DownwardAPIProjection', 'Fields of the pod as files.', { items: DownwardAPIFiles }),
+  configMap: s.object('ConfigMapProjection', 'Keys of a ConfigMap as files.', keys),
+  serviceAccountToken: s.object(
+    'ServiceAccountTokenProjection',
+    "A token of the pod's service account as a file.",
+    token,
   ),
-  configMap: s.object('ConfigMapProjection', keys, { description: 'Keys of a ConfigMap as files.' }),
-  serviceAccountToken: s.object('ServiceAccountTokenProjection', token, {
-    description: "A token of the pod's service account as a file.",
-  }),
-  clusterTrustBundle: s.object('ClusterTrustBundleProjection', bundle, {
-    description: 'Trust anchors of ClusterTrustBundles as a file of PEM certificates.',
-    rules: [bundleOf],
-  }),
-  podCertificate: s.object('PodCertificateProjection', certificate, {
-    description: 'A private key and a certificate for the pod, issued by a signer and renewed before they expire.',
-    rules: [certificateOf],
-  }),
+  clusterTrustBundle: s.object(
+    'ClusterTrustBundleProjection',
+    'Trust anchors of ClusterTrustBundles as a file of PEM certificates.',
+    bundle,
+    { rules: [bundleOf] },
+  ),
+  podCertificate: s.object(
+    'PodCertificateProjection',
+    'A private key and a certificate for the pod, issued by a signer and renewed before they expire.',
+    certificate,
+    { rules: [certificateOf] },
+  ),
 };
 type Projection = ObjectType<typeof projection>;
 
 export const VolumeProjections = s.list(
-  s.object('VolumeProjection', projection, {
-    description: 'One source of a projected volume. Exactly one of its fields should be set.',
-    rules: [oneSource],
-  }),
-  {
-    description: 'Sources of the files. No two of them may write to the same path.',
-    rules: [noSharedPaths],
-  },
+  s.object(
+    'VolumeProjection',
+    'One source of a projected volume. Exactly one of its fields should be set.',
+    projection,
+    { rules: [oneSource] },
+  ),
+  'Sources of the files. No two of them may write to the same path.',
+  { rules: [noSharedPaths] },
 );
 
 function oneSource(source: Projection): FieldError | undefined {

@@ -13,11 +13,8 @@ import {
   quobyteRule,
 } from './volume-source-rules.ts';
 
-const readOnly = s.boolean({ omitZero: true, description: 'Mounts the volume read-only. Defaults to false.' });
-const fsType = s.string({
-  omitZero: true,
-  description: 'File system of the volume, such as ext4 or xfs. Defaults to ext4.',
-});
+const readOnly = s.boolean('Mounts the volume read-only. Defaults to false.', { omitZero: true });
+const fsType = s.string('File system of the volume, such as ext4 or xfs. Defaults to ext4.', { omitZero: true });
 
 const hostPathTypes = [
   ...['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'],
@@ -25,169 +22,151 @@ const hostPathTypes = [
 
 export const HostPathVolumeSource = s.object(
   'HostPathVolumeSource',
+  'A file or directory of the node, shared with the pod. It exposes the node to the pod; use it only where ' +
+    'that is intended.',
   {
-    path: s.string({
+    path: s.string('Absolute path on the node. A symbolic link is followed.', {
       required: true,
-      description: 'Absolute path on the node. A symbolic link is followed.',
       rules: [matches(backsteps)],
     }),
-    type: s.string({
-      default: '',
-      description:
-        'What must be at the path: Directory, File, Socket, CharDevice or BlockDevice; DirectoryOrCreate and ' +
+    type: s.string(
+      'What must be at the path: Directory, File, Socket, CharDevice or BlockDevice; DirectoryOrCreate and ' +
         'FileOrCreate create it if missing. Empty, the default, checks nothing.',
-      rules: [(type: string) => (hostPathTypes.includes(type) ? undefined : notSupported('', type, hostPathTypes))],
-    }),
-  },
-  {
-    description:
-      'A file or directory of the node, shared with the pod. It exposes the node to the pod; use it only where ' +
-      'that is intended.',
+      {
+        default: '',
+        rules: [(type: string) => (hostPathTypes.includes(type) ? undefined : notSupported('', type, hostPathTypes))],
+      },
+    ),
   },
 );
 
-export const NFSVolumeSource = s.object(
-  'NFSVolumeSource',
-  {
-    server: s.string({ required: true, description: 'Host name or IP address of the NFS server.' }),
-    path: s.string({
-      required: true,
-      description: 'Path that the server exports. Must be absolute.',
-      rules: [matches((path) => (path.startsWith('/') ? [] : ['must be an absolute path']))],
-    }),
-    readOnly,
-  },
-  { description: 'A directory exported by an NFS server.' },
-);
+export const NFSVolumeSource = s.object('NFSVolumeSource', 'A directory exported by an NFS server.', {
+  server: s.string('Host name or IP address of the NFS server.', { required: true }),
+  path: s.string('Path that the server exports. Must be absolute.', {
+    required: true,
+    rules: [matches((path) => (path.startsWith('/') ? [] : ['must be an absolute path']))],
+  }),
+  readOnly,
+});
 
 /** Partition; 0 means the whole disk. */
-const partition = s.int32({
+const partition = s.int32('Partition to mount, from 1 to 255. 0, the default, means the whole disk.', {
   omitZero: true,
-  description: 'Partition to mount, from 1 to 255. 0, the default, means the whole disk.',
   rules: [(number: number) => inRange(number, 1, 255).map((complaint) => invalid('', number, complaint))],
 });
 
 export const GCEPersistentDiskVolumeSource = s.object(
   'GCEPersistentDiskVolumeSource',
+  'A Google Compute Engine persistent disk. Deprecated: use the CSI driver pd.csi.storage.gke.io.',
   {
-    pdName: s.string({ required: true, description: 'Name of the disk in Google Compute Engine.' }),
+    pdName: s.string('Name of the disk in Google Compute Engine.', { required: true }),
     fsType,
     partition,
     readOnly,
   },
-  { description: 'A Google Compute Engine persistent disk. Deprecated: use the CSI driver pd.csi.storage.gke.io.' },
 );
 
 export const AWSElasticBlockStoreVolumeSource = s.object(
   'AWSElasticBlockStoreVolumeSource',
+  'An AWS EBS volume. Deprecated: use the CSI driver ebs.csi.aws.com.',
   {
-    volumeID: s.string({ required: true, description: 'ID of the EBS volume.' }),
+    volumeID: s.string('ID of the EBS volume.', { required: true }),
     fsType,
     partition,
     readOnly,
   },
-  { description: 'An AWS EBS volume. Deprecated: use the CSI driver ebs.csi.aws.com.' },
 );
 
 export const FCVolumeSource = s.object(
   'FCVolumeSource',
+  'A Fibre Channel disk. Set either targetWWNs and lun, or wwids.',
   {
-    targetWWNs: s.list(s.string(), {
-      description: 'World wide names of the target ports. Required together with lun.',
-    }),
-    lun: s.int32({ description: 'LUN of the disk on the target, from 0 to 255. Required together with targetWWNs.' }),
+    targetWWNs: s.list(s.string(), 'World wide names of the target ports. Required together with lun.'),
+    lun: s.int32('LUN of the disk on the target, from 0 to 255. Required together with targetWWNs.'),
     fsType,
     readOnly,
-    wwids: s.list(s.string(), {
-      description: 'World wide identifiers of the volume. Cannot be combined with targetWWNs and lun.',
-    }),
+    wwids: s.list(s.string(), 'World wide identifiers of the volume. Cannot be combined with targetWWNs and lun.'),
   },
-  { description: 'A Fibre Channel disk. Set either targetWWNs and lun, or wwids.', rules: [fibreChannelRule] },
+  { rules: [fibreChannelRule] },
 );
 
 export const FlockerVolumeSource = s.object(
   'FlockerVolumeSource',
+  'A Flocker dataset. Deprecated and no longer functional. Exactly one of its fields must be set.',
   {
-    datasetName: s.string({ omitZero: true, description: 'Name of the dataset.' }),
-    datasetUUID: s.string({ omitZero: true, description: 'UUID of the dataset.' }),
+    datasetName: s.string('Name of the dataset.', { omitZero: true }),
+    datasetUUID: s.string('UUID of the dataset.', { omitZero: true }),
   },
-  {
-    description: 'A Flocker dataset. Deprecated and no longer functional. Exactly one of its fields must be set.',
-    rules: [flockerRule],
-  },
+  { rules: [flockerRule] },
 );
 
 export const VsphereVirtualDiskVolumeSource = s.object(
   'VsphereVirtualDiskVolumeSource',
+  'A vSphere virtual disk. Deprecated: use the CSI driver csi.vsphere.vmware.com.',
   {
-    volumePath: s.string({ required: true, description: 'Path of the VMDK file.' }),
+    volumePath: s.string('Path of the VMDK file.', { required: true }),
     fsType,
-    storagePolicyName: s.string({ omitZero: true, description: 'Name of the storage policy profile.' }),
-    storagePolicyID: s.string({ omitZero: true, description: 'ID of the storage policy profile.' }),
+    storagePolicyName: s.string('Name of the storage policy profile.', { omitZero: true }),
+    storagePolicyID: s.string('ID of the storage policy profile.', { omitZero: true }),
   },
-  { description: 'A vSphere virtual disk. Deprecated: use the CSI driver csi.vsphere.vmware.com.' },
 );
 
 export const QuobyteVolumeSource = s.object(
   'QuobyteVolumeSource',
+  'A Quobyte volume. Deprecated and no longer functional.',
   {
-    registry: s.string({
+    registry: s.string('Addresses of the Quobyte registry as host:port, several separated by commas.', {
       required: 'must be a host:port pair or multiple pairs separated by commas',
-      description: 'Addresses of the Quobyte registry as host:port, several separated by commas.',
     }),
-    volume: s.string({ required: true, description: 'Name of the Quobyte volume.' }),
+    volume: s.string('Name of the Quobyte volume.', { required: true }),
     readOnly,
-    user: s.string({
-      omitZero: true,
-      description: 'User that accesses the volume. Defaults to the service account user.',
-    }),
-    group: s.string({ omitZero: true, description: 'Group that accesses the volume. Defaults to no group.' }),
-    tenant: s.string({ omitZero: true, description: 'Tenant that owns the volume.' }),
+    user: s.string('User that accesses the volume. Defaults to the service account user.', { omitZero: true }),
+    group: s.string('Group that accesses the volume. Defaults to no group.', { omitZero: true }),
+    tenant: s.string('Tenant that owns the volume.', { omitZero: true }),
   },
-  { description: 'A Quobyte volume. Deprecated and no longer functional.', rules: [quobyteRule] },
+  { rules: [quobyteRule] },
 );
 
 export const AzureDiskVolumeSource = s.object(
   'AzureDiskVolumeSource',
+  'An Azure data disk. Deprecated: use the CSI driver disk.csi.azure.com.',
   {
-    diskName: s.string({ required: true, description: 'Name of the disk in the blob storage.' }),
-    diskURI: s.string({
-      required: true,
-      description: 'URI of the disk in the blob storage, or resource ID of a managed disk.',
-    }),
-    cachingMode: s.enum(['None', 'ReadOnly', 'ReadWrite'], {
-      default: 'ReadWrite',
-      description: 'Host caching: None, ReadOnly or ReadWrite. Defaults to ReadWrite.',
-    }),
-    fsType: s.string({ default: 'ext4', description: 'File system of the volume. Defaults to ext4.' }),
-    readOnly: s.boolean({ default: false, description: 'Mounts the volume read-only. Defaults to false.' }),
-    kind: s.enum(['Dedicated', 'Managed', 'Shared'], {
-      default: 'Shared',
-      description:
-        'Shared for several blob disks per storage account, Dedicated for one, Managed for a managed disk. ' +
+    diskName: s.string('Name of the disk in the blob storage.', { required: true }),
+    diskURI: s.string('URI of the disk in the blob storage, or resource ID of a managed disk.', { required: true }),
+    cachingMode: s.enum(
+      ['None', 'ReadOnly', 'ReadWrite'],
+      'Host caching: None, ReadOnly or ReadWrite. Defaults to ReadWrite.',
+      { default: 'ReadWrite' },
+    ),
+    fsType: s.string('File system of the volume. Defaults to ext4.', { default: 'ext4' }),
+    readOnly: s.boolean('Mounts the volume read-only. Defaults to false.', { default: false }),
+    kind: s.enum(
+      ['Dedicated', 'Managed', 'Shared'],
+      'Shared for several blob disks per storage account, Dedicated for one, Managed for a managed disk. ' +
         'Defaults to Shared.',
-    }),
+      { default: 'Shared' },
+    ),
   },
-  { description: 'An Azure data disk. Deprecated: use the CSI driver disk.csi.azure.com.', rules: [azureDiskRule] },
+  { rules: [azureDiskRule] },
 );
 
 export const PhotonPersistentDiskVolumeSource = s.object(
   'PhotonPersistentDiskVolumeSource',
+  'A Photon Controller persistent disk. Deprecated and no longer functional.',
   {
-    pdID: s.string({ required: true, description: 'ID of the disk.' }),
+    pdID: s.string('ID of the disk.', { required: true }),
     fsType,
   },
-  { description: 'A Photon Controller persistent disk. Deprecated and no longer functional.' },
 );
 
 export const PortworxVolumeSource = s.object(
   'PortworxVolumeSource',
+  'A Portworx volume. Deprecated: use the CSI driver pxd.portworx.com.',
   {
-    volumeID: s.string({ required: true, description: 'ID of the Portworx volume.' }),
+    volumeID: s.string('ID of the Portworx volume.', { required: true }),
     fsType,
     readOnly,
   },
-  { description: 'A Portworx volume. Deprecated: use the CSI driver pxd.portworx.com.' },
 );
 
 /*
@@ -196,117 +175,96 @@ export const PortworxVolumeSource = s.object(
  */
 
 export const glusterfsFields = {
-  endpoints: s.string({ required: true, description: 'Name of the Endpoints object that lists the Gluster servers.' }),
-  path: s.string({ required: true, description: 'Name of the Gluster volume.' }),
+  endpoints: s.string('Name of the Endpoints object that lists the Gluster servers.', { required: true }),
+  path: s.string('Name of the Gluster volume.', { required: true }),
   readOnly,
 };
 
 export const rbdFields = {
-  monitors: s.list(s.string(), { required: true, description: 'Addresses of the Ceph monitors.' }),
-  image: s.string({ required: true, description: 'Name of the RADOS image.' }),
+  monitors: s.list(s.string(), 'Addresses of the Ceph monitors.', { required: true }),
+  image: s.string('Name of the RADOS image.', { required: true }),
   fsType,
-  pool: s.string({ default: 'rbd', description: 'Name of the RADOS pool. Defaults to rbd.' }),
-  user: s.string({ default: 'admin', description: 'RADOS user. Defaults to admin.' }),
-  keyring: s.string({
+  pool: s.string('Name of the RADOS pool. Defaults to rbd.', { default: 'rbd' }),
+  user: s.string('RADOS user. Defaults to admin.', { default: 'admin' }),
+  keyring: s.string('Path of the key ring of the user. Defaults to /etc/ceph/keyring.', {
     default: '/etc/ceph/keyring',
-    description: 'Path of the key ring of the user. Defaults to /etc/ceph/keyring.',
   }),
   readOnly,
 };
 
 export const iscsiFields = {
-  targetPortal: s.string({
+  targetPortal: s.string('Address of the iSCSI target, as an IP address or host:port. The default port is 3260.', {
     required: true,
-    description: 'Address of the iSCSI target, as an IP address or host:port. The default port is 3260.',
   }),
-  iqn: s.string({ required: true, description: 'Qualified name of the iSCSI target.', rules: [matches(iscsiName)] }),
-  lun: s.int32({ zero: true, min: 0, max: 255, description: 'LUN of the target, from 0 to 255.' }),
-  iscsiInterface: s.string({ default: 'default', description: 'iSCSI interface to use. Defaults to default (tcp).' }),
+  iqn: s.string('Qualified name of the iSCSI target.', { required: true, rules: [matches(iscsiName)] }),
+  lun: s.int32('LUN of the target, from 0 to 255.', { zero: true, min: 0, max: 255 }),
+  iscsiInterface: s.string('iSCSI interface to use. Defaults to default (tcp).', { default: 'default' }),
   fsType,
   readOnly,
-  portals: s.list(s.string(), { description: 'Addresses of further portals of the target, for multipath.' }),
-  chapAuthDiscovery: s.boolean({
-    omitZero: true,
-    description: 'Whether discovery uses CHAP authentication. Requires secretRef.',
-  }),
-  chapAuthSession: s.boolean({
-    omitZero: true,
-    description: 'Whether sessions use CHAP authentication. Requires secretRef.',
-  }),
-  initiatorName: s.string({
-    description:
-      'Qualified name of the initiator. If set, a new interface <target portal>:<volume name> is created for ' +
+  portals: s.list(s.string(), 'Addresses of further portals of the target, for multipath.'),
+  chapAuthDiscovery: s.boolean('Whether discovery uses CHAP authentication. Requires secretRef.', { omitZero: true }),
+  chapAuthSession: s.boolean('Whether sessions use CHAP authentication. Requires secretRef.', { omitZero: true }),
+  initiatorName: s.string(
+    'Qualified name of the initiator. If set, a new interface <target portal>:<volume name> is created for ' +
       'the connection.',
-    rules: [matches(iscsiName)],
-  }),
+    { rules: [matches(iscsiName)] },
+  ),
 };
 
 export const cinderFields = {
-  volumeID: s.string({ required: true, description: 'ID of the Cinder volume.' }),
+  volumeID: s.string('ID of the Cinder volume.', { required: true }),
   fsType,
   readOnly,
 };
 
 export const cephfsFields = {
-  monitors: s.list(s.string(), { required: true, description: 'Addresses of the Ceph monitors.' }),
-  path: s.string({
+  monitors: s.list(s.string(), 'Addresses of the Ceph monitors.', { required: true }),
+  path: s.string('Directory of the file system that is mounted as root. Defaults to /.', { omitZero: true }),
+  user: s.string('RADOS user. Defaults to admin.', { omitZero: true }),
+  secretFile: s.string('Path of the key ring of the user on the node. Defaults to /etc/ceph/user.secret.', {
     omitZero: true,
-    description: 'Directory of the file system that is mounted as root. Defaults to /.',
-  }),
-  user: s.string({ omitZero: true, description: 'RADOS user. Defaults to admin.' }),
-  secretFile: s.string({
-    omitZero: true,
-    description: 'Path of the key ring of the user on the node. Defaults to /etc/ceph/user.secret.',
   }),
   readOnly,
 };
 
 export const flexVolumeFields = {
-  driver: s.string({ required: true, description: 'Name of the FlexVolume driver.' }),
-  fsType: s.use(fsType, { description: 'File system of the volume. The default depends on the driver.' }),
+  driver: s.string('Name of the FlexVolume driver.', { required: true }),
+  fsType: s.use(fsType, 'File system of the volume. The default depends on the driver.'),
   readOnly,
-  options: s.map(s.string(), {
-    description: 'Options that are passed to the driver. The prefixes kubernetes.io/ and k8s.io/ are reserved.',
-    rules: [flexOptionsRule],
-  }),
+  options: s.map(
+    s.string(),
+    'Options that are passed to the driver. The prefixes kubernetes.io/ and k8s.io/ are reserved.',
+    { rules: [flexOptionsRule] },
+  ),
 };
 
 export const azureFileFields = {
-  secretName: s.string({
-    required: true,
-    description: 'Name of the Secret with the name and the key of the storage account.',
-  }),
-  shareName: s.string({ required: true, description: 'Name of the Azure file share.' }),
+  secretName: s.string('Name of the Secret with the name and the key of the storage account.', { required: true }),
+  shareName: s.string('Name of the Azure file share.', { required: true }),
   readOnly,
 };
 
 export const scaleIOFields = {
-  gateway: s.string({ required: true, description: 'Host address of the ScaleIO API gateway.' }),
-  system: s.string({ required: true, description: 'Name of the ScaleIO system.' }),
-  sslEnabled: s.boolean({
-    omitZero: true,
-    description: 'Whether the gateway is accessed through TLS. Defaults to false.',
-  }),
-  protectionDomain: s.string({ omitZero: true, description: 'ScaleIO protection domain of the storage.' }),
-  storagePool: s.string({ omitZero: true, description: 'Storage pool within the protection domain.' }),
-  storageMode: s.string({
+  gateway: s.string('Host address of the ScaleIO API gateway.', { required: true }),
+  system: s.string('Name of the ScaleIO system.', { required: true }),
+  sslEnabled: s.boolean('Whether the gateway is accessed through TLS. Defaults to false.', { omitZero: true }),
+  protectionDomain: s.string('ScaleIO protection domain of the storage.', { omitZero: true }),
+  storagePool: s.string('Storage pool within the protection domain.', { omitZero: true }),
+  storageMode: s.string('ThickProvisioned or ThinProvisioned. Defaults to ThinProvisioned.', {
     default: 'ThinProvisioned',
-    description: 'ThickProvisioned or ThinProvisioned. Defaults to ThinProvisioned.',
   }),
-  volumeName: s.string({ required: true, description: 'Name of an existing ScaleIO volume.' }),
-  fsType: s.string({ default: 'xfs', description: 'File system of the volume. Defaults to xfs.' }),
+  volumeName: s.string('Name of an existing ScaleIO volume.', { required: true }),
+  fsType: s.string('File system of the volume. Defaults to xfs.', { default: 'xfs' }),
   readOnly,
 };
 
 export const storageOSFields = {
-  volumeName: s.string({
+  volumeName: s.string('Name of the StorageOS volume, unique within its namespace.', {
     required: true,
-    description: 'Name of the StorageOS volume, unique within its namespace.',
     rules: [matches(dnsLabel)],
   }),
-  volumeNamespace: s.string({
+  volumeNamespace: s.string('Namespace of the volume within StorageOS. Defaults to the namespace of the pod.', {
     omitZero: true,
-    description: 'Namespace of the volume within StorageOS. Defaults to the namespace of the pod.',
     rules: [matches(dnsLabel)],
   }),
   fsType,

@@ -75,9 +75,8 @@ const sources = {
 const sourceNames = Object.keys(sources);
 
 const volume = {
-  name: s.string({
+  name: s.string('Name by which containers refer to the volume. A DNS label, unique within the pod.', {
     required: true,
-    description: 'Name by which containers refer to the volume. A DNS label, unique within the pod.',
     rules: [matches(dnsLabel)],
   }),
   ...sources,
@@ -89,16 +88,14 @@ const volume = {
 type Volume = ObjectType<typeof volume>;
 
 export const Volumes = s.listMap(
-  s.object('Volume', volume, {
-    description: 'A volume of a pod. At most one source may be set; without one, the volume is an emptyDir.',
-    rules: [oneSource, portalFits],
-  }),
-  {
-    keys: ['name'],
-    retainKeys: true,
-    description: 'Volumes that the containers of the pod can mount.',
-    rules: [unique('name')],
-  },
+  s.object(
+    'Volume',
+    'A volume of a pod. At most one source may be set; without one, the volume is an emptyDir.',
+    volume,
+    { rules: [oneSource, portalFits] },
+  ),
+  'Volumes that the containers of the pod can mount.',
+  { keys: ['name'], retainKeys: true, rules: [unique('name')] },
 );
 
 function oneSource(value: Volume): FieldError[] {

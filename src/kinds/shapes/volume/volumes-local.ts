@@ -7,56 +7,48 @@ import { descendingPath } from '../meta/paths.ts';
 
 export const EmptyDirVolumeSource = s.object(
   'EmptyDirVolumeSource',
+  'A directory on the node that is empty at first and deleted together with the pod.',
   {
-    medium: s.string({
+    medium: s.string('Storage medium: empty for the disk of the node, Memory for a tmpfs, or HugePages.', {
       omitZero: true,
-      description: 'Storage medium: empty for the disk of the node, Memory for a tmpfs, or HugePages.',
     }),
-    sizeLimit: s.quantity({
-      description:
-        'Maximum size of the volume. With medium Memory it also cannot exceed the memory limits of the ' +
+    sizeLimit: s.quantity(
+      'Maximum size of the volume. With medium Memory it also cannot exceed the memory limits of the ' +
         'containers. Unlimited by default.',
-      rules: [
-        (size: string) =>
-          size.startsWith('-') ? forbidden('', 'SizeLimit field must be a valid resource quantity') : undefined,
-      ],
-    }),
+      {
+        rules: [
+          (size: string) =>
+            size.startsWith('-') ? forbidden('', 'SizeLimit field must be a valid resource quantity') : undefined,
+        ],
+      },
+    ),
   },
-  { description: 'A directory on the node that is empty at first and deleted together with the pod.' },
 );
 
 export const GitRepoVolumeSource = s.object(
   'GitRepoVolumeSource',
+  'A clone of a Git repository. Deprecated and disabled by default: clone in an init container into an ' +
+    'emptyDir instead.',
   {
-    repository: s.string({ required: true, description: 'URL of the repository.' }),
-    revision: s.string({ omitZero: true, description: 'Commit, branch or tag to check out.' }),
-    directory: s.string({
-      omitZero: true,
-      description:
-        "Directory to clone into, relative to the volume; '.' means the volume itself. Must not contain '..'.",
-      rules: [matches(descendingPath)],
-    }),
-  },
-  {
-    description:
-      'A clone of a Git repository. Deprecated and disabled by default: clone in an init container into an ' +
-      'emptyDir instead.',
+    repository: s.string('URL of the repository.', { required: true }),
+    revision: s.string('Commit, branch or tag to check out.', { omitZero: true }),
+    directory: s.string(
+      "Directory to clone into, relative to the volume; '.' means the volume itself. Must not contain '..'.",
+      { omitZero: true, rules: [matches(descendingPath)] },
+    ),
   },
 );
 
 export const ImageVolumeSource = s.object(
   'ImageVolumeSource',
+  'The content of an OCI image or artifact, mounted read-only.',
   {
-    reference: s.string({
-      omitZero: true,
-      description: 'Image or artifact to mount, in the form of a container image.',
-    }),
-    pullPolicy: s.enum(['Always', 'IfNotPresent', 'Never'], {
-      default: ({ reference }: { reference?: string }) => pullPolicyOf(reference),
-      description:
-        'When the image is pulled: Always, IfNotPresent or Never. Defaults to Always if the tag is latest or ' +
+    reference: s.string('Image or artifact to mount, in the form of a container image.', { omitZero: true }),
+    pullPolicy: s.enum(
+      ['Always', 'IfNotPresent', 'Never'],
+      'When the image is pulled: Always, IfNotPresent or Never. Defaults to Always if the tag is latest or ' +
         'missing, otherwise to IfNotPresent.',
-    }),
+      { default: ({ reference }: { reference?: string }) => pullPolicyOf(reference) },
+    ),
   },
-  { description: 'The content of an OCI image or artifact, mounted read-only.' },
 );

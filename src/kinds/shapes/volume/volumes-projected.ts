@@ -3,44 +3,32 @@ import { s } from '../../../schema/builders.ts';
 import { DownwardAPIFiles, defaultMode, KeysToPaths } from './volume-files.ts';
 import { VolumeProjections } from './volume-projection.ts';
 
-export const ConfigMapVolumeSource = s.object(
-  'ConfigMapVolumeSource',
-  {
-    name: s.string({ required: true, description: 'Name of the ConfigMap, in the namespace of the pod.' }),
-    items: KeysToPaths,
-    defaultMode,
-    optional: s.boolean({
-      description:
-        'If true, the ConfigMap or the keys in items may be missing. Defaults to false, so that the pod waits ' +
-        'for them.',
-    }),
-  },
-  { description: 'Files from the keys of a ConfigMap.' },
-);
+export const ConfigMapVolumeSource = s.object('ConfigMapVolumeSource', 'Files from the keys of a ConfigMap.', {
+  name: s.string('Name of the ConfigMap, in the namespace of the pod.', { required: true }),
+  items: KeysToPaths,
+  defaultMode,
+  optional: s.boolean(
+    'If true, the ConfigMap or the keys in items may be missing. Defaults to false, so that the pod waits ' +
+      'for them.',
+  ),
+});
 
-export const SecretVolumeSource = s.object(
-  'SecretVolumeSource',
-  {
-    secretName: s.string({ required: true, description: 'Name of the Secret, in the namespace of the pod.' }),
-    items: KeysToPaths,
-    defaultMode,
-    optional: s.boolean({
-      description:
-        'If true, the Secret or the keys in items may be missing. Defaults to false, so that the pod waits for ' +
-        'them.',
-    }),
-  },
-  { description: 'Files from the keys of a Secret.' },
-);
+export const SecretVolumeSource = s.object('SecretVolumeSource', 'Files from the keys of a Secret.', {
+  secretName: s.string('Name of the Secret, in the namespace of the pod.', { required: true }),
+  items: KeysToPaths,
+  defaultMode,
+  optional: s.boolean(
+    'If true, the Secret or the keys in items may be missing. Defaults to false, so that the pod waits for ' + 'them.',
+  ),
+});
 
 export const DownwardAPIVolumeSource = s.object(
   'DownwardAPIVolumeSource',
+  'Files with fields of the pod and resources of its containers.',
   { items: DownwardAPIFiles, defaultMode },
-  { description: 'Files with fields of the pod and resources of its containers.' },
 );
 
-export const ProjectedVolumeSource = s.object(
-  'ProjectedVolumeSource',
-  { sources: VolumeProjections, defaultMode },
-  { description: 'Files from several sources in one directory.' },
-);
+export const ProjectedVolumeSource = s.object('ProjectedVolumeSource', 'Files from several sources in one directory.', {
+  sources: VolumeProjections,
+  defaultMode,
+});

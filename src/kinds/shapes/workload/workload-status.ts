@@ -6,21 +6,15 @@ import type { Rule } from '../../../schema/schema.ts';
 
 /** Fields that the conditions of older kinds have in common. */
 export const conditionFields = {
-  type: s.string({
-    zero: true,
-    description: 'Type of the condition in CamelCase, such as Available. Unique within the list.',
-  }),
-  status: s.string({ zero: true, description: 'Whether the condition holds: True, False or Unknown.' }),
-  lastTransitionTime: s.time({ description: 'Time at which the status last changed.' }),
-  reason: s.string({
-    omitZero: true,
-    description: 'Machine-readable cause of the last transition, as one CamelCase word.',
-  }),
-  message: s.string({ omitZero: true, description: 'Explanation of the last transition for people.' }),
+  type: s.string('Type of the condition in CamelCase, such as Available. Unique within the list.', { zero: true }),
+  status: s.string('Whether the condition holds: True, False or Unknown.', { zero: true }),
+  lastTransitionTime: s.time('Time at which the status last changed.'),
+  reason: s.string('Machine-readable cause of the last transition, as one CamelCase word.', { omitZero: true }),
+  message: s.string('Explanation of the last transition for people.', { omitZero: true }),
 };
 
 /** A number of pods; 0 is omitted. */
-export const counter = (description: string) => s.int32({ min: 0, omitZero: true, description });
+export const counter = (description: string) => s.int32(description, { min: 0, omitZero: true });
 
 interface Counters {
   readonly replicas?: number;

@@ -62,7 +62,7 @@ const Job = defineKind({
   scope: 'Namespaced',
   description: 'What a robot should do.',
   versions: { 'robots.example.com/v2': {} },
-  fields: { task: s.string({ default: 'dance', description: 'The task.' }) },
+  fields: { task: s.string('The task.', { default: 'dance' }) },
 });
 
 const job: Subresource = {

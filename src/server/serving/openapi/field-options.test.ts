@@ -16,7 +16,7 @@ const Widget = defineKind({
   versions: { 'example.com/v1': {} },
   fields: {
     spec: s.object('WidgetSpec', {
-      note: s.string({ nullable: true, required: true, description: 'May be null.' }),
+      note: s.string('May be null.', { nullable: true, required: true }),
       sizes: s.list(s.int32({ nullable: true }), { nullable: true }),
       inner: s.use(Inner, { nullable: true }),
       open: s.object('Open', { a: s.string({ zero: true }) }, { preserveUnknown: true }),

@@ -24,7 +24,7 @@ const Backup = defineKind({
   versions: { 'stable.example.com/v1': {} },
   fields: {
     spec: s.object('BackupSpec', {
-      every: s.duration({ description: 'How often.' }),
+      every: s.duration('How often.'),
       kept: s.enum(['All', 'Last'], { default: 'Last' }),
       keys: s.listMap(s.object('Key', { name: s.string({ required: true }), size: s.quantity() }), { keys: ['name'] }),
       port: s.intOrString(),
@@ -196,7 +196,7 @@ describe('OpenAPI 3', () => {
   });
 
   it('describes a shape itself, whatever its uses are described as', async () => {
-    const Window = s.object('Window', { hour: s.int32() }, { description: 'An hour of the day.' });
+    const Window = s.object('Window', 'An hour of the day.', { hour: s.int32() });
     const Shift = defineKind({
       group: 'stable.example.com',
       kind: 'Shift',
@@ -205,8 +205,8 @@ describe('OpenAPI 3', () => {
       description: 'Some work.',
       versions: { 'stable.example.com/v1': {} },
       fields: {
-        start: s.use(Window, { description: 'When it starts.' }),
-        end: s.use(Window, { description: 'When it ends.' }),
+        start: s.use(Window, 'When it starts.'),
+        end: s.use(Window, 'When it ends.'),
       },
     });
     const openApi = new OpenApi(new BackendRegistry(new Registry([Shift])));

@@ -14,13 +14,11 @@ export const SelfSubjectReview = defineKind({
   fields: {
     status: s.object(
       'SelfSubjectReviewStatus',
+      'The answer, filled in by the server.',
       {
-        userInfo: s.use(UserInfo, {
-          default: {},
-          description: 'User name, groups and other attributes of the caller.',
-        }),
+        userInfo: s.use(UserInfo, 'User name, groups and other attributes of the caller.', { default: {} }),
       },
-      { default: {}, description: 'The answer, filled in by the server.' },
+      { default: {} },
     ),
   },
 });

@@ -26,43 +26,39 @@ export const TokenRequest = defineKind({
   fields: {
     spec: s.object(
       'TokenRequestSpec',
+      'The token that is requested.',
       {
-        audiences: s.list(s.string(), {
-          description:
-            'Intended recipients of the token: a recipient must reject a token that does not name it. Defaults to the API server.',
-        }),
-        expirationSeconds: s.int64({
-          default: 3600,
-          rules: [lifetime],
-          description:
-            'Requested lifetime of the token in seconds, from 600 to 2^32. Defaults to 3600. The server may issue a token with another lifetime, see status.expirationTimestamp.',
-        }),
+        audiences: s.list(
+          s.string(),
+          'Intended recipients of the token: a recipient must reject a token that does not name it. Defaults to the API server.',
+        ),
+        expirationSeconds: s.int64(
+          'Requested lifetime of the token in seconds, from 600 to 2^32. Defaults to 3600. The server may issue a token with another lifetime, see status.expirationTimestamp.',
+          { default: 3600, rules: [lifetime] },
+        ),
         boundObjectRef: s.object(
           'BoundObjectReference',
+          'Binds the token to an object of the same namespace, or to a Node: it becomes invalid when the object is deleted.',
           {
-            kind: s.string({ omitZero: true, description: 'Kind of the object: Pod, Secret or Node.' }),
-            apiVersion: s.string({ omitZero: true, description: 'API version of the object: v1.' }),
-            name: s.string({ omitZero: true, description: 'Name of the object.' }),
-            uid: s.string({
+            kind: s.string('Kind of the object: Pod, Secret or Node.', { omitZero: true }),
+            apiVersion: s.string('API version of the object: v1.', { omitZero: true }),
+            name: s.string('Name of the object.', { omitZero: true }),
+            uid: s.string('UID of the object. If it is given, it must be that of the existing object.', {
               omitZero: true,
-              description: 'UID of the object. If it is given, it must be that of the existing object.',
             }),
-          },
-          {
-            description:
-              'Binds the token to an object of the same namespace, or to a Node: it becomes invalid when the object is deleted.',
           },
         ),
       },
-      { default: {}, description: 'The token that is requested.' },
+      { default: {} },
     ),
     status: s.object(
       'TokenRequestStatus',
+      'The issued token, filled in by the server.',
       {
-        token: s.string({ default: '', description: 'The token, to be sent as a bearer token.' }),
-        expirationTimestamp: s.time({ description: 'When the token expires.' }),
+        token: s.string('The token, to be sent as a bearer token.', { default: '' }),
+        expirationTimestamp: s.time('When the token expires.'),
       },
-      { default: {}, description: 'The issued token, filled in by the server.' },
+      { default: {} },
     ),
   },
 });

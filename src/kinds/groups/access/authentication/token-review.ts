@@ -2,7 +2,7 @@ import { s } from '../../../../schema/builders.ts';
 import { defineKind, type ObjectOf } from '../../../kind.ts';
 import { UserInfo } from './user-info.ts';
 
-const audiences = (description: string) => s.list(s.string(), { description });
+const audiences = (description: string) => s.list(s.string(), description);
 
 /** Asks whose token this is. It is answered at once and never stored. */
 export const TokenReview = defineKind({
@@ -18,31 +18,27 @@ export const TokenReview = defineKind({
   fields: {
     spec: s.object(
       'TokenReviewSpec',
+      'The token to check.',
       {
-        token: s.string({ zero: true, description: 'The bearer token to check.' }),
+        token: s.string('The bearer token to check.', { zero: true }),
         audiences: audiences(
           'Audiences to check the token for, normally those of the service that received it. The token must be meant for at least one of them. Defaults to the API server.',
         ),
       },
-      { zero: true, description: 'The token to check.' },
+      { zero: true },
     ),
     status: s.object(
       'TokenReviewStatus',
+      'The answer, filled in by the server.',
       {
-        authenticated: s.boolean({
-          omitZero: true,
-          description: 'Whether the token is valid and belongs to a known user.',
-        }),
-        user: s.use(UserInfo, {
-          default: {},
-          description: 'The user the token belongs to. Set only when authenticated is true.',
-        }),
+        authenticated: s.boolean('Whether the token is valid and belongs to a known user.', { omitZero: true }),
+        user: s.use(UserInfo, 'The user the token belongs to. Set only when authenticated is true.', { default: {} }),
         audiences: audiences(
           'Those of the requested audiences that the token is valid for. If the list is empty, the token is valid for the API server.',
         ),
-        error: s.string({ omitZero: true, description: 'Why the token could not be checked.' }),
+        error: s.string('Why the token could not be checked.', { omitZero: true }),
       },
-      { default: {}, description: 'The answer, filled in by the server.' },
+      { default: {} },
     ),
   },
 });

@@ -7,47 +7,39 @@ import { attributes, oneOfAttributes, selectorsAreValid } from './attributes.ts'
 /** The subject and the action to check. */
 export const SubjectAccessReviewSpec = s.object(
   'SubjectAccessReviewSpec',
+  'The user and the action to check. Exactly one of resourceAttributes and nonResourceAttributes must be set.',
   {
     ...attributes,
-    user: s.string({
-      omitZero: true,
-      description:
-        'Name of the user to check. Required unless groups are given; with groups only, the question is what their members may do.',
-    }),
-    groups: s.list(s.string(), { description: 'Groups the user belongs to.' }),
-    extra: s.map(s.list(s.string()), {
-      description: 'Further attributes of the user, as an authenticator would supply them: lists of strings by key.',
-    }),
-    uid: s.string({ omitZero: true, description: 'UID of the user.' }),
+    user: s.string(
+      'Name of the user to check. Required unless groups are given; with groups only, the question is what their members may do.',
+      { omitZero: true },
+    ),
+    groups: s.list(s.string(), 'Groups the user belongs to.'),
+    extra: s.map(
+      s.list(s.string()),
+      'Further attributes of the user, as an authenticator would supply them: lists of strings by key.',
+    ),
+    uid: s.string('UID of the user.', { omitZero: true }),
   },
-  {
-    zero: true,
-    rules: [oneOfAttributes, userOrGroups, selectorsAreValid],
-    description:
-      'The user and the action to check. Exactly one of resourceAttributes and nonResourceAttributes must be set.',
-  },
+  { zero: true, rules: [oneOfAttributes, userOrGroups, selectorsAreValid] },
 );
 
 export const SubjectAccessReviewStatus = s.object(
   'SubjectAccessReviewStatus',
+  'The answer, filled in by the server.',
   {
-    allowed: s.boolean({ zero: true, description: 'Whether the action is allowed.' }),
-    denied: s.boolean({
-      omitZero: true,
-      description:
-        'Whether an authorizer has explicitly denied the action, so that no other one was asked. If allowed and denied are both false, no authorizer had an opinion and the action is not allowed.',
-    }),
-    reason: s.string({
-      omitZero: true,
-      description: 'Why the action is allowed or denied, where the authorizer says so.',
-    }),
-    evaluationError: s.string({
-      omitZero: true,
-      description:
-        'Error that occurred while the action was checked. The answer can still be right: for example, a missing role does not affect permissions granted by others.',
-    }),
+    allowed: s.boolean('Whether the action is allowed.', { zero: true }),
+    denied: s.boolean(
+      'Whether an authorizer has explicitly denied the action, so that no other one was asked. If allowed and denied are both false, no authorizer had an opinion and the action is not allowed.',
+      { omitZero: true },
+    ),
+    reason: s.string('Why the action is allowed or denied, where the authorizer says so.', { omitZero: true }),
+    evaluationError: s.string(
+      'Error that occurred while the action was checked. The answer can still be right: for example, a missing role does not affect permissions granted by others.',
+      { omitZero: true },
+    ),
   },
-  { default: {}, description: 'The answer, filled in by the server.' },
+  { default: {} },
 );
 
 function userOrGroups({ user = '', groups }: { readonly user?: string; readonly groups?: readonly string[] }) {

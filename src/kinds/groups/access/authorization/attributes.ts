@@ -6,18 +6,18 @@ import { labelValue, qualifiedName } from '../../../../schema/names.ts';
 import type { ObjectType, TypeOf } from '../../../../schema/schema.ts';
 import { operatorValues } from '../../../shapes/meta/operator-values.ts';
 
-const text = (description: string) => s.string({ omitZero: true, description });
+const text = (description: string) => s.string(description, { omitZero: true });
 
 const requirement = {
-  key: s.string({ zero: true, description: 'Name of the label or field to compare.' }),
-  operator: s.string({
-    zero: true,
-    description:
-      'How the value relates to values: In, NotIn, Exists or DoesNotExist. Unknown operators are accepted, so that newer clients work with older servers.',
-  }),
-  values: s.list(s.string(), {
-    description: 'Values to compare with. Needed for In and NotIn; must be empty for Exists and DoesNotExist.',
-  }),
+  key: s.string('Name of the label or field to compare.', { zero: true }),
+  operator: s.string(
+    'How the value relates to values: In, NotIn, Exists or DoesNotExist. Unknown operators are accepted, so that newer clients work with older servers.',
+    { zero: true },
+  ),
+  values: s.list(
+    s.string(),
+    'Values to compare with. Needed for In and NotIn; must be empty for Exists and DoesNotExist.',
+  ),
 };
 type Requirement = ObjectType<typeof requirement>;
 
@@ -25,59 +25,52 @@ type Requirement = ObjectType<typeof requirement>;
 const selector = (name: 'Field' | 'Label') =>
   s.object(
     `${name}SelectorAttributes`,
+    'Limits the check to requests with this selector. Either rawSelector or requirements must be set.',
     {
       rawSelector: text(
         "The selector as it would appear in a URL's query. Cannot be combined with requirements. Meant for webhooks; an authorizer that cannot parse it ignores it.",
       ),
       requirements: s.list(
-        s.object(`${name}SelectorRequirement`, requirement, { description: 'One requirement on a label or field.' }),
-        {
-          description: 'The parsed selector: all requirements must hold. Cannot be combined with rawSelector.',
-        },
+        s.object(`${name}SelectorRequirement`, 'One requirement on a label or field.', requirement),
+        'The parsed selector: all requirements must hold. Cannot be combined with rawSelector.',
       ),
     },
-    { description: 'Limits the check to requests with this selector. Either rawSelector or requirements must be set.' },
   );
 
-const ResourceAttributes = s.object(
-  'ResourceAttributes',
-  {
-    namespace: text(
-      'Namespace of the action. Empty means no namespace for cluster-scoped resources, and all namespaces for others.',
-    ),
-    verb: text(
-      'Verb of the action: get, list, watch, create, update, patch, delete, deletecollection, or `*` for all.',
-    ),
-    group: text('API group of the resource; empty is the core group, `*` all groups.'),
-    version: text('API version of the resource, `*` for all versions.'),
-    resource: text('Resource by its plural name, such as pods; `*` for all resources.'),
-    subresource: text('Subresource, such as log or status. Empty means the resource itself.'),
-    name: text('Name of the object. Empty means all objects, as for list and create.'),
-    fieldSelector: selector('Field'),
-    labelSelector: selector('Label'),
-  },
-  { description: 'An action on API objects.' },
-);
+const ResourceAttributes = s.object('ResourceAttributes', 'An action on API objects.', {
+  namespace: text(
+    'Namespace of the action. Empty means no namespace for cluster-scoped resources, and all namespaces for others.',
+  ),
+  verb: text('Verb of the action: get, list, watch, create, update, patch, delete, deletecollection, or `*` for all.'),
+  group: text('API group of the resource; empty is the core group, `*` all groups.'),
+  version: text('API version of the resource, `*` for all versions.'),
+  resource: text('Resource by its plural name, such as pods; `*` for all resources.'),
+  subresource: text('Subresource, such as log or status. Empty means the resource itself.'),
+  name: text('Name of the object. Empty means all objects, as for list and create.'),
+  fieldSelector: selector('Field'),
+  labelSelector: selector('Label'),
+});
 type ResourceAttributes = TypeOf<typeof ResourceAttributes>;
 
 const NonResourceAttributes = s.object(
   'NonResourceAttributes',
+  'A request to a path that does not belong to an API resource.',
   {
     path: text('Path of the URL, such as /healthz.'),
     verb: text('HTTP method in lower case, such as get.'),
   },
-  { description: 'A request to a path that does not belong to an API resource.' },
 );
 
 /** The fields of a review's spec that name the action. */
 export const attributes = {
-  resourceAttributes: s.use(ResourceAttributes, {
-    description: 'The action to check, when it concerns API objects. Cannot be combined with nonResourceAttributes.',
-  }),
-  nonResourceAttributes: s.use(NonResourceAttributes, {
-    description:
-      'The request to check, when it concerns another path, such as /metrics. Cannot be combined with resourceAttributes.',
-  }),
+  resourceAttributes: s.use(
+    ResourceAttributes,
+    'The action to check, when it concerns API objects. Cannot be combined with nonResourceAttributes.',
+  ),
+  nonResourceAttributes: s.use(
+    NonResourceAttributes,
+    'The request to check, when it concerns another path, such as /metrics. Cannot be combined with resourceAttributes.',
+  ),
 };
 type Attributes = ObjectType<typeof attributes>;
 

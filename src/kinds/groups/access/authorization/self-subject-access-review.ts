@@ -14,11 +14,12 @@ export const SelfSubjectAccessReview = defineKind({
   versions: { 'authorization.k8s.io/v1': {} },
   verbs: ['create'],
   fields: {
-    spec: s.object('SelfSubjectAccessReviewSpec', attributes, {
-      zero: true,
-      rules: [oneOfAttributes, selectorsAreValid],
-      description: 'The action to check. Exactly one of resourceAttributes and nonResourceAttributes must be set.',
-    }),
+    spec: s.object(
+      'SelfSubjectAccessReviewSpec',
+      'The action to check. Exactly one of resourceAttributes and nonResourceAttributes must be set.',
+      attributes,
+      { zero: true, rules: [oneOfAttributes, selectorsAreValid] },
+    ),
     status: SubjectAccessReviewStatus,
   },
   rules: [emptyMetadata('must be empty')],

@@ -1,8 +1,8 @@
 import { s } from '../../../../schema/builders.ts';
 import { defineKind, type ObjectOf } from '../../../kind.ts';
 
-const list = (description: string) => s.list(s.string(), { description });
-const verbs = s.list(s.string(), { zero: true, description: 'Verbs that are allowed, `*` for all.' });
+const list = (description: string) => s.list(s.string(), description);
+const verbs = s.list(s.string(), 'Verbs that are allowed, `*` for all.', { zero: true });
 
 /** Asks what the caller may do. It is answered at once and never stored. */
 export const SelfSubjectRulesReview = defineKind({
@@ -17,52 +17,46 @@ export const SelfSubjectRulesReview = defineKind({
   fields: {
     spec: s.object(
       'SelfSubjectRulesReviewSpec',
-      { namespace: s.string({ omitZero: true, description: 'Namespace to list the rules for. Required.' }) },
-      { zero: true, description: 'The namespace to list the rules for.' },
+      'The namespace to list the rules for.',
+      { namespace: s.string('Namespace to list the rules for. Required.', { omitZero: true }) },
+      { zero: true },
     ),
     status: s.object(
       'SubjectRulesReviewStatus',
+      'The rules that were found, filled in by the server.',
       {
         resourceRules: s.list(
-          s.object(
-            'ResourceRule',
-            {
-              verbs,
-              apiGroups: list('API groups the rule applies to: the empty string is the core group, `*` all groups.'),
-              resources: list(
-                'Resources the rule applies to; `*` is all of them, `*/status` the status subresource of all.',
-              ),
-              resourceNames: list('Names of the objects the rule applies to. Empty means all objects.'),
-            },
-            { description: 'Verbs that are allowed on resources.' },
-          ),
-          { zero: true, description: 'Allowed actions on API resources, in no particular order.' },
+          s.object('ResourceRule', 'Verbs that are allowed on resources.', {
+            verbs,
+            apiGroups: list('API groups the rule applies to: the empty string is the core group, `*` all groups.'),
+            resources: list(
+              'Resources the rule applies to; `*` is all of them, `*/status` the status subresource of all.',
+            ),
+            resourceNames: list('Names of the objects the rule applies to. Empty means all objects.'),
+          }),
+          'Allowed actions on API resources, in no particular order.',
+          { zero: true },
         ),
         nonResourceRules: s.list(
-          s.object(
-            'NonResourceRule',
-            {
-              verbs,
-              nonResourceURLs: list(
-                'URL paths the rule applies to. `*` may stand for a whole path or for its last part.',
-              ),
-            },
-            { description: 'Verbs that are allowed on URL paths outside API resources.' },
-          ),
-          { zero: true, description: 'Allowed requests to other paths, in no particular order.' },
+          s.object('NonResourceRule', 'Verbs that are allowed on URL paths outside API resources.', {
+            verbs,
+            nonResourceURLs: list(
+              'URL paths the rule applies to. `*` may stand for a whole path or for its last part.',
+            ),
+          }),
+          'Allowed requests to other paths, in no particular order.',
+          { zero: true },
         ),
-        incomplete: s.boolean({
-          zero: true,
-          description:
-            'Whether rules may be missing, because an authorizer cannot list its rules or an error occurred.',
-        }),
-        evaluationError: s.string({
-          omitZero: true,
-          description:
-            'Error that occurred while the rules were collected. The rules that were found are still listed.',
-        }),
+        incomplete: s.boolean(
+          'Whether rules may be missing, because an authorizer cannot list its rules or an error occurred.',
+          { zero: true },
+        ),
+        evaluationError: s.string(
+          'Error that occurred while the rules were collected. The rules that were found are still listed.',
+          { omitZero: true },
+        ),
       },
-      { default: {}, description: 'The rules that were found, filled in by the server.' },
+      { default: {} },
     ),
   },
 });

@@ -41,44 +41,40 @@ const usages = [
 ];
 
 const spec = {
-  request: s.bytes({
-    zero: true,
-    description:
-      "The PKCS #10 certificate request in PEM, encoded in base64. Required; it must be signed with the requestor's own key.",
-  }),
-  signerName: s.string({
-    zero: true,
-    description:
-      'Signer that the certificate is requested from, such as kubernetes.io/kube-apiserver-client. The signer defines which requests it accepts and who trusts its certificates. Required.',
-  }),
-  expirationSeconds: s.int32({
-    description:
-      'Requested validity of the certificate in seconds, at least 600. The signer may issue one with another validity. Without it, the signer decides.',
-  }),
-  usages: s.list(s.string(), {
-    description:
-      'Key usages to request, such as `digital signature`, `client auth` or `server auth`. At least one; the signer may restrict which are allowed.',
-  }),
-  username: s.string({ omitZero: true, description: 'Name of the user who created the request. Set by the server.' }),
-  uid: s.string({ omitZero: true, description: 'UID of the user who created the request. Set by the server.' }),
-  groups: s.list(s.string(), { description: 'Groups of the user who created the request. Set by the server.' }),
-  extra: s.map(s.list(s.string()), {
-    description: 'Further attributes of the user who created the request. Set by the server.',
-  }),
+  request: s.bytes(
+    "The PKCS #10 certificate request in PEM, encoded in base64. Required; it must be signed with the requestor's own key.",
+    { zero: true },
+  ),
+  signerName: s.string(
+    'Signer that the certificate is requested from, such as kubernetes.io/kube-apiserver-client. The signer defines which requests it accepts and who trusts its certificates. Required.',
+    { zero: true },
+  ),
+  expirationSeconds: s.int32(
+    'Requested validity of the certificate in seconds, at least 600. The signer may issue one with another validity. Without it, the signer decides.',
+  ),
+  usages: s.list(
+    s.string(),
+    'Key usages to request, such as `digital signature`, `client auth` or `server auth`. At least one; the signer may restrict which are allowed.',
+  ),
+  username: s.string('Name of the user who created the request. Set by the server.', { omitZero: true }),
+  uid: s.string('UID of the user who created the request. Set by the server.', { omitZero: true }),
+  groups: s.list(s.string(), 'Groups of the user who created the request. Set by the server.'),
+  extra: s.map(s.list(s.string()), 'Further attributes of the user who created the request. Set by the server.'),
 };
 type Spec = ObjectType<typeof spec>;
 
 const fields = {
-  spec: s.object('CertificateSigningRequestSpec', spec, {
-    zero: true,
-    description: 'The certificate that is requested, and by whom. Cannot be changed after creation.',
-    rules: [requestIsValid],
-  }),
-  status: s.use(RequestStatus, {
-    default: {},
-    description:
-      'Decision about the request and the issued certificate. Approval or denial is written through the `approval` subresource, the certificate through `status`.',
-  }),
+  spec: s.object(
+    'CertificateSigningRequestSpec',
+    'The certificate that is requested, and by whom. Cannot be changed after creation.',
+    spec,
+    { zero: true, rules: [requestIsValid] },
+  ),
+  status: s.use(
+    RequestStatus,
+    'Decision about the request and the issued certificate. Approval or denial is written through the `approval` subresource, the certificate through `status`.',
+    { default: {} },
+  ),
 };
 
 export type CertificateSigningRequest = KubeObject & ObjectType<typeof fields>;

@@ -10,23 +10,20 @@ import { trustAnchorProblems } from './trust-anchors.ts';
 const fields = {
   spec: s.object(
     'ClusterTrustBundleSpec',
+    'The trust anchors, and the signer that they belong to.',
     {
-      signerName: s.string({
-        omitZero: true,
-        immutable: true,
-        rules: [signerName],
-        description:
-          'Signer that the bundle belongs to, such as example.com/signer. The name of the object then starts with that of the signer, ' +
+      signerName: s.string(
+        'Signer that the bundle belongs to, such as example.com/signer. The name of the object then starts with that of the signer, ' +
           'with colons instead of slashes (example.com:signer:), and writing it takes the right `attest` for the signer. Cannot be changed.',
-      }),
-      trustBundle: s.string({
-        zero: true,
-        description:
-          'Certificates of authorities in PEM, one block after the other, without block headers and none of them twice. At least ' +
+        { omitZero: true, immutable: true, rules: [signerName] },
+      ),
+      trustBundle: s.string(
+        'Certificates of authorities in PEM, one block after the other, without block headers and none of them twice. At least ' +
           'one; at most 1 MiB.',
-      }),
+        { zero: true },
+      ),
     },
-    { zero: true, description: 'The trust anchors, and the signer that they belong to.' },
+    { zero: true },
   ),
 };
 

@@ -15,44 +15,34 @@ import type { RuleContext, TypeOf } from '../../../../schema/schema.ts';
 
 const RequestCondition = s.object(
   'CertificateSigningRequestCondition',
+  'One observation about a certificate signing request.',
   {
-    type: s.string({
-      zero: true,
-      description:
-        "`Approved` or `Denied`, set through the `approval` subresource; `Failed`, when the signer could not issue the certificate; or a type of the signer's own.",
-    }),
-    status: s.string({
-      zero: true,
-      description: 'True, False or Unknown. Approved, Denied and Failed can only be True.',
-    }),
-    reason: s.string({ omitZero: true, description: 'Reason for the condition, in one CamelCase word.' }),
-    message: s.string({ omitZero: true, description: 'Details about the condition, for people.' }),
-    lastUpdateTime: s.time({
-      description: 'When the condition was last written. Set by the server if it is left out.',
-    }),
-    lastTransitionTime: s.time({
-      description: 'When the status of the condition last changed. Set by the server if it is left out.',
-    }),
+    type: s.string(
+      "`Approved` or `Denied`, set through the `approval` subresource; `Failed`, when the signer could not issue the certificate; or a type of the signer's own.",
+      { zero: true },
+    ),
+    status: s.string('True, False or Unknown. Approved, Denied and Failed can only be True.', { zero: true }),
+    reason: s.string('Reason for the condition, in one CamelCase word.', { omitZero: true }),
+    message: s.string('Details about the condition, for people.', { omitZero: true }),
+    lastUpdateTime: s.time('When the condition was last written. Set by the server if it is left out.'),
+    lastTransitionTime: s.time('When the status of the condition last changed. Set by the server if it is left out.'),
   },
-  { description: 'One observation about a certificate signing request.' },
 );
 type RequestCondition = TypeOf<typeof RequestCondition>;
 
 export const RequestStatus = s.object(
   'CertificateSigningRequestStatus',
+  'Decision about a certificate signing request, and the certificate itself.',
   {
-    conditions: s.listMap(RequestCondition, {
-      keys: ['type'],
-      merge: undefined,
-      description:
-        'Decisions about the request, at most one per type. Approved and Denied exclude each other, and neither these two nor Failed can be removed again.',
-    }),
-    certificate: s.bytes({
-      description:
-        'The issued certificate, followed by any intermediate certificates, in PEM encoded in base64. Written by the signer after approval; cannot be changed afterwards.',
-    }),
+    conditions: s.listMap(
+      RequestCondition,
+      'Decisions about the request, at most one per type. Approved and Denied exclude each other, and neither these two nor Failed can be removed again.',
+      { keys: ['type'], merge: undefined },
+    ),
+    certificate: s.bytes(
+      'The issued certificate, followed by any intermediate certificates, in PEM encoded in base64. Written by the signer after approval; cannot be changed afterwards.',
+    ),
   },
-  { description: 'Decision about a certificate signing request, and the certificate itself.' },
 );
 export type RequestStatus = TypeOf<typeof RequestStatus>;
 

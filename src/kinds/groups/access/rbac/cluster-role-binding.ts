@@ -17,9 +17,7 @@ export const ClusterRoleBinding = defineKind({
   versions: versionsOf('ClusterRoleBinding'),
   fields: {
     roleRef: roleRefTo(['ClusterRole']),
-    subjects: s.list(ClusterSubject, {
-      description: 'Users, groups and service accounts that the role is granted to.',
-    }),
+    subjects: s.list(ClusterSubject, 'Users, groups and service accounts that the role is granted to.'),
   },
   name: pathSegment,
   rules: [roleRefIsImmutable],

@@ -10,17 +10,13 @@ import { GROUP, versionsOf } from './versions.ts';
 
 const RoleSelector = s.use(LabelSelector, { rules: [selectorIsValid] });
 
-const AggregationRule = s.object(
-  'AggregationRule',
-  {
-    clusterRoleSelectors: s.list(RoleSelector, {
-      required: 'at least one clusterRoleSelector required if aggregationRule is non-nil',
-      description:
-        'Label selectors for ClusterRoles; the rules of every role that matches at least one of them are included. At least one is required.',
-    }),
-  },
-  { description: 'Which ClusterRoles an aggregated role takes its rules from.' },
-);
+const AggregationRule = s.object('AggregationRule', 'Which ClusterRoles an aggregated role takes its rules from.', {
+  clusterRoleSelectors: s.list(
+    RoleSelector,
+    'Label selectors for ClusterRoles; the rules of every role that matches at least one of them are included. At least one is required.',
+    { required: 'at least one clusterRoleSelector required if aggregationRule is non-nil' },
+  ),
+});
 
 /** Permissions that can be granted cluster-wide or in single namespaces. */
 export const ClusterRole = defineKind({
@@ -32,15 +28,15 @@ export const ClusterRole = defineKind({
     'A set of permissions that can be granted cluster-wide with a ClusterRoleBinding, or in single namespaces with RoleBindings.',
   versions: versionsOf('ClusterRole'),
   fields: {
-    rules: s.list(ClusterRule, {
-      default: [],
-      description:
-        'Permissions of the role. They only ever allow; there are no deny rules. Overwritten by the controller if aggregationRule is set.',
-    }),
-    aggregationRule: s.use(AggregationRule, {
-      description:
-        'Fills in rules from other ClusterRoles, selected by label. Manual changes to rules are then overwritten.',
-    }),
+    rules: s.list(
+      ClusterRule,
+      'Permissions of the role. They only ever allow; there are no deny rules. Overwritten by the controller if aggregationRule is set.',
+      { default: [] },
+    ),
+    aggregationRule: s.use(
+      AggregationRule,
+      'Fills in rules from other ClusterRoles, selected by label. Manual changes to rules are then overwritten.',
+    ),
   },
   name: pathSegment,
   createOnUpdate: true,

@@ -17,9 +17,7 @@ export const RoleBinding = defineKind({
   versions: versionsOf('RoleBinding'),
   fields: {
     roleRef: roleRefTo(['Role', 'ClusterRole']),
-    subjects: s.list(NamespacedSubject, {
-      description: 'Users, groups and service accounts that the role is granted to.',
-    }),
+    subjects: s.list(NamespacedSubject, 'Users, groups and service accounts that the role is granted to.'),
   },
   name: pathSegment,
   rules: [roleRefIsImmutable],

@@ -7,28 +7,21 @@ import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';
 import { GROUP } from './versions.ts';
 
 const fields = {
-  apiGroup: s.string({
-    default: GROUP,
-    description: 'API group of the role: rbac.authorization.k8s.io, which is the default.',
-  }),
-  kind: s.string({ zero: true, description: '`ClusterRole`, or, in a RoleBinding, also `Role`. Required.' }),
-  name: s.string({
-    zero: true,
-    description: 'Name of the role. A Role must be in the namespace of the binding. Required.',
-  }),
+  apiGroup: s.string('API group of the role: rbac.authorization.k8s.io, which is the default.', { default: GROUP }),
+  kind: s.string('`ClusterRole`, or, in a RoleBinding, also `Role`. Required.', { zero: true }),
+  name: s.string('Name of the role. A Role must be in the namespace of the binding. Required.', { zero: true }),
 };
 
 export type RoleRef = ObjectType<typeof fields>;
 
 /** A reference to a role of one of these kinds. */
 export const roleRefTo = (kinds: readonly string[]) =>
-  s.object('RoleRef', fields, {
-    zero: true,
-    atomic: true,
-    description:
-      'The role that the binding grants. Cannot be changed: delete the binding and create a new one instead.',
-    rules: [(ref: RoleRef) => roleRefIsValid(ref, kinds)],
-  });
+  s.object(
+    'RoleRef',
+    'The role that the binding grants. Cannot be changed: delete the binding and create a new one instead.',
+    fields,
+    { zero: true, atomic: true, rules: [(ref: RoleRef) => roleRefIsValid(ref, kinds)] },
+  );
 
 function roleRefIsValid({ apiGroup, kind, name }: RoleRef, kinds: readonly string[]): FieldError[] {
   const found: FieldError[] = [];

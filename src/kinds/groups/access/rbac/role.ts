@@ -14,9 +14,8 @@ export const Role = defineKind({
   description: 'A set of permissions within one namespace, granted with RoleBindings of the same namespace.',
   versions: versionsOf('Role'),
   fields: {
-    rules: s.list(NamespacedRule, {
+    rules: s.list(NamespacedRule, 'Permissions of the role. They only ever allow; there are no deny rules.', {
       default: [],
-      description: 'Permissions of the role. They only ever allow; there are no deny rules.',
     }),
   },
   name: pathSegment,

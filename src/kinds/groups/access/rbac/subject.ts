@@ -8,35 +8,37 @@ import { GROUP } from './versions.ts';
 const kinds = ['ServiceAccount', 'User', 'Group'];
 
 const fields = {
-  kind: s.string({ zero: true, description: '`User`, `Group` or `ServiceAccount`. Required.' }),
-  apiGroup: s.string({
+  kind: s.string('`User`, `Group` or `ServiceAccount`. Required.', { zero: true }),
+  apiGroup: s.string(
+    'API group of the subject: rbac.authorization.k8s.io for users and groups, empty for service accounts. Filled in from kind by default.',
+    {
+      omitZero: true,
+      default: ({ kind }: { kind?: string }): string | undefined =>
+        kind === 'User' || kind === 'Group' ? GROUP : undefined,
+    },
+  ),
+  name: s.string('Name of the user, group or service account. Required.', { zero: true, required: true }),
+  namespace: s.string('Namespace of a service account. Required in a ClusterRoleBinding. Users and groups have none.', {
     omitZero: true,
-    default: ({ kind }: { kind?: string }): string | undefined =>
-      kind === 'User' || kind === 'Group' ? GROUP : undefined,
-    description:
-      'API group of the subject: rbac.authorization.k8s.io for users and groups, empty for service accounts. Filled in from kind by default.',
-  }),
-  name: s.string({ zero: true, required: true, description: 'Name of the user, group or service account. Required.' }),
-  namespace: s.string({
-    omitZero: true,
-    description: 'Namespace of a service account. Required in a ClusterRoleBinding. Users and groups have none.',
   }),
 };
 
 export type Subject = ObjectType<typeof fields>;
 
 /** Subject of a RoleBinding, where the namespace of a service account may be left out. */
-export const NamespacedSubject = s.object('Subject', fields, {
-  atomic: true,
-  rules: [identity({ needsNamespace: false })],
-  description: 'A user, group or service account that a role is granted to.',
-});
+export const NamespacedSubject = s.object(
+  'Subject',
+  'A user, group or service account that a role is granted to.',
+  fields,
+  { atomic: true, rules: [identity({ needsNamespace: false })] },
+);
 
-export const ClusterSubject = s.object('Subject', fields, {
-  atomic: true,
-  rules: [identity({ needsNamespace: true })],
-  description: 'A user, group or service account that a role is granted to.',
-});
+export const ClusterSubject = s.object(
+  'Subject',
+  'A user, group or service account that a role is granted to.',
+  fields,
+  { atomic: true, rules: [identity({ needsNamespace: true })] },
+);
 
 function identity({ needsNamespace }: { readonly needsNamespace: boolean }): Rule<Subject> {
   return ({ kind, apiGroup = '', name, namespace }) => {

@@ -29,22 +29,20 @@ export const frozenOnceImmutable =
   };
 
 const fields = {
-  data: s.map(s.string(), {
-    maxItems: MAX_DATA_KEYS,
-    description:
-      "Text values by key. Keys consist of letters, digits, '-', '_' and '.'. All values together may have 1 MiB.",
-    rules: [keys(matches(configMapKey))],
-  }),
-  binaryData: s.map(s.bytes(), {
-    maxItems: MAX_DATA_KEYS,
-    description: 'Binary values by key, encoded in base64. A key may be in data or in binaryData, not in both.',
-    rules: [keys(matches(configMapKey))],
-  }),
-  immutable: s.boolean({
-    description:
-      'If true, the data can no longer be changed and the field cannot be reset; the object can only be ' +
+  data: s.map(
+    s.string(),
+    "Text values by key. Keys consist of letters, digits, '-', '_' and '.'. All values together may have 1 MiB.",
+    { maxItems: MAX_DATA_KEYS, rules: [keys(matches(configMapKey))] },
+  ),
+  binaryData: s.map(
+    s.bytes(),
+    'Binary values by key, encoded in base64. A key may be in data or in binaryData, not in both.',
+    { maxItems: MAX_DATA_KEYS, rules: [keys(matches(configMapKey))] },
+  ),
+  immutable: s.boolean(
+    'If true, the data can no longer be changed and the field cannot be reset; the object can only be ' +
       'deleted. Defaults to false.',
-  }),
+  ),
 };
 
 export type ConfigMap = KubeObject & ObjectType<typeof fields>;

@@ -14,31 +14,27 @@ const SERVICE_ACCOUNT_NAME = 'kubernetes.io/service-account.name';
 const SERVICE_ACCOUNT_UID = 'kubernetes.io/service-account.uid';
 
 const fields = {
-  data: s.map(s.bytes(), {
-    maxItems: MAX_DATA_KEYS,
-    description:
-      "Values by key, encoded in base64. Keys consist of letters, digits, '-', '_' and '.'. All values " +
+  data: s.map(
+    s.bytes(),
+    "Values by key, encoded in base64. Keys consist of letters, digits, '-', '_' and '.'. All values " +
       'together may have 1 MiB.',
-    rules: [keys(matches(configMapKey))],
-  }),
-  stringData: s.map(s.string(), {
-    maxItems: MAX_DATA_KEYS,
-    description:
-      'Values by key as plain text, for convenience. Write-only: the server merges them into data, where they ' +
+    { maxItems: MAX_DATA_KEYS, rules: [keys(matches(configMapKey))] },
+  ),
+  stringData: s.map(
+    s.string(),
+    'Values by key as plain text, for convenience. Write-only: the server merges them into data, where they ' +
       'replace existing keys, and does not return them.',
-  }),
-  type: s.string({
-    default: 'Opaque',
-    immutable: true,
-    description:
-      'Type of the secret, such as kubernetes.io/tls; some types require certain keys. Defaults to Opaque, ' +
+    { maxItems: MAX_DATA_KEYS },
+  ),
+  type: s.string(
+    'Type of the secret, such as kubernetes.io/tls; some types require certain keys. Defaults to Opaque, ' +
       'which requires none. Cannot be changed.',
-  }),
-  immutable: s.boolean({
-    description:
-      'If true, the data can no longer be changed and the field cannot be reset; the object can only be ' +
+    { default: 'Opaque', immutable: true },
+  ),
+  immutable: s.boolean(
+    'If true, the data can no longer be changed and the field cannot be reset; the object can only be ' +
       'deleted. Defaults to false.',
-  }),
+  ),
 };
 
 export type Secret = KubeObject & ObjectType<typeof fields>;

@@ -9,46 +9,35 @@ import { EventSource, NEWER_VERSION, newerVersion, strictRules } from '../../eve
 import { eventColumns } from './event-columns.ts';
 
 const fields = {
-  involvedObject: s.use(ObjectReference, { zero: true, description: 'Object that the event is about.' }),
-  reason: s.string({
+  involvedObject: s.use(ObjectReference, 'Object that the event is about.', { zero: true }),
+  reason: s.string('Machine-readable cause of the event, as one CamelCase word, such as FailedScheduling.', {
     omitZero: true,
-    description: 'Machine-readable cause of the event, as one CamelCase word, such as FailedScheduling.',
   }),
-  message: s.string({ omitZero: true, description: 'Description of the event for people.' }),
-  source: s.use(EventSource, {
+  message: s.string('Description of the event for people.', { omitZero: true }),
+  source: s.use(EventSource, 'Component that reported the event. Newer events use reportingComponent.', {
     default: {},
-    description: 'Component that reported the event. Newer events use reportingComponent.',
   }),
-  firstTimestamp: s.time({ description: 'Time of the first occurrence.' }),
-  lastTimestamp: s.time({ description: 'Time of the most recent occurrence.' }),
-  count: s.int32({ omitZero: true, description: 'Number of occurrences so far.' }),
-  type: s.string({ omitZero: true, description: 'Severity of the event: Normal or Warning. More types may be added.' }),
-  eventTime: s.microTime({
-    description:
-      'Time of the first occurrence, in microseconds. If set, reportingComponent, reportingInstance, action ' +
+  firstTimestamp: s.time('Time of the first occurrence.'),
+  lastTimestamp: s.time('Time of the most recent occurrence.'),
+  count: s.int32('Number of occurrences so far.', { omitZero: true }),
+  type: s.string('Severity of the event: Normal or Warning. More types may be added.', { omitZero: true }),
+  eventTime: s.microTime(
+    'Time of the first occurrence, in microseconds. If set, reportingComponent, reportingInstance, action ' +
       'and reason are required.',
-  }),
-  series: s.object(
-    'EventSeries',
-    {
-      count: s.int32({ omitZero: true, description: 'Number of occurrences in the series so far.' }),
-      lastObservedTime: s.microTime({ description: 'Time of the most recent occurrence.' }),
-    },
-    { description: 'Further occurrences of the same event. Absent for an event that happened once.' },
   ),
-  action: s.string({
+  series: s.object('EventSeries', 'Further occurrences of the same event. Absent for an event that happened once.', {
+    count: s.int32('Number of occurrences in the series so far.', { omitZero: true }),
+    lastObservedTime: s.microTime('Time of the most recent occurrence.'),
+  }),
+  action: s.string('Action that was taken or that failed, such as Binding. At most 128 characters.', {
     omitZero: true,
-    description: 'Action that was taken or that failed, such as Binding. At most 128 characters.',
   }),
-  related: s.use(ObjectReference, { description: 'Second object involved, such as the one that an action created.' }),
-  reportingComponent: s.string({
-    default: '',
-    description: 'Component that reported the event, such as kubernetes.io/kubelet.',
-  }),
-  reportingInstance: s.string({
-    default: '',
-    description: 'Instance of the reporting component, such as the name of its node. At most 128 characters.',
-  }),
+  related: s.use(ObjectReference, 'Second object involved, such as the one that an action created.'),
+  reportingComponent: s.string('Component that reported the event, such as kubernetes.io/kubelet.', { default: '' }),
+  reportingInstance: s.string(
+    'Instance of the reporting component, such as the name of its node. At most 128 characters.',
+    { default: '' },
+  ),
 };
 
 export type Event = KubeObject & ObjectType<typeof fields>;

@@ -9,29 +9,28 @@ import { conditionFields } from '../../../shapes/workload/workload-status.ts';
 
 const ConfigMapNodeConfigSource = s.object(
   'ConfigMapNodeConfigSource',
+  'ConfigMap with the configuration of a kubelet. Obsolete.',
   {
-    namespace: s.string({ required: true, description: 'Namespace of the ConfigMap.', rules: [matches(dnsLabel)] }),
-    name: s.string({ required: true, description: 'Name of the ConfigMap.', rules: [matches(dnsSubdomain)] }),
-    uid: s.string({ omitZero: true, description: 'UID of the ConfigMap. Only in the status, where it is required.' }),
-    resourceVersion: s.string({
+    namespace: s.string('Namespace of the ConfigMap.', { required: true, rules: [matches(dnsLabel)] }),
+    name: s.string('Name of the ConfigMap.', { required: true, rules: [matches(dnsSubdomain)] }),
+    uid: s.string('UID of the ConfigMap. Only in the status, where it is required.', { omitZero: true }),
+    resourceVersion: s.string('Resource version of the ConfigMap. Only in the status, where it is required.', {
       omitZero: true,
-      description: 'Resource version of the ConfigMap. Only in the status, where it is required.',
     }),
-    kubeletConfigKey: s.string({
+    kubeletConfigKey: s.string('Key of the ConfigMap with the configuration.', {
       required: true,
-      description: 'Key of the ConfigMap with the configuration.',
       rules: [matches(configMapKey)],
     }),
   },
-  { description: 'ConfigMap with the configuration of a kubelet. Obsolete.', rules: [pinnedInStatusOnly] },
+  { rules: [pinnedInStatusOnly] },
 );
 
 /** Source of a kubelet's dynamic configuration. Obsolete; kept for objects that still have it. */
 export const NodeConfigSource = s.object(
   'NodeConfigSource',
+  'Source of the configuration of a kubelet. Obsolete: kept only on objects that already have it.',
   { configMap: ConfigMapNodeConfigSource },
   {
-    description: 'Source of the configuration of a kubelet. Obsolete: kept only on objects that already have it.',
     rules: [
       (source: { configMap?: unknown }) =>
         source.configMap ? undefined : invalid('', source, 'exactly one reference subfield must be non-nil'),
@@ -41,173 +40,110 @@ export const NodeConfigSource = s.object(
 
 const amounts = s.use(ResourceList, { rules: [notNegative] });
 
-const NodeSystemInfo = s.object(
-  'NodeSystemInfo',
-  {
-    machineID: s.string({ zero: true, description: 'Machine ID of the node, as in /etc/machine-id.' }),
-    systemUUID: s.string({ zero: true, description: 'UUID of the machine as its firmware reports it.' }),
-    bootID: s.string({ zero: true, description: 'ID of the current boot; it changes when the node reboots.' }),
-    kernelVersion: s.string({ zero: true, description: 'Version of the kernel, such as 6.1.0-18-amd64.' }),
-    osImage: s.string({
-      zero: true,
-      description: 'Name of the operating system, such as Debian GNU/Linux 12 (bookworm).',
+const NodeSystemInfo = s.object('NodeSystemInfo', 'Identity, operating system and software versions of the node.', {
+  machineID: s.string('Machine ID of the node, as in /etc/machine-id.', { zero: true }),
+  systemUUID: s.string('UUID of the machine as its firmware reports it.', { zero: true }),
+  bootID: s.string('ID of the current boot; it changes when the node reboots.', { zero: true }),
+  kernelVersion: s.string('Version of the kernel, such as 6.1.0-18-amd64.', { zero: true }),
+  osImage: s.string('Name of the operating system, such as Debian GNU/Linux 12 (bookworm).', { zero: true }),
+  containerRuntimeVersion: s.string('Container runtime and its version, such as containerd://1.7.2.', { zero: true }),
+  kubeletVersion: s.string('Version of the kubelet.', { zero: true }),
+  kubeProxyVersion: s.string('Deprecated. Version of the service proxy.', { zero: true }),
+  operatingSystem: s.string('Operating system of the node, such as linux.', { zero: true }),
+  architecture: s.string('Processor architecture of the node, such as amd64.', { zero: true }),
+  swap: s.object('NodeSwapStatus', 'Swap space of the node.', {
+    capacity: s.int64('Total swap space in bytes.', {
+      rules: [(bytes: number) => (bytes > 0 ? undefined : invalid('', bytes, 'must be greater than zero'))],
     }),
-    containerRuntimeVersion: s.string({
-      zero: true,
-      description: 'Container runtime and its version, such as containerd://1.7.2.',
-    }),
-    kubeletVersion: s.string({ zero: true, description: 'Version of the kubelet.' }),
-    kubeProxyVersion: s.string({ zero: true, description: 'Deprecated. Version of the service proxy.' }),
-    operatingSystem: s.string({ zero: true, description: 'Operating system of the node, such as linux.' }),
-    architecture: s.string({ zero: true, description: 'Processor architecture of the node, such as amd64.' }),
-    swap: s.object(
-      'NodeSwapStatus',
-      {
-        capacity: s.int64({
-          description: 'Total swap space in bytes.',
-          rules: [(bytes: number) => (bytes > 0 ? undefined : invalid('', bytes, 'must be greater than zero'))],
-        }),
-      },
-      { description: 'Swap space of the node.' },
-    ),
-  },
-  { description: 'Identity, operating system and software versions of the node.' },
-);
+  }),
+});
 
-const NodeRuntimeHandler = s.object(
-  'NodeRuntimeHandler',
-  {
-    name: s.string({
-      default: '',
-      description: 'Name of the handler, as in a RuntimeClass. Empty for the default handler.',
-    }),
-    features: s.object(
-      'NodeRuntimeHandlerFeatures',
-      {
-        recursiveReadOnlyMounts: s.boolean({ description: 'Whether the handler supports recursive read-only mounts.' }),
-        userNamespaces: s.boolean({
-          description: 'Whether the handler supports user namespaces, including for volumes.',
-        }),
-      },
-      { description: 'Features of a runtime handler.' },
-    ),
-  },
-  { description: 'A runtime handler of the node and its features.' },
-);
+const NodeRuntimeHandler = s.object('NodeRuntimeHandler', 'A runtime handler of the node and its features.', {
+  name: s.string('Name of the handler, as in a RuntimeClass. Empty for the default handler.', { default: '' }),
+  features: s.object('NodeRuntimeHandlerFeatures', 'Features of a runtime handler.', {
+    recursiveReadOnlyMounts: s.boolean('Whether the handler supports recursive read-only mounts.'),
+    userNamespaces: s.boolean('Whether the handler supports user namespaces, including for volumes.'),
+  }),
+});
 
 export const NodeStatus = s.object(
   'NodeStatus',
+  'Observed state of a node, as reported by its kubelet and the node controllers. Read-only.',
   {
-    capacity: s.use(amounts, {
-      description: 'Total resources of the node, such as cpu, memory, ephemeral-storage and pods.',
-    }),
-    allocatable: s.use(amounts, {
-      default: (status: { capacity?: ResourceList }) => status.capacity,
-      description:
-        'Resources that are available to pods: the capacity less what is reserved for the system. Defaults to ' +
+    capacity: s.use(amounts, 'Total resources of the node, such as cpu, memory, ephemeral-storage and pods.'),
+    allocatable: s.use(
+      amounts,
+      'Resources that are available to pods: the capacity less what is reserved for the system. Defaults to ' +
         'the capacity.',
-    }),
-    phase: s.string({ omitZero: true, description: 'Obsolete and never set.' }),
+      { default: (status: { capacity?: ResourceList }) => status.capacity },
+    ),
+    phase: s.string('Obsolete and never set.', { omitZero: true }),
     conditions: s.listMap(
-      s.object(
-        'NodeCondition',
-        {
-          ...conditionFields,
-          lastHeartbeatTime: s.time({
-            description: 'Time of the last update of the condition, whether or not it changed.',
-          }),
-        },
-        { description: 'One aspect of the observed state of a node.' },
-      ),
-      {
-        keys: ['type'],
-        description: 'Conditions of the node, such as Ready, MemoryPressure, DiskPressure and PIDPressure.',
-      },
+      s.object('NodeCondition', 'One aspect of the observed state of a node.', {
+        ...conditionFields,
+        lastHeartbeatTime: s.time('Time of the last update of the condition, whether or not it changed.'),
+      }),
+      'Conditions of the node, such as Ready, MemoryPressure, DiskPressure and PIDPressure.',
+      { keys: ['type'] },
     ),
     addresses: s.listMap(
-      s.object(
-        'NodeAddress',
-        {
-          type: s.string({
-            zero: true,
-            description: 'Type of the address: Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.',
-          }),
-          address: s.string({ zero: true, description: 'IP address or host name.' }),
-        },
-        { description: 'An address of the node.' },
-      ),
-      {
-        keys: ['type'],
-        description: 'Addresses at which the node can be reached.',
-      },
+      s.object('NodeAddress', 'An address of the node.', {
+        type: s.string('Type of the address: Hostname, InternalIP, ExternalIP, InternalDNS or ExternalDNS.', {
+          zero: true,
+        }),
+        address: s.string('IP address or host name.', { zero: true }),
+      }),
+      'Addresses at which the node can be reached.',
+      { keys: ['type'] },
     ),
     daemonEndpoints: s.object(
       'NodeDaemonEndpoints',
+      'Ports on which the components of a node listen.',
       {
         kubeletEndpoint: s.object(
           'DaemonEndpoint',
-          { Port: s.int32({ zero: true, description: 'Port number that the component listens on.' }) },
-          { default: {}, description: 'Port of the kubelet.' },
+          'Port of the kubelet.',
+          { Port: s.int32('Port number that the component listens on.', { zero: true }) },
+          { default: {} },
         ),
       },
-      { default: {}, description: 'Ports on which the components of a node listen.' },
+      { default: {} },
     ),
     nodeInfo: s.use(NodeSystemInfo, { default: {} }),
     images: s.list(
-      s.object(
-        'ContainerImage',
-        {
-          names: s.list(s.string(), { description: 'Names by which the image is known, with tag or digest.' }),
-          sizeBytes: s.int64({ omitZero: true, description: 'Size of the image in bytes.' }),
-        },
-        { description: 'An image on the node.' },
-      ),
-      {
-        description: 'Images that are already on the node.',
-      },
+      s.object('ContainerImage', 'An image on the node.', {
+        names: s.list(s.string(), 'Names by which the image is known, with tag or digest.'),
+        sizeBytes: s.int64('Size of the image in bytes.', { omitZero: true }),
+      }),
+      'Images that are already on the node.',
     ),
-    volumesInUse: s.list(s.string(), {
-      description: 'Attachable volumes that pods of the node use. They must not be detached.',
-    }),
+    volumesInUse: s.list(s.string(), 'Attachable volumes that pods of the node use. They must not be detached.'),
     volumesAttached: s.list(
-      s.object(
-        'AttachedVolume',
-        {
-          name: s.string({ zero: true, description: 'Unique name of the volume.' }),
-          devicePath: s.string({ zero: true, description: 'Path of the device on the node.' }),
-        },
-        { description: 'A volume that is attached to a node.' },
+      s.object('AttachedVolume', 'A volume that is attached to a node.', {
+        name: s.string('Unique name of the volume.', { zero: true }),
+        devicePath: s.string('Path of the device on the node.', { zero: true }),
+      }),
+      'Volumes that are attached to the node.',
+    ),
+    config: s.object('NodeConfigStatus', 'State of the dynamic configuration of the kubelet. Obsolete.', {
+      assigned: s.use(NodeConfigSource, 'Configuration that the node was assigned.'),
+      active: s.use(NodeConfigSource, 'Configuration that the node uses.'),
+      lastKnownGood: s.use(
+        NodeConfigSource,
+        'Configuration that the node falls back to if the assigned one is invalid.',
       ),
-      { description: 'Volumes that are attached to the node.' },
-    ),
-    config: s.object(
-      'NodeConfigStatus',
-      {
-        assigned: s.use(NodeConfigSource, { description: 'Configuration that the node was assigned.' }),
-        active: s.use(NodeConfigSource, { description: 'Configuration that the node uses.' }),
-        lastKnownGood: s.use(NodeConfigSource, {
-          description: 'Configuration that the node falls back to if the assigned one is invalid.',
-        }),
-        error: s.string({ omitZero: true, description: 'Problem with the assigned configuration.' }),
-      },
-      { description: 'State of the dynamic configuration of the kubelet. Obsolete.' },
-    ),
-    runtimeHandlers: s.list(NodeRuntimeHandler, { description: 'Runtime handlers of the node and their features.' }),
-    features: s.object(
-      'NodeFeatures',
-      {
-        supplementalGroupsPolicy: s.boolean({
-          description: 'Whether the runtime supports supplementalGroupsPolicy and reports the user of containers.',
-        }),
-      },
-      { description: 'Features of the container runtime that do not depend on a runtime handler.' },
-    ),
-    declaredFeatures: s.list(s.string(), {
-      description: 'Optional features that the node supports, sorted by name.',
+      error: s.string('Problem with the assigned configuration.', { omitZero: true }),
+    }),
+    runtimeHandlers: s.list(NodeRuntimeHandler, 'Runtime handlers of the node and their features.'),
+    features: s.object('NodeFeatures', 'Features of the container runtime that do not depend on a runtime handler.', {
+      supplementalGroupsPolicy: s.boolean(
+        'Whether the runtime supports supplementalGroupsPolicy and reports the user of containers.',
+      ),
+    }),
+    declaredFeatures: s.list(s.string(), 'Optional features that the node supports, sorted by name.', {
       rules: [featureNames],
     }),
   },
-  { description: 'Observed state of a node, as reported by its kubelet and the node controllers. Read-only.' },
 );
 
 function notNegative(list: Readonly<Record<string, string>>): FieldError[] {

@@ -19,74 +19,58 @@ import { NodeConfigSource, NodeStatus } from './node-status.ts';
 
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-const Taint = s.object(
-  'Taint',
-  {
-    key: s.string({
+const Taint = s.object('Taint', 'Keeps pods that do not tolerate it away from a node.', {
+  key: s.string('Key of the taint. The pair of key and effect is unique within the node.', {
+    zero: true,
+    rules: [matches(qualifiedName)],
+  }),
+  value: s.string('Value of the taint, which tolerations can compare with.', {
+    omitZero: true,
+    rules: [matches(labelValue)],
+  }),
+  effect: s.string(
+    'Effect on pods that do not tolerate the taint: NoSchedule keeps new pods away, PreferNoSchedule tries ' +
+      'to, NoExecute also evicts running pods.',
+    {
       zero: true,
-      description: 'Key of the taint. The pair of key and effect is unique within the node.',
-      rules: [matches(qualifiedName)],
-    }),
-    value: s.string({
-      omitZero: true,
-      description: 'Value of the taint, which tolerations can compare with.',
-      rules: [matches(labelValue)],
-    }),
-    effect: s.string({
-      zero: true,
-      description:
-        'Effect on pods that do not tolerate the taint: NoSchedule keeps new pods away, PreferNoSchedule tries ' +
-        'to, NoExecute also evicts running pods.',
       rules: [(effect: string) => (effects.includes(effect) ? undefined : notSupported('', effect, effects))],
-    }),
-    timeAdded: s.time({ description: 'Time at which a NoExecute taint was added.' }),
-  },
-  { description: 'Keeps pods that do not tolerate it away from a node.' },
-);
+    },
+  ),
+  timeAdded: s.time('Time at which a NoExecute taint was added.'),
+});
 
 interface Ranges {
   podCIDR?: string;
   podCIDRs?: string[];
 }
 
-const NodeSpec = s.object(
-  'NodeSpec',
-  {
-    podCIDRs: s.set(s.string(), {
+const NodeSpec = s.object('NodeSpec', 'Desired state of a node.', {
+  podCIDRs: s.set(
+    s.string(),
+    'IP ranges for the pods of the node, at most one per IP family. The first equals podCIDR. Cannot be ' +
+      'changed once set.',
+    {
       merge: true,
       derive: ({ podCIDR, podCIDRs }: Ranges) => (podCIDR && podCIDR !== podCIDRs?.[0] ? [podCIDR] : podCIDRs),
-      description:
-        'IP ranges for the pods of the node, at most one per IP family. The first equals podCIDR. Cannot be ' +
-        'changed once set.',
       rules: [podRanges],
-    }),
-    podCIDR: s.string({
-      derive: ({ podCIDRs }: Ranges) => podCIDRs?.[0],
-      description: 'IP range for the pods of the node. Cannot be changed once set.',
-    }),
-    providerID: s.string({
-      omitZero: true,
-      description:
-        'ID of the machine at its cloud provider, in the form <provider>://<id>. Cannot be changed once set.',
-    }),
-    unschedulable: s.boolean({
-      omitZero: true,
-      description: 'If true, no new pods are scheduled to the node; running pods stay. Defaults to false.',
-    }),
-    taints: s.list(Taint, {
-      description: 'Taints of the node. Pods that do not tolerate them are kept away.',
-      rules: [uniqueTaints],
-    }),
-    configSource: s.use(NodeConfigSource, {
-      description: "Obsolete source of the kubelet's configuration. Ignored on new objects.",
-    }),
-    externalID: s.string({
-      omitZero: true,
-      description: 'Deprecated and unused ID of the machine outside the cluster. Cannot be changed.',
-    }),
-  },
-  { description: 'Desired state of a node.' },
-);
+    },
+  ),
+  podCIDR: s.string('IP range for the pods of the node. Cannot be changed once set.', {
+    derive: ({ podCIDRs }: Ranges) => podCIDRs?.[0],
+  }),
+  providerID: s.string(
+    'ID of the machine at its cloud provider, in the form <provider>://<id>. Cannot be changed once set.',
+    { omitZero: true },
+  ),
+  unschedulable: s.boolean('If true, no new pods are scheduled to the node; running pods stay. Defaults to false.', {
+    omitZero: true,
+  }),
+  taints: s.list(Taint, 'Taints of the node. Pods that do not tolerate them are kept away.', { rules: [uniqueTaints] }),
+  configSource: s.use(NodeConfigSource, "Obsolete source of the kubelet's configuration. Ignored on new objects."),
+  externalID: s.string('Deprecated and unused ID of the machine outside the cluster. Cannot be changed.', {
+    omitZero: true,
+  }),
+});
 
 const fields = {
   spec: s.use(NodeSpec, { default: {} }),

@@ -22,62 +22,49 @@ const resizeStates = [
   'NodeResizePending',
 ];
 
-const PersistentVolumeClaimStatus = s.object(
-  'PersistentVolumeClaimStatus',
-  {
-    phase: s.string({
-      default: 'Pending',
-      description: 'Pending until a volume is bound, then Bound; Lost if the volume no longer exists.',
+const PersistentVolumeClaimStatus = s.object('PersistentVolumeClaimStatus', 'Observed state of a claim. Read-only.', {
+  phase: s.string('Pending until a volume is bound, then Bound; Lost if the volume no longer exists.', {
+    default: 'Pending',
+  }),
+  accessModes: s.list(s.string(), 'Access modes of the bound volume.'),
+  capacity: s.use(StatusAmounts, 'Actual size of the bound volume, under the key storage.'),
+  conditions: s.listMap(
+    s.object('PersistentVolumeClaimCondition', 'One aspect of the observed state of a claim.', {
+      ...conditionFields,
+      lastProbeTime: s.time('Time at which the condition was last checked.'),
     }),
-    accessModes: s.list(s.string(), { description: 'Access modes of the bound volume.' }),
-    capacity: s.use(StatusAmounts, { description: 'Actual size of the bound volume, under the key storage.' }),
-    conditions: s.listMap(
-      s.object(
-        'PersistentVolumeClaimCondition',
-        { ...conditionFields, lastProbeTime: s.time({ description: 'Time at which the condition was last checked.' }) },
-        { description: 'One aspect of the observed state of a claim.' },
-      ),
-      {
-        keys: ['type'],
-        description: 'Conditions of the claim, such as Resizing while its volume is being expanded.',
-      },
+    'Conditions of the claim, such as Resizing while its volume is being expanded.',
+    { keys: ['type'] },
+  ),
+  allocatedResources: s.use(
+    StatusAmounts,
+    'Size that was allocated for the volume. Larger than capacity while an expansion is in progress.',
+  ),
+  allocatedResourceStatuses: s.map(
+    s.string(),
+    'State of the expansion of each resource, such as ControllerResizeInProgress or NodeResizePending. ' +
+      'Absent if none is in progress.',
+    { rules: [resizeWords] },
+  ),
+  currentVolumeAttributesClassName: s.string('VolumeAttributesClass whose settings are in effect.'),
+  modifyVolumeStatus: s.object('ModifyVolumeStatus', 'State of a change of the VolumeAttributesClass.', {
+    targetVolumeAttributesClassName: s.string('VolumeAttributesClass that the volume is being changed to.', {
+      omitZero: true,
+    }),
+    status: s.string(
+      'Pending until the change starts, InProgress while it runs, Infeasible if the driver rejected it.',
+      { zero: true },
     ),
-    allocatedResources: s.use(StatusAmounts, {
-      description: 'Size that was allocated for the volume. Larger than capacity while an expansion is in progress.',
-    }),
-    allocatedResourceStatuses: s.map(s.string(), {
-      description:
-        'State of the expansion of each resource, such as ControllerResizeInProgress or NodeResizePending. ' +
-        'Absent if none is in progress.',
-      rules: [resizeWords],
-    }),
-    currentVolumeAttributesClassName: s.string({ description: 'VolumeAttributesClass whose settings are in effect.' }),
-    modifyVolumeStatus: s.object(
-      'ModifyVolumeStatus',
-      {
-        targetVolumeAttributesClassName: s.string({
-          omitZero: true,
-          description: 'VolumeAttributesClass that the volume is being changed to.',
-        }),
-        status: s.string({
-          zero: true,
-          description:
-            'Pending until the change starts, InProgress while it runs, Infeasible if the driver rejected it.',
-        }),
-      },
-      { description: 'State of a change of the VolumeAttributesClass.' },
-    ),
-  },
-  { description: 'Observed state of a claim. Read-only.' },
-);
+  }),
+});
 
 const fields = {
-  spec: s.use(PersistentVolumeClaimSpec, {
-    default: {},
-    description:
-      'Storage that the claim requests. Only the size, the volume attributes class and, once, the volume name ' +
+  spec: s.use(
+    PersistentVolumeClaimSpec,
+    'Storage that the claim requests. Only the size, the volume attributes class and, once, the volume name ' +
       'can be changed.',
-  }),
+    { default: {} },
+  ),
   status: s.use(PersistentVolumeClaimStatus, { default: {} }),
 };
 

@@ -15,67 +15,64 @@ import { persistentVolumeWarnings } from './persistent-volume-warnings.ts';
 
 const PersistentVolumeSpec = s.object(
   'PersistentVolumeSpec',
+  'Properties of a volume and where its storage is. Exactly one volume source must be set.',
   {
-    capacity: s.map(s.quantity({ thousandths: true, rules: [positive] }), {
-      required: true,
-      pointer: true,
-      description: 'Size of the volume, under the key storage. Required.',
-      rules: [
-        (capacity: Record<string, string>) =>
-          Object.keys(capacity).join() === 'storage' ? undefined : notSupported('', capacity, ['storage']),
-      ],
-    }),
+    capacity: s.map(
+      s.quantity({ thousandths: true, rules: [positive] }),
+      'Size of the volume, under the key storage. Required.',
+      {
+        required: true,
+        pointer: true,
+        rules: [
+          (capacity: Record<string, string>) =>
+            Object.keys(capacity).join() === 'storage' ? undefined : notSupported('', capacity, ['storage']),
+        ],
+      },
+    ),
     ...persistentVolumeSources,
-    accessModes: s.list(s.string(), {
-      required: true,
-      description:
-        'Access modes that the volume supports: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod. ' +
+    accessModes: s.list(
+      s.string(),
+      'Access modes that the volume supports: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod. ' +
         'Required.',
-      rules: [accessModes],
-    }),
-    claimRef: s.use(ObjectReference, {
+      { required: true, rules: [accessModes] },
+    ),
+    claimRef: s.use(ObjectReference, 'Claim that the volume is bound to or reserved for. Set on binding.', {
       atomic: false,
-      description: 'Claim that the volume is bound to or reserved for. Set on binding.',
     }),
-    persistentVolumeReclaimPolicy: s.enum(['Delete', 'Recycle', 'Retain'], {
-      default: 'Retain',
-      description:
-        'What happens to the volume when its claim is deleted: Retain keeps it, Delete deletes it together with ' +
+    persistentVolumeReclaimPolicy: s.enum(
+      ['Delete', 'Recycle', 'Retain'],
+      'What happens to the volume when its claim is deleted: Retain keeps it, Delete deletes it together with ' +
         'its storage, Recycle (deprecated) empties it. Defaults to Retain.',
-    }),
-    storageClassName: s.string({
-      omitZero: true,
-      description:
-        'StorageClass that the volume belongs to. Only claims of the same class are bound to it. Empty means no ' +
+      { default: 'Retain' },
+    ),
+    storageClassName: s.string(
+      'StorageClass that the volume belongs to. Only claims of the same class are bound to it. Empty means no ' +
         'class.',
-      rules: [matches(dnsSubdomain)],
-    }),
-    mountOptions: s.list(s.string(), {
-      description:
-        'Options for mounting the volume, such as ro or soft. They are not validated; a mount with an invalid ' +
+      { omitZero: true, rules: [matches(dnsSubdomain)] },
+    ),
+    mountOptions: s.list(
+      s.string(),
+      'Options for mounting the volume, such as ro or soft. They are not validated; a mount with an invalid ' +
         'option fails.',
-    }),
-    volumeMode: s.enum(volumeModes, {
-      default: 'Filesystem',
-      immutable: true,
-      description:
-        'Filesystem for a mounted file system, Block for a raw block device. Defaults to Filesystem. Cannot be ' +
+    ),
+    volumeMode: s.enum(
+      volumeModes,
+      'Filesystem for a mounted file system, Block for a raw block device. Defaults to Filesystem. Cannot be ' +
         'changed.',
-    }),
+      { default: 'Filesystem', immutable: true },
+    ),
     nodeAffinity: s.object(
       'VolumeNodeAffinity',
+      'Nodes from which the volume can be accessed.',
       {
-        required: s.use(NodeSelector, {
-          description: 'Nodes that can access the volume. Pods that use it are scheduled to them.',
-        }),
+        required: s.use(NodeSelector, 'Nodes that can access the volume. Pods that use it are scheduled to them.'),
       },
-      { description: 'Nodes from which the volume can be accessed.', rules: [requiredTerms] },
+      { rules: [requiredTerms] },
     ),
-    volumeAttributesClassName: s.string({
-      description: 'VolumeAttributesClass of the volume. Set from the claim; only CSI volumes can have one.',
-    }),
+    volumeAttributesClassName: s.string(
+      'VolumeAttributesClass of the volume. Set from the claim; only CSI volumes can have one.',
+    ),
   },
-  { description: 'Properties of a volume and where its storage is. Exactly one volume source must be set.' },
 );
 type PersistentVolumeSpec = TypeOf<typeof PersistentVolumeSpec>;
 
@@ -83,18 +80,18 @@ const fields = {
   spec: s.use(PersistentVolumeSpec, { default: {} }),
   status: s.object(
     'PersistentVolumeStatus',
+    'Observed state of a volume. Read-only.',
     {
-      phase: s.string({
-        default: 'Pending',
-        description:
-          'Pending, Available (not bound), Bound, Released (its claim was deleted) or Failed (it could not be ' +
+      phase: s.string(
+        'Pending, Available (not bound), Bound, Released (its claim was deleted) or Failed (it could not be ' +
           'reclaimed).',
-      }),
-      message: s.string({ omitZero: true, description: 'Why the volume is in this state, for people.' }),
-      reason: s.string({ omitZero: true, description: 'Why the volume is in this state, in one CamelCase word.' }),
-      lastPhaseTransitionTime: s.time({ description: 'Time at which the phase last changed.' }),
+        { default: 'Pending' },
+      ),
+      message: s.string('Why the volume is in this state, for people.', { omitZero: true }),
+      reason: s.string('Why the volume is in this state, in one CamelCase word.', { omitZero: true }),
+      lastPhaseTransitionTime: s.time('Time at which the phase last changed.'),
     },
-    { default: {}, description: 'Observed state of a volume. Read-only.' },
+    { default: {} },
   ),
 };
 

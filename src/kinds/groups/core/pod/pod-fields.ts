@@ -6,12 +6,12 @@ import { PodSpec } from '../../../shapes/pod/pod-spec.ts';
 import { PodStatus } from '../../../shapes/pod/pod-status.ts';
 
 export const podFields = {
-  spec: s.use(PodSpec, {
-    default: {},
-    description:
-      'Desired behaviour of the pod. After creation only images, tolerations (additions), ' +
+  spec: s.use(
+    PodSpec,
+    'Desired behaviour of the pod. After creation only images, tolerations (additions), ' +
       'activeDeadlineSeconds and scheduling gates (removals) can be changed.',
-  }),
+    { default: {} },
+  ),
   status: s.use(PodStatus, { default: {} }),
 };
 

@@ -8,10 +8,7 @@ import { PodTemplateSpec } from '../../../shapes/pod/pod-template.ts';
 import { changedTemplateWarnings } from '../../../warnings/workload.ts';
 
 const fields = {
-  template: s.use(PodTemplateSpec, {
-    default: {},
-    description: 'Metadata and spec of pods created from the template.',
-  }),
+  template: s.use(PodTemplateSpec, 'Metadata and spec of pods created from the template.', { default: {} }),
 };
 
 export type PodTemplate = KubeObject & ObjectType<typeof fields>;

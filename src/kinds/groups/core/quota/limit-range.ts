@@ -6,39 +6,35 @@ import { ResourceList } from '../../../shapes/container/resources.ts';
 import { type Amounts, limitRules } from './limit-range-rules.ts';
 
 const item = {
-  type: s.string({
-    zero: true,
-    description: 'Type of object that the limits apply to: Pod, Container or PersistentVolumeClaim.',
-  }),
-  max: s.use(ResourceList, { description: 'Maximum of each resource that one object may have as limit or request.' }),
-  min: s.use(ResourceList, { description: 'Minimum of each resource that one object must request.' }),
-  default: s.use(ResourceList, {
+  type: s.string('Type of object that the limits apply to: Pod, Container or PersistentVolumeClaim.', { zero: true }),
+  max: s.use(ResourceList, 'Maximum of each resource that one object may have as limit or request.'),
+  min: s.use(ResourceList, 'Minimum of each resource that one object must request.'),
+  default: s.use(ResourceList, 'Limits that a container gets where it sets none. Defaults to max.', {
     derive: limitsOfContainers,
-    description: 'Limits that a container gets where it sets none. Defaults to max.',
   }),
-  defaultRequest: s.use(ResourceList, {
-    derive: requestsOfContainers,
-    description: 'Requests that a container gets where it sets none. Defaults to default, then to min.',
-  }),
-  maxLimitRequestRatio: s.use(ResourceList, {
-    description: 'Maximum ratio of limit to request for each resource. Both must then be set.',
-  }),
+  defaultRequest: s.use(
+    ResourceList,
+    'Requests that a container gets where it sets none. Defaults to default, then to min.',
+    { derive: requestsOfContainers },
+  ),
+  maxLimitRequestRatio: s.use(
+    ResourceList,
+    'Maximum ratio of limit to request for each resource. Both must then be set.',
+  ),
 };
 
 const fields = {
   spec: s.object(
     'LimitRangeSpec',
+    'Limits that are enforced in the namespace.',
     {
       limits: s.list(
-        s.object('LimitRangeItem', item, { description: 'Limits and defaults for objects of one type.' }),
-        {
-          zero: true,
-          rules: [limitRules],
-          description: 'Limits and defaults, for each type of object.',
-        },
+        s.object('LimitRangeItem', 'Limits and defaults for objects of one type.', item),
+        'Limits and defaults, for each type of object.',
+        { zero: true, rules: [limitRules] },
       ),
     },
-    { default: {}, description: 'Limits that are enforced in the namespace.' },
+    { default: {} },
   ),
 };
 

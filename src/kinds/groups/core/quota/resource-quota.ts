@@ -18,62 +18,47 @@ const Amounts = s.use(ResourceList, { rules: [amounts], maxItems: MAX_RESOURCES 
 
 const ScopeSelector = s.object(
   'ScopeSelector',
+  'Selects objects by scope.',
   {
     matchExpressions: s.list(
-      s.object(
-        'ScopedResourceSelectorRequirement',
-        {
-          scopeName: s.string({
-            zero: true,
-            description: 'Scope that the requirement applies to, such as PriorityClass.',
-          }),
-          operator: s.string({
-            zero: true,
-            description: 'Relation of the scope to the values: In, NotIn, Exists or DoesNotExist.',
-          }),
-          values: s.list(s.string(), {
-            description:
-              'Values for In and NotIn, such as names of priority classes. Must be empty for Exists and DoesNotExist.',
-          }),
-        },
-        { description: 'Requirement on the scope of an object.' },
-      ),
-      { description: 'Requirements on scopes, all of which must be met.' },
+      s.object('ScopedResourceSelectorRequirement', 'Requirement on the scope of an object.', {
+        scopeName: s.string('Scope that the requirement applies to, such as PriorityClass.', { zero: true }),
+        operator: s.string('Relation of the scope to the values: In, NotIn, Exists or DoesNotExist.', { zero: true }),
+        values: s.list(
+          s.string(),
+          'Values for In and NotIn, such as names of priority classes. Must be empty for Exists and DoesNotExist.',
+        ),
+      }),
+      'Requirements on scopes, all of which must be met.',
     ),
   },
-  { atomic: true, description: 'Selects objects by scope.' },
+  { atomic: true },
 );
 
 const fields = {
   spec: s.object(
     'ResourceQuotaSpec',
+    'Limits of the quota and the objects that count towards it.',
     {
-      hard: s.use(Amounts, {
-        description: 'Limit for each resource, such as pods, requests.cpu or count/deployments.apps.',
-      }),
-      scopes: s.list(s.string(), {
-        description:
-          'Scopes that an object must all be in to count: Terminating, NotTerminating, BestEffort, NotBestEffort, ' +
+      hard: s.use(Amounts, 'Limit for each resource, such as pods, requests.cpu or count/deployments.apps.'),
+      scopes: s.list(
+        s.string(),
+        'Scopes that an object must all be in to count: Terminating, NotTerminating, BestEffort, NotBestEffort, ' +
           'PriorityClass, CrossNamespacePodAffinity or VolumeAttributesClass. If empty, all objects count. Cannot ' +
           'be changed.',
-      }),
-      scopeSelector: s.use(ScopeSelector, {
-        description: 'Like scopes, with operators and values. An object must meet both to count.',
-      }),
+      ),
+      scopeSelector: s.use(ScopeSelector, 'Like scopes, with operators and values. An object must meet both to count.'),
     },
-    {
-      default: {},
-      rules: [scopesFit, selectorFits, scopesAreKept],
-      description: 'Limits of the quota and the objects that count towards it.',
-    },
+    { default: {}, rules: [scopesFit, selectorFits, scopesAreKept] },
   ),
   status: s.object(
     'ResourceQuotaStatus',
+    'Enforced limits and current usage. Read-only.',
     {
-      hard: s.use(Amounts, { description: 'Limit of each resource that is being enforced.' }),
-      used: s.use(Amounts, { description: 'Current usage of each resource in the namespace.' }),
+      hard: s.use(Amounts, 'Limit of each resource that is being enforced.'),
+      used: s.use(Amounts, 'Current usage of each resource in the namespace.'),
     },
-    { default: {}, description: 'Enforced limits and current usage. Read-only.' },
+    { default: {} },
   ),
 };
 

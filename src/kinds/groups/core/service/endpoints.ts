@@ -12,58 +12,54 @@ import { ipWarnings } from '../../../warnings/addresses.ts';
 
 const EndpointAddress = s.object(
   'EndpointAddress',
+  'An address that receives traffic of the service.',
   {
-    ip: s.string({
+    ip: s.string('IP address of the endpoint. Loopback, link-local and multicast addresses are not allowed.', {
       zero: true,
-      description: 'IP address of the endpoint. Loopback, link-local and multicast addresses are not allowed.',
     }),
-    hostname: s.string({
-      omitZero: true,
-      description:
-        'Host name of the endpoint, a DNS label. It resolves to this address alone, below the name of a headless ' +
+    hostname: s.string(
+      'Host name of the endpoint, a DNS label. It resolves to this address alone, below the name of a headless ' +
         'service.',
-      rules: [matches(dnsLabel)],
-    }),
-    nodeName: s.string({ description: 'Node that the endpoint runs on.', rules: [matches(dnsSubdomain)] }),
-    targetRef: s.use(ObjectReference, { description: 'Object behind the address, usually a pod.' }),
+      { omitZero: true, rules: [matches(dnsLabel)] },
+    ),
+    nodeName: s.string('Node that the endpoint runs on.', { rules: [matches(dnsSubdomain)] }),
+    targetRef: s.use(ObjectReference, 'Object behind the address, usually a pod.'),
   },
-  { atomic: true, description: 'An address that receives traffic of the service.', rules: [reachable] },
+  { atomic: true, rules: [reachable] },
 );
 
 const EndpointPort = s.object(
   'EndpointPort',
+  'A port of the endpoints.',
   {
-    name: s.string({
+    name: s.string('Name of the service port. Required if there are several ports.', {
       omitZero: true,
-      description: 'Name of the service port. Required if there are several ports.',
       rules: [matches(dnsLabel)],
     }),
-    port: s.int32({ zero: true, ...portRange, description: 'Port number on the endpoints, from 1 to 65535.' }),
-    protocol: s.enum(['SCTP', 'TCP', 'UDP'], {
+    port: s.int32('Port number on the endpoints, from 1 to 65535.', { zero: true, ...portRange }),
+    protocol: s.enum(['SCTP', 'TCP', 'UDP'], 'Protocol of the port: TCP, UDP or SCTP. Defaults to TCP.', {
       default: 'TCP',
-      description: 'Protocol of the port: TCP, UDP or SCTP. Defaults to TCP.',
     }),
-    appProtocol: s.string({
-      description: 'Application protocol of the port, such as kubernetes.io/h2c, as a hint for implementations.',
-      rules: [matches(qualifiedName)],
-    }),
+    appProtocol: s.string(
+      'Application protocol of the port, such as kubernetes.io/h2c, as a hint for implementations.',
+      { rules: [matches(qualifiedName)] },
+    ),
   },
-  { atomic: true, description: 'A port of the endpoints.' },
+  { atomic: true },
 );
 
 const EndpointSubset = s.object(
   'EndpointSubset',
+  'A group of addresses with the same ports: every address is combined with every port.',
   {
-    addresses: s.list(EndpointAddress, { description: 'Addresses that are ready to receive traffic.' }),
-    notReadyAddresses: s.list(EndpointAddress, {
-      description: 'Addresses of pods that are starting, or whose readiness probe fails. They receive no traffic.',
-    }),
-    ports: s.list(EndpointPort, { description: 'Ports that all addresses of the subset serve.' }),
+    addresses: s.list(EndpointAddress, 'Addresses that are ready to receive traffic.'),
+    notReadyAddresses: s.list(
+      EndpointAddress,
+      'Addresses of pods that are starting, or whose readiness probe fails. They receive no traffic.',
+    ),
+    ports: s.list(EndpointPort, 'Ports that all addresses of the subset serve.'),
   },
-  {
-    description: 'A group of addresses with the same ports: every address is combined with every port.',
-    rules: [hasAddresses, portsHaveNames],
-  },
+  { rules: [hasAddresses, portsHaveNames] },
 );
 
 /** The addresses behind a service. */
@@ -80,7 +76,7 @@ export const Endpoints = defineKind({
     v1: { deprecated: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice' },
   },
   fields: {
-    subsets: s.list(EndpointSubset, { description: 'Groups of addresses with the same ports.' }),
+    subsets: s.list(EndpointSubset, 'Groups of addresses with the same ports.'),
   },
   createOnUpdate: true,
   warnings: addressWarnings,

@@ -8,37 +8,27 @@ import { compileMatchCondition } from './expressions/policy-compiler.ts';
 
 const MAX_MATCH_CONDITIONS = 64;
 
-const MatchCondition = s.object(
-  'MatchCondition',
-  {
-    name: s.string({
-      zero: true,
-      required: true,
-      rules: [matches(qualifiedName)],
-      description: 'Name of the condition, for logs and annotations. A qualified name, unique in the list. Required.',
-    }),
-    expression: s.string({
-      zero: true,
-      required: true,
-      rules: [isNotBlank],
-      description:
-        'CEL expression that gives a boolean. It may use object, oldObject, request, namespaceObject, authorizer and ' +
-        'authorizer.requestResource. Required.',
-    }),
-  },
-  { description: 'An expression that must be true for a request to match.' },
-);
+const MatchCondition = s.object('MatchCondition', 'An expression that must be true for a request to match.', {
+  name: s.string('Name of the condition, for logs and annotations. A qualified name, unique in the list. Required.', {
+    zero: true,
+    required: true,
+    rules: [matches(qualifiedName)],
+  }),
+  expression: s.string(
+    'CEL expression that gives a boolean. It may use object, oldObject, request, namespaceObject, authorizer and ' +
+      'authorizer.requestResource. Required.',
+    { zero: true, required: true, rules: [isNotBlank] },
+  ),
+});
 
 type MatchCondition = TypeOf<typeof MatchCondition>;
 
-export const matchConditions = s.listMap(MatchCondition, {
-  keys: ['name'],
-  maxItems: MAX_MATCH_CONDITIONS,
-  rules: [unique('name')],
-  description:
-    'Expressions that must all be true for a request to match; at most 64. When one is false, the request does not match. When ' +
+export const matchConditions = s.listMap(
+  MatchCondition,
+  'Expressions that must all be true for a request to match; at most 64. When one is false, the request does not match. When ' +
     'one fails and none is false, failurePolicy decides.',
-});
+  { keys: ['name'], maxItems: MAX_MATCH_CONDITIONS, rules: [unique('name')] },
+);
 
 function isNotBlank(expression: string) {
   return expression !== '' && expression.trim() === '' ? required('') : undefined;

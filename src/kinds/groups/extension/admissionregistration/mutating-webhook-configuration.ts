@@ -7,15 +7,15 @@ import { webhookFields } from './webhook.ts';
 
 const MutatingWebhook = s.object(
   'MutatingWebhook',
+  'A webhook that may change or reject objects, and which requests it is asked about.',
   {
     ...webhookFields,
-    reinvocationPolicy: s.enum(['IfNeeded', 'Never'], {
-      default: 'Never',
-      description:
-        'Whether the webhook is asked a second time when the object was changed after it: Never or IfNeeded. Defaults to Never.',
-    }),
+    reinvocationPolicy: s.enum(
+      ['IfNeeded', 'Never'],
+      'Whether the webhook is asked a second time when the object was changed after it: Never or IfNeeded. Defaults to Never.',
+      { default: 'Never' },
+    ),
   },
-  { description: 'A webhook that may change or reject objects, and which requests it is asked about.' },
 );
 export type MutatingWebhook = TypeOf<typeof MutatingWebhook>;
 
@@ -30,10 +30,9 @@ export const MutatingWebhookConfiguration = defineKind({
     'Webhooks that are asked, one after the other, whether a write is allowed and what to change in the object.',
   versions: { 'admissionregistration.k8s.io/v1': {} },
   fields: {
-    webhooks: s.listMap(MutatingWebhook, {
+    webhooks: s.listMap(MutatingWebhook, 'The webhooks, each under a name of its own. They are asked in this order.', {
       keys: ['name'],
       rules: [unique('name')],
-      description: 'The webhooks, each under a name of its own. They are asked in this order.',
     }),
   },
   generation: true,

@@ -8,32 +8,31 @@ const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 
 /** The fields of a rule. */
 export const ruleFields = {
-  operations: s.list(s.string(), {
-    description: 'Operations that match: CREATE, UPDATE, DELETE, CONNECT, or * for all of them. Required.',
-  }),
-  apiGroups: s.list(s.string(), {
-    description: 'API groups of the resources; the core group is "". * matches all groups. Required.',
-  }),
-  apiVersions: s.list(s.string(), {
-    description: 'API versions of the resources, such as v1. * matches all versions. Required.',
-  }),
-  resources: s.list(s.string(), {
-    description:
-      'Resources, in the plural. pods matches pods, pods/log a subresource, pods/* all subresources of pods, */scale all scale ' +
+  operations: s.list(
+    s.string(),
+    'Operations that match: CREATE, UPDATE, DELETE, CONNECT, or * for all of them. Required.',
+  ),
+  apiGroups: s.list(s.string(), 'API groups of the resources; the core group is "". * matches all groups. Required.'),
+  apiVersions: s.list(s.string(), 'API versions of the resources, such as v1. * matches all versions. Required.'),
+  resources: s.list(
+    s.string(),
+    'Resources, in the plural. pods matches pods, pods/log a subresource, pods/* all subresources of pods, */scale all scale ' +
       'subresources, * all resources without their subresources, */* everything. Required.',
-  }),
-  scope: s.enum(['*', 'Cluster', 'Namespaced'], {
-    default: '*',
-    description:
-      'Scope of the resources: Cluster for those without a namespace, Namespaced for those in one, * for both. Defaults to *.',
-  }),
+  ),
+  scope: s.enum(
+    ['*', 'Cluster', 'Namespaced'],
+    'Scope of the resources: Cluster for those without a namespace, Namespaced for those in one, * for both. Defaults to *.',
+    { default: '*' },
+  ),
 };
 
 /** Selects the requests that a webhook or policy is called for. */
-export const RuleWithOperations = s.object('RuleWithOperations', ruleFields, {
-  rules: [ruleIsValid],
-  description: 'Operations and resources. A request matches when it matches all of the fields.',
-});
+export const RuleWithOperations = s.object(
+  'RuleWithOperations',
+  'Operations and resources. A request matches when it matches all of the fields.',
+  ruleFields,
+  { rules: [ruleIsValid] },
+);
 export type RuleWithOperations = TypeOf<typeof RuleWithOperations>;
 
 export function ruleIsValid({

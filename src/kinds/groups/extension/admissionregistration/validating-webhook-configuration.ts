@@ -5,9 +5,11 @@ import { age, name } from '../../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../../kind.ts';
 import { webhookFields } from './webhook.ts';
 
-const ValidatingWebhook = s.object('ValidatingWebhook', webhookFields, {
-  description: 'A webhook that may reject requests, and which requests it is asked about.',
-});
+const ValidatingWebhook = s.object(
+  'ValidatingWebhook',
+  'A webhook that may reject requests, and which requests it is asked about.',
+  webhookFields,
+);
 export type ValidatingWebhook = TypeOf<typeof ValidatingWebhook>;
 
 /** Webhooks that may reject writes. */
@@ -21,10 +23,9 @@ export const ValidatingWebhookConfiguration = defineKind({
     'Webhooks that are asked, all at the same time, whether a write is allowed. They cannot change the object.',
   versions: { 'admissionregistration.k8s.io/v1': {} },
   fields: {
-    webhooks: s.listMap(ValidatingWebhook, {
+    webhooks: s.listMap(ValidatingWebhook, 'The webhooks, each under a name of its own.', {
       keys: ['name'],
       rules: [unique('name')],
-      description: 'The webhooks, each under a name of its own.',
     }),
   },
   generation: true,

@@ -8,37 +8,34 @@ const HTTPS_PORT = 443;
 const URL_FORMAT = '; desired format: https://host[/path]';
 
 const service = {
-  namespace: s.string({ zero: true, required: true, description: 'Namespace of the Service. Required.' }),
-  name: s.string({ zero: true, required: true, description: 'Name of the Service. Required.' }),
-  path: s.string({ description: 'URL path that requests are sent to.', rules: [pathIsValid] }),
-  port: s.int32({
+  namespace: s.string('Namespace of the Service. Required.', { zero: true, required: true }),
+  name: s.string('Name of the Service. Required.', { zero: true, required: true }),
+  path: s.string('URL path that requests are sent to.', { rules: [pathIsValid] }),
+  port: s.int32('Port of the Service, from 1 to 65535. Defaults to 443.', {
     default: HTTPS_PORT,
-    description: 'Port of the Service, from 1 to 65535. Defaults to 443.',
     rules: [portIsValid],
   }),
 };
 
 const client = {
-  url: s.string({
-    description:
-      'URL of the webhook: https, without user, query and fragment. localhost means the machine of the API server. Exclusive ' +
+  url: s.string(
+    'URL of the webhook: https, without user, query and fragment. localhost means the machine of the API server. Exclusive ' +
       'with service.',
-    rules: [urlIsValid],
-  }),
-  service: s.object('ServiceReference', service, {
-    description: 'Service in front of the webhook. Exclusive with url.',
-  }),
-  caBundle: s.bytes({
-    description:
-      'PEM bundle of the certificate authorities that the certificate of the webhook is verified with. Defaults to those of the machine.',
-  }),
+    { rules: [urlIsValid] },
+  ),
+  service: s.object('ServiceReference', 'Service in front of the webhook. Exclusive with url.', service),
+  caBundle: s.bytes(
+    'PEM bundle of the certificate authorities that the certificate of the webhook is verified with. Defaults to those of the machine.',
+  ),
 };
 
 /** Address and certificates of a webhook. */
-export const WebhookClientConfig = s.object('WebhookClientConfig', client, {
-  rules: [oneTarget],
-  description: 'How to reach a webhook: by URL or through a Service, always with TLS.',
-});
+export const WebhookClientConfig = s.object(
+  'WebhookClientConfig',
+  'How to reach a webhook: by URL or through a Service, always with TLS.',
+  client,
+  { rules: [oneTarget] },
+);
 export type WebhookClientConfig = TypeOf<typeof WebhookClientConfig>;
 
 /** Checks the client of a webhook that another schema describes; paths are relative to it. */

@@ -13,57 +13,53 @@ const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 
 /** The fields of validating and mutating webhooks. */
 export const webhookFields = {
-  name: s.string({
-    zero: true,
-    required: true,
-    rules: [isFullyQualified],
-    description: 'Name of the webhook: a DNS subdomain of at least three parts, unique in the configuration. Required.',
-  }),
-  clientConfig: s.use(WebhookClientConfig, { zero: true, description: 'How to reach the webhook. Required.' }),
-  rules: s.list(RuleWithOperations, {
-    description:
-      'Requests that the webhook is asked about: those that match any of the rules. Webhook configurations and admission policies ' +
+  name: s.string(
+    'Name of the webhook: a DNS subdomain of at least three parts, unique in the configuration. Required.',
+    { zero: true, required: true, rules: [isFullyQualified] },
+  ),
+  clientConfig: s.use(WebhookClientConfig, 'How to reach the webhook. Required.', { zero: true }),
+  rules: s.list(
+    RuleWithOperations,
+    'Requests that the webhook is asked about: those that match any of the rules. Webhook configurations and admission policies ' +
       'are never among them.',
-  }),
-  failurePolicy: s.enum(['Fail', 'Ignore'], {
-    default: 'Fail',
-    description:
-      'What happens when the webhook cannot be called or its response is invalid: Fail rejects the request, Ignore goes on without ' +
+  ),
+  failurePolicy: s.enum(
+    ['Fail', 'Ignore'],
+    'What happens when the webhook cannot be called or its response is invalid: Fail rejects the request, Ignore goes on without ' +
       'it. Defaults to Fail.',
-  }),
-  matchPolicy: s.enum(['Equivalent', 'Exact'], {
-    default: 'Equivalent',
-    description:
-      'Whether a rule also matches requests in another version of the same resource: Equivalent converts the object to the version ' +
+    { default: 'Fail' },
+  ),
+  matchPolicy: s.enum(
+    ['Equivalent', 'Exact'],
+    'Whether a rule also matches requests in another version of the same resource: Equivalent converts the object to the version ' +
       'of the rule, Exact ignores the request. Defaults to Equivalent.',
-  }),
-  namespaceSelector: s.use(LabelSelector, {
-    default: {},
-    description:
-      'Labels of the namespaces whose objects the webhook is asked about; of a Namespace its own labels count. Objects without a ' +
+    { default: 'Equivalent' },
+  ),
+  namespaceSelector: s.use(
+    LabelSelector,
+    'Labels of the namespaces whose objects the webhook is asked about; of a Namespace its own labels count. Objects without a ' +
       'namespace always match. Defaults to all.',
-  }),
-  objectSelector: s.use(LabelSelector, {
-    default: {},
-    description:
-      'Labels of the objects that the webhook is asked about: those of the new object or of the old one must match. Defaults to all.',
-  }),
-  sideEffects: s.enum(['None', 'NoneOnDryRun'], {
-    required: 'must specify one of None, NoneOnDryRun',
-    description:
-      'Whether the webhook does anything besides answering: None, or NoneOnDryRun if it does nothing else for dry runs. Required.',
-  }),
-  timeoutSeconds: s.int32({
+    { default: {} },
+  ),
+  objectSelector: s.use(
+    LabelSelector,
+    'Labels of the objects that the webhook is asked about: those of the new object or of the old one must match. Defaults to all.',
+    { default: {} },
+  ),
+  sideEffects: s.enum(
+    ['None', 'NoneOnDryRun'],
+    'Whether the webhook does anything besides answering: None, or NoneOnDryRun if it does nothing else for dry runs. Required.',
+    { required: 'must specify one of None, NoneOnDryRun' },
+  ),
+  timeoutSeconds: s.int32('Seconds, from 1 to 30, after which a call counts as failed. Defaults to 10.', {
     default: DEFAULT_TIMEOUT_S,
     rules: [timeoutIsValid],
-    description: 'Seconds, from 1 to 30, after which a call counts as failed. Defaults to 10.',
   }),
-  admissionReviewVersions: s.list(s.string(), {
-    required: `must specify one of ${REVIEW_VERSIONS.join(', ')}`,
-    rules: [reviewVersionsAreValid],
-    description:
-      'Versions of AdmissionReview that the webhook accepts, the preferred one first. At least one of v1 and v1beta1. Required.',
-  }),
+  admissionReviewVersions: s.list(
+    s.string(),
+    'Versions of AdmissionReview that the webhook accepts, the preferred one first. At least one of v1 and v1beta1. Required.',
+    { required: `must specify one of ${REVIEW_VERSIONS.join(', ')}`, rules: [reviewVersionsAreValid] },
+  ),
   matchConditions: s.use(matchConditions, { rules: [conditionsCompile] }),
 };
 

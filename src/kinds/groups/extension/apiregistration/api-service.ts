@@ -13,71 +13,55 @@ const MAX_VERSION_PRIORITY = 1000;
 
 const ServiceReference = s.object(
   'ServiceReference',
+  'Service in front of the server that serves the group and version. Absent: this server serves them itself.',
   {
-    namespace: s.string({ description: 'Namespace of the Service. Required.' }),
-    name: s.string({ description: 'Name of the Service. Required.' }),
-    port: s.int32({
-      default: HTTPS_PORT,
-      description: 'Port of the Service, from 1 to 65535. Defaults to 443.',
-    }),
-  },
-  {
-    description:
-      'Service in front of the server that serves the group and version. Absent: this server serves them itself.',
+    namespace: s.string('Namespace of the Service. Required.'),
+    name: s.string('Name of the Service. Required.'),
+    port: s.int32('Port of the Service, from 1 to 65535. Defaults to 443.', { default: HTTPS_PORT }),
   },
 );
 
-const APIServiceCondition = s.object(
-  'APIServiceCondition',
-  {
-    type: s.string({ zero: true, description: 'Type of the condition: `Available`.' }),
-    status: s.string({ zero: true, description: 'Whether it applies: True, False or Unknown.' }),
-    lastTransitionTime: s.time({ description: 'When the status of the condition last changed.' }),
-    reason: s.string({ description: 'Reason for the last change, one word in camel case.' }),
-    message: s.string({ description: 'Details of the last change, for people.' }),
-  },
-  { description: 'A condition of the APIService.' },
-);
+const APIServiceCondition = s.object('APIServiceCondition', 'A condition of the APIService.', {
+  type: s.string('Type of the condition: `Available`.', { zero: true }),
+  status: s.string('Whether it applies: True, False or Unknown.', { zero: true }),
+  lastTransitionTime: s.time('When the status of the condition last changed.'),
+  reason: s.string('Reason for the last change, one word in camel case.'),
+  message: s.string('Details of the last change, for people.'),
+});
 
 const fields = {
   spec: s.object(
     'APIServiceSpec',
+    'Which group and version is served, and by what.',
     {
       service: ServiceReference,
-      group: s.string({ omitZero: true, description: 'API group that is served. Empty for the core group.' }),
-      version: s.string({ omitZero: true, description: 'API version that is served, such as v1. Required.' }),
-      insecureSkipTLSVerify: s.boolean({
-        omitZero: true,
-        description:
-          'Whether the certificate of the server is not verified. Anyone on the way can then read and change requests; set caBundle instead.',
-      }),
-      caBundle: s.bytes({
-        description:
-          'PEM bundle of the certificate authorities that the certificate of the server is verified with. Defaults to those of the machine.',
-      }),
-      groupPriorityMinimum: s.int32({
-        zero: true,
-        description:
-          'Priority of the group in discovery, from 1 to 20000: clients prefer groups with higher ones. The highest of the versions of a group counts; equal groups are ordered by name. Required.',
-      }),
-      versionPriority: s.int32({
-        zero: true,
-        description:
-          'Priority of the version within its group, from 1 to 1000: clients prefer higher ones. Equal ones are ordered as versions are: v2, v1, v1beta1. Required.',
-      }),
+      group: s.string('API group that is served. Empty for the core group.', { omitZero: true }),
+      version: s.string('API version that is served, such as v1. Required.', { omitZero: true }),
+      insecureSkipTLSVerify: s.boolean(
+        'Whether the certificate of the server is not verified. Anyone on the way can then read and change requests; set caBundle instead.',
+        { omitZero: true },
+      ),
+      caBundle: s.bytes(
+        'PEM bundle of the certificate authorities that the certificate of the server is verified with. Defaults to those of the machine.',
+      ),
+      groupPriorityMinimum: s.int32(
+        'Priority of the group in discovery, from 1 to 20000: clients prefer groups with higher ones. The highest of the versions of a group counts; equal groups are ordered by name. Required.',
+        { zero: true },
+      ),
+      versionPriority: s.int32(
+        'Priority of the version within its group, from 1 to 1000: clients prefer higher ones. Equal ones are ordered as versions are: v2, v1, v1beta1. Required.',
+        { zero: true },
+      ),
     },
-    { default: {}, description: 'Which group and version is served, and by what.' },
+    { default: {} },
   ),
-  status: s.object(
-    'APIServiceStatus',
-    {
-      conditions: s.listMap(APIServiceCondition, {
-        keys: ['type'],
-        description: 'Current state of the APIService: whether it is available, and why not.',
-      }),
-    },
-    { description: 'Most recently observed state of the server. Read-only.' },
-  ),
+  status: s.object('APIServiceStatus', 'Most recently observed state of the server. Read-only.', {
+    conditions: s.listMap(
+      APIServiceCondition,
+      'Current state of the APIService: whether it is available, and why not.',
+      { keys: ['type'] },
+    ),
+  }),
 };
 
 export type APIService = KubeObject & ObjectType<typeof fields>;

@@ -8,14 +8,14 @@ import { named } from './device-names.ts';
 const MAX_BINDING_CONDITIONS = 4;
 
 export const bindingConditionFields = {
-  bindingConditions: s.list(s.string(), {
-    description:
-      "Types of conditions that must all be True in the device's status before a pod that uses it is bound to a node. At most 4; requires bindingFailureConditions.",
-  }),
-  bindingFailureConditions: s.list(s.string(), {
-    description:
-      "Types of conditions in the device's status that mark the binding as failed as soon as one is True, so that the pod is scheduled again. At most 4; requires bindingConditions.",
-  }),
+  bindingConditions: s.list(
+    s.string(),
+    "Types of conditions that must all be True in the device's status before a pod that uses it is bound to a node. At most 4; requires bindingFailureConditions.",
+  ),
+  bindingFailureConditions: s.list(
+    s.string(),
+    "Types of conditions in the device's status that mark the binding as failed as soon as one is True, so that the pod is scheduled again. At most 4; requires bindingConditions.",
+  ),
 };
 
 interface BindingConditions {

@@ -9,14 +9,11 @@ const MAX_DATA_BYTES = 10 * 1024;
 
 export const OpaqueDeviceConfiguration = s.object(
   'OpaqueDeviceConfiguration',
+  'Parameters that only the driver interprets.',
   {
-    driver: s.string({ zero: true, description: 'Name of the driver the parameters are for. Required.' }),
-    parameters: s.any({
-      zero: true,
-      description: 'Driver-specific parameters, as an object of at most 10 KiB. Required.',
-    }),
+    driver: s.string('Name of the driver the parameters are for. Required.', { zero: true }),
+    parameters: s.any('Driver-specific parameters, as an object of at most 10 KiB. Required.', { zero: true }),
   },
-  { description: 'Parameters that only the driver interprets.' },
 );
 type OpaqueDeviceConfiguration = TypeOf<typeof OpaqueDeviceConfiguration>;
 

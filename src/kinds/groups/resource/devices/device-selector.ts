@@ -7,28 +7,17 @@ import { eachItem } from '../list-rules.ts';
 const MAX_SELECTORS = 32;
 const MAX_EXPRESSION_BYTES = 10 * 1024;
 
-const DeviceSelector = s.object(
-  'DeviceSelector',
-  {
-    cel: s.object(
-      'CELDeviceSelector',
-      {
-        expression: s.string({
-          zero: true,
-          description:
-            'CEL expression that is true for devices to select, such as `device.driver == "gpu.example.com"`. The variable device offers driver, attributes and capacity. At most 10 KiB.',
-        }),
-      },
-      { description: 'Selects devices with a CEL expression.' },
+const DeviceSelector = s.object('DeviceSelector', 'A condition on devices.', {
+  cel: s.object('CELDeviceSelector', 'Selects devices with a CEL expression.', {
+    expression: s.string(
+      'CEL expression that is true for devices to select, such as `device.driver == "gpu.example.com"`. The variable device offers driver, attributes and capacity. At most 10 KiB.',
+      { zero: true },
     ),
-  },
-  { description: 'A condition on devices.' },
-);
+  }),
+});
 export type DeviceSelector = TypeOf<typeof DeviceSelector>;
 
-export const DeviceSelectors = s.list(DeviceSelector, {
-  description: 'Conditions that a device must fulfil, all of them. At most 32.',
-});
+export const DeviceSelectors = s.list(DeviceSelector, 'Conditions that a device must fulfil, all of them. At most 32.');
 
 /** Checks lengths only: expressions are not compiled. */
 export function selectorRules(selectors: readonly DeviceSelector[] | undefined): FieldError[] {

@@ -11,46 +11,33 @@ const OPERATORS = ['Equal', 'Exists'];
 
 export const DeviceTaint = s.object(
   'DeviceTaint',
+  'Keeps claims from being allocated a device unless they tolerate it.',
   {
-    key: s.string({ zero: true, description: 'Key of the taint, in the form of a label key. Required.' }),
-    value: s.string({ omitZero: true, description: 'Value of the taint, in the form of a label value.' }),
-    effect: s.string({
-      zero: true,
-      description:
-        'What happens to claims and pods that do not tolerate the taint: `None`; `NoSchedule`, the device is not allocated; or `NoExecute`, running pods are evicted as well. Required.',
-    }),
-    timeAdded: s.time({ description: 'When the taint was added. Set by the server if it is left out.' }),
+    key: s.string('Key of the taint, in the form of a label key. Required.', { zero: true }),
+    value: s.string('Value of the taint, in the form of a label value.', { omitZero: true }),
+    effect: s.string(
+      'What happens to claims and pods that do not tolerate the taint: `None`; `NoSchedule`, the device is not allocated; or `NoExecute`, running pods are evicted as well. Required.',
+      { zero: true },
+    ),
+    timeAdded: s.time('When the taint was added. Set by the server if it is left out.'),
   },
-  { description: 'Keeps claims from being allocated a device unless they tolerate it.' },
 );
 export type DeviceTaint = TypeOf<typeof DeviceTaint>;
 
-const DeviceToleration = s.object(
-  'DeviceToleration',
-  {
-    key: s.string({
-      omitZero: true,
-      description: 'Key of the taints to tolerate. Empty means all; operator must then be Exists.',
-    }),
-    operator: s.string({
-      default: 'Equal',
-      description: '`Equal` tolerates taints with this value, `Exists` with any value. Defaults to Equal.',
-    }),
-    value: s.string({ omitZero: true, description: 'Value of the taints to tolerate. Must be empty for Exists.' }),
-    effect: s.string({
-      omitZero: true,
-      description: 'Effect of the taints to tolerate: NoSchedule or NoExecute. Empty means all.',
-    }),
-    tolerationSeconds: s.int64({
-      description:
-        'Seconds a pod may keep running after a NoExecute taint was added. Without it, forever; 0 and negative values evict it at once.',
-    }),
-  },
-  { description: 'Lets a claim use devices with matching taints.' },
-);
+const DeviceToleration = s.object('DeviceToleration', 'Lets a claim use devices with matching taints.', {
+  key: s.string('Key of the taints to tolerate. Empty means all; operator must then be Exists.', { omitZero: true }),
+  operator: s.string('`Equal` tolerates taints with this value, `Exists` with any value. Defaults to Equal.', {
+    default: 'Equal',
+  }),
+  value: s.string('Value of the taints to tolerate. Must be empty for Exists.', { omitZero: true }),
+  effect: s.string('Effect of the taints to tolerate: NoSchedule or NoExecute. Empty means all.', { omitZero: true }),
+  tolerationSeconds: s.int64(
+    'Seconds a pod may keep running after a NoExecute taint was added. Without it, forever; 0 and negative values evict it at once.',
+  ),
+});
 type DeviceToleration = TypeOf<typeof DeviceToleration>;
 
-export const DeviceTolerations = s.list(DeviceToleration, { description: 'Taints of devices that are tolerated.' });
+export const DeviceTolerations = s.list(DeviceToleration, 'Taints of devices that are tolerated.');
 
 export function taintRules({ key, value = '', effect }: DeviceTaint): FieldError[] {
   const found = [...under('key', named(qualifiedName)(key)), ...under('value', named(labelValue)(value))];

@@ -7,38 +7,37 @@ import { defineKind, type KubeObject, type ObjectOf } from '../../../kind.ts';
 import { Condition, completeConditions } from '../../../shapes/meta/condition.ts';
 
 const resourceFields = {
-  group: s.string({ zero: true, description: 'API group of the resource. Empty for the core group.' }),
-  resource: s.string({ zero: true, description: 'Plural name of the resource, such as deployments. Required.' }),
+  group: s.string('API group of the resource. Empty for the core group.', { zero: true }),
+  resource: s.string('Plural name of the resource, such as deployments. Required.', { zero: true }),
 };
 
 const fields = {
   spec: s.object(
     'StorageVersionMigrationSpec',
+    'What is migrated. Cannot be changed.',
     {
-      resource: s.object('GroupResource', resourceFields, {
+      resource: s.object('GroupResource', 'The resource whose objects are written again.', resourceFields, {
         zero: true,
         rules: [namesResource],
-        description: 'The resource whose objects are written again.',
       }),
     },
-    { default: {}, immutable: true, description: 'What is migrated. Cannot be changed.' },
+    { default: {}, immutable: true },
   ),
   status: s.object(
     'StorageVersionMigrationStatus',
+    'How far the migration is. Written by the controller.',
     {
-      conditions: s.listMap(Condition, {
+      conditions: s.listMap(Condition, 'State of the migration: `Running`, `Succeeded` and `Failed`.', {
         keys: ['type'],
         patch: 'merge',
         rules: [completeConditions],
-        description: 'State of the migration: `Running`, `Succeeded` and `Failed`.',
       }),
-      resourceVersion: s.string({
-        omitZero: true,
-        description:
-          'Resource version of the resource when the migration began. Objects that were written later are already stored as they should be.',
-      }),
+      resourceVersion: s.string(
+        'Resource version of the resource when the migration began. Objects that were written later are already stored as they should be.',
+        { omitZero: true },
+      ),
     },
-    { default: {}, description: 'How far the migration is. Written by the controller.' },
+    { default: {} },
   ),
 };
 type Fields = KubeObject & ObjectType<typeof fields>;

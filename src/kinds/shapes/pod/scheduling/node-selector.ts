@@ -6,34 +6,32 @@ import type { Rule, TypeOf } from '../../../../schema/schema.ts';
 import { operatorValues, unknownOperator } from '../../meta/operator-values.ts';
 
 const requirement = {
-  key: s.string({ zero: true, description: 'Label key, or name of the field, that the requirement applies to.' }),
-  operator: s.string({
-    zero: true,
-    description: 'Relation of the label to the values: In, NotIn, Exists, DoesNotExist, Gt or Lt.',
-  }),
-  values: s.list(s.string(), {
-    description:
-      'Values for In and NotIn, at least one; exactly one integer for Gt and Lt. Must be empty for Exists and ' +
+  key: s.string('Label key, or name of the field, that the requirement applies to.', { zero: true }),
+  operator: s.string('Relation of the label to the values: In, NotIn, Exists, DoesNotExist, Gt or Lt.', { zero: true }),
+  values: s.list(
+    s.string(),
+    'Values for In and NotIn, at least one; exactly one integer for Gt and Lt. Must be empty for Exists and ' +
       'DoesNotExist.',
-  }),
+  ),
 };
-const NodeSelectorRequirement = s.object('NodeSelectorRequirement', requirement, {
-  description: 'Requirement that the labels or fields of a node must meet.',
-});
+const NodeSelectorRequirement = s.object(
+  'NodeSelectorRequirement',
+  'Requirement that the labels or fields of a node must meet.',
+  requirement,
+);
 type NodeSelectorRequirement = TypeOf<typeof NodeSelectorRequirement>;
 
 const NodeSelectorTerm = s.object(
   'NodeSelectorTerm',
+  'Set of requirements on a node, all of which must be met. An empty term matches no node.',
   {
-    matchExpressions: s.list(NodeSelectorRequirement, { description: 'Requirements on the labels of the node.' }),
-    matchFields: s.list(NodeSelectorRequirement, {
-      description: 'Requirements on fields of the node. The only field is metadata.name.',
-    }),
+    matchExpressions: s.list(NodeSelectorRequirement, 'Requirements on the labels of the node.'),
+    matchFields: s.list(
+      NodeSelectorRequirement,
+      'Requirements on fields of the node. The only field is metadata.name.',
+    ),
   },
-  {
-    atomic: true,
-    description: 'Set of requirements on a node, all of which must be met. An empty term matches no node.',
-  },
+  { atomic: true },
 );
 export type NodeSelectorTerm = TypeOf<typeof NodeSelectorTerm>;
 
@@ -45,13 +43,15 @@ export const PreferredNodeSelectorTerm = s.use(NodeSelectorTerm, { zero: true, r
 
 export const NodeSelector = s.object(
   'NodeSelector',
+  'Selects nodes by alternative terms: a node is selected if at least one term matches.',
   {
-    nodeSelectorTerms: s.list(RequiredNodeSelectorTerm, {
-      required: 'must have at least one node selector term',
-      description: 'Terms of the selector, of which at least one must match. Required.',
-    }),
+    nodeSelectorTerms: s.list(
+      RequiredNodeSelectorTerm,
+      'Terms of the selector, of which at least one must match. Required.',
+      { required: 'must have at least one node selector term' },
+    ),
   },
-  { atomic: true, description: 'Selects nodes by alternative terms: a node is selected if at least one term matches.' },
+  { atomic: true },
 );
 export type NodeSelector = TypeOf<typeof NodeSelector>;
 

@@ -8,29 +8,25 @@ import type { ObjectType } from '../../../../schema/schema.ts';
 const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 const toleration = {
-  key: s.string({
+  key: s.string('Taint key that is tolerated. If empty, the operator must be Exists, and all taints are tolerated.', {
     omitZero: true,
-    description: 'Taint key that is tolerated. If empty, the operator must be Exists, and all taints are tolerated.',
   }),
-  operator: s.string({
+  operator: s.string('Exists tolerates any value of the taint, Equal only the given value. Defaults to Equal.', {
     omitZero: true,
-    description: 'Exists tolerates any value of the taint, Equal only the given value. Defaults to Equal.',
   }),
-  value: s.string({ omitZero: true, description: 'Taint value that is tolerated. Must be empty with Exists.' }),
-  effect: s.string({
-    omitZero: true,
-    description: 'Taint effect that is tolerated: NoSchedule, PreferNoSchedule or NoExecute. If empty, all effects.',
-  }),
-  tolerationSeconds: s.int64({
-    description:
-      'Seconds that the pod stays on the node after a NoExecute taint was added; 0 or less evicts it at once. ' +
+  value: s.string('Taint value that is tolerated. Must be empty with Exists.', { omitZero: true }),
+  effect: s.string(
+    'Taint effect that is tolerated: NoSchedule, PreferNoSchedule or NoExecute. If empty, all effects.',
+    { omitZero: true },
+  ),
+  tolerationSeconds: s.int64(
+    'Seconds that the pod stays on the node after a NoExecute taint was added; 0 or less evicts it at once. ' +
       'If absent, it stays. Only allowed with NoExecute.',
-  }),
+  ),
 };
 export type Toleration = ObjectType<typeof toleration>;
 
-export const Toleration = s.object('Toleration', toleration, {
-  description: 'Allows a pod on nodes with taints that match.',
+export const Toleration = s.object('Toleration', 'Allows a pod on nodes with taints that match.', toleration, {
   rules: [
     ({ key, operator = '', value = '', effect = '', tolerationSeconds }: Toleration) => {
       const found: FieldError[] = [];

@@ -8,58 +8,56 @@ import { LabelSelector } from '../../meta/label-selector.ts';
 const actions = ['DoNotSchedule', 'ScheduleAnyway'];
 
 const constraint = {
-  maxSkew: s.int32({
-    zero: true,
-    description:
-      'Maximum difference between the number of matching pods in a domain and the lowest number in any ' +
+  maxSkew: s.int32(
+    'Maximum difference between the number of matching pods in a domain and the lowest number in any ' +
       'eligible domain. At least 1.',
-  }),
-  topologyKey: s.string({
-    zero: true,
-    description:
-      'Node label whose values are the topology domains, such as topology.kubernetes.io/zone. Nodes without it ' +
+    { zero: true },
+  ),
+  topologyKey: s.string(
+    'Node label whose values are the topology domains, such as topology.kubernetes.io/zone. Nodes without it ' +
       'are not eligible.',
-  }),
-  whenUnsatisfiable: s.string({
-    zero: true,
-    description:
-      'What happens if no node meets the constraint: DoNotSchedule leaves the pod pending, ScheduleAnyway only ' +
+    { zero: true },
+  ),
+  whenUnsatisfiable: s.string(
+    'What happens if no node meets the constraint: DoNotSchedule leaves the pod pending, ScheduleAnyway only ' +
       'prefers nodes with lower skew.',
-  }),
-  labelSelector: s.use(LabelSelector, { description: 'Pods that are counted, by label, in the namespace of the pod.' }),
-  minDomains: s.int32({
-    description:
-      'Minimum number of eligible domains. While there are fewer, the lowest count is taken as 0. Only allowed ' +
+    { zero: true },
+  ),
+  labelSelector: s.use(LabelSelector, 'Pods that are counted, by label, in the namespace of the pod.'),
+  minDomains: s.int32(
+    'Minimum number of eligible domains. While there are fewer, the lowest count is taken as 0. Only allowed ' +
       'with DoNotSchedule. Defaults to 1.',
-  }),
-  nodeAffinityPolicy: s.enum(['Honor', 'Ignore'], {
-    description:
-      "Whether only nodes that match the pod's node selector and node affinity count (Honor) or all nodes " +
+  ),
+  nodeAffinityPolicy: s.enum(
+    ['Honor', 'Ignore'],
+    "Whether only nodes that match the pod's node selector and node affinity count (Honor) or all nodes " +
       '(Ignore). Defaults to Honor.',
-  }),
-  nodeTaintsPolicy: s.enum(['Honor', 'Ignore'], {
-    description:
-      'Whether only nodes whose taints the pod tolerates count (Honor) or taints are disregarded (Ignore). ' +
+  ),
+  nodeTaintsPolicy: s.enum(
+    ['Honor', 'Ignore'],
+    'Whether only nodes whose taints the pod tolerates count (Honor) or taints are disregarded (Ignore). ' +
       'Defaults to Ignore.',
-  }),
-  matchLabelKeys: s.list(s.string(), {
-    description:
-      'Label keys whose values are taken from the incoming pod and added to labelSelector, such as ' +
+  ),
+  matchLabelKeys: s.list(
+    s.string(),
+    'Label keys whose values are taken from the incoming pod and added to labelSelector, such as ' +
       'pod-template-hash to count only pods of the same revision. Cannot be set without labelSelector.',
-  }),
+  ),
 };
 type TopologySpreadConstraint = ObjectType<typeof constraint>;
 
-const TopologySpreadConstraint = s.object('TopologySpreadConstraint', constraint, {
-  description: 'Limits how unevenly matching pods are distributed over topology domains such as zones or nodes.',
-  rules: [spread],
-});
+const TopologySpreadConstraint = s.object(
+  'TopologySpreadConstraint',
+  'Limits how unevenly matching pods are distributed over topology domains such as zones or nodes.',
+  constraint,
+  { rules: [spread] },
+);
 
-export const TopologySpreadConstraints = s.listMap(TopologySpreadConstraint, {
-  keys: ['topologyKey', 'whenUnsatisfiable'],
-  description: 'Constraints on the distribution of the pods over topology domains. The scheduler meets all of them.',
-  rules: [notRepeated],
-});
+export const TopologySpreadConstraints = s.listMap(
+  TopologySpreadConstraint,
+  'Constraints on the distribution of the pods over topology domains. The scheduler meets all of them.',
+  { keys: ['topologyKey', 'whenUnsatisfiable'], rules: [notRepeated] },
+);
 
 function spread(value: TopologySpreadConstraint): FieldError[] {
   const { maxSkew, topologyKey, whenUnsatisfiable, minDomains } = value;

@@ -13,7 +13,7 @@ function fingerprint(changes: Partial<KindDefinition>, build = 'build'): string 
     scope: 'Namespaced',
     description: 'A boat.',
     versions: { 'example.com/v1': {}, 'example.com/v1beta1': {} },
-    fields: { spec: s.object('BoatSpec', { colour: s.string({ default: 'white', description: 'Colour.' }) }) },
+    fields: { spec: s.object('BoatSpec', { colour: s.string('Colour.', { default: 'white' }) }) },
     ...changes,
   };
   return fingerprintOf(defineKind(definition), build);
@@ -22,7 +22,7 @@ function fingerprint(changes: Partial<KindDefinition>, build = 'build'): string 
 const usual = fingerprint({});
 
 it('fingerprints are equal for equal definitions, however they are written', () => {
-  const described = s.object('BoatSpec', { colour: s.string({ default: 'white', description: 'Its colour.' }) });
+  const described = s.object('BoatSpec', { colour: s.string('Its colour.', { default: 'white' }) });
   expect(fingerprint({ fields: { spec: described }, description: 'Something that floats.' })).toBe(usual);
 });
 

@@ -11,53 +11,49 @@ const MUTABLE_OPERATIONS = ['*', 'CONNECT', 'CREATE', 'UPDATE'];
 
 const NamedRuleWithOperations = s.object(
   'NamedRuleWithOperations',
+  'Operations, resources and names of objects. A request matches when it matches all of the fields.',
   {
-    resourceNames: s.list(s.string(), {
+    resourceNames: s.list(s.string(), 'Names of the objects. Defaults to all of them.', {
       rules: [namesAreValid, unique()],
-      description: 'Names of the objects. Defaults to all of them.',
     }),
     ...ruleFields,
   },
-  {
-    atomic: true,
-    rules: [ruleIsValid],
-    description: 'Operations, resources and names of objects. A request matches when it matches all of the fields.',
-  },
+  { atomic: true, rules: [ruleIsValid] },
 );
 
 /** Selects the requests that a policy or a binding applies to. */
 export const MatchResources = s.object(
   'MatchResources',
+  'Requests that match: by resource, operation and labels. All of the fields must match.',
   {
-    namespaceSelector: s.use(LabelSelector, {
-      default: {},
-      description:
-        'Labels of the namespaces whose objects match; of a Namespace its own labels count. Other objects without a namespace ' +
+    namespaceSelector: s.use(
+      LabelSelector,
+      'Labels of the namespaces whose objects match; of a Namespace its own labels count. Other objects without a namespace ' +
         'always match. Defaults to all.',
-    }),
-    objectSelector: s.use(LabelSelector, {
-      default: {},
-      description:
-        'Labels of the objects that match: those of the new object or of the old one. Clients can leave labels out to avoid a ' +
+      { default: {} },
+    ),
+    objectSelector: s.use(
+      LabelSelector,
+      'Labels of the objects that match: those of the new object or of the old one. Clients can leave labels out to avoid a ' +
         'policy. Defaults to all.',
-    }),
-    resourceRules: s.list(NamedRuleWithOperations, {
-      description: 'Requests that match: those that match any of the rules. A policy needs at least one rule.',
-    }),
-    excludeResourceRules: s.list(NamedRuleWithOperations, {
-      description: 'Requests that do not match, although they match one of resourceRules.',
-    }),
-    matchPolicy: s.enum(['Equivalent', 'Exact'], {
-      default: 'Equivalent',
-      description:
-        'Whether a rule also matches requests in another version of the same resource: Equivalent converts the object to the ' +
+      { default: {} },
+    ),
+    resourceRules: s.list(
+      NamedRuleWithOperations,
+      'Requests that match: those that match any of the rules. A policy needs at least one rule.',
+    ),
+    excludeResourceRules: s.list(
+      NamedRuleWithOperations,
+      'Requests that do not match, although they match one of resourceRules.',
+    ),
+    matchPolicy: s.enum(
+      ['Equivalent', 'Exact'],
+      'Whether a rule also matches requests in another version of the same resource: Equivalent converts the object to the ' +
         'version of the rule, Exact ignores the request. Defaults to Equivalent.',
-    }),
+      { default: 'Equivalent' },
+    ),
   },
-  {
-    atomic: true,
-    description: 'Requests that match: by resource, operation and labels. All of the fields must match.',
-  },
+  { atomic: true },
 );
 export type MatchResources = TypeOf<typeof MatchResources>;
 

@@ -21,12 +21,13 @@ export const MutatingAdmissionPolicyBinding = defineKind({
   fields: {
     spec: s.object(
       'MutatingAdmissionPolicyBindingSpec',
+      'Desired behavior of the binding.',
       {
         ...bindingFields,
         policyName: s.use(bindingFields.policyName, { zero: false }),
         matchResources: s.use(bindingFields.matchResources, { rules: [operationsAreMutable] }),
       },
-      { default: {}, description: 'Desired behavior of the binding.' },
+      { default: {} },
     ),
   },
   generation: true,

@@ -1,7 +1,7 @@
 import { s } from '../../../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../../../schema/field-error.ts';
 import { unique } from '../../../../../schema/rules.ts';
-import type { ObjectType, TypeOf } from '../../../../../schema/schema.ts';
+import type { Fields, ObjectType, TypeOf } from '../../../../../schema/schema.ts';
 import { age, name } from '../../../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../../../kind.ts';
 import { matchConditions } from '../match-condition.ts';
@@ -12,80 +12,65 @@ import { failurePolicy, MAX_EXPRESSIONS, matchConstraints } from './policy-field
 import { Variable } from './variable.ts';
 
 const mutation = {
-  patchType: s.enum(['ApplyConfiguration', 'JSONPatch'], {
-    zero: true,
-    required: true,
-    description: 'How the object is changed: ApplyConfiguration or JSONPatch. Required.',
+  patchType: s.enum(
+    ['ApplyConfiguration', 'JSONPatch'],
+    'How the object is changed: ApplyConfiguration or JSONPatch. Required.',
+    { zero: true, required: true },
+  ),
+  applyConfiguration: s.object('ApplyConfiguration', 'Fields to set. Required when patchType is ApplyConfiguration.', {
+    expression: s.string(
+      'CEL expression for the fields to set, such as Object{spec: Object.spec{replicas: 3}}. They are merged into the object as ' +
+        'server-side apply merges; lists and maps that are replaced as a whole cannot be among them. Required.',
+      { omitZero: true, required: true, rules: [isNotBlank] },
+    ),
   }),
-  applyConfiguration: s.object(
-    'ApplyConfiguration',
-    {
-      expression: s.string({
-        omitZero: true,
-        required: true,
-        rules: [isNotBlank],
-        description:
-          'CEL expression for the fields to set, such as Object{spec: Object.spec{replicas: 3}}. They are merged into the object as ' +
-          'server-side apply merges; lists and maps that are replaced as a whole cannot be among them. Required.',
-      }),
-    },
-    { description: 'Fields to set. Required when patchType is ApplyConfiguration.' },
-  ),
-  jsonPatch: s.object(
-    'JSONPatch',
-    {
-      expression: s.string({
-        omitZero: true,
-        required: true,
-        rules: [isNotBlank],
-        description:
-          'CEL expression for a list of JSON patch operations, such as [JSONPatch{op: "add", path: "/spec/replicas", value: 3}]. ' +
-          'Required.',
-      }),
-    },
-    { description: 'A JSON patch. Required when patchType is JSONPatch.' },
-  ),
+  jsonPatch: s.object('JSONPatch', 'A JSON patch. Required when patchType is JSONPatch.', {
+    expression: s.string(
+      'CEL expression for a list of JSON patch operations, such as [JSONPatch{op: "add", path: "/spec/replicas", value: 3}]. ' +
+        'Required.',
+      { omitZero: true, required: true, rules: [isNotBlank] },
+    ),
+  }),
 };
 
-const Mutation = s.object('Mutation', mutation, {
-  rules: [oneKindOfPatch],
-  description: 'A change of the object.',
-});
+const Mutation = s.object('Mutation', 'A change of the object.', mutation, { rules: [oneKindOfPatch] });
 export type Mutation = TypeOf<typeof Mutation>;
 
 const spec = {
   paramKind,
   matchConstraints: s.use(matchConstraints, { rules: [operationsAreMutable] }),
-  variables: s.list(Variable, {
-    maxItems: MAX_EXPRESSIONS,
-    rules: [unique('name')],
-    description:
-      'Named expressions that the other expressions use as variables.NAME, except matchConditions; at most 250.',
-  }),
-  mutations: s.list(Mutation, {
-    maxItems: MAX_EXPRESSIONS,
-    required: 'mutations must contain at least one item',
-    description: 'Changes of the object, made one after the other; at most 250. At least one is required.',
-  }),
+  variables: s.list(
+    Variable,
+    'Named expressions that the other expressions use as variables.NAME, except matchConditions; at most 250.',
+    { maxItems: MAX_EXPRESSIONS, rules: [unique('name')] },
+  ),
+  mutations: s.list(
+    Mutation,
+    'Changes of the object, made one after the other; at most 250. At least one is required.',
+    { maxItems: MAX_EXPRESSIONS, required: 'mutations must contain at least one item' },
+  ),
   failurePolicy,
   matchConditions,
-  reinvocationPolicy: s.enum(['IfNeeded', 'Never'], {
-    required: true,
-    description:
-      'Whether the policy is evaluated a second time when the object was changed after it: Never or IfNeeded. Required.',
-  }),
+  reinvocationPolicy: s.enum(
+    ['IfNeeded', 'Never'],
+    'Whether the policy is evaluated a second time when the object was changed after it: Never or IfNeeded. Required.',
+    { required: true },
+  ),
 };
 
-const specOptions = { default: {}, rules: [mutationsCompile], description: 'Desired behavior of the policy.' };
-const fields = { spec: s.object('MutatingAdmissionPolicySpec', spec, specOptions) };
+const specOf = <const F extends Fields>(own: F) =>
+  s.object('MutatingAdmissionPolicySpec', 'Desired behavior of the policy.', own, {
+    default: {},
+    rules: [mutationsCompile],
+  });
+const fields = { spec: specOf(spec) };
 
 /** Variables whose fields are owned one by one, as in v1alpha1. */
 const alphaSpec = {
   ...spec,
-  variables: s.list(s.use(Variable, { atomic: false }), {
+  variables: s.list(s.use(Variable, { atomic: false }), spec.variables.description!, {
     maxItems: MAX_EXPRESSIONS,
     rules: [unique('name')],
-    description: spec.variables.description!,
   }),
 };
 
@@ -104,7 +89,7 @@ export const MutatingAdmissionPolicy = defineKind({
     'admissionregistration.k8s.io/v1': {},
     'admissionregistration.k8s.io/v1beta1': {},
     'admissionregistration.k8s.io/v1alpha1': {
-      fields: { spec: s.object('MutatingAdmissionPolicySpec', alphaSpec, specOptions) },
+      fields: { spec: specOf(alphaSpec) },
     },
   },
   fields,

@@ -11,24 +11,24 @@ const UNSET = '<unset>';
 
 export const ParamKind = s.object(
   'ParamKind',
+  'A kind of objects that parameterize a policy.',
   {
-    apiVersion: s.string({
+    apiVersion: s.string('Group and version of the kind, such as v1 or rules.example.com/v1. Required.', {
       required: true,
       rules: [apiVersionIsValid],
-      description: 'Group and version of the kind, such as v1 or rules.example.com/v1. Required.',
     }),
-    kind: s.string({ required: true, rules: [kindIsValid], description: 'Name of the kind. Required.' }),
+    kind: s.string('Name of the kind. Required.', { required: true, rules: [kindIsValid] }),
   },
-  { atomic: true, description: 'A kind of objects that parameterize a policy.' },
+  { atomic: true },
 );
 export type ParamKind = TypeOf<typeof ParamKind>;
 
 /** The field of both policies. */
-export const paramKind = s.use(ParamKind, {
-  description:
-    'Kind of the objects that parameterize the policy, built in or custom; expressions see one as params. Without it, the ' +
+export const paramKind = s.use(
+  ParamKind,
+  'Kind of the objects that parameterize the policy, built in or custom; expressions see one as params. Without it, the ' +
     'policy has no parameters.',
-});
+);
 
 function apiVersionIsValid(text: string): FieldError[] {
   const parts = text.split('/');
@@ -51,39 +51,38 @@ function kindIsValid(text: string): FieldError[] {
 }
 
 const ref = {
-  name: s.string({
+  name: s.string('Name of the object. Exclusive with selector; one of them is required.', {
     omitZero: true,
     rules: [matches(pathSegment)],
-    description: 'Name of the object. Exclusive with selector; one of them is required.',
   }),
-  namespace: s.string({
-    omitZero: true,
-    description:
-      'Namespace of the objects. Defaults to that of the request. Must be empty when the kind has no namespaces.',
-  }),
-  selector: s.use(LabelSelector, {
-    description:
-      'Labels of the objects; the policy is evaluated for each of them. An empty selector selects all. Exclusive with name.',
-  }),
-  parameterNotFoundAction: s.enum(['Deny', 'Allow'], {
-    required: true,
-    description:
-      'What happens when no object is found: Deny lets failurePolicy decide, Allow skips the binding. Required.',
-  }),
+  namespace: s.string(
+    'Namespace of the objects. Defaults to that of the request. Must be empty when the kind has no namespaces.',
+    { omitZero: true },
+  ),
+  selector: s.use(
+    LabelSelector,
+    'Labels of the objects; the policy is evaluated for each of them. An empty selector selects all. Exclusive with name.',
+  ),
+  parameterNotFoundAction: s.enum(
+    ['Deny', 'Allow'],
+    'What happens when no object is found: Deny lets failurePolicy decide, Allow skips the binding. Required.',
+    { required: true },
+  ),
 };
 
-const ParamRef = s.object('ParamRef', ref, {
-  atomic: true,
-  rules: [oneWayToFind],
-  description: 'The objects that parameterize a policy: one by its name, or some by their labels.',
-});
+const ParamRef = s.object(
+  'ParamRef',
+  'The objects that parameterize a policy: one by its name, or some by their labels.',
+  ref,
+  { atomic: true, rules: [oneWayToFind] },
+);
 export type ParamRef = TypeOf<typeof ParamRef>;
 
 /** The field of both bindings. */
-export const paramRef = s.use(ParamRef, {
-  description:
-    'Objects that parameterize the policy, of its paramKind. Without it, params is null. Ignored when the policy has no paramKind.',
-});
+export const paramRef = s.use(
+  ParamRef,
+  'Objects that parameterize the policy, of its paramKind. Without it, params is null. Ignored when the policy has no paramKind.',
+);
 
 function oneWayToFind({ name = '', selector }: ObjectType<typeof ref>): FieldError[] {
   const exclusive = 'name and selector are mutually exclusive';

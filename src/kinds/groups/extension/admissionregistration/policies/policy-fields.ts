@@ -9,20 +9,19 @@ import { paramRef } from './params.ts';
 export const MAX_EXPRESSIONS = 250;
 
 /** Reaction to a policy that cannot be evaluated, in both kinds of policies. */
-export const failurePolicy = s.enum(['Fail', 'Ignore'], {
-  default: 'Fail',
-  description:
-    'What happens when the policy cannot be evaluated (an expression fails, parameters are missing): Fail rejects the request, ' +
+export const failurePolicy = s.enum(
+  ['Fail', 'Ignore'],
+  'What happens when the policy cannot be evaluated (an expression fails, parameters are missing): Fail rejects the request, ' +
     'Ignore goes on without the policy. Defaults to Fail.',
-});
+  { default: 'Fail' },
+);
 
 /** Selects the requests that a policy applies to, in both kinds of policies. */
-export const matchConstraints = s.use(MatchResources, {
-  required: true,
-  rules: [hasRule],
-  description:
-    'Requests that the policy applies to. Webhook configurations and admission policies are never among them. Required.',
-});
+export const matchConstraints = s.use(
+  MatchResources,
+  'Requests that the policy applies to. Webhook configurations and admission policies are never among them. Required.',
+  { required: true, rules: [hasRule] },
+);
 
 function hasRule({ resourceRules = [] }: MatchResources) {
   return resourceRules.length === 0 ? required('resourceRules') : undefined;
@@ -30,15 +29,14 @@ function hasRule({ resourceRules = [] }: MatchResources) {
 
 /** The fields of both kinds of bindings. */
 export const bindingFields = {
-  policyName: s.string({
+  policyName: s.string('Name of the policy. A binding whose policy does not exist has no effect. Required.', {
     zero: true,
     required: true,
     rules: [matches(dnsSubdomain)],
-    description: 'Name of the policy. A binding whose policy does not exist has no effect. Required.',
   }),
   paramRef,
-  matchResources: s.use(MatchResources, {
-    description:
-      'Requests that the binding applies to, out of those that the policy applies to. Defaults to all of them.',
-  }),
+  matchResources: s.use(
+    MatchResources,
+    'Requests that the binding applies to, out of those that the policy applies to. Defaults to all of them.',
+  ),
 };

@@ -21,18 +21,17 @@ export const ValidatingAdmissionPolicyBinding = defineKind({
   fields: {
     spec: s.object(
       'ValidatingAdmissionPolicyBindingSpec',
+      'Desired behavior of the binding. Required.',
       {
         ...bindingFields,
-        validationActions: s.set(s.string(), {
-          zero: true,
-          required: 'at least one validation action is required',
-          rules: [actionsAreValid],
-          description:
-            'What happens when a validation fails: Deny rejects the request, Warn warns the client, Audit adds an annotation to the ' +
+        validationActions: s.set(
+          s.string(),
+          'What happens when a validation fails: Deny rejects the request, Warn warns the client, Audit adds an annotation to the ' +
             'audit event. Deny and Warn exclude each other. Required.',
-        }),
+          { zero: true, required: 'at least one validation action is required', rules: [actionsAreValid] },
+        ),
       },
-      { zero: true, description: 'Desired behavior of the binding. Required.' },
+      { zero: true },
     ),
   },
   generation: true,

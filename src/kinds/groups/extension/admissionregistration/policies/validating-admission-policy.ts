@@ -17,128 +17,95 @@ const MAX_VALUE_EXPRESSION_BYTES = 5 * 1024;
 
 const Validation = s.object(
   'Validation',
+  'An expression that must be true, and what clients are told when it is not.',
   {
-    expression: s.string({
-      zero: true,
-      required: 'expression is not specified',
-      rules: [isNotBlank],
-      description:
-        'CEL expression that is true when the request is valid. It may use object, oldObject, request, params, namespaceObject, ' +
+    expression: s.string(
+      'CEL expression that is true when the request is valid. It may use object, oldObject, request, params, namespaceObject, ' +
         'variables, authorizer and authorizer.requestResource. Required.',
-    }),
-    message: s.string({
+      { zero: true, required: 'expression is not specified', rules: [isNotBlank] },
+    ),
+    message: s.string('Message for the client when the expression is false, in one line. Defaults to the expression.', {
       omitZero: true,
       rules: [messageIsOneLine],
-      description: 'Message for the client when the expression is false, in one line. Defaults to the expression.',
     }),
-    reason: s.enum(['Forbidden', 'Invalid', 'RequestEntityTooLarge'], {
-      description:
-        'Reason and HTTP code of the response when this is the first validation that fails: Forbidden, Invalid or ' +
+    reason: s.enum(
+      ['Forbidden', 'Invalid', 'RequestEntityTooLarge'],
+      'Reason and HTTP code of the response when this is the first validation that fails: Forbidden, Invalid or ' +
         'RequestEntityTooLarge. Defaults to Invalid.',
-    }),
-    messageExpression: s.string({
-      omitZero: true,
-      rules: [isEmptyOrText],
-      description:
-        'CEL expression for the message, a string in one line of at most 5 KiB. It may use what expression may use, except ' +
+    ),
+    messageExpression: s.string(
+      'CEL expression for the message, a string in one line of at most 5 KiB. It may use what expression may use, except ' +
         'authorizer. When it fails, message is used.',
-    }),
+      { omitZero: true, rules: [isEmptyOrText] },
+    ),
   },
-  { description: 'An expression that must be true, and what clients are told when it is not.' },
 );
 
-const AuditAnnotation = s.object(
-  'AuditAnnotation',
-  {
-    key: s.string({
-      zero: true,
-      description:
-        'Key of the annotation, unique in the list; the name of the policy and a slash are put before it. At most 63 characters. ' +
-        'Required.',
-    }),
-    valueExpression: s.string({
-      zero: true,
-      required: 'valueExpression is not specified',
-      rules: [valueExpressionIsValid],
-      description:
-        'CEL expression for the value, a string or null; for null there is no annotation. At most 5 KiB; values are cut off at 10 ' +
-        'KiB. Required.',
-    }),
-  },
-  { description: 'An annotation for the audit events of requests.' },
-);
+const AuditAnnotation = s.object('AuditAnnotation', 'An annotation for the audit events of requests.', {
+  key: s.string(
+    'Key of the annotation, unique in the list; the name of the policy and a slash are put before it. At most 63 characters. ' +
+      'Required.',
+    { zero: true },
+  ),
+  valueExpression: s.string(
+    'CEL expression for the value, a string or null; for null there is no annotation. At most 5 KiB; values are cut off at 10 ' +
+      'KiB. Required.',
+    { zero: true, required: 'valueExpression is not specified', rules: [valueExpressionIsValid] },
+  ),
+});
 type AuditAnnotation = TypeOf<typeof AuditAnnotation>;
 
 const spec = {
   paramKind,
   matchConstraints,
-  validations: s.list(Validation, {
-    maxItems: MAX_EXPRESSIONS,
-    description: 'Expressions that must be true, at most 250. At least one validation or audit annotation is required.',
-  }),
+  validations: s.list(
+    Validation,
+    'Expressions that must be true, at most 250. At least one validation or audit annotation is required.',
+    { maxItems: MAX_EXPRESSIONS },
+  ),
   failurePolicy,
-  auditAnnotations: s.list(AuditAnnotation, {
+  auditAnnotations: s.list(AuditAnnotation, 'Annotations that are added to the audit events of requests; at most 20.', {
     rules: [unique('key'), notTooMany],
-    description: 'Annotations that are added to the audit events of requests; at most 20.',
   }),
   matchConditions,
-  variables: s.listMap(Variable, {
-    keys: ['name'],
-    maxItems: MAX_EXPRESSIONS,
-    rules: [unique('name')],
-    description:
-      'Named expressions that the other expressions use as variables.NAME, except matchConditions; at most 250.',
-  }),
+  variables: s.listMap(
+    Variable,
+    'Named expressions that the other expressions use as variables.NAME, except matchConditions; at most 250.',
+    { keys: ['name'], maxItems: MAX_EXPRESSIONS, rules: [unique('name')] },
+  ),
 };
 
-const ExpressionWarning = s.object(
-  'ExpressionWarning',
-  {
-    fieldRef: s.string({
-      zero: true,
-      required: true,
-      description: 'Path of the field with the expression, such as spec.validations[0].expression.',
-    }),
-    warning: s.string({
-      zero: true,
-      required: true,
-      description: 'What is wrong with the expression, for each of the types that it was checked against.',
-    }),
-  },
-  { description: 'What type checking found in an expression.' },
-);
+const ExpressionWarning = s.object('ExpressionWarning', 'What type checking found in an expression.', {
+  fieldRef: s.string('Path of the field with the expression, such as spec.validations[0].expression.', {
+    zero: true,
+    required: true,
+  }),
+  warning: s.string('What is wrong with the expression, for each of the types that it was checked against.', {
+    zero: true,
+    required: true,
+  }),
+});
 
 const status = {
-  observedGeneration: s.int64({
+  observedGeneration: s.int64('metadata.generation that was checked. The status is out of date while this is lower.', {
     omitZero: true,
-    description: 'metadata.generation that was checked. The status is out of date while this is lower.',
   }),
-  typeChecking: s.object(
-    'TypeChecking',
-    {
-      expressionWarnings: s.list(ExpressionWarning, {
-        description: 'What was found, at most one warning for each expression.',
-      }),
-    },
-    { description: 'Result of type checking. Present when it is finished.' },
-  ),
-  conditions: s.list(Condition, {
+  typeChecking: s.object('TypeChecking', 'Result of type checking. Present when it is finished.', {
+    expressionWarnings: s.list(ExpressionWarning, 'What was found, at most one warning for each expression.'),
+  }),
+  conditions: s.list(Condition, 'Latest observations of the state of the policy, at most one per type.', {
     list: 'map',
     keys: ['type'],
     rules: [completeConditions],
-    description: 'Latest observations of the state of the policy, at most one per type.',
   }),
 };
 
 const fields = {
-  spec: s.object('ValidatingAdmissionPolicySpec', spec, {
+  spec: s.object('ValidatingAdmissionPolicySpec', 'Desired behavior of the policy.', spec, {
     default: {},
     rules: [hasExpressions, validationsCompile],
-    description: 'Desired behavior of the policy.',
   }),
-  status: s.object('ValidatingAdmissionPolicyStatus', status, {
-    description: 'Result of type checking, written by a controller.',
-  }),
+  status: s.object('ValidatingAdmissionPolicyStatus', 'Result of type checking, written by a controller.', status),
 };
 export type ValidatingAdmissionPolicy = KubeObject & ObjectType<typeof fields>;
 

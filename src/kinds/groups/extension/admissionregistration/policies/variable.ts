@@ -13,24 +13,19 @@ const RESERVED = new Set(
 /** A named expression that other expressions of a policy use. */
 export const Variable = s.object(
   'Variable',
+  'A named expression that other expressions use.',
   {
-    name: s.string({
-      zero: true,
-      required: 'name is not specified',
-      rules: [isIdentifier],
-      description:
-        'Name of the variable: a CEL identifier, unique in the list. Expressions read it as variables.NAME. Required.',
-    }),
-    expression: s.string({
-      zero: true,
-      required: 'expression is not specified',
-      rules: [isNotBlank],
-      description:
-        'CEL expression for the value, of any type. It may use what validations may use, and the variables before it. Evaluated ' +
+    name: s.string(
+      'Name of the variable: a CEL identifier, unique in the list. Expressions read it as variables.NAME. Required.',
+      { zero: true, required: 'name is not specified', rules: [isIdentifier] },
+    ),
+    expression: s.string(
+      'CEL expression for the value, of any type. It may use what validations may use, and the variables before it. Evaluated ' +
         'at most once for each evaluation of the policy, when it is first read. Required.',
-    }),
+      { zero: true, required: 'expression is not specified', rules: [isNotBlank] },
+    ),
   },
-  { atomic: true, description: 'A named expression that other expressions use.' },
+  { atomic: true },
 );
 export type Variable = TypeOf<typeof Variable>;
 
