@@ -30,7 +30,6 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
     'keeper.ts': KEPT,
     'kept-container.ts': KEPT,
     'kept-sandbox.ts': `${KEPT}; files in /etc of a pod, before the pod has processes`,
-    'left-commands.ts': KEPT,
     'machine.ts': 'what the kernel says about the machine',
     'oci/layers.ts': 'the directories of a layer, before the container has processes',
     'oci/oci-executor.ts': `${KEPT}; devices of the node that the runtime is told to pass on`,

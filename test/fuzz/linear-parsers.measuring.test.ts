@@ -2,6 +2,7 @@
  * Requires parsers of client text to take linear time for any text: a quadratic one would stop the server for minutes
  * with the text that fits into a body.
  */
+
 import { describe, expect, it } from 'vitest';
 import { canonicalQuantity, parseQuantity } from '../../src/base/quantity.ts';
 import { isTimeZone, parseCronSchedule } from '../../src/kinds/groups/batch/cron-schedule.ts';
@@ -9,7 +10,7 @@ import { firstCommonIndex, parseIndexes } from '../../src/kinds/groups/batch/ind
 import { pullPolicyOf } from '../../src/kinds/shapes/container/image-name.ts';
 import { cidrProblems, ipProblems } from '../../src/kinds/shapes/meta/addresses/ip-address.ts';
 import { parseChallenge } from '../../src/node/images/registry/authorization.ts';
-import { decodePax } from '../../src/node/images/tar/pax.ts';
+import { decodePax } from '../../src/node/images/tar/header.ts';
 import { EntryReader } from '../../src/node/logs/entries.ts';
 import { field, message, texts } from '../../src/protocols/protobuf/message.ts';
 import { canonicalDuration, canonicalTime } from '../../src/schema/decode/time-formats.ts';

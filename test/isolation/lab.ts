@@ -1,9 +1,10 @@
 /** Attackers in pods, and what they achieve. */
+
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'vitest';
-import { MASKED_PATHS, READ_ONLY_PATHS } from '../../src/node/container/security/proc-paths.ts';
+import { MASKED_PATHS, READ_ONLY_PATHS } from '../../src/node/container/security/security.ts';
 import type { ContainerConfig, ContainerSecurity, Mount } from '../../src/node/runtime/container-config.ts';
 import type { SandboxConfig } from '../../src/node/runtime/sandbox-config.ts';
 import { PLAIN_SECURITY, type TestContainer, type World } from '../runtimes/world.ts';

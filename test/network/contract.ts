@@ -1,7 +1,13 @@
 /** Contract of all appliers of rules with real traffic, whether by nftables or with sockets. */
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { RuleApplier } from '../../src/network/rules/applier.ts';
-import { type Destination, NO_RULES, type PortRules, type ServiceRules } from '../../src/network/rules/rule-set.ts';
+import {
+  type Destination,
+  NO_RULES,
+  type PortRules,
+  type RuleApplier,
+  type ServiceRules,
+} from '../../src/network/rules/rule-set.ts';
 import type { Peer, Protocol } from './lab/peer.ts';
 
 /** Environment of the contract: three servers, and a client on the node. */

@@ -1,5 +1,5 @@
 /** How a node with real pods is configured. */
-import type { RouteMode } from '../../network/routes/route-mode.ts';
+import type { RouteMode } from '../../network/routes/routing-of.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import { DEFAULT_THRESHOLDS, type Threshold } from '../../node/machine/pressure/thresholds.ts';
 

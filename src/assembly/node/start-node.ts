@@ -1,10 +1,9 @@
 /** Starts one node with real pods: registers it, opens its runtime, and starts the agent. */
-import type { Duplex } from 'node:stream';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { rejectsOn } from '../../base/event-loop/rejects-on.ts';
 import { sleep } from '../../base/time/clock.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
-import { isAddressOf } from '../../node/endpoint/node-addresses.ts';
+import { isAddressOf } from '../../node/endpoint/endpoint-node.ts';
 import { PodStreams } from '../../node/endpoint/pod-streams.ts';
 import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import { AssemblyError } from '../assembly-error.ts';
@@ -15,6 +14,7 @@ import { describeOther, OWNER_ANNOTATION, ownerOf, rejectOtherOwner } from './no
 import { NodeParts } from './node-parts.ts';
 import type { NodeOptions } from './options.ts';
 import { nodeSettings, Registration } from './registration.ts';
+import type { Duplex } from 'node:stream';
 
 export interface RunningNode {
   /** Logs, exec, attach and ports of its pods. */

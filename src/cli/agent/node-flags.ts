@@ -1,6 +1,6 @@
 /** The flags of `qd up` and `qd agent` that describe their nodes with real pods. */
 import { flag, type ValuesOf } from '../../base/flag.ts';
-import { ROUTE_MODES } from '../../network/routes/route-mode.ts';
+import { ROUTE_MODES } from '../../network/routes/routing-of.ts';
 import * as value from '../flags/values.ts';
 import * as nodeValue from './node-values.ts';
 

@@ -7,7 +7,7 @@ import type { Upstreams } from '../dns/upstream/stub-domains.ts';
 import type { ZoneChange } from '../dns/zone/zone.ts';
 import { EMPTY_CONFIG, type IngressConfig } from '../ingress/config.ts';
 import { ConfigSender } from '../ingress/config-sender.ts';
-import type { RuleApplier } from '../rules/applier.ts';
+import type { RuleApplier } from '../rules/rule-set.ts';
 import { type DaemonCalls, type SessionSettings, sentChange } from './calls.ts';
 import { type ConnectOptions, connectDaemon } from './connect.ts';
 import type { Claim } from './doors.ts';

@@ -1,4 +1,5 @@
 /** The process that listens for a cluster, from its start to its end. */
+
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
@@ -7,16 +8,16 @@ import type { LogFields, Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { answerCalls } from '../../base/sockets/keyed-socket/calls.ts';
 import { listenAt, makeKey, onOpening, readKey } from '../../base/sockets/keyed-socket/keyed-socket.ts';
-import type { Listening } from '../../base/sockets/listening.ts';
+import type { Listening, ListenOn } from '../../base/sockets/listening.ts';
 import { DnsServer } from '../dns/server/dns-server.ts';
 import { DnsNames } from '../dns/server/names.ts';
 import { IngressProxy } from '../ingress/proxy/proxy.ts';
 import { FrontServer } from '../userspace/front-server.ts';
-import { type DaemonCalls, daemonSocket, HANDOVER_VERSION, pidFile, SOCKET } from './calls.ts';
+import { keyOfFront } from '../userspace/fronts.ts';
+import { type DaemonCalls, type Door, daemonSocket, HANDOVER_VERSION, pidFile, SOCKET } from './calls.ts';
 import { Doors } from './doors.ts';
 import type { Channel, ToHeir, ToPredecessor } from './handover.ts';
 import { Heir } from './heir.ts';
-import { openDoor } from './listeners.ts';
 import { startHeir } from './predecessor.ts';
 import { Session, type SessionTools } from './session.ts';
 
@@ -47,7 +48,6 @@ export async function startDaemon(
 
 class NetworkDaemon {
   readonly ended: Promise<void>;
-  readonly #options: DaemonOptions;
   readonly #server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
   #key = '';
   #doors!: Doors;
@@ -61,15 +61,14 @@ class NetworkDaemon {
   #unusedChecks = 0;
   #end: () => void = () => undefined;
 
-  constructor(options: DaemonOptions) {
-    this.#options = options;
+  constructor(private readonly options: DaemonOptions) {
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
   }
 
   async open(): Promise<void> {
-    const { directory, clock, random, predecessor, readResolvConf, guardFor } = this.#options;
+    const { directory, clock, random, predecessor, readResolvConf, guardFor } = this.options;
     const inherited = predecessor && (await Heir.open(predecessor));
     const log = this.#log();
     const names = { clock, random, readResolvConf, ownAddresses: () => this.#dnsAddresses() };
@@ -91,7 +90,7 @@ class NetworkDaemon {
 
   /** Ends at once. */
   end(reason: string): void {
-    const { directory, log } = this.#options;
+    const { directory, log } = this.options;
     log.info('the network daemon ends', { reason });
     if (!this.#isReplaced && !this.#heir) rmSync(join(directory, SOCKET), { force: true });
     rmSync(join(directory, `heir-${process.pid}.sock`), { force: true });
@@ -101,8 +100,8 @@ class NetworkDaemon {
 
   /** Ends the daemon when its directory is gone or a file was removed. */
   #check(): void {
-    this.#options.clock.timer(CHECK_MS, () => {
-      const file = join(this.#options.directory, pidFile(process.pid));
+    this.options.clock.timer(CHECK_MS, () => {
+      const file = join(this.options.directory, pidFile(process.pid));
       this.#unusedChecks = this.#session || this.#isComplete ? 0 : this.#unusedChecks + 1;
       const isUsed = this.#unusedChecks < MAX_UNUSED_CHECKS;
       if (!isUsed) this.end('no program uses it');
@@ -124,7 +123,7 @@ class NetworkDaemon {
   }
 
   #calls(socket: Socket, report: (event: unknown) => void): DaemonCalls {
-    const { release } = this.#options;
+    const { release } = this.options;
     const session = () => {
       if (this.#session?.socket !== socket) throw new Error('there is another session, or none');
       return this.#session.session;
@@ -155,7 +154,7 @@ class NetworkDaemon {
     await session.commit(async (door) => (heir ? heir.take(door) : door));
     this.#isComplete = true;
     if (!heir) return;
-    const { directory } = this.#options;
+    const { directory } = this.options;
     await rename(join(directory, `heir-${process.pid}.sock`), join(directory, SOCKET));
     this.#heir = undefined;
     heir.complete();
@@ -189,7 +188,7 @@ class NetworkDaemon {
 
   /** Warnings are for the log of the program; without one, for that of the daemon. */
   #log(): Logger {
-    const { log } = this.#options;
+    const { log } = this.options;
     const to =
       (level: 'warn' | 'error') =>
       (message: string, fields: LogFields = {}) => {
@@ -206,3 +205,29 @@ function releaseAll(removed: readonly Listening[]): void {
 }
 
 const printable = (value: unknown) => (value instanceof Error ? String(value) : value);
+
+interface Parts {
+  readonly dns: DnsServer;
+  readonly ingress: IngressProxy;
+  readonly fronts: FrontServer;
+}
+
+/** Opens doors: each kind of address is served by one part of the daemon. */
+function openDoor({ dns, ingress, fronts }: Parts, { kind, address, port }: Door, on: ListenOn): Promise<Listening> {
+  switch (kind) {
+    case 'dns-udp':
+      return dns.listen('udp', on);
+    case 'dns-tcp':
+      return dns.listen('tcp', on);
+    case 'dns-metrics':
+      return dns.listen('metrics', on);
+    case 'http':
+    case 'https':
+      return ingress.listen(kind, on);
+    case 'front-tcp':
+    case 'front-udp': {
+      const protocol = kind === 'front-tcp' ? 'tcp' : 'udp';
+      return fronts.listen(protocol, keyOfFront({ protocol, host: address, port }), on);
+    }
+  }
+}

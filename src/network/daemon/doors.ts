@@ -21,12 +21,13 @@ const keyOf = ({ kind, address, port }: Door) => `${kind} ${address} ${port}`;
 
 export class Doors {
   readonly #open = new Map<string, { readonly door: Door; readonly listening: Listening }>();
-  readonly #openDoor: OpenDoor;
   /** Doors of another process, which are listened on there until they are taken. */
   readonly #others: Map<string, Door>;
 
-  constructor(openDoor: OpenDoor, others: readonly Door[] = []) {
-    this.#openDoor = openDoor;
+  constructor(
+    private readonly openDoor: OpenDoor,
+    others: readonly Door[] = [],
+  ) {
     this.#others = new Map(others.map((door) => [keyOf(door), door]));
   }
 
@@ -96,7 +97,7 @@ export class Doors {
   }
 
   async #add({ kind, address, port: asked }: Door, on: ListenOn): Promise<number> {
-    const listening = await this.#openDoor({ kind, address, port: asked }, on);
+    const listening = await this.openDoor({ kind, address, port: asked }, on);
     const port = asked === 0 ? listening.port : asked;
     const door = { kind, address, port };
     this.#open.set(keyOf(door), { door, listening });

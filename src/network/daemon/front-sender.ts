@@ -1,5 +1,5 @@
 /** Applies the rules of a node with sockets of the daemon, which go on when the program ends. */
-import type { RuleApplier, RuleChange } from '../rules/applier.ts';
+import type { RuleApplier, RuleChange } from '../rules/rule-set.ts';
 import { type Front, frontsOf } from '../userspace/fronts.ts';
 import type { FrontsPart, ServiceFronts } from './calls.ts';
 
@@ -7,18 +7,16 @@ import type { FrontsPart, ServiceFronts } from './calls.ts';
 const MAX_PART = 1_000;
 
 export class FrontSender implements RuleApplier {
-  readonly #node: string;
-  readonly #send: (part: FrontsPart) => Promise<void>;
   /** Services that have fronts. */
   readonly #services = new Map<string, readonly Front[]>();
   /** True when the daemon knows everything but what is sent now. */
   #isKnown = false;
   #sending: Promise<void> = Promise.resolve();
 
-  constructor(node: string, send: (part: FrontsPart) => Promise<void>) {
-    this.#node = node;
-    this.#send = send;
-  }
+  constructor(
+    private readonly node: string,
+    private readonly send: (part: FrontsPart) => Promise<void>,
+  ) {}
 
   apply({ services }: RuleChange): Promise<void> {
     for (const [service, { ports }] of services) {
@@ -55,7 +53,7 @@ export class FrontSender implements RuleApplier {
     const names = isAll ? [...this.#services.keys()] : changed;
     const parts = partsOf(names.map((service) => ({ service, fronts: this.#services.get(service) ?? [] })));
     for (const [index, services] of parts.entries()) {
-      await this.#send({ node: this.#node, services, isAll, isLast: index === parts.length - 1 });
+      await this.send({ node: this.node, services, isAll, isLast: index === parts.length - 1 });
     }
     this.#isKnown = true;
   }

@@ -1,9 +1,7 @@
 /** The fronts that a session asks for: what must be listened on for Services, by node. */
 import type { Logger } from '../../base/log.ts';
-import type { FrontServer } from '../userspace/front-server.ts';
-import { FrontTable } from '../userspace/front-table.ts';
+import { type FrontServer, FrontTable, reportNotListening } from '../userspace/front-server.ts';
 import type { Front } from '../userspace/fronts.ts';
-import { reportNotListening } from '../userspace/not-listening.ts';
 import type { FrontsPart, ServiceFronts } from './calls.ts';
 import type { Claim } from './doors.ts';
 
@@ -15,7 +13,6 @@ interface SessionFrontsOptions {
 }
 
 export class SessionFronts {
-  readonly #options: SessionFrontsOptions;
   readonly #table = new FrontTable();
   /** Claims that it listens on. */
   readonly #open = new Map<string, Claim>();
@@ -23,9 +20,7 @@ export class SessionFronts {
   readonly #waiting = new Map<string, ServiceFronts[]>();
   #settled: Promise<void> = Promise.resolve();
 
-  constructor(options: SessionFrontsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: SessionFrontsOptions) {}
 
   /** Resolves when everything that was asked for is listened on. */
   get settled(): Promise<void> {
@@ -53,12 +48,12 @@ export class SessionFronts {
     const known = isAll ? [...this.#table.services].filter((name) => name.startsWith(own(''))) : [];
     for (const name of known) if (!names.has(name)) set(name, []);
     for (const { service, fronts } of services) set(own(service), fronts);
-    this.#options.server.use(this.#table);
+    this.options.server.use(this.#table);
     await Promise.all([...touched].map((key) => this.#settle(key)));
   }
 
   async #settle(key: string): Promise<void> {
-    const { log, open, close } = this.#options;
+    const { log, open, close } = this.options;
     const front = this.#table.get(key);
     const claim = this.#open.get(key);
     if (!front) {

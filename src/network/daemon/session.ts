@@ -27,7 +27,6 @@ export interface SessionTools extends NamesTools {
 
 export class Session {
   readonly fronts: SessionFronts;
-  readonly #tools: SessionTools;
   readonly #names: DnsNames;
   readonly #rules = new ConfigReplica();
   readonly #guard: DialGuard;
@@ -38,8 +37,11 @@ export class Session {
   #isCommitted = false;
 
   /** `isFirst` is true when there are no other names that could be answered meanwhile. */
-  constructor(settings: SessionSettings, tools: SessionTools, isFirst: boolean) {
-    this.#tools = tools;
+  constructor(
+    settings: SessionSettings,
+    private readonly tools: SessionTools,
+    isFirst: boolean,
+  ) {
     this.#names = new DnsNames(settings.dns, tools);
     this.#guard = tools.guardFor(settings.allowedDialRanges);
     this.fronts = new SessionFronts({
@@ -56,7 +58,7 @@ export class Session {
   }
 
   async listen(claim: Claim): Promise<number> {
-    const { port, isNew } = await this.#tools.doors.claim(claim, this.#claimed);
+    const { port, isNew } = await this.tools.doors.claim(claim, this.#claimed);
     for (const key of Doors.keysOf(claim, port)) {
       this.#claimed.add(key);
       if (isNew) this.#opened.add(key);
@@ -66,12 +68,12 @@ export class Session {
 
   /** Returns ports that sessions have, except for those that this one uses already. */
   held(claim: Omit<Claim, 'port'>): readonly number[] {
-    return this.#tools.doors.held(claim, this.#claimed);
+    return this.tools.doors.held(claim, this.#claimed);
   }
 
   /** Closes a claim. Sockets of an earlier session stay open until this one is complete. */
   #unlisten(claim: Claim): void {
-    const { doors, release } = this.#tools;
+    const { doors, release } = this.tools;
     const keys = Doors.keysOf(claim, claim.port);
     const closed = keys.filter((key) => this.#claimed.delete(key) && (this.#isCommitted || this.#opened.delete(key)));
     release(doors.remove((key) => closed.includes(key)));
@@ -79,7 +81,7 @@ export class Session {
 
   zone(changes: readonly SentChange[], isComplete: boolean): void {
     this.#names.apply(changes.map(receivedChange), isComplete);
-    if (isComplete) this.#tools.dns.use(this.#names);
+    if (isComplete) this.tools.dns.use(this.#names);
   }
 
   allow(clients: readonly string[]): void {
@@ -93,13 +95,13 @@ export class Session {
   rules(part: readonly ConfigChange[], isLast: boolean): void {
     this.#rules.take(part, isLast);
     if (!isLast) return;
-    this.#tools.ingress.guardBy(this.#guard);
-    this.#tools.ingress.use(this.#rules.config);
+    this.tools.ingress.guardBy(this.#guard);
+    this.tools.ingress.use(this.#rules.config);
   }
 
   /** Closes everything that no session uses any more. */
   async commit(take: TakeDoor): Promise<void> {
-    const { doors, release } = this.#tools;
+    const { doors, release } = this.tools;
     await this.fronts.settled;
     await doors.takeOthers(this.#claimed, take);
     release(doors.remove((key) => !this.#claimed.has(key)));
@@ -109,6 +111,6 @@ export class Session {
   /** Closes doors that were opened for it, when it ends before it was complete. */
   abandon(): void {
     if (this.#isCommitted) return;
-    this.#tools.release(this.#tools.doors.remove((key) => this.#opened.has(key)));
+    this.tools.release(this.tools.doors.remove((key) => this.#opened.has(key)));
   }
 }

@@ -9,14 +9,15 @@ export type SendPart = (part: readonly ConfigChange[], isLast: boolean) => Promi
 
 export class ConfigSender {
   readonly #turns: TurnBudget;
-  readonly #send: SendPart;
   #sent = EMPTY_CONFIG;
   #wanted = EMPTY_CONFIG;
   #sending: Promise<void> | undefined;
 
-  constructor(clock: Clock, send: SendPart) {
+  constructor(
+    clock: Clock,
+    private readonly send: SendPart,
+  ) {
     this.#turns = new TurnBudget(clock);
-    this.#send = send;
   }
 
   get wanted(): IngressConfig {
@@ -48,7 +49,7 @@ export class ConfigSender {
     for (let isLast = false; !isLast; ) {
       const { value: part, done = false } = changes.next();
       isLast = done;
-      if (isLast || part.length > 0) await this.#send(part, isLast);
+      if (isLast || part.length > 0) await this.send(part, isLast);
       if (!isLast && this.#turns.isSpent()) await this.#turns.nextTurn();
     }
   }

@@ -20,8 +20,7 @@ import { IngressClass } from '../../kinds/groups/networking/ingress-class.ts';
 import type { IngressConfig } from './config.ts';
 import { type MovedPort, moveMessage, moveReason } from './moved-port.ts';
 import { type IngressPlan, type IngressPolicy, planIngress } from './plan/plan.ts';
-import type { IngressProblem } from './plan/problem.ts';
-import type { SeenIngress } from './plan/rules.ts';
+import type { IngressProblem, SeenIngress } from './plan/rules.ts';
 import { StatusWriter } from './status-writer.ts';
 
 /** Name of our class, and the value of its objects' `spec.controller`. */
@@ -65,7 +64,6 @@ class Changes {
 }
 
 export class IngressController {
-  readonly #options: IngressControllerOptions;
   readonly #stop = new AbortController();
   readonly #informers: InformerFactory;
   readonly #turns: TurnBudget;
@@ -82,8 +80,7 @@ export class IngressController {
   /** Keys of events that were recorded; kept as long as their reason persists. */
   #reported = new Set<string>();
 
-  constructor(options: IngressControllerOptions) {
-    this.#options = options;
+  constructor(private readonly options: IngressControllerOptions) {
     const { signal } = this.#stop;
     this.#events = createEventRecorder({ ...options, signal, component: 'ingress-controller' });
     this.#turns = new TurnBudget(options.clock);
@@ -113,7 +110,7 @@ export class IngressController {
     secrets.onChange(() => this.#note((to) => (to.secrets = true)));
     services.onChange(({ object }) => this.#note((to) => to.services.add(keyOf(object))));
     // Entries of servers that have gone are removed.
-    if (this.#options.isShared) {
+    if (this.options.isShared) {
       slices.onChange(({ object }) => {
         if (serviceOf(object) === SERVERS) this.#note((to) => (to.ingresses = true));
       });
@@ -148,7 +145,7 @@ export class IngressController {
 
   /** Creates the class if there is none. A class that is deleted while the program runs comes back with the next start. */
   async #ensureClass(): Promise<void> {
-    const classes = this.#options.client.of(IngressClass);
+    const classes = this.options.client.of(IngressClass);
     try {
       await classes.create({
         metadata: { name: CLASS_NAME, annotations: { [DEFAULT_ANNOTATION]: 'true' } },
@@ -160,7 +157,7 @@ export class IngressController {
   }
 
   #reportMovedPorts(): void {
-    const { movedPorts } = this.#options;
+    const { movedPorts } = this.options;
     const found = this.#informers.of(IngressClass).lister.get(CLASS_NAME);
     if (movedPorts.length === 0 || !found) return;
     for (const moved of movedPorts) this.#events.event(found, 'Warning', moveReason(moved), moveMessage(moved));
@@ -194,14 +191,14 @@ export class IngressController {
     const world = {
       ingresses: this.#ingresses,
       changes,
-      policy: this.#options.policy,
+      policy: this.options.policy,
       service: (namespace: string, name: string) => informers.of(Service).lister.get(name, namespace),
       slices: (namespace: string, service: string) =>
         informers.of(EndpointSlice).lister.by(byService, `${namespace}/${service}`),
       secret: (namespace: string, name: string) => informers.of(Secret, TLS_SECRETS).lister.get(name, namespace),
     };
     this.#plan = await inTurns(this.#turns, planIngress(world, this.#plan, this.#turns), this.#stop);
-    await this.#options.use(this.#plan.config);
+    await this.options.use(this.#plan.config);
     this.#report(this.#plan.problems);
     if (!changes.ingresses) return;
     for (const ingress of this.#ingresses) {
@@ -212,7 +209,7 @@ export class IngressController {
 
   /** Returns the addresses of the servers of the cluster, which their leases decide. */
   #servers(): readonly string[] {
-    if (!this.#options.isShared) return [];
+    if (!this.options.isShared) return [];
     const slices = this.#informers.of(EndpointSlice).lister.by(byService, SERVERS);
     return slices.flatMap(({ endpoints = [] }) => endpoints.flatMap(({ addresses }) => addresses));
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type StatusEntry, statusEntries } from './status-entries.ts';
+import { type StatusEntry, statusEntries } from './status-writer.ts';
 
 const entry = (ip: string, ...ports: readonly number[]) =>
   ports.length === 0 ? { ip } : { ip, ports: ports.map((port) => ({ port, protocol: 'TCP' })) };

@@ -1,4 +1,6 @@
 /** Writes where Ingresses are reached into their status, beside what other servers of the cluster write there. */
+
+import { isDeepStrictEqual } from 'node:util';
 import { isApiError, isLostRace } from '../../api/errors.ts';
 import { eachTurn } from '../../base/event-loop/turn-budget.ts';
 import type { Logger } from '../../base/log.ts';
@@ -11,7 +13,6 @@ import { keyOf } from '../../client/informer/object-cache.ts';
 import { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import { type MovedPort, moveReason } from './moved-port.ts';
 import type { SeenIngress } from './plan/rules.ts';
-import { type StatusEntry, statusEntries } from './status-entries.ts';
 
 export interface StatusWriterOptions {
   readonly client: Client;
@@ -28,14 +29,12 @@ export interface StatusWriterOptions {
 const WORKERS = 4;
 
 export class StatusWriter {
-  readonly #options: StatusWriterOptions;
   readonly #loop: ReconcileLoop;
   readonly #own: StatusEntry & { readonly ip: string };
   /** Ingresses without entries of an earlier start of this server. */
   readonly #cleared = new Set<string>();
 
-  constructor(options: StatusWriterOptions) {
-    this.#options = options;
+  constructor(private readonly options: StatusWriterOptions) {
     this.#own = entryOf(options);
     this.#loop = new ReconcileLoop({
       ...options,
@@ -57,7 +56,7 @@ export class StatusWriter {
   }
 
   async #reconcile(key: string): Promise<void> {
-    const { client, informer, servers } = this.#options;
+    const { client, informer, servers } = this.options;
     const [namespace = '', name = ''] = key.split('/');
     const found = informer.lister.get(name, namespace);
     if (!found) return;
@@ -82,4 +81,29 @@ function entryOf({ address, movedPorts }: Pick<StatusWriterOptions, 'address' | 
     { port: moved.used, protocol: 'TCP' },
   ]);
   return { ip: address, ports };
+}
+
+export interface StatusEntry {
+  readonly ip?: string;
+  readonly ports?: readonly { readonly port: number; readonly protocol: string; readonly error?: string }[];
+}
+
+interface Peers {
+  /** Reports whether another server of the cluster has this address. */
+  isAlive(ip: string): boolean;
+  /** True when servers with the same address as this one keep their entries: they listen on other ports. */
+  readonly sharesAddress: boolean;
+}
+
+/** Returns the entries of this server and of living ones; undefined when these are there already. */
+export function statusEntries(
+  current: readonly StatusEntry[],
+  own: StatusEntry & { readonly ip: string },
+  { isAlive, sharesAddress }: Peers,
+): readonly StatusEntry[] | undefined {
+  const isOwn = (entry: StatusEntry) => isDeepStrictEqual(entry, own);
+  const isKept = ({ ip }: StatusEntry) => ip !== undefined && (ip === own.ip ? sharesAddress : isAlive(ip));
+  const kept = current.filter((entry) => isOwn(entry) || isKept(entry));
+  if (kept.some(isOwn)) return kept.length === current.length ? undefined : kept;
+  return [...kept, own];
 }

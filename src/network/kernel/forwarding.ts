@@ -56,11 +56,7 @@ function nftConditions(family: string, ranges: readonly string[]): readonly stri
 const base = (range: string) => range.split('/')[0] ?? '';
 
 export class LocalForwarding implements Forwarding {
-  readonly #options: ForwardingOptions;
-
-  constructor(options: ForwardingOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ForwardingOptions) {}
 
   async admit(owner: string, ranges: readonly string[]): Promise<void> {
     ranges.forEach(checkedRange);
@@ -107,7 +103,7 @@ export class LocalForwarding implements Forwarding {
   }
 
   #programs(): readonly (readonly [program: string, isOfFamily: (address: string) => boolean])[] {
-    const { iptables, ip6tables } = this.#options;
+    const { iptables, ip6tables } = this.options;
     return [
       ...(iptables ? [[iptables, (address: string) => !isIPv6(address)] as const] : []),
       ...(ip6tables ? [[ip6tables, isIPv6] as const] : []),
@@ -141,10 +137,10 @@ export class LocalForwarding implements Forwarding {
   }
 
   #nft(parameters: readonly string[], input?: string): Promise<string> {
-    return this.#run([this.#options.nft, ...parameters], input);
+    return this.#run([this.options.nft, ...parameters], input);
   }
 
   #run(command: readonly string[], input?: string): Promise<string> {
-    return runProgram([...this.#options.enter, ...command], input === undefined ? {} : { input });
+    return runProgram([...this.options.enter, ...command], input === undefined ? {} : { input });
   }
 }

@@ -57,11 +57,7 @@ const BRIDGE_FILTERS = ['net/bridge/bridge-nf-call-iptables', 'net/bridge/bridge
 const PROBE_TABLE = 'qd-probe';
 
 export class LocalKernel implements Kernel {
-  readonly #options: LocalKernelOptions;
-
-  constructor(options: LocalKernelOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: LocalKernelOptions) {}
 
   /** Reports whether this process may change nftables. */
   isUsable(): Promise<boolean> {
@@ -81,7 +77,7 @@ export class LocalKernel implements Kernel {
 
   /** The ranges in the sets of this name, in the tables of all nodes of this machine. */
   async rangesIn(set: string): Promise<readonly string[]> {
-    const { nft, enter } = this.#options;
+    const { nft, enter } = this.options;
     const { nftables } = JSON.parse(await runProgram([...enter, nft, '-j', 'list', 'sets', 'inet'])) as SetListing;
     return nftables
       .flatMap((entry) => entry.set ?? [])
@@ -92,7 +88,7 @@ export class LocalKernel implements Kernel {
 
   /** The ports in the maps of these names, in the tables of all nodes of this machine. */
   async portsIn(names: readonly string[]): Promise<readonly LedPort[]> {
-    const { nft, enter } = this.#options;
+    const { nft, enter } = this.options;
     const { nftables } = JSON.parse(await runProgram([...enter, nft, '-j', 'list', 'maps', 'inet'])) as PortMapListing;
     return nftables
       .flatMap(({ map }) => (map && names.includes(map.name) && map.table.startsWith(TABLE_PREFIX) ? map : []))
@@ -103,7 +99,7 @@ export class LocalKernel implements Kernel {
 
   /** Reports whether the table exists. */
   has(table: string): Promise<boolean> {
-    const { nft, enter } = this.#options;
+    const { nft, enter } = this.options;
     return runProgram([...enter, nft, 'list', 'sets', 'table', 'inet', table]).then(
       () => true,
       () => false,
@@ -112,7 +108,7 @@ export class LocalKernel implements Kernel {
 
   async forget(connections: readonly StaleConnections[]): Promise<void> {
     if (connections.length === 0) return;
-    const { perl, enter } = this.#options;
+    const { perl, enter } = this.options;
     if (perl === undefined) throw new Error('forgetting connections needs perl');
     await runProgram([...enter, perl, '-e', FORGET_PROGRAM], { input: forgetInput(connections) });
   }
@@ -128,21 +124,21 @@ export class LocalKernel implements Kernel {
     for (const setting of CONNTRACK_SETTINGS) {
       // Settings are missing in a kernel without connection tracking, and settings of the whole machine in a network
       // namespace.
-      const content = await readIn(this.#options.enter, `/proc/sys/${setting}`).catch(() => '');
+      const content = await readIn(this.options.enter, `/proc/sys/${setting}`).catch(() => '');
       const value = conntrackValue(setting, content, cores);
       if (value !== undefined) await this.#write(setting, value);
     }
   }
 
   async listen(server: Server, port: number): Promise<void> {
-    const { enter } = this.#options;
+    const { enter } = this.options;
     const from = enter.length === 0 ? port : await listenInNamespace(enter, port);
     await listening(server, from);
   }
 
   async routeLoopback(podRanges: readonly string[]): Promise<void> {
     // No program in the namespace of a node would use its loopback address.
-    if (this.#options.enter.length > 0) return;
+    if (this.options.enter.length > 0) return;
     const ranges = new BlockList();
     for (const range of podRanges) {
       const [base = '', length] = range.split('/');
@@ -157,7 +153,7 @@ export class LocalKernel implements Kernel {
   }
 
   async #nft(text: string): Promise<void> {
-    const { nft, enter } = this.#options;
+    const { nft, enter } = this.options;
     await runProgram([...enter, nft, '-f', '-'], { input: text });
   }
 
@@ -168,7 +164,7 @@ export class LocalKernel implements Kernel {
   /** Returns whether it has that value: a machine need not have the setting. */
   async #write(setting: string, value: string): Promise<boolean> {
     const path = `/proc/sys/${setting}`;
-    const { enter } = this.#options;
+    const { enter } = this.options;
     const write =
       enter.length > 0
         ? runProgram([...enter, '/usr/bin/tee', path], { input: value }).then(() => {})

@@ -6,16 +6,13 @@ import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Command, Kernel, NetworkSettings, StaleConnections } from '../kernel/kernel.ts';
-import type { PolicyApplier } from '../policy/policy-applier.ts';
-import type { PolicySet } from '../policy/policy-set.ts';
+import type { PolicyApplier, PolicySet } from '../policy/policy-set.ts';
 import { familyOf } from '../rules/addresses.ts';
-import type { RuleApplier, RuleChange } from '../rules/applier.ts';
-import type { PortRules } from '../rules/rule-set.ts';
+import type { Destination, PortRules, RuleApplier, RuleChange } from '../rules/rule-set.ts';
 import { createTable, ofIp, SETS } from './layout.ts';
 import type { Part } from './part.ts';
 import { policyParts } from './policy-parts.ts';
 import { element, portParts } from './service-parts.ts';
-import { staleConnections } from './stale-connections.ts';
 import { TableParts, type Transition, transition } from './table-parts.ts';
 
 export interface NftablesProxyOptions {
@@ -37,7 +34,6 @@ const OWN = '';
 const POLICIES = ' policies';
 
 export class NftablesProxy implements RuleApplier, PolicyApplier {
-  readonly #options: NftablesProxyOptions;
   readonly #parts = new TableParts();
   readonly #turns: TurnBudget;
   readonly #ports = new Map<string, readonly PortRules[]>();
@@ -50,8 +46,7 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
   #isReported = false;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(options: NftablesProxyOptions) {
-    this.#options = options;
+  constructor(private readonly options: NftablesProxyOptions) {
     this.#turns = new TurnBudget(options.clock);
   }
 
@@ -77,7 +72,7 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
   }
 
   async #applyRules({ services, serviceRanges }: RuleChange): Promise<void> {
-    const { kernel, podRanges } = this.#options;
+    const { kernel, podRanges } = this.options;
     const owners = new Map<string, readonly Part[]>([[OWN, rangeParts(podRanges, serviceRanges)]]);
     const udp: StaleConnections[] = [];
     for (const [key, { ports }] of services) {
@@ -102,12 +97,12 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
   close(): Promise<void> {
     return this.#inTurn(async () => {
       this.#isCurrent = false;
-      await this.#options.kernel.remove(this.#options.table);
+      await this.options.kernel.remove(this.options.table);
     });
   }
 
   async #write(owners: ReadonlyMap<string, readonly Part[]>): Promise<void> {
-    const { kernel, table } = this.#options;
+    const { kernel, table } = this.options;
     this.#settings ??= await kernel.prepare();
     const differences = await inTurns(this.#turns, this.#parts.replace(owners, this.#turns));
     if (this.#isCurrent) {
@@ -125,7 +120,7 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
   }
 
   async #applyDifference({ commands, stale }: Transition): Promise<void> {
-    const { kernel, table, clock } = this.#options;
+    const { kernel, table, clock } = this.options;
     for (const command of commands) if (command.do === 'add-chain') this.#stale.delete(command.chain);
     const due = [...this.#stale].filter(([, at]) => at <= clock.now()).map(([chain]) => chain);
     for (const chain of due) this.#stale.delete(chain);
@@ -140,9 +135,9 @@ export class NftablesProxy implements RuleApplier, PolicyApplier {
    */
   async #forget(connections: Parameters<Kernel['forget']>[0]): Promise<void> {
     try {
-      await this.#options.kernel.forget(connections);
+      await this.options.kernel.forget(connections);
     } catch (error) {
-      if (!this.#isReported) this.#options.log.warn('UDP connections to old endpoints are not forgotten', { error });
+      if (!this.#isReported) this.options.log.warn('UDP connections to old endpoints are not forgotten', { error });
       this.#isReported = true;
     }
   }
@@ -152,4 +147,32 @@ function rangeParts(podRanges: readonly string[], serviceRanges: readonly string
   const parts = (set: string, ranges: readonly string[]) =>
     ranges.map((range) => element(ofIp(set, familyOf(range)), range));
   return [...parts(SETS.podRanges, podRanges), ...parts(SETS.serviceRanges, serviceRanges)];
+}
+
+/**
+ * Finds UDP connections that must be forgotten after a change of one service: a client that keeps its socket would stay with an
+ * endpoint that is gone.
+ */
+function staleConnections(before: readonly PortRules[], after: readonly PortRules[]): readonly StaleConnections[] {
+  const known = new Map(before.map((each) => [each.id, each]));
+  return after.flatMap((rules) => {
+    const { protocol, serving, id } = rules;
+    if (protocol !== 'udp' || serving.length === 0) return [];
+    const keep = serving.map(textOf);
+    const kept = new Set(keep);
+    const old = known.get(id);
+    // The first endpoint counts, too: packets that came before it may have been sent elsewhere.
+    const isAffected = !old || old.serving.length === 0 || old.serving.some((each) => !kept.has(textOf(each)));
+    return isAffected ? places(rules).map((place) => ({ protocol: 'udp' as const, ...place, keep })) : [];
+  });
+}
+
+function places({ clusterIP, port, external }: PortRules): readonly Pick<StaleConnections, 'address' | 'port'>[] {
+  const addresses = [clusterIP, ...(external ? [...external.addresses, ...external.loadBalancerAddresses] : [])];
+  const nodePort = external?.nodePort ? [{ address: undefined, port: external.nodePort }] : [];
+  return [...addresses.map((address) => ({ address, port })), ...nodePort];
+}
+
+function textOf({ address, port }: Destination): string {
+  return `${address} ${port}`;
 }

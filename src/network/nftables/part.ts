@@ -1,5 +1,8 @@
 /** Parts of a table besides its fixed part. Several services may add the same part. */
+
+import { createHash } from 'node:crypto';
 import type { SetDefinition } from '../kernel/kernel.ts';
+import type { Destination } from '../rules/rule-set.ts';
 
 export type Part = (
   | { readonly kind: 'element'; readonly set: string; readonly key: string; readonly value?: string }
@@ -33,3 +36,17 @@ export function contentOfPart(part: Part): string {
       return JSON.stringify(part.set);
   }
 }
+
+/** Returns a short name for a part of a table, derived from its subject. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
+/** Traffic to the cluster IP; to external addresses from this node and its pods; and from elsewhere, when it stays on this node. */
+type Role = 'internal' | 'inside' | 'outside';
+
+/** Sets up the distribution of connections over endpoints. */
+export type Balance = (
+  role: Role,
+  endpoints: readonly Destination[],
+) => { readonly chain: string; readonly parts: readonly Part[] };

@@ -9,8 +9,7 @@ import { range as checkedRange, portNumber } from '../kernel/values.ts';
 import type { Allowance, AllowedPort, Isolation, NamedPort, PolicySet } from '../policy/policy-set.ts';
 import { familyOf, type IpFamily } from '../rules/addresses.ts';
 import { ip, ofIp, SETS } from './layout.ts';
-import type { Part } from './part.ts';
-import { shortHash } from './short-hash.ts';
+import { type Part, shortHash } from './part.ts';
 
 const FAMILIES = [4, 6] as const;
 

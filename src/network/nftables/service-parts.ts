@@ -1,12 +1,9 @@
 /** Parts that one port of a service adds to the table. */
-import { range as checkedRange } from '../kernel/values.ts';
+import { address as checkedAddress, range as checkedRange, portNumber } from '../kernel/values.ts';
 import { familyOf, type IpFamily } from '../rules/addresses.ts';
-import type { Choice, ExternalTraffic, PortRules } from '../rules/rule-set.ts';
-import { stickyBalance } from './affinity-parts.ts';
-import type { Balance } from './balance.ts';
+import type { Choice, Destination, ExternalTraffic, PortRules } from '../rules/rule-set.ts';
 import { ip, MASQUERADE, ofIp, REJECT_CHAIN, SETS } from './layout.ts';
-import type { Part } from './part.ts';
-import { shortHash } from './short-hash.ts';
+import { type Balance, type Part, shortHash } from './part.ts';
 
 export function portParts(rules: PortRules): readonly Part[] {
   const { family, protocol, clusterIP, port, internal, external } = rules;
@@ -132,4 +129,48 @@ function verdict({ otherwise }: Choice): string {
 
 export function element(set: string, key: string, value?: string, isShared = false): Part {
   return { kind: 'element', set, key, ...(value === undefined ? {} : { value }), ...(isShared ? { isShared } : {}) };
+}
+
+/**
+ * The chains and sets of a port with session affinity: a set for each endpoint holds the clients that were sent there, and forgets
+ * those that did not come back in time. It goes with the endpoint.
+ */
+function stickyBalance({ id, family, protocol }: PortRules, timeoutSeconds: number): Balance {
+  const own = shortHash(id);
+  const saddr = `${ip(family)} saddr`;
+  const endpointParts = ({ address, port }: Destination) => {
+    const name = `${own}-${shortHash(`${address} ${port}`)}`;
+    const set = `clients-${name}-${timeoutSeconds}`;
+    const chain = `endpoint-${name}`;
+    const to = checkedAddress(address);
+    const target = `dnat ${ip(family)} to ${family === 6 ? `[${to}]` : to}:${portNumber(port)}`;
+    const parts: Part[] = [
+      {
+        kind: 'set',
+        set: {
+          name: set,
+          kind: 'set',
+          type: `type ipv${family}_addr`,
+          timeoutSeconds,
+          flags: ['dynamic', 'timeout'],
+        },
+      },
+      {
+        kind: 'chain',
+        name: chain,
+        rules: [`update @${set} { ${saddr} }`, `meta l4proto ${protocol} ${target}`],
+      },
+    ];
+    return { set, chain, parts };
+  };
+  return (role, endpoints) => {
+    const each = endpoints.map(endpointParts);
+    const name = `sticky-${role}-${own}`;
+    const numbered = each.map(({ chain }, index) => `${index} : goto ${chain}`).join(', ');
+    const rules = [
+      ...each.map(({ set, chain }) => `${saddr} @${set} goto ${chain}`),
+      `numgen random mod ${each.length} vmap { ${numbered} }`,
+    ];
+    return { chain: name, parts: [...each.flatMap(({ parts }) => parts), { kind: 'chain', name, rules } as const] };
+  };
 }

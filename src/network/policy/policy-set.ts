@@ -48,3 +48,8 @@ export interface Isolation {
 }
 
 export type PolicySet = readonly Isolation[];
+
+export interface PolicyApplier {
+  /** Resolves when new connections follow the policies, all of which are given. After it was rejected, it must be called again. */
+  isolate(policies: PolicySet): Promise<void>;
+}

@@ -30,7 +30,6 @@ interface Application {
 const RETRY_MS = 1_000;
 
 export class ApiFollower {
-  readonly #application: Application;
   readonly #stop = new AbortController();
   readonly #loop: ReconcileLoop;
   readonly #waiting: { readonly version: number; readonly resolve: () => void }[] = [];
@@ -42,9 +41,11 @@ export class ApiFollower {
   /** Informers that end with the follower. */
   readonly informers: InformerFactory;
 
-  constructor(options: ApiFollowerOptions, application: Application) {
+  constructor(
+    options: ApiFollowerOptions,
+    private readonly application: Application,
+  ) {
     const { clock, random, log } = options;
-    this.#application = application;
     this.#loop = new ReconcileLoop({
       clock,
       random,
@@ -73,7 +74,7 @@ export class ApiFollower {
   /** Something has changed. */
   changed(): void {
     this.#version++;
-    this.#loop.add(this.#application.subject);
+    this.#loop.add(this.application.subject);
   }
 
   /** Resolves when all changes until now are applied. Stays pending when it is stopped before. */
@@ -85,14 +86,14 @@ export class ApiFollower {
 
   /** Stops following the API. Applied rules stay. */
   async stop(): Promise<void> {
-    this.#stop.abort(new Error(`following ${this.#application.subject} stops`));
+    this.#stop.abort(new Error(`following ${this.application.subject} stops`));
     await this.#running;
     await this.informers.stopped();
   }
 
   async #apply(isRepeated: boolean): Promise<void> {
     const version = this.#version;
-    await this.#application.apply(isRepeated);
+    await this.application.apply(isRepeated);
     this.#applied = version;
     const done = this.#waiting.filter((each) => each.version <= version);
     this.#waiting.splice(0, this.#waiting.length, ...this.#waiting.filter((each) => each.version > version));

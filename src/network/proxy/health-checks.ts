@@ -17,11 +17,8 @@ export interface HealthChecksOptions {
 
 export class HealthChecks {
   readonly #open = new Map<string, Open>();
-  readonly #options: HealthChecksOptions;
 
-  constructor(options: HealthChecksOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: HealthChecksOptions) {}
 
   /** Opens, changes or closes the port of a service. */
   async set(service: string, check: HealthCheck | undefined): Promise<void> {
@@ -50,9 +47,9 @@ export class HealthChecks {
     });
     this.#open.set(service, { check, server });
     try {
-      await this.#options.listen(server, check.port);
+      await this.options.listen(server, check.port);
     } catch (error) {
-      this.#options.log.warn('the health check port of a service cannot be opened', {
+      this.options.log.warn('the health check port of a service cannot be opened', {
         service,
         port: check.port,
         error,

@@ -28,20 +28,17 @@ export interface WantedRules {
 }
 
 export class HostPorts {
-  readonly #options: HostPortsOptions;
   /** Ports that each service has. Once taken, a port stays with its service, even if a program listens on it later. */
   readonly #taken = new Map<string, ReadonlySet<string>>();
 
-  constructor(options: HostPortsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: HostPortsOptions) {}
 
   /**
    * Decides for some services. Reads the listeners of the node only when a service requests a port that it does not
    * have.
    */
   async decide(services: ReadonlyMap<string, WantedRules>): Promise<ReadonlyMap<string, HostPortDecision>> {
-    const { addresses } = this.#options;
+    const { addresses } = this.options;
     const wanted = [...services].map(([key, { service, rules }]) => ({
       key,
       rules,
@@ -49,7 +46,7 @@ export class HostPorts {
       ports: [...hostPortsOf(rules), ...balancedPorts(service, addresses)],
     }));
     const wantsMore = wanted.some(({ key, ports }) => ports.some((port) => !this.#has(key, port)));
-    const listeners = groupBy(wantsMore ? await this.#options.listeners() : [], nameOfHostPort);
+    const listeners = groupBy(wantsMore ? await this.options.listeners() : [], nameOfHostPort);
     const decisions = wanted.map(({ key, rules, ports }) => {
       const isOwnEndpoint = ownEndpoints(rules, addresses);
       const isTaken = (port: HostPort) =>

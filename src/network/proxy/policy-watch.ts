@@ -10,7 +10,7 @@ import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import { NetworkPolicy } from '../../kinds/groups/networking/network-policy.ts';
 import { LocalPods } from '../policy/local-pods.ts';
 import { addressesOf, wrongAddressOf } from '../policy/pod-addresses.ts';
-import type { PolicyApplier } from '../policy/policy-applier.ts';
+import type { PolicyApplier } from '../policy/policy-set.ts';
 import { policySetOf } from '../policy/policy-set-of.ts';
 import { ApiFollower, type ApiFollowerOptions } from './api-follower.ts';
 
@@ -23,7 +23,6 @@ export interface PolicyWatchOptions extends ApiFollowerOptions {
 }
 
 export class PolicyWatch {
-  readonly #options: PolicyWatchOptions;
   readonly #follower: ApiFollower;
   readonly #policies: Informer<NetworkPolicy>;
   readonly #pods: Informer<Pod>;
@@ -35,8 +34,7 @@ export class PolicyWatch {
   /** Resolves when the policies that existed at the start are known. Stays pending when it is stopped before. */
   readonly ready: Promise<void>;
 
-  constructor(options: PolicyWatchOptions) {
-    this.#options = options;
+  constructor(private readonly options: PolicyWatchOptions) {
     this.#turns = new TurnBudget(options.clock);
     this.#follower = new ApiFollower(options, { subject: 'network policies', apply: () => this.#apply() });
     const { informers, signal } = this.#follower;
@@ -80,7 +78,7 @@ export class PolicyWatch {
 
   /** Adds running pods. Without an answer, the addresses are those that the API shows. */
   async #addRunning(): Promise<void> {
-    const { running, log } = this.#options;
+    const { running, log } = this.options;
     try {
       for (const [uid, addresses] of (await running?.()) ?? []) this.#local.add(uid, addresses);
     } catch (error) {
@@ -90,7 +88,7 @@ export class PolicyWatch {
 
   /** Reports an invalid address of one pod, which must not keep policies from the others. */
   #checkAddresses(pod: DeepReadonly<Pod>): void {
-    const wrong = pod.spec.nodeName === this.#options.node ? wrongAddressOf(pod) : undefined;
+    const wrong = pod.spec.nodeName === this.options.node ? wrongAddressOf(pod) : undefined;
     if (wrong === undefined) return;
     const message = `${JSON.stringify(wrong)} in the status is not an IP address: network policies ignore it`;
     this.#events.event(pod, 'Warning', 'InvalidPodIP', message);
@@ -109,7 +107,7 @@ export class PolicyWatch {
     const policies = this.#policies.lister.list();
     const pods = this.#local.among(this.#pods.lister.list());
     const namespaces = this.#namespaces.lister.list();
-    const { node, applier } = this.#options;
+    const { node, applier } = this.options;
     const turns = this.#turns;
     await applier.isolate(await inTurns(turns, policySetOf({ policies, pods, namespaces, node }, turns)));
   }

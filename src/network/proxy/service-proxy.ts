@@ -1,4 +1,5 @@
 /** Keeps the rules of a node up to date with the API. */
+
 import type { Server } from 'node:net';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { inTurns } from '../../base/event-loop/in-turns.ts';
@@ -14,8 +15,7 @@ import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { ServiceCIDR } from '../../kinds/groups/networking/service-cidr.ts';
 import { canonicalRange } from '../../kinds/shapes/meta/addresses/ip-range.ts';
 import type { NetworkPort } from '../kernel/ports/listening-sockets.ts';
-import type { RuleApplier } from '../rules/applier.ts';
-import { NO_RULES, type NodeFacts, type ServiceRules } from '../rules/rule-set.ts';
+import { NO_RULES, type NodeFacts, type RuleApplier, type ServiceRules } from '../rules/rule-set.ts';
 import { serviceRules } from '../rules/service-rules.ts';
 import { ApiFollower, type ApiFollowerOptions } from './api-follower.ts';
 import { HealthChecks } from './health-checks.ts';
@@ -58,7 +58,6 @@ function isOpenAt({ endpoints }: Slice, address: string): boolean {
 }
 
 export class ServiceProxy {
-  readonly #options: ServiceProxyOptions;
   readonly #follower: ApiFollower;
   readonly #services: Informer<Service>;
   readonly #slices: Informer<EndpointSlice>;
@@ -79,8 +78,7 @@ export class ServiceProxy {
   /** Resolves when all services that existed at the start are served. Stays pending when it is stopped before. */
   readonly applied: Promise<void>;
 
-  constructor(options: ServiceProxyOptions) {
-    this.#options = options;
+  constructor(private readonly options: ServiceProxyOptions) {
     this.#turns = new TurnBudget(options.clock);
     this.#follower = new ApiFollower(options, {
       subject: 'the rules of services',
@@ -113,7 +111,7 @@ export class ServiceProxy {
     await this.#slices.until(isDrained, signal);
     await this.#follower.applied();
     // The last connections were just sent, and wait to be accepted.
-    await sleep(this.#options.clock, SETTLE_MS, signal);
+    await sleep(this.options.clock, SETTLE_MS, signal);
   }
 
   /** Stops following the API. Applied rules stay, and the applier remains open. */
@@ -131,7 +129,7 @@ export class ServiceProxy {
     const { object } = change;
     const before = change.type === 'update' ? change.old.spec.podCIDRs : [];
     if ((object.spec.podCIDRs ?? []).join() !== (before ?? []).join()) this.#rangesChanged();
-    if (object.metadata.name === this.#options.node) this.#zoneChanged(object.metadata.labels?.[ZONE]);
+    if (object.metadata.name === this.options.node) this.#zoneChanged(object.metadata.labels?.[ZONE]);
   }
 
   /** Handles changed ranges of the cluster, on which only external IPs depend. */
@@ -149,7 +147,7 @@ export class ServiceProxy {
   }
 
   async #apply(isRepeated: boolean): Promise<void> {
-    const { applier } = this.#options;
+    const { applier } = this.options;
     const keys = this.#isEverythingDirty || isRepeated ? this.#allKeys() : this.#dirty;
     this.#dirty = new Set();
     this.#isEverythingDirty = false;
@@ -183,13 +181,13 @@ export class ServiceProxy {
     if (ports.length > 0) this.#rejected.set(key, ports);
     else this.#rejected.delete(key);
     if (!isNew || !service || ports.length === 0) return;
-    const message = `Something else listens on ${ports.join(', ')} of node ${this.#options.node}: the service is not reached there`;
+    const message = `Something else listens on ${ports.join(', ')} of node ${this.options.node}: the service is not reached there`;
     this.#events.event(service, 'Warning', 'PortInUse', message);
   }
 
   /** Reports the ports in use when the Node shows others. Rules stay in effect even when they cannot be reported. */
   async #reportRejected(): Promise<void> {
-    const { node, log, reportPortsInUse } = this.#options;
+    const { node, log, reportPortsInUse } = this.options;
     const ports = [...new Set([...this.#rejected.values()].flat())].sort();
     const known = this.#nodes.lister.get(node);
     if (!known || portsInUse(known).join() === ports.join()) return;
@@ -199,7 +197,7 @@ export class ServiceProxy {
   }
 
   #rulesOf(key: string): ServiceRules | Promise<ServiceRules> {
-    const { node, addresses } = this.#options;
+    const { node, addresses } = this.options;
     const service = this.#serviceOf(key);
     if (!service) return NO_RULES;
     const reservedRanges = service.spec.externalIPs?.length ? this.#clusterRanges() : [];

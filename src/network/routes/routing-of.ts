@@ -2,8 +2,6 @@
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Node as NodeObject } from '../../kinds/groups/core/node/node.ts';
 import type { Link, Route, Routing, TunnelPeer } from '../kernel/routing/router.ts';
-import { addressPart, type Ipv4Range, ipv4Range, isIpv4, overlaps } from './ipv4-range.ts';
-import type { RouteMode } from './route-mode.ts';
 
 type Node = DeepReadonly<NodeObject>;
 
@@ -119,3 +117,52 @@ function isOnLink({ addresses }: Link, address: string): boolean {
 function byName(a: Node, b: Node): number {
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
 }
+
+/** Ranges of IPv4 addresses, and whether they overlap. */
+
+interface Ipv4Range {
+  /** The canonical form, with the bits of the host cleared: `10.0.0.0/8`. */
+  readonly text: string;
+  /** The first address. */
+  readonly base: string;
+  /** Length of the prefix. */
+  readonly length: number;
+}
+
+const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
+const ADDRESS = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);
+
+const isIpv4 = (text: string) => ADDRESS.test(text);
+
+const addressPart = (text: string) => text.split('/')[0] ?? '';
+
+/** Reads `10.1.2.3/8`; undefined when it is no range of IPv4 addresses. */
+function ipv4Range(text: string): Ipv4Range | undefined {
+  const [address = '', prefix = '', rest] = text.split('/');
+  const length = Number(prefix);
+  if (!isIpv4(address) || !/^\d{1,2}$/.test(prefix) || length > 32 || rest !== undefined) return undefined;
+  const base = addressOf(Math.floor(numberOf(address) / sizeOf(length)) * sizeOf(length));
+  return { text: `${base}/${length}`, base, length };
+}
+
+function overlaps(a: Ipv4Range, b: Ipv4Range): boolean {
+  const [first, other] = [numberOf(a.base), numberOf(b.base)];
+  return first < other + sizeOf(b.length) && other < first + sizeOf(a.length);
+}
+
+const sizeOf = (length: number) => 2 ** (32 - length);
+
+function numberOf(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+}
+
+function addressOf(value: number): string {
+  return [24, 16, 8, 0].map((bits) => Math.floor(value / 2 ** bits) % 256).join('.');
+}
+
+/**
+ * Transport of packets to other machines: over a shared link, wrapped in VXLAN, whichever of the two fits, or not at
+ * all.
+ */
+export const ROUTE_MODES = ['auto', 'direct', 'vxlan', 'none'] as const;
+export type RouteMode = (typeof ROUTE_MODES)[number];

@@ -73,7 +73,7 @@ export interface ServiceRules {
 }
 
 /** The rules of all services, by `namespace/name`. */
-export type RuleSet = ReadonlyMap<string, ServiceRules>;
+type RuleSet = ReadonlyMap<string, ServiceRules>;
 
 /** Input of the rules besides the API's services. */
 export interface NodeFacts {
@@ -86,3 +86,21 @@ export interface NodeFacts {
 }
 
 export const NO_RULES: ServiceRules = { ports: [], healthCheck: undefined, unsupported: [], reservedAddresses: [] };
+
+export interface RuleChange {
+  /** Services whose rules may have changed, with all their rules; a deleted service has none. */
+  readonly services: RuleSet;
+  /** The ranges of cluster IPs. */
+  readonly serviceRanges: readonly string[];
+}
+
+/** The first change has all services. Calls do not overlap. */
+export interface RuleApplier {
+  /**
+   * Resolves when new connections follow the rules; open ones continue. After a rejection, the next call also applies
+   * the changes of the failed one.
+   */
+  apply(change: RuleChange): Promise<void>;
+  /** Removes everything. */
+  close(): Promise<void>;
+}

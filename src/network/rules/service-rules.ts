@@ -5,8 +5,7 @@ import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
 import type { Service as ServiceObject } from '../../kinds/groups/core/service/service.ts';
 import { isInRange } from '../../kinds/shapes/meta/addresses/ip-range.ts';
 import { canonicalAddress, familyOf, type IpFamily, ofFamily, rangesOfFamily } from './addresses.ts';
-import { chooseEndpoints, isUsable } from './choose-endpoints.ts';
-import { type Endpoint, type EndpointSlice, SlicePorts } from './endpoints.ts';
+import { chooseEndpoints, type Endpoint, type EndpointSlice, isUsable, SlicePorts } from './endpoints.ts';
 import {
   type Choice,
   type Destination,

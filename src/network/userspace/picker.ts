@@ -14,15 +14,13 @@ interface Remembered {
 }
 
 export class Picker {
-  readonly #clock: Clock;
-  readonly #random: Random;
   /** Clients in the order of their last connections. */
   readonly #clients = new Map<string, Remembered>();
 
-  constructor(clock: Clock, random: Random) {
-    this.#clock = clock;
-    this.#random = random;
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly random: Random,
+  ) {}
 
   /**
    * Chooses an endpoint, or undefined when all have failed. A client with affinity is remembered at once, not when it is
@@ -31,16 +29,16 @@ export class Picker {
   pick({ endpoints, affinity }: Front, client: string, failed: readonly Destination[] = []): Destination | undefined {
     const left = failed.length === 0 ? endpoints : endpoints.filter((endpoint) => !failed.includes(endpoint));
     if (left.length === 0) return undefined;
-    if (!affinity) return left[this.#random.int(left.length)];
+    if (!affinity) return left[this.random.int(left.length)];
     const key = `${affinity.key} ${client}`;
-    const endpoint = this.#known(key, left) ?? (left[this.#random.int(left.length)] as Destination);
-    this.#remember(key, { endpoint: textOf(endpoint), until: this.#clock.now() + affinity.seconds * 1_000 });
+    const endpoint = this.#known(key, left) ?? (left[this.random.int(left.length)] as Destination);
+    this.#remember(key, { endpoint: textOf(endpoint), until: this.clock.now() + affinity.seconds * 1_000 });
     return endpoint;
   }
 
   #known(key: string, endpoints: readonly Destination[]): Destination | undefined {
     const known = this.#clients.get(key);
-    if (!known || known.until < this.#clock.now()) return undefined;
+    if (!known || known.until < this.clock.now()) return undefined;
     return endpoints.find((endpoint) => textOf(endpoint) === known.endpoint);
   }
 

@@ -42,7 +42,6 @@ async function openSocket(on: ListenOn): Promise<Socket> {
 class UdpFront implements Listening {
   readonly port: number;
   readonly handle: Socket;
-  readonly #options: UdpFrontOptions;
   readonly #flows = new Map<string, Flow>();
   readonly #sources = perFront(({ allowedSources }) => new SourceFilter(allowedSources));
   readonly #endpoints = perFront(({ endpoints }) => new Set(endpoints.map(textOf)));
@@ -50,10 +49,12 @@ class UdpFront implements Listening {
   #isClosed = false;
   #onLastFlow: () => void = () => undefined;
 
-  constructor(socket: Socket, options: UdpFrontOptions) {
+  constructor(
+    socket: Socket,
+    private readonly options: UdpFrontOptions,
+  ) {
     this.handle = socket;
     this.port = socket.address().port;
-    this.#options = options;
     this.#reply = (data, { port, address }) => socket.send(data, port, address);
     socket.on('error', () => undefined);
     socket.on('message', (data, { address, port }) => this.#forward(data, address, port));
@@ -68,7 +69,7 @@ class UdpFront implements Listening {
   async release(send: SendDatagram): Promise<void> {
     this.#reply = send;
     await this.#stopReading();
-    if (!this.#options.front()) return this.close();
+    if (!this.options.front()) return this.close();
     if (this.#flows.size === 0) return;
     await new Promise<void>((resolve) => {
       this.#onLastFlow = resolve;
@@ -83,13 +84,13 @@ class UdpFront implements Listening {
   }
 
   #forward(data: Buffer, address: string, port: number): void {
-    const front = this.#options.front();
+    const front = this.options.front();
     if (!front || !this.#sources(front).allows(address)) return;
     const client = `${address} ${port}`;
     const flow = this.#flowOf(client) ?? this.#start(client, address, port);
     if (!flow) return;
     flow.timer.cancel();
-    flow.timer = this.#options.clock.timer(IDLE_MS, () => this.#end(client));
+    flow.timer = this.options.clock.timer(IDLE_MS, () => this.#end(client));
     flow.socket.send(data, flow.endpoint.port, flow.endpoint.address);
   }
 
@@ -102,13 +103,13 @@ class UdpFront implements Listening {
   }
 
   #isCurrent(endpoint: Destination): boolean {
-    const front = this.#options.front();
+    const front = this.options.front();
     return front !== undefined && this.#endpoints(front).has(textOf(endpoint));
   }
 
   #start(client: string, address: string, port: number): Flow | undefined {
-    const { clock, picker } = this.#options;
-    const front = this.#options.front();
+    const { clock, picker } = this.options;
+    const front = this.options.front();
     if (this.#flows.size >= MAX_FLOWS || !front) return undefined;
     const endpoint = picker.pick(front, address);
     if (!endpoint) return undefined;

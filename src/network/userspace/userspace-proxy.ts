@@ -4,11 +4,9 @@ import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Listening } from '../../base/sockets/listening.ts';
 import type { Clock } from '../../base/time/clock.ts';
-import type { RuleApplier, RuleChange } from '../rules/applier.ts';
-import { FrontServer } from './front-server.ts';
-import { FrontTable } from './front-table.ts';
+import type { RuleApplier, RuleChange } from '../rules/rule-set.ts';
+import { FrontServer, FrontTable, reportNotListening } from './front-server.ts';
 import { type Front, frontsOf } from './fronts.ts';
-import { reportNotListening } from './not-listening.ts';
 
 export interface UserspaceProxyOptions {
   readonly clock: Clock;
@@ -17,13 +15,11 @@ export interface UserspaceProxyOptions {
 }
 
 export class UserspaceProxy implements RuleApplier {
-  readonly #options: UserspaceProxyOptions;
   readonly #table = new FrontTable();
   readonly #server: FrontServer;
   readonly #open = new Map<string, Listening>();
 
-  constructor(options: UserspaceProxyOptions) {
-    this.#options = options;
+  constructor(private readonly options: UserspaceProxyOptions) {
     this.#server = new FrontServer(options);
     this.#server.use(this.#table);
   }
@@ -55,7 +51,7 @@ export class UserspaceProxy implements RuleApplier {
     try {
       this.#open.set(key, await this.#server.listen(protocol, key, { address, port }));
     } catch (error) {
-      reportNotListening(this.#options.log, front, error);
+      reportNotListening(this.options.log, front, error);
     }
   }
 }

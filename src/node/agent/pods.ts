@@ -50,7 +50,6 @@ interface Followed {
 const EVICTION_GRACE_SECONDS = 1;
 
 export class AgentPods {
-  readonly #options: AgentPodsOptions;
   readonly #view: RuntimeView;
   /** Followed pods by UID. */
   readonly #followed = new Map<string, Followed>();
@@ -63,8 +62,7 @@ export class AgentPods {
   #isTakenOver = false;
   #isFollowing = false;
 
-  constructor(options: AgentPodsOptions) {
-    this.#options = options;
+  constructor(private readonly options: AgentPodsOptions) {
     const { runtime, clock } = options.context;
     this.#view = new RuntimeView({ runtime, onChange: (uids) => this.#wake(uids) });
     this.#mirrors = new MirrorPods({ ...options, clock });
@@ -106,7 +104,7 @@ export class AgentPods {
   /** Ends a pod because the node runs out of something, or because the pod uses more than it may. */
   evict(pod: SeenPod, message: string, isDisruption: boolean): void {
     const reason = 'Evicted';
-    this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
+    this.options.recorder.event(eventSubject(pod, undefined), 'Warning', reason, message);
     this.#followed.get(uidOf(pod))?.worker.fail({
       reason,
       message,
@@ -128,7 +126,7 @@ export class AgentPods {
 
   /** Follows the pods of the API. What runs must have been taken over, and static pods must have been set. */
   async follow(pods: Informer<Pod>): Promise<void> {
-    const { signal, log } = this.#options;
+    const { signal, log } = this.options;
     if (this.#isFollowing) return;
     this.#isFollowing = true;
     this.#status.start();
@@ -137,7 +135,7 @@ export class AgentPods {
     await unlessAborted(pods.synced, signal);
     this.#mirrors.connect();
     for (const uid of this.#view.uids()) this.#endOrphan(uid);
-    const { volumes, clock } = this.#options.context;
+    const { volumes, clock } = this.options.context;
     await releaseLeftovers({ volumes, clock, log, signal, isFollowed: (uid) => this.#followed.has(uid) });
   }
 
@@ -145,7 +143,7 @@ export class AgentPods {
   refresh(): void {
     if (!this.#isTakenOver) return;
     this.#view.refresh().catch((error: unknown) => {
-      if (!this.#options.signal.aborted) this.#options.log.warn('cannot list what runs', { error: String(error) });
+      if (!this.options.signal.aborted) this.options.log.warn('cannot list what runs', { error: String(error) });
     });
   }
 
@@ -204,13 +202,13 @@ export class AgentPods {
   }
 
   #start(uid: string, pod: SeenPod): Followed {
-    const { context, log, recorder } = this.#options;
+    const { context, log, recorder } = this.options;
     const worker = new PodWorker(pod, {
       context,
       log,
       counters: this.counters,
       view: this.#view,
-      records: this.#options.recordsOf(),
+      records: this.options.recordsOf(),
       emit: (about, { type, reason, message, container }) =>
         recorder.event(eventSubject(about, container), type, reason, message),
       admit: (each) => this.#admit(each),
@@ -227,9 +225,9 @@ export class AgentPods {
     const admitting = this.#admitting.then(async () => {
       const rejection = await this.#rejectionOf(pod);
       const warn = (why: string, text: string) =>
-        this.#options.recorder.event(eventSubject(pod, undefined), 'Warning', why, text);
+        this.options.recorder.event(eventSubject(pod, undefined), 'Warning', why, text);
       if (!rejection) {
-        const ignored = this.#options.context.runtime.ignoredRequests?.(pod) ?? [];
+        const ignored = this.options.context.runtime.ignoredRequests?.(pod) ?? [];
         if (ignored.length > 0) warn('PodFeatureIgnored', ignored.join('; '));
         return undefined;
       }
@@ -245,7 +243,7 @@ export class AgentPods {
   #admitResize(pod: SeenPod): Promise<Rejection | undefined> {
     if (isStatic(pod)) return Promise.resolve(STATIC_RESIZE);
     const admitting = this.#admitting.then(async () => {
-      const decision = await this.#options.admission(pod, this.running(), false);
+      const decision = await this.options.admission(pod, this.running(), false);
       if (decision.type === 'admitted') return undefined;
       return decision.type === 'rejected' ? decision : decision.lacking;
     });
@@ -259,7 +257,7 @@ export class AgentPods {
   }
 
   async #rejectionOf(pod: SeenPod): Promise<Rejection | undefined> {
-    const { context, admission } = this.#options;
+    const { context, admission } = this.options;
     const unsupported = context.runtime.rejection(pod);
     if (unsupported) return { reason: 'PodFeatureUnsupported', message: unsupported };
     const decision = await admission(pod, this.running(), true);
@@ -277,7 +275,7 @@ export class AgentPods {
   /** Ends a pod to make room for a critical one. */
   #preempt(victim: SeenPod): void {
     const { reason, message } = PREEMPTED;
-    this.#options.recorder.event(eventSubject(victim, undefined), 'Warning', reason, message);
+    this.options.recorder.event(eventSubject(victim, undefined), 'Warning', reason, message);
     this.#followed.get(uidOf(victim))?.worker.fail(PREEMPTED);
   }
 

@@ -22,14 +22,11 @@ export interface RuntimeViewOptions {
 }
 
 export class RuntimeView {
-  readonly #options: RuntimeViewOptions;
   #listing: Listing = new Map();
   #current: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  constructor(options: RuntimeViewOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: RuntimeViewOptions) {}
 
   /** The records of a pod, as of the last list. */
   of(uid: string): PodRecords {
@@ -59,7 +56,7 @@ export class RuntimeView {
   }
 
   async #list(): Promise<void> {
-    const { runtime, onChange } = this.#options;
+    const { runtime, onChange } = this.options;
     const [sandboxes, containers] = await Promise.all([runtime.sandboxes(), runtime.containers()]);
     const before = this.#listing;
     this.#listing = byPod(sandboxes, containers);

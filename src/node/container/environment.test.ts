@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { seenContainer, seenPod } from '../../../test/support/node/seen-pod.ts';
 import { environmentOf } from './environment.ts';
-import type { Found, Inputs, ServiceAddress } from './inputs.ts';
-import { referencesOf } from './references.ts';
+import { type Found, type Inputs, referencesOf, type ServiceAddress } from './inputs.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const found = (object: { data: Record<string, string> }): Found<{ data: Record<string, string> }> => ({

@@ -1,4 +1,5 @@
 /** Objects that a pod refers to, as plain values. */
+import type { SeenContainer } from '../pod/container-run.ts';
 
 /** A ConfigMap or Secret that was looked for. */
 export type Found<T> =
@@ -48,4 +49,34 @@ export function fileKey(volumeName: string, path: string): string {
 /** Why a container cannot be made from its spec. The waiting reason is `CreateContainerConfigError`. */
 export class ContainerConfigError extends Error {
   override readonly name = 'ContainerConfigError';
+}
+
+interface References {
+  /** Names in the pod's namespace. */
+  readonly configMaps: readonly string[];
+  readonly secrets: readonly string[];
+  /** Files in volumes of the pod (`fileKeyRef`). */
+  readonly files: readonly { readonly volumeName: string; readonly path: string }[];
+}
+
+/** Objects to read before a container can be made: exactly what its environment refers to. */
+export function referencesOf({ env = [], envFrom = [] }: Pick<SeenContainer, 'env' | 'envFrom'>): References {
+  const configMaps = new Set<string>();
+  const secrets = new Set<string>();
+  const files = new Map<string, { volumeName: string; path: string }>();
+  for (const { configMapRef, secretRef } of envFrom) {
+    if (configMapRef) configMaps.add(configMapRef.name ?? '');
+    if (secretRef) secrets.add(secretRef.name ?? '');
+  }
+  for (const { value, valueFrom } of env) {
+    if (value || !valueFrom) continue;
+    const { configMapKeyRef, secretKeyRef, fileKeyRef } = valueFrom;
+    if (configMapKeyRef) configMaps.add(configMapKeyRef.name ?? '');
+    if (secretKeyRef) secrets.add(secretKeyRef.name ?? '');
+    if (fileKeyRef) {
+      const { volumeName, path } = fileKeyRef;
+      files.set(`${volumeName}/${path}`, { volumeName, path });
+    }
+  }
+  return { configMaps: [...configMaps], secrets: [...secrets], files: [...files.values()] };
 }

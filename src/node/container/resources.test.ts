@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { seenContainer, seenPod } from '../../../test/support/node/seen-pod.ts';
-import { oomScoreAdjustment } from './oom-score.ts';
-import { containerResources, overheadResources, podCgroupResources, sandboxResources } from './resources.ts';
+import {
+  containerResources,
+  oomScoreAdjustment,
+  overheadResources,
+  podCgroupResources,
+  sandboxResources,
+} from './resources.ts';
 
 const GI = 1024 ** 3;
 const machine = { memoryBytes: 10 * GI, cgroupVersion: 1, hugePageSizes: [] } as const;

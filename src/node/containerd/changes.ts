@@ -6,9 +6,14 @@
 
 import type { Logger } from '../../base/log.ts';
 import type { Clock, Timer } from '../../base/time/clock.ts';
+import type { Method } from '../../protocols/grpc/call.ts';
+import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
+import type { Decoded } from '../../protocols/protobuf/message.ts';
 import type { RuntimeError } from '../runtime/errors.ts';
 import type { Connection } from './calls/connection.ts';
-import { followEvents } from './events.ts';
+import { runtimeError } from './calls/errors.ts';
+import { containerdApi, cri } from './calls/methods.ts';
+import { type EventEnvelope, TaskExit } from './messages/containerd.ts';
 
 /** States of running sandboxes and containers, by id. */
 export type Snapshot = ReadonlyMap<string, { readonly state: string; readonly sandboxId: string }>;
@@ -31,7 +36,6 @@ const LOOKS_AFTER_EVENT_MS: readonly number[] = [5, 30, 80, 200];
 const RECONNECT_MS = 1000;
 
 export class Changes {
-  readonly #options: ChangesOptions;
   readonly #listeners = new Set<Listener>();
   #before: Snapshot | undefined;
   #timer: Timer | undefined;
@@ -44,9 +48,7 @@ export class Changes {
   #retry: Timer | undefined;
   #isClosed = false;
 
-  constructor(options: ChangesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ChangesOptions) {}
 
   on(listener: Listener): () => void {
     this.#listeners.add(listener);
@@ -61,7 +63,7 @@ export class Changes {
   hint(): void {
     if (this.#listeners.size === 0) return;
     for (const timer of this.#looks) timer.cancel();
-    this.#looks = LOOKS_AFTER_EVENT_MS.map((delay) => this.#options.clock.timer(delay, () => this.#look()));
+    this.#looks = LOOKS_AFTER_EVENT_MS.map((delay) => this.options.clock.timer(delay, () => this.#look()));
   }
 
   close(): void {
@@ -92,7 +94,7 @@ export class Changes {
     this.#isStale = false;
     this.#looking = this.#compare()
       .catch((error: RuntimeError) => {
-        this.#options.log.debug('the runtime could not be listed', { error: error.message });
+        this.options.log.debug('the runtime could not be listed', { error: error.message });
       })
       .finally(() => {
         this.#looking = undefined;
@@ -106,11 +108,11 @@ export class Changes {
     this.#timer?.cancel();
     if (this.#before?.size === 0) return;
     const delay = this.#hasEvents ? RELIST_WITH_EVENTS_MS : RELIST_MS;
-    this.#timer = this.#options.clock.timer(delay, () => this.#look());
+    this.#timer = this.options.clock.timer(delay, () => this.#look());
   }
 
   async #compare(): Promise<void> {
-    const now = await this.#options.observe();
+    const now = await this.options.observe();
     const before = this.#before;
     this.#before = now;
     if (!before) {
@@ -129,7 +131,7 @@ export class Changes {
   }
 
   #subscribe(): void {
-    const { connection, clock, log } = this.#options;
+    const { connection, clock, log } = this.options;
     this.#subscription = new AbortController();
     const { signal } = this.#subscription;
     const started = () => {
@@ -147,4 +149,62 @@ export class Changes {
         if (end === 'ended') this.#retry = clock.timer(RECONNECT_MS, () => this.#subscribe());
       });
   }
+}
+
+interface EventFollower {
+  readonly signal: AbortSignal;
+  /** Called when the runtime has events, before the first one. */
+  started(): void;
+  event(): void;
+}
+
+const TOPICS = ['/tasks/start', '/tasks/exit', '/tasks/oom'].map((topic) => `topic=="${topic}"`);
+
+/**
+ * Follows the events of a runtime: those of CRI (containerd 1.7 and newer), or else those of containerd itself.
+ * Resolves when they have ended, or when the runtime has neither. Rejects with RuntimeError when the runtime cannot be
+ * reached.
+ */
+async function followEvents(connection: Connection, follower: EventFollower): Promise<'ended' | 'unsupported'> {
+  const end = await follow(connection, cri.events, {}, follower, () => true);
+  if (end !== 'unsupported') return end;
+  return follow(connection, containerdApi.events, { filters: TOPICS }, follower, isOfContainer);
+}
+
+/** Commands that are run in a container end with the same event, under another id. */
+function isOfContainer({ topic, event }: Decoded<typeof EventEnvelope>): boolean {
+  if (topic !== '/tasks/exit' || !event) return true;
+  const { containerId, id } = TaskExit.decode(event.value);
+  return containerId === id;
+}
+
+async function follow<In, Out>(
+  connection: Connection,
+  method: Method<In, Out>,
+  request: In,
+  { signal, started, event }: EventFollower,
+  matters: (message: Out) => boolean,
+): Promise<'ended' | 'unsupported'> {
+  let settle: (error: GrpcError | undefined) => void;
+  const end = new Promise<GrpcError | undefined>((resolve) => {
+    settle = resolve;
+  });
+  const stream = await connection.follow(method, request, {
+    message: (message) => {
+      started();
+      if (matters(message)) event();
+    },
+    ended: (error) => settle(error),
+  });
+  const cancel = () => {
+    stream.cancel();
+    settle(undefined);
+  };
+  if (signal.aborted) cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  const error = await end;
+  signal.removeEventListener('abort', cancel);
+  if (error?.code === GrpcStatus.UNIMPLEMENTED) return 'unsupported';
+  if (error) throw runtimeError(error);
+  return 'ended';
 }

@@ -18,24 +18,20 @@ interface ImagesOptions {
 const PULL_TIMEOUT_MS = 24 * 60 * 60_000;
 
 export class CriImages implements Images {
-  readonly #options: ImagesOptions;
-
-  constructor(options: ImagesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ImagesOptions) {}
 
   async list(): Promise<readonly Image[]> {
-    const { images } = await this.#options.connection.call(cri.listImages, {});
-    return images.map((image) => seenImage(image, this.#options.pauseImage));
+    const { images } = await this.options.connection.call(cri.listImages, {});
+    return images.map((image) => seenImage(image, this.options.pauseImage));
   }
 
   async find(reference: string): Promise<Image | undefined> {
-    const { image } = await this.#options.connection.call(cri.imageStatus, { image: { image: reference } });
-    return image && seenImage(image, this.#options.pauseImage);
+    const { image } = await this.options.connection.call(cri.imageStatus, { image: { image: reference } });
+    return image && seenImage(image, this.options.pauseImage);
   }
 
   async pull(reference: string, credentials: RegistryCredentials | undefined): Promise<string> {
-    const { connection } = this.#options;
+    const { connection } = this.options;
     const request = { image: { image: reference }, auth: credentials };
     const { imageRef } = await connection.call(cri.pullImage, request, PULL_TIMEOUT_MS).catch((error: RuntimeError) => {
       throw pullError(error);
@@ -48,16 +44,16 @@ export class CriImages implements Images {
    * time: it may then look for an image that it has just removed, and fail. Another attempt removes the rest.
    */
   async remove(id: string): Promise<void> {
-    const remove = () => this.#options.connection.call(cri.removeImage, { image: { image: id } });
+    const remove = () => this.options.connection.call(cri.removeImage, { image: { image: id } });
     await remove().catch(remove);
   }
 
   async load(archive: string): Promise<readonly string[]> {
-    return this.#options.load(archive);
+    return this.options.load(archive);
   }
 
   async usage(): Promise<{ bytes: number; directory: string }> {
-    const { images } = await this.#options.connection.call(cri.imageUsage, {});
+    const { images } = await this.options.connection.call(cri.imageUsage, {});
     const bytes = images.reduce((sum, { usedBytes = 0 }) => sum + usedBytes, 0);
     return { bytes, directory: images[0]?.directory?.path ?? '' };
   }

@@ -33,3 +33,9 @@ export interface EndpointNode {
   /** For `/metrics/resource`. Undefined until the node has come up. */
   resourceMetrics(): Promise<string | undefined>;
 }
+
+/** Reports whether an address is one of the node or its pods, as the runtime says. No other is dialled for the server. */
+export function isAddressOf(node: Pick<EndpointNode, 'addresses' | 'pods'>, address: string): boolean {
+  if (node.addresses.includes(address)) return true;
+  return [...node.pods()].some(({ state }) => state?.sandboxes.some(({ addresses }) => addresses.includes(address)));
+}

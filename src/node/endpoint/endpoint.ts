@@ -51,7 +51,6 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 export class Endpoint {
-  readonly #options: EndpointOptions;
   readonly #access: Access;
   readonly #health = { asked: 0 };
   readonly #streams: PodStreams;
@@ -61,8 +60,7 @@ export class Endpoint {
   readonly #trusted = new WeakSet<object>();
   readonly #connections = new Set<Duplex>();
 
-  constructor(options: EndpointOptions) {
-    this.#options = options;
+  constructor(private readonly options: EndpointOptions) {
     const { client, clock, node } = options;
     this.#access = accessOf({ client, clock, node: node.name });
     this.#streams = new PodStreams(node);
@@ -91,7 +89,7 @@ export class Endpoint {
     this.#tls.on('connection', (socket) => this.#follow(socket));
     this.#tls.on('tlsClientError', (error, socket) => {
       socket.destroy();
-      this.#options.log.debug('a connection to the endpoint failed', { error: error.message });
+      this.options.log.debug('a connection to the endpoint failed', { error: error.message });
     });
     for (let port = DEFAULT_PORT; ; port++) {
       try {
@@ -153,7 +151,7 @@ export class Endpoint {
     route: EndpointRoute,
     { method, query, signal }: { method: string; query: URLSearchParams; signal: AbortSignal },
   ): Promise<void> {
-    const { node, clock, config, logDirectory } = this.#options;
+    const { node, clock, config, logDirectory } = this.options;
     if (route.type === 'run') {
       if (method !== 'POST') throw notAllowed();
       const output = await runCommand(route.target, query.get('cmd') ?? '', { node, streams: this.#streams });
@@ -181,7 +179,7 @@ export class Endpoint {
     try {
       if (request.method === 'CONNECT') {
         await this.#authorize(request, '');
-        await serveConnect(exchange, request.url ?? '', this.#options.node);
+        await serveConnect(exchange, request.url ?? '', this.options.node);
         return;
       }
       const { path, query } = targetOf(request);
@@ -195,7 +193,7 @@ export class Endpoint {
   }
 
   async #switch(exchange: UpgradeExchange, route: EndpointRoute, query: URLSearchParams): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const streams = this.#streams;
     switch (route.type) {
       case 'exec':
@@ -214,7 +212,7 @@ export class Endpoint {
 
   #fail(response: ServerResponse, error: unknown): void {
     const { code, message } = errorText(error);
-    if (code >= 500) this.#options.log.debug('a request to the endpoint failed', { error: message });
+    if (code >= 500) this.options.log.debug('a request to the endpoint failed', { error: message });
     if (response.headersSent) {
       response.destroy();
       return;

@@ -21,11 +21,7 @@ export interface ContainerName extends PodName {
 }
 
 export class PodStreams {
-  readonly #node: EndpointNode;
-
-  constructor(node: EndpointNode) {
-    this.#node = node;
-  }
+  constructor(private readonly node: EndpointNode) {}
 
   logs(request: ContainerLogRequest): Promise<AsyncIterable<Buffer>> {
     return containerLog(this.#runtime(), request);
@@ -52,16 +48,16 @@ export class PodStreams {
 
   /** Throws a NotFound when the agent has no such pod. */
   find({ namespace, pod, uid }: PodName): ServedPod {
-    const found = this.#node.find(namespace, pod);
+    const found = this.node.find(namespace, pod);
     if (!found || (uid !== undefined && found.pod.metadata.uid !== uid)) {
-      throw new ApiError('NotFound', `pod "${pod}" is not known to node "${this.#node.name}"`);
+      throw new ApiError('NotFound', `pod "${pod}" is not known to node "${this.node.name}"`);
     }
     return found;
   }
 
   #stateOf(target: PodName) {
     const { state } = this.find(target);
-    if (!state) throw new ApiError('NotFound', `pod "${target.pod}" is not known to node "${this.#node.name}"`);
+    if (!state) throw new ApiError('NotFound', `pod "${target.pod}" is not known to node "${this.node.name}"`);
     return state;
   }
 
@@ -74,7 +70,7 @@ export class PodStreams {
   }
 
   #runtime(): Runtime {
-    const { runtime, name } = this.#node;
+    const { runtime, name } = this.node;
     if (!runtime) throw new ApiError('ServiceUnavailable', `the runtime of node "${name}" is starting`);
     return runtime;
   }

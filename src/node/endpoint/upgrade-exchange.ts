@@ -7,13 +7,15 @@ import { isApiError } from '../../api/errors.ts';
 export class UpgradeExchange {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  readonly #socket: Duplex;
   #isAnswered = false;
 
-  constructor({ method = '', headers }: IncomingMessage, socket: Duplex, head: Buffer) {
+  constructor(
+    { method = '', headers }: IncomingMessage,
+    private readonly socket: Duplex,
+    head: Buffer,
+  ) {
     this.method = method;
     this.headers = headers;
-    this.#socket = socket;
     socket.on('error', () => socket.destroy());
     if (head.length > 0) socket.unshift(head);
   }
@@ -23,19 +25,19 @@ export class UpgradeExchange {
     this.#isAnswered = true;
     const head = this.method === 'CONNECT' ? '200 Connection Established' : '101 Switching Protocols';
     const lines = headers.map((each, index) => (index % 2 === 0 ? `${each}: ` : `${each}\r\n`)).join('');
-    this.#socket.write(`HTTP/1.1 ${head}\r\n${lines}\r\n`);
-    return this.#socket;
+    this.socket.write(`HTTP/1.1 ${head}\r\n${lines}\r\n`);
+    return this.socket;
   }
 
   /** Answers with an error, and closes the connection; one that was accepted is only closed. */
   reject(error: unknown): void {
     if (this.#isAnswered) {
-      this.#socket.destroy();
+      this.socket.destroy();
       return;
     }
     const { code, message } = errorText(error);
     const text = Buffer.from(message);
-    this.#socket.end(
+    this.socket.end(
       `HTTP/1.1 ${code} ${STATUS_CODES[code] ?? ''}\r\nContent-Type: text/plain; charset=utf-8\r\n` +
         `Content-Length: ${text.length}\r\nConnection: close\r\n\r\n${message}`,
     );

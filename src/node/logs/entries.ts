@@ -27,7 +27,6 @@ const MAX_TIME_BYTES = 64;
  * entry, however long lines are; what is not an entry is left out.
  */
 export class EntryReader {
-  readonly #filter: EntryFilter;
   /** The beginning of an entry whose head has not arrived as a whole. */
   #head: Buffer = NO_BYTES;
   /** Where in an entry the next byte is: in its head, in its text, or in something that is left out. */
@@ -39,9 +38,7 @@ export class EntryReader {
   #out: Buffer = NO_BYTES;
   #length = 0;
 
-  constructor(filter: EntryFilter) {
-    this.#filter = filter;
-  }
+  constructor(private readonly filter: EntryFilter) {}
 
   /** Takes over the memory of the chunk, and returns a part of it. */
   push(chunk: Buffer): Buffer {
@@ -51,7 +48,7 @@ export class EntryReader {
       this.#head = NO_BYTES;
     }
     // Text never becomes longer without times, so it can move forward in place: that takes half as long as copying it.
-    this.#out = this.#filter.timestamps ? Buffer.allocUnsafe(bytes.length) : bytes;
+    this.#out = this.filter.timestamps ? Buffer.allocUnsafe(bytes.length) : bytes;
     this.#length = 0;
     let at = 0;
     while (at < bytes.length) {
@@ -85,7 +82,7 @@ export class EntryReader {
     const tagEnd = nextSpace(bytes, second + 1, end);
     if (second === end || tagEnd === second + 1) return undefined;
     if (tagEnd === bytes.length) return undefined;
-    const { timestamps, since, stream: wanted } = this.#filter;
+    const { timestamps, since, stream: wanted } = this.filter;
     if (wanted && bytes.toString('latin1', first + 1, second) !== wanted) return -1;
     const time = since !== undefined || timestamps ? bytes.toString('latin1', at, first) : '';
     if (since !== undefined && !(Date.parse(time) >= since)) return -1;

@@ -58,21 +58,19 @@ const INTERVAL_MS = 10_000;
 const IMAGE_INTERVAL_MS = 5 * 60_000;
 
 export class Housekeeping {
-  readonly #options: HousekeepingOptions;
   readonly #startedAt: number;
   #samples: Samples = NO_SAMPLES;
   #histories: ImageHistories = new Map();
   #imagesAt: number;
 
-  constructor(options: HousekeepingOptions) {
-    this.#options = options;
+  constructor(private readonly options: HousekeepingOptions) {
     this.#startedAt = options.clock.now();
     this.#imagesAt = this.#startedAt;
   }
 
   /** Resolves when the signal is aborted. */
   async run(): Promise<void> {
-    const { clock, log, signal } = this.#options;
+    const { clock, log, signal } = this.options;
     while (!signal.aborted) {
       await this.step().catch((error: unknown) => {
         if (!signal.aborted) log.warn('cannot look after the machine', { error: String(error) });
@@ -83,7 +81,7 @@ export class Housekeeping {
 
   /** One round. */
   async step(): Promise<void> {
-    const { machine, runtime, clock, rotateLogs } = this.#options;
+    const { machine, runtime, clock, rotateLogs } = this.options;
     await rotateLogs();
     const [observation, usage, ofPods = []] = await Promise.all([
       machine.observe(),
@@ -111,7 +109,7 @@ export class Housekeeping {
 
   /** For `/stats/summary`. Undefined until one round was made. */
   async summary(bootedAt: number): Promise<object | undefined> {
-    const { nodeName, runtime, driverStatsOf } = this.#options;
+    const { nodeName, runtime, driverStatsOf } = this.options;
     const [pods, images] = await Promise.all([this.#stats(), runtime.images.usage()]);
     const written = await this.#written(pods);
     const writtenBy = (uid: string) => written.get(uid);
@@ -125,7 +123,7 @@ export class Housekeeping {
 
   /** Returns drivers' statistics of the volumes of claims that pods use, each claim once. */
   async claimStats(): Promise<readonly ClaimStats[]> {
-    const { pods, driverStatsOf } = this.#options;
+    const { pods, driverStatsOf } = this.options;
     if (!driverStatsOf) return [];
     const found = new Map<string, ClaimStats>();
     for (const { metadata } of pods()) {
@@ -138,23 +136,23 @@ export class Housekeeping {
   }
 
   async #stats(): Promise<readonly PodStats[]> {
-    const { runtime } = this.#options;
+    const { runtime } = this.options;
     const [sandboxes, containers] = await Promise.all([runtime.sandboxes(), runtime.containers()]);
     return runningPods(sandboxes, containers, this.#samples);
   }
 
   /** Measures what pods have written, by UID. */
   async #written(pods: readonly PodName[]): Promise<ReadonlyMap<string, PodUsage>> {
-    return new Map(await Promise.all(pods.map(async (pod) => [pod.uid, await this.#options.writtenBy(pod)] as const)));
+    return new Map(await Promise.all(pods.map(async (pod) => [pod.uid, await this.options.writtenBy(pod)] as const)));
   }
 
   #hasLimitedStorage(): boolean {
-    return this.#options.pods().some(isLimited);
+    return this.options.pods().some(isLimited);
   }
 
   /** Pods above their own limits, and one pod when the machine runs out of something. */
   async #evict({ crossed, left }: MachineObservation): Promise<void> {
-    const { pods: podsOfNode, evict, warn } = this.#options;
+    const { pods: podsOfNode, evict, warn } = this.options;
     const pods = podsOfNode();
     const stats = new Map((await this.#stats()).map((each) => [each.uid, each]));
     const measured = crossed.length > 0 ? pods : pods.filter(isLimited);
@@ -180,7 +178,7 @@ export class Housekeeping {
 
   /** Returns how many were removed. */
   async #removeImages({ usage }: MachineObservation): Promise<number> {
-    const { runtime, clock, warn, log } = this.#options;
+    const { runtime, clock, warn, log } = this.options;
     const now = clock.now();
     this.#imagesAt = now;
     const [images, containers] = await Promise.all([runtime.images.list(), runtime.containers()]);

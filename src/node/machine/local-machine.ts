@@ -28,20 +28,17 @@ export interface MachineObservation {
 }
 
 export class LocalMachine {
-  readonly #options: LocalMachineOptions;
   #lastPressed: LastPressed = {};
 
-  constructor(options: LocalMachineOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: LocalMachineOptions) {}
 
   describe(): Promise<MachineDescription> {
-    return describeMachine(this.#options.host, this.#options.describe);
+    return describeMachine(this.options.host, this.options.describe);
   }
 
   /** Looks at what is left; the pressures follow from it. */
   async observe(): Promise<MachineObservation> {
-    const { host, clock, directories, thresholds = DEFAULT_THRESHOLDS } = this.#options;
+    const { host, clock, directories, thresholds = DEFAULT_THRESHOLDS } = this.options;
     const usage = await observeMachine(host, directories, clock.now());
     const left = observationsOf(usage);
     const found = crossed(thresholds, left);
@@ -51,6 +48,6 @@ export class LocalMachine {
 
   /** As of the last observation. */
   pressures(): readonly Pressure[] {
-    return pressuresOf(this.#lastPressed, this.#options.clock.now());
+    return pressuresOf(this.#lastPressed, this.options.clock.now());
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ContainerRun, Role } from './container-run.ts';
-import { containerStatus } from './container-status.ts';
+import { containerStatus } from './pod-status.ts';
 
 const running = (role: Role, ready: boolean) => {
   const run: ContainerRun = {

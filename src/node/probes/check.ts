@@ -1,15 +1,15 @@
 /** Performs one check of a container. */
+import { joinHost, socketFailure } from '../../base/sockets/dial/dial-error.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { SeenContainer } from '../pod/container-run.ts';
 import type { Containers } from '../runtime/runtime.ts';
-import { destinationOf, type ProbedPod } from './dialing.ts';
+import { type Destination, destinationOf, type ProbedPod } from './dialing.ts';
 import { checkExec } from './exec.ts';
 import { checkGrpc } from './grpc.ts';
 import { checkHttp, type HttpTarget } from './http.ts';
-import type { ProbeOutcome } from './outcome.ts';
+import { failure, type ProbeOutcome, SUCCESS } from './outcome.ts';
 import { portOf } from './port.ts';
 import { type ProbeTiming, timeoutOf } from './schedule.ts';
-import { checkTcp } from './tcp.ts';
 
 export type Probe = NonNullable<Extract<SeenContainer, { readonly livenessProbe?: unknown }>['livenessProbe']>;
 
@@ -62,4 +62,26 @@ export function httpTarget(
   // The path may have a query.
   const full = new URL(path.startsWith('/') ? path : `/${path}`, url);
   return { url: full, headers: httpHeaders, userAgent, guard, allowance };
+}
+
+interface TcpTarget extends Destination {
+  readonly port: number;
+}
+
+/** Connects to a TCP port. */
+export async function checkTcp(target: TcpTarget, timeoutMs: number, clock: Clock): Promise<ProbeOutcome> {
+  const { host, port, guard, allowance } = target;
+  const limit = new AbortController();
+  const timer = clock.timer(timeoutMs, () => limit.abort());
+  try {
+    const socket = await guard.connect({ host, port, signal: limit.signal }, allowance);
+    socket.on('error', () => undefined);
+    socket.destroy();
+    return SUCCESS;
+  } catch (error) {
+    if (limit.signal.aborted) return failure(`dial tcp ${joinHost(host, port)}: i/o timeout`);
+    return failure(socketFailure(error as Error, host, port));
+  } finally {
+    timer.cancel();
+  }
 }

@@ -45,13 +45,11 @@ interface Running {
 }
 
 export class ContainerProbes {
-  readonly #options: ContainerProbesOptions;
   readonly #probes = new Map<ProbeType, Running>();
   #isStopped = false;
   #isEnding = false;
 
-  constructor(options: ContainerProbesOptions) {
-    this.#options = options;
+  constructor(private readonly options: ContainerProbesOptions) {
     const { startup: ofStart, others } = probesOf(options.container);
     const startup = options.reported?.started ? undefined : ofStart;
     if (startup) this.#add('Startup', startup);
@@ -68,7 +66,7 @@ export class ContainerProbes {
     const started = resultOf('Startup');
     return {
       started,
-      ready: started === true ? (resultOf('Readiness') ?? this.#options.reported?.ready) === true : false,
+      ready: started === true ? (resultOf('Readiness') ?? this.options.reported?.ready) === true : false,
       // A failed startup probe ends the container as a failed liveness probe does.
       live: started === false ? false : resultOf('Liveness') !== false,
     };
@@ -115,21 +113,21 @@ export class ContainerProbes {
   }
 
   #first(probe: Probe): ProbeProgress {
-    const { clock, startedAt, reported } = this.#options;
+    const { clock, startedAt, reported } = this.options;
     return firstProbe(probe, { startedAt, now: clock.now(), wasReady: reported?.ready === true });
   }
 
   #arm(type: ProbeType): void {
     const running = this.#probes.get(type);
     if (!running || this.#isOver(type)) return;
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const { dueAt } = running.progress;
     if (dueAt === undefined) return;
     running.timer = clock.timer(dueAt - clock.now(), () => void this.#run(running));
   }
 
   async #run(running: Running): Promise<void> {
-    const { clock, onChange } = this.#options;
+    const { clock, onChange } = this.options;
     const { type, probe } = running;
     const outcome = await this.#attempt(probe);
     if (this.#isOver(type)) return;
@@ -150,13 +148,13 @@ export class ContainerProbes {
 
   async #attempt(probe: Probe): Promise<ProbeOutcome> {
     for (let attempts = 1; ; attempts++) {
-      const outcome = await check(probe, this.#options);
+      const outcome = await check(probe, this.options);
       if (outcome.type !== 'error' || attempts >= MAX_ATTEMPTS || this.#isStopped) return outcome;
     }
   }
 
   #report(type: ProbeType, outcome: ProbeOutcome): void {
-    const { onEvent } = this.#options;
+    const { onEvent } = this.options;
     switch (outcome.type) {
       case 'success':
         return;

@@ -2,12 +2,11 @@
 import { sleep } from '../../base/time/clock.ts';
 import type { SeenContainer } from '../pod/container-run.ts';
 import { checkCommand } from '../runtime/zero-bytes.ts';
-import { type CheckTarget, httpTarget } from './check.ts';
+import { type CheckTarget, checkTcp, httpTarget } from './check.ts';
 import { destinationOf } from './dialing.ts';
 import { MAX_OUTPUT_BYTES } from './exec.ts';
 import { request, requestFailure } from './http.ts';
 import { portOf } from './port.ts';
-import { checkTcp } from './tcp.ts';
 
 type Lifecycle = NonNullable<Extract<SeenContainer, { readonly lifecycle?: unknown }>['lifecycle']>;
 export type Hook = NonNullable<Lifecycle['postStart']>;

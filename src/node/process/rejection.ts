@@ -1,12 +1,12 @@
 /** Why the process runtime cannot run a pod on this machine, and what it does not honour of one that it runs: nothing is ignored silently. */
+
 import { isIPv4 } from 'node:net';
 import { isHostImage } from '../../kinds/shapes/container/host-image.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import { wrongHostAddress } from '../pod/host-addresses.ts';
 import { HOST_IMAGE_REFUSED } from './host-image.ts';
 import { unknownCapability } from './oci/capabilities.ts';
-import { IGNORED, REJECTED, unlimited } from './plain-rules.ts';
-import { containersOf, each, type PodRule, security } from './pod-rule.ts';
+import { containersOf, each, IGNORED, type PodRule, REJECTED, security, unlimited } from './plain-rules.ts';
 import { whyHostUsers } from './user-namespace-of.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 

@@ -1,6 +1,6 @@
 /** Which pods have a user namespace of their own: all that can. */
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
-import type { UserNamespaceMode } from '../runtime/user-namespace.ts';
+import type { UserNamespaceMode } from '../runtime/runtime.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 
 type Volume = NonNullable<SeenPod['spec']['volumes']>[number];

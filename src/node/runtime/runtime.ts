@@ -1,4 +1,5 @@
 /** Contract between the node agent and a container runtime. Times are milliseconds since the epoch. */
+
 import type { Duplex } from 'node:stream';
 import type { ProcessStreams, TerminalSize } from '../../base/programs/process-streams.ts';
 import type { PodNetwork } from '../../kinds/groups/core/node/pod-network.ts';
@@ -6,7 +7,6 @@ import type { SeenPod } from '../pod/container-run.ts';
 import type { ContainerConfig, ContainerResources } from './container-config.ts';
 import type { SandboxConfig } from './sandbox-config.ts';
 import type { InterfaceUsage, Throttling } from './usage.ts';
-import type { UserNamespaceMode } from './user-namespace.ts';
 
 export interface Runtime extends Containers {
   /** The value of `containerRuntimeVersion` in the node's status, for example `containerd://1.6.20`. */
@@ -199,3 +199,9 @@ export interface ContainerUsage {
   /** Traffic of a sandbox with a network of its own. */
   readonly network?: readonly InterfaceUsage[];
 }
+
+/**
+ * How a pod's ids differ from those of the node. `none`: not at all. `mapped-mounts`: the runtime maps them on every mount, so that
+ * files have the same ids on disk as in the pod. `mapped-owners`: it cannot, so that files belong to the node's ids on disk.
+ */
+export type UserNamespaceMode = 'none' | 'mapped-mounts' | 'mapped-owners';

@@ -6,7 +6,7 @@ import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { IdMapping } from '../runtime/container-config.ts';
-import type { UserNamespaceMode } from '../runtime/user-namespace.ts';
+import type { UserNamespaceMode } from '../runtime/runtime.ts';
 import type { VolumesApi } from './api.ts';
 import { containerMounts } from './container-mounts.ts';
 import type { CsiSource } from './csi/describe-volume.ts';
@@ -93,16 +93,14 @@ const mappedWhereAsked = ({ spec }: SeenPod): UserNamespaceMode =>
   spec.hostUsers === false ? 'mapped-mounts' : 'none';
 
 class NodeVolumes implements Volumes {
-  readonly #host: VolumeHost;
-  readonly #userNamespaceOf: (pod: SeenPod) => UserNamespaceMode;
   /** Serializes work on the volumes of each pod. */
   readonly #turns = new SerialByKey();
   readonly #prepared = new Map<string, PreparedVolumes>();
 
-  constructor(host: VolumeHost, userNamespaceOf: (pod: SeenPod) => UserNamespaceMode) {
-    this.#host = host;
-    this.#userNamespaceOf = userNamespaceOf;
-  }
+  constructor(
+    private readonly host: VolumeHost,
+    private readonly userNamespaceOf: (pod: SeenPod) => UserNamespaceMode,
+  ) {}
 
   prepare(pod: SeenPod): Promise<PreparedVolumes> {
     return this.#turns.run(uidOf(pod), () => this.#prepare(pod));
@@ -111,7 +109,7 @@ class NodeVolumes implements Volumes {
   mounts(pod: SeenPod, container: SeenContainer, request: MountRequest): Promise<ContainerMounts> {
     return this.#turns.run(uidOf(pod), async () => {
       const prepared = await this.#preparedVolumes(pod);
-      const { layout, mounter } = this.#host;
+      const { layout, mounter } = this.host;
       const ids = await this.#hostIds(pod);
       // Mounts are not mapped again when the owners of files are the node's.
       const asked = ids ? { ...request, idMappings: undefined } : request;
@@ -132,35 +130,35 @@ class NodeVolumes implements Volumes {
   }
 
   terminationMessageFile(podUid: string, container: string, attempt: number): string {
-    return this.#host.layout.terminationMessage(podUid, container, attempt);
+    return this.host.layout.terminationMessage(podUid, container, attempt);
   }
 
   async idMappings(pod: SeenPod): Promise<readonly IdMapping[] | undefined> {
-    if (this.#userNamespaceOf(pod) === 'none') return undefined;
-    return this.#turns.run(ALL_PODS, () => userNamespaceOf(this.#host.layout, uidOf(pod)));
+    if (this.userNamespaceOf(pod) === 'none') return undefined;
+    return this.#turns.run(ALL_PODS, () => userNamespaceOf(this.host.layout, uidOf(pod)));
   }
 
   release(podUid: string): Promise<void> {
     return this.#turns.run(podUid, async () => {
       this.#prepared.delete(podUid);
-      this.#host.tokens.forget(podUid);
-      await releasePod(podUid, this.#host);
+      this.host.tokens.forget(podUid);
+      await releasePod(podUid, this.host);
     });
   }
 
   async leftovers(): Promise<readonly string[]> {
-    const { pods, memory } = this.#host.layout;
+    const { pods, memory } = this.host.layout;
     return [...new Set([...(await namesIn(pods)), ...(await namesIn(memory))])];
   }
 
   close(): Promise<void> {
-    return this.#host.memory.close();
+    return this.host.memory.close();
   }
 
   refresh(pod: SeenPod): Promise<RefreshResult> {
     return this.#turns.run(uidOf(pod), async () => {
       let nextAt: number | undefined;
-      const common = { pod, uid: uidOf(pod), host: this.#host, ids: await this.#hostIds(pod) };
+      const common = { pod, uid: uidOf(pod), host: this.host, ids: await this.#hostIds(pod) };
       for (const volume of (pod.spec.volumes ?? []).filter(isFileVolume)) {
         const renewAt = await refreshFileVolume({ ...common, volume }).catch((error) => {
           throw setUpFailure(volume.name, error);
@@ -179,21 +177,21 @@ class NodeVolumes implements Volumes {
   }
 
   followDrivers(signal: AbortSignal): Promise<void> {
-    return this.#host.csi.follow(signal);
+    return this.host.csi.follow(signal);
   }
 
   usage(podUid: string): Promise<PodUsage> {
-    return podUsage(this.#host.layout, podUid);
+    return podUsage(this.host.layout, podUid);
   }
 
   driverStats(podUid: string): Promise<readonly DriverVolumeStats[]> {
-    return csiStats(this.#host, podUid);
+    return csiStats(this.host, podUid);
   }
 
   /** Returns the pod's prepared volumes that a CSI driver has published. */
   #csiVolumes(pod: SeenPod): readonly PodVolume[] {
     const prepared = this.#prepared.get(uidOf(pod));
-    const published = `${csiDirectory(this.#host.layout, uidOf(pod))}/`;
+    const published = `${csiDirectory(this.host.layout, uidOf(pod))}/`;
     return (pod.spec.volumes ?? []).filter(({ name }) => {
       const volume = prepared?.get(name);
       return volume?.type === 'directory' && volume.path.startsWith(published);
@@ -202,7 +200,7 @@ class NodeVolumes implements Volumes {
 
   /** Returns the owner ids of the pod's files on disk; undefined: they are the ids that the pod sees. */
   async #hostIds(pod: SeenPod): Promise<HostIds | undefined> {
-    if (this.#userNamespaceOf(pod) !== 'mapped-owners') return undefined;
+    if (this.userNamespaceOf(pod) !== 'mapped-owners') return undefined;
     const [range] = (await this.idMappings(pod)) ?? [];
     return range && { uidBase: range.hostId, gidBase: range.hostId, length: range.length };
   }
@@ -216,7 +214,7 @@ class NodeVolumes implements Volumes {
     const ids = await this.#hostIds(pod);
     const prepared = new Map<string, PreparedVolume>();
     for (const volume of pod.spec.volumes ?? []) {
-      prepared.set(volume.name, await prepareVolume({ pod, uid, volume, host: this.#host, ids }));
+      prepared.set(volume.name, await prepareVolume({ pod, uid, volume, host: this.host, ids }));
     }
     this.#prepared.set(uid, prepared);
     return prepared;

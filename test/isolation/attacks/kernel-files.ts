@@ -1,9 +1,10 @@
 /** Writes to /proc and /sys, what is masked there, and mounts that would undo the masks. */
+
 import { readFileSync } from 'node:fs';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { MASKED_PATHS } from '../../../src/node/container/security/proc-paths.ts';
+import { MASKED_PATHS } from '../../../src/node/container/security/security.ts';
 import { allFailed, attack, attempt, type Lab, privileged, promised, scratchOfNode, tryToRun, volume } from '../lab.ts';
 
 /** Opening them changes nothing. */

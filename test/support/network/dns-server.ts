@@ -1,8 +1,8 @@
 import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { systemClock } from '../../../src/base/time/clock.ts';
-import type { DnsCounters } from '../../../src/network/dns/server/counters.ts';
 import { DnsServer } from '../../../src/network/dns/server/dns-server.ts';
+import type { DnsCounters } from '../../../src/network/dns/server/metrics.ts';
 import { DnsNames, type DnsSettings } from '../../../src/network/dns/server/names.ts';
 
 export interface TestDnsServer {

@@ -41,9 +41,6 @@ const byService = ({ metadata }: DeepReadonly<EndpointSlice>) => {
 };
 
 export class ZoneFeed {
-  readonly #informers: Pick<InformerFactory, 'of'>;
-  readonly #domain: string;
-  readonly #report: ZoneReport;
   /** Sources whose records may have changed. */
   readonly #dirty = new Set<string>();
   readonly #stops: (() => void)[] = [];
@@ -53,11 +50,11 @@ export class ZoneFeed {
   #isSynced = false;
   readonly #flushSoon = soon(() => this.#flush());
 
-  constructor(informers: Pick<InformerFactory, 'of'>, domain: string, report: ZoneReport) {
-    this.#informers = informers;
-    this.#domain = domain;
-    this.#report = report;
-  }
+  constructor(
+    private readonly informers: Pick<InformerFactory, 'of'>,
+    private readonly domain: string,
+    private readonly report: ZoneReport,
+  ) {}
 
   /**
    * Resolves when all objects are known, and starts to report them. Changes of one turn of the event loop are reported
@@ -65,11 +62,11 @@ export class ZoneFeed {
    */
   async start(): Promise<void> {
     const [services, slices, pods] = [
-      this.#informers.of(Service),
-      this.#informers.of(EndpointSlice),
-      this.#informers.of(Pod),
+      this.informers.of(Service),
+      this.informers.of(EndpointSlice),
+      this.informers.of(Pod),
     ];
-    const [configuration, nodes] = [this.#informers.of(ConfigMap, DNS_CONFIGURATION), this.#informers.of(Node)];
+    const [configuration, nodes] = [this.informers.of(ConfigMap, DNS_CONFIGURATION), this.informers.of(Node)];
     this.#stops.push(
       services.onChange(({ object: { metadata } }) => this.#changed(`service/${metadata.namespace}/${metadata.name}`)),
       slices.onChange((change) => {
@@ -101,14 +98,14 @@ export class ZoneFeed {
     this.#federations = next;
     this.#locate();
     this.#changed(FEDERATION_SOURCE);
-    for (const { metadata } of this.#informers.of(Service).lister.list()) {
+    for (const { metadata } of this.informers.of(Service).lister.list()) {
       this.#changed(`service/${metadata.namespace}/${metadata.name}`);
     }
   }
 
   #locate(): void {
     if (this.#federations.length === 0 || !this.#isSynced) return;
-    const place = placeOf(this.#informers.of(Node).lister.list());
+    const place = placeOf(this.informers.of(Node).lister.list());
     if (place === this.#place) return;
     this.#place = place;
     this.#changed(FEDERATION_SOURCE);
@@ -118,10 +115,10 @@ export class ZoneFeed {
   repeat(): void {
     if (!this.#isSynced) return;
     this.#dirty.add(FEDERATION_SOURCE);
-    for (const { metadata } of this.#informers.of(Service).lister.list()) {
+    for (const { metadata } of this.informers.of(Service).lister.list()) {
       this.#dirty.add(`service/${metadata.namespace}/${metadata.name}`);
     }
-    for (const { metadata } of this.#informers.of(Pod).lister.list()) {
+    for (const { metadata } of this.informers.of(Pod).lister.list()) {
       this.#dirty.add(`pod/${metadata.namespace}/${metadata.name}`);
     }
     this.#flush();
@@ -143,25 +140,25 @@ export class ZoneFeed {
       this.#dirty.delete(source);
       changes.push({ source, records: this.#recordsOf(source) });
     }
-    this.#report(changes, this.#dirty.size === 0);
+    this.report(changes, this.#dirty.size === 0);
     if (this.#dirty.size > 0) this.#flushSoon();
   }
 
   #recordsOf(source: string): ZoneChange['records'] {
-    if (source === FEDERATION_SOURCE) return federationRecords(this.#federations, this.#place, this.#domain);
+    if (source === FEDERATION_SOURCE) return federationRecords(this.#federations, this.#place, this.domain);
     const [kind, namespace = '', name = ''] = source.split('/');
     if (kind === 'pod') {
-      const pod = this.#informers.of(Pod).lister.get(name, namespace);
-      return pod ? podRecords(pod, this.#domain) : [];
+      const pod = this.informers.of(Pod).lister.get(name, namespace);
+      return pod ? podRecords(pod, this.domain) : [];
     }
-    const service = this.#informers.of(Service).lister.get(name, namespace);
+    const service = this.informers.of(Service).lister.get(name, namespace);
     if (!service) return [];
     const federations = this.#federations;
     const needsSlices = service.spec.clusterIP === 'None' || federations.length > 0;
-    const slices = needsSlices ? this.#informers.of(EndpointSlice).lister.by(byService, `${namespace}/${name}`) : [];
-    const records = serviceRecords(service, slices, this.#domain);
+    const slices = needsSlices ? this.informers.of(EndpointSlice).lister.by(byService, `${namespace}/${name}`) : [];
+    const records = serviceRecords(service, slices, this.domain);
     if (federations.length === 0) return records;
-    return [...records, ...localRecords(service, records, { federations, slices, clusterDomain: this.#domain })];
+    return [...records, ...localRecords(service, records, { federations, slices, clusterDomain: this.domain })];
   }
 }
 

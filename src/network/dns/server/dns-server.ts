@@ -3,8 +3,7 @@
 import type { Logger } from '../../../base/log.ts';
 import type { Listening, ListenOn } from '../../../base/sockets/listening.ts';
 import type { Clock } from '../../../base/time/clock.ts';
-import { DnsCounters } from './counters.ts';
-import { listenMetrics } from './metrics.ts';
+import { DnsCounters, listenMetrics } from './metrics.ts';
 import type { DnsNames } from './names.ts';
 import { Resolver } from './resolver.ts';
 import { listenTcp } from './tcp.ts';
@@ -17,40 +16,39 @@ export interface DnsTools {
 
 export class DnsServer {
   readonly counters = new DnsCounters();
-  readonly #tools: DnsTools;
   readonly #resolver: Resolver;
-  #names: DnsNames;
 
-  constructor(names: DnsNames, tools: DnsTools) {
-    this.#names = names;
-    this.#tools = tools;
+  constructor(
+    private names: DnsNames,
+    private readonly tools: DnsTools,
+  ) {
     this.#resolver = new Resolver({
-      authority: () => this.#names.authority,
-      isOwnName: (name) => this.#names.isOwnName(name),
+      authority: () => this.names.authority,
+      isOwnName: (name) => this.names.isOwnName(name),
       forwarder: {
-        lookup: (lookup) => this.#names.forwarder.lookup(lookup),
-        remembered: (lookup) => this.#names.forwarder.remembered(lookup),
+        lookup: (lookup) => this.names.forwarder.lookup(lookup),
+        remembered: (lookup) => this.names.forwarder.remembered(lookup),
       },
-      isAllowed: (client) => this.#names.isAllowed(client),
+      isAllowed: (client) => this.names.isAllowed(client),
       counters: this.counters,
     });
   }
 
   /** Answers by other names from the next query on. */
   use(names: DnsNames): void {
-    this.#names = names;
+    this.names = names;
   }
 
   /** Rejects when the port cannot be used. */
   listen(protocol: 'udp' | 'tcp' | 'metrics', on: ListenOn): Promise<Listening> {
-    const options = { ...this.#tools, on, resolver: this.#resolver };
+    const options = { ...this.tools, on, resolver: this.#resolver };
     switch (protocol) {
       case 'udp':
         return listenUdp(options);
       case 'tcp':
         return listenTcp(options);
       case 'metrics':
-        return listenMetrics({ on, counters: this.counters, isAllowed: (client) => this.#names.isAllowed(client) });
+        return listenMetrics({ on, counters: this.counters, isAllowed: (client) => this.names.isAllowed(client) });
     }
   }
 }

@@ -1,11 +1,11 @@
 /** The numbers of the DNS server for Prometheus, under the names that CoreDNS has for them, so that its dashboards can be used. */
+
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { head } from '../../../base/metrics/text.ts';
 import { type Listening, type ListenOn, stopAccepting } from '../../../base/sockets/listening.ts';
 import { ResponseCode } from '../../../protocols/dns-message/codes.ts';
-import type { DnsCounters } from './counters.ts';
 
 interface MetricsOptions {
   readonly on: ListenOn;
@@ -64,4 +64,27 @@ export async function listenMetrics({ on, counters, isAllowed }: MetricsOptions)
       await closed;
     },
   };
+}
+
+/** Numbers of queries and answers since the start. */
+export class DnsCounters {
+  queries = 0;
+  malformed = 0;
+  /** Answered from the zone. */
+  own = 0;
+  /** Queries answered with an earlier answer of an upstream server. */
+  remembered = 0;
+  forwarded = 0;
+  /** Dropped because a limit was reached. */
+  dropped = 0;
+  readonly #codes = new Map<number, number>();
+
+  count(code: number): void {
+    this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
+  }
+
+  /** Responses by their code. */
+  get codes(): ReadonlyMap<number, number> {
+    return this.#codes;
+  }
 }

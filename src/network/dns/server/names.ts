@@ -2,6 +2,7 @@
  * Names that a DNS server answers and the clients it answers to: the zone of a cluster, its clients, and the way to
  * other name servers.
  */
+
 import { BlockList, isIPv4 } from 'node:net';
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import type { Random } from '../../../base/random.ts';

@@ -7,7 +7,7 @@ import type { Lookup, LookupResult } from '../upstream/forwarder.ts';
 import { addressRange } from '../zone/address-ranges.ts';
 import { Authority } from '../zone/authority.ts';
 import { Zone } from '../zone/zone.ts';
-import { DnsCounters } from './counters.ts';
+import { DnsCounters } from './metrics.ts';
 import { Resolver } from './resolver.ts';
 
 const { NOERROR, FORMERR, SERVFAIL, NXDOMAIN, NOTIMP, REFUSED, BADVERS } = ResponseCode;

@@ -4,7 +4,7 @@ import { type Query, readQuery } from '../../../protocols/dns-message/message.ts
 import { type MessageParts, writeFormatError, writeMessage } from '../../../protocols/dns-message/write.ts';
 import type { Forwarder, Lookup, LookupResult } from '../upstream/forwarder.ts';
 import type { Authority, ZoneAnswer } from '../zone/authority.ts';
-import type { DnsCounters } from './counters.ts';
+import type { DnsCounters } from './metrics.ts';
 
 export interface ResolverOptions {
   /** Returns the authority; undefined until the zone is complete: queries for its names fail, and clients ask again. */
@@ -28,17 +28,14 @@ const MAX_UDP_BYTES = 1_232;
 const MAX_TCP_BYTES = 65_535;
 
 export class Resolver {
-  readonly #options: ResolverOptions;
   /** Counts answers of the zone, so that each starts with another of the records. */
   #turn = 0;
 
-  constructor(options: ResolverOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ResolverOptions) {}
 
   /** Answers a message; never throws or rejects. Messages that cannot be answered have no response. */
   respond(message: Buffer, client: string, transport: 'udp' | 'tcp'): Answer {
-    const { counters, isAllowed } = this.#options;
+    const { counters, isAllowed } = this.options;
     counters.queries++;
     // A response is never answered: two servers could keep each other busy.
     if (message.length < HEADER_BYTES || (message[2]! & 0x80) !== 0) {
@@ -70,7 +67,7 @@ export class Resolver {
     { client, maxBytes }: { readonly client: string; readonly maxBytes: number },
     write: (sections: Sections) => Buffer,
   ): Answer {
-    const { authority: current, isOwnName, counters } = this.#options;
+    const { authority: current, isOwnName, counters } = this.options;
     const authority = current();
     if (!authority && isOwnName(query.question.name)) return write(only(ResponseCode.SERVFAIL));
     const own = authority?.answer(query.question, { turn: this.#turn++, maxBytes });
@@ -80,13 +77,13 @@ export class Resolver {
       return write({ code, flags: Flag.AUTHORITATIVE, answers, authorities, additionals });
     }
     const lookup = lookupFor(query, client, own?.alias);
-    const known = this.#options.forwarder.remembered(lookup);
+    const known = this.options.forwarder.remembered(lookup);
     if (known) {
       counters.remembered++;
       return write(forwarded(query, known, own));
     }
     counters.forwarded++;
-    return this.#options.forwarder.lookup(lookup).then((result) => write(forwarded(query, result, own)));
+    return this.options.forwarder.lookup(lookup).then((result) => write(forwarded(query, result, own)));
   }
 
   #write(query: Query, sections: Sections, maxBytes: number): Buffer {
@@ -105,7 +102,7 @@ export class Resolver {
       additionals,
       edns: edns && { udpSize: MAX_UDP_BYTES, dnssecOk: edns.wantsDnssec },
     };
-    this.#options.counters.count(code);
+    this.options.counters.count(code);
     return writeMessage(parts, maxBytes);
   }
 }

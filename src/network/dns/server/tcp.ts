@@ -58,19 +58,17 @@ interface ConnectionOptions extends ListenTcpOptions {
 }
 
 class Connection {
-  readonly #socket: Socket;
-  readonly #client: string;
-  readonly #options: ConnectionOptions;
   readonly #frames = new MessageFrames();
   readonly #waiting: Buffer[] = [];
   #inProgress = 0;
   #isWaitingForTurn = false;
   #timer: Timer;
 
-  constructor(socket: Socket, client: string, options: ConnectionOptions) {
-    this.#socket = socket;
-    this.#client = client;
-    this.#options = options;
+  constructor(
+    private readonly socket: Socket,
+    private readonly client: string,
+    private readonly options: ConnectionOptions,
+  ) {
     this.#timer = this.#idleTimer();
     socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#timer.cancel());
@@ -82,26 +80,26 @@ class Connection {
   }
 
   #idleTimer(): Timer {
-    return this.#options.clock.timer(IDLE_TIMEOUT_MS, () => this.#socket.destroy());
+    return this.options.clock.timer(IDLE_TIMEOUT_MS, () => this.socket.destroy());
   }
 
   /** Takes waiting queries, as far as the limits and this turn of the event loop allow. */
   #proceed(): void {
     while (this.#waiting.length > 0 && this.#canTake()) {
-      if (this.#options.budget.isSpent()) {
+      if (this.options.budget.isSpent()) {
         this.#proceedLater();
         break;
       }
       this.#take(this.#waiting.shift()!);
     }
-    if (this.#waiting.length > 0) this.#socket.pause();
-    else this.#socket.resume();
+    if (this.#waiting.length > 0) this.socket.pause();
+    else this.socket.resume();
   }
 
   #proceedLater(): void {
     if (this.#isWaitingForTurn) return;
     this.#isWaitingForTurn = true;
-    void this.#options.budget.nextTurn().then(() => {
+    void this.options.budget.nextTurn().then(() => {
       this.#isWaitingForTurn = false;
       this.#proceed();
     });
@@ -109,9 +107,9 @@ class Connection {
 
   #canTake(): boolean {
     return (
-      !this.#socket.destroyed &&
+      !this.socket.destroyed &&
       this.#inProgress < MAX_QUERIES_IN_PROGRESS &&
-      this.#socket.writableLength < MAX_UNSENT_BYTES
+      this.socket.writableLength < MAX_UNSENT_BYTES
     );
   }
 
@@ -119,7 +117,7 @@ class Connection {
   #take(message: Buffer): void {
     this.#timer.cancel();
     this.#timer = this.#idleTimer();
-    const response = this.#options.resolver.respond(message, this.#client, 'tcp');
+    const response = this.options.resolver.respond(message, this.client, 'tcp');
     if (!(response instanceof Promise)) {
       this.#reply(response);
       return;
@@ -127,7 +125,7 @@ class Connection {
     this.#inProgress++;
     response
       .catch((error: unknown) => {
-        this.#options.log.error('a DNS query failed', { error });
+        this.options.log.error('a DNS query failed', { error });
         return undefined;
       })
       .then((bytes) => {
@@ -139,9 +137,9 @@ class Connection {
 
   /** Sends a response. A message that cannot be read ends the connection: the rest could be anything. */
   #reply(response: Buffer | undefined): void {
-    if (this.#socket.destroyed) return;
-    if (!response) this.#socket.destroy();
-    else if (response.length === HEADER_BYTES) this.#socket.end(framed(response));
-    else this.#socket.write(framed(response));
+    if (this.socket.destroyed) return;
+    if (!response) this.socket.destroy();
+    else if (response.length === HEADER_BYTES) this.socket.end(framed(response));
+    else this.socket.write(framed(response));
   }
 }

@@ -25,16 +25,13 @@ const MAX_NEGATIVE_SECONDS = 30;
 const RECORD_BYTES = 150;
 
 export class AnswerCache {
-  readonly #clock: Clock;
   readonly #entries = new BoundedMap<Entry>({
     maxBytes: MAX_BYTES,
     bytesOf: ({ answer: { answers, authorities, additionals } }) =>
       [answers, authorities, additionals].reduce((sum, records) => sum + bytesOf(records), RECORD_BYTES),
   });
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   get size(): number {
     return this.#entries.size;
@@ -44,7 +41,7 @@ export class AnswerCache {
   get(key: string): UpstreamAnswer | undefined {
     const entry = this.#entries.get(key);
     if (!entry) return undefined;
-    const age = this.#clock.now() - entry.storedAt;
+    const age = this.clock.now() - entry.storedAt;
     if (age >= entry.lifeMs || age < 0) {
       this.#entries.delete(key);
       return undefined;
@@ -64,7 +61,7 @@ export class AnswerCache {
 
   put(key: string, answer: UpstreamAnswer): void {
     const lifeMs = lifeSeconds(answer) * 1_000;
-    if (lifeMs > 0) this.#entries.set(key, { answer, storedAt: this.#clock.now(), lifeMs });
+    if (lifeMs > 0) this.#entries.set(key, { answer, storedAt: this.clock.now(), lifeMs });
   }
 }
 

@@ -45,7 +45,6 @@ const UDP_SIZE = 1_232;
 const MAX_ID = 65_536;
 
 export class Forwarder {
-  readonly #options: ForwarderOptions;
   #cache: AnswerCache;
   /** Lookups in progress, by their key: equal ones wait for the same response. */
   readonly #pending = new Map<string, Promise<LookupResult>>();
@@ -53,8 +52,7 @@ export class Forwarder {
   readonly #waitingPerClient = new Map<string, number>();
   readonly #failedAt = new Map<string, number>();
 
-  constructor(options: ForwarderOptions) {
-    this.#options = options;
+  constructor(private readonly options: ForwarderOptions) {
     this.#cache = new AnswerCache(options.clock);
   }
 
@@ -64,7 +62,7 @@ export class Forwarder {
 
   /** Forgets all answers: other servers may have others. */
   forget(): void {
-    this.#cache = new AnswerCache(this.#options.clock);
+    this.#cache = new AnswerCache(this.options.clock);
   }
 
   /** Returns the remembered answer; undefined when a lookup is necessary. */
@@ -105,8 +103,8 @@ export class Forwarder {
   }
 
   async #ask(lookup: Lookup): Promise<LookupResult> {
-    const { clock, random, exchange = exchangeWith } = this.#options;
-    const servers = this.#inOrder(await this.#options.servers(lookup.question.name).catch(() => []));
+    const { clock, random, exchange = exchangeWith } = this.options;
+    const servers = this.#inOrder(await this.options.servers(lookup.question.name).catch(() => []));
     if (servers.length === 0) return 'refused';
     let last: UpstreamAnswer = FAILED;
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -131,7 +129,7 @@ export class Forwarder {
 
   #inOrder(servers: readonly (string | Server)[]): Server[] {
     const all = servers.map((each) => (typeof each === 'string' ? { address: each, port: DNS_PORT } : each));
-    const now = this.#options.clock.now();
+    const now = this.options.clock.now();
     for (const [key, at] of this.#failedAt) if (now - at >= AVOID_MS) this.#failedAt.delete(key);
     const failed = (server: Server) => this.#failedAt.has(keyOfServer(server));
     return [...all.filter((each) => !failed(each)), ...all.filter(failed)];

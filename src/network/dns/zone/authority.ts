@@ -61,16 +61,15 @@ const BARE_NAMES: ReadonlySet<string> = new Set([API_SERVER, `${API_SERVER}.defa
 const names = new NameReader();
 
 export class Authority {
-  readonly #options: AuthorityOptions;
-  readonly #zone: Zone;
   readonly #apiServer: string;
   readonly #apiServerAlias: string;
   readonly #suffix: string;
   #serial = 1;
 
-  constructor(zone: Zone, options: AuthorityOptions) {
-    this.#zone = zone;
-    this.#options = options;
+  constructor(
+    private readonly zone: Zone,
+    private readonly options: AuthorityOptions,
+  ) {
     const { domain, serviceAddress } = options;
     this.#suffix = `.${domain}`;
     this.#apiServer = `${API_SERVER}.default.svc.${domain}`;
@@ -121,13 +120,13 @@ export class Authority {
 
   /** The name of the zone that a name of ours is in. */
   #apexOf(name: string): string | undefined {
-    const { domain, ranges } = this.#options;
+    const { domain, ranges } = this.options;
     if (name.endsWith(this.#suffix) || name === domain) return domain;
     if (BARE_NAMES.has(name)) return domain;
     if (!name.endsWith('.arpa')) return undefined;
     const range = ranges.find((each) => reverseRange(each, name));
     if (range) return range.reverseApex;
-    const known = this.#zone.find(name);
+    const known = this.zone.find(name);
     return known && known.length > 0 ? name : undefined;
   }
 
@@ -140,8 +139,8 @@ export class Authority {
   }
 
   #find(name: string): readonly ZoneRecord[] | undefined {
-    const found = this.#zone.find(name);
-    if (name !== this.#options.domain) return found ?? this.#redirected(name);
+    const found = this.zone.find(name);
+    if (name !== this.options.domain) return found ?? this.#redirected(name);
     return [...(found ?? []), this.#soa(name)];
   }
 
@@ -152,14 +151,14 @@ export class Authority {
   #redirected(name: string): readonly ZoneRecord[] | undefined {
     const { label: service, parent } = splitName(name);
     const { label: namespace, parent: above } = splitName(parent);
-    const redirect = this.#zone.find(above)?.find(({ type }) => type === RecordType.DNAME);
+    const redirect = this.zone.find(above)?.find(({ type }) => type === RecordType.DNAME);
     if (!redirect || !SERVICE_LABEL.test(service) || !SERVICE_LABEL.test(namespace)) return undefined;
     const target = `${service}.${namespace}.${names.read(redirect.data, 0)}`;
     return target.length > MAX_NAME_LENGTH ? undefined : [cnameRecord(name, target)];
   }
 
   #soa(apex: string): ZoneRecord {
-    const { domain } = this.#options;
+    const { domain } = this.options;
     return soaRecord(apex, `ns.dns.${domain}`, `hostmaster.${domain}`, { ...TIMES, serial: this.#serial });
   }
 
@@ -171,7 +170,7 @@ export class Authority {
   #targets(answers: readonly ZoneRecord[]): ResourceRecord[] {
     const targets = new Set(answers.map(({ data }) => names.read(data, SRV_FIXED_BYTES)));
     return [...targets].flatMap((target) =>
-      (this.#zone.find(target) ?? [])
+      (this.zone.find(target) ?? [])
         .filter(({ type }) => type === RecordType.A || type === RecordType.AAAA)
         .map((record) => withLife(record)),
     );

@@ -4,8 +4,7 @@
  */
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { ALL_HOSTS } from '../../../kinds/groups/networking/ingress-host-times.ts';
-import type { IngressProblem } from './problem.ts';
-import { type IngressRules, namespaceOf, type RulesByName } from './rules.ts';
+import { type IngressProblem, type IngressRules, namespaceOf, type RulesByName } from './rules.ts';
 
 export interface HostOwners {
   /** Namespaces by host. Empty when namespaces share hosts. */

@@ -11,12 +11,18 @@ import type { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-sli
 import { ALL_HOSTS } from '../../../kinds/groups/networking/ingress-host-times.ts';
 import type { BackendAddress, IngressConfig } from '../config.ts';
 import { certificatesOf } from './certificates.ts';
-import { externalNameRejection } from './external-names.ts';
 import { type HostOwners, hostOwners, mayServe } from './owners.ts';
-import type { IngressProblem } from './problem.ts';
-import { backendProblems, portOf, type Rejection, type Rejections, rejectionOf } from './rejections.ts';
+import {
+  backendProblems,
+  externalNameRejection,
+  portOf,
+  type Rejection,
+  type Rejections,
+  rejectionOf,
+} from './rejections.ts';
 import {
   type IngressBackend,
+  type IngressProblem,
   type MergedHosts,
   mergedHosts,
   namespaceOf,

@@ -1,11 +1,10 @@
 /** Finds the backends that can never be served, whatever their pods do, and the Ingresses that lead to them. Pure. */
 
+import { isIP } from 'node:net';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import type { Service } from '../../../kinds/groups/core/service/service.ts';
-import { externalNameRejection } from './external-names.ts';
-import type { IngressProblem } from './problem.ts';
-import type { IngressBackend, RulesByName } from './rules.ts';
+import type { IngressBackend, IngressProblem, RulesByName } from './rules.ts';
 
 export type Rejection = Pick<IngressProblem, 'reason' | 'message'>;
 
@@ -60,4 +59,19 @@ export function* backendProblems(
     }
   }
   return problems;
+}
+
+/**
+ * Why a Service cannot be a backend; undefined if it can. The proxy connects from the machine: an external name can lead to
+ * addresses that only the machine reaches.
+ */
+export function externalNameRejection(
+  { metadata, spec }: DeepReadonly<Service>,
+  allowsExternalNames: boolean,
+): string | undefined {
+  if (spec.type !== 'ExternalName') return undefined;
+  const service = `Service ${JSON.stringify(metadata?.name ?? '')} of type ExternalName`;
+  if (!allowsExternalNames) return `${service} is not served: --ingress-allow-external-names would allow it`;
+  if (isIP(spec.externalName ?? '') === 0) return undefined;
+  return `${service} is not served: its name is an IP address`;
 }

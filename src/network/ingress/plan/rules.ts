@@ -155,3 +155,10 @@ function keyOf(namespace: string, backend: IngressBackend): string {
   const { name = '', port } = backend?.service ?? {};
   return `${namespace}/${name}:${port?.name || port?.number || ''}`;
 }
+
+/** Why a part of an Ingress is not served. Becomes an event. */
+export interface IngressProblem {
+  readonly ingress: SeenIngress;
+  readonly reason: 'HostTaken' | 'ExternalNameNotAllowed' | 'ServiceNotFound' | 'ServicePortNotFound';
+  readonly message: string;
+}

@@ -1,4 +1,5 @@
 /** Forwards requests to pods. Bodies are streamed in both directions. */
+
 import { type ClientRequest, IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { Duplex } from 'node:stream';
@@ -7,8 +8,14 @@ import { refuseUpgrade } from '../../../base/http/refuse-upgrade.ts';
 import type { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { type BackendAddress, EMPTY_CONFIG, type IngressConfig } from '../config.ts';
-import { BackendAgent, type BackendRequestOptions } from './backend-agent.ts';
-import { forwardedHeaders, groupedHeaders, pairs, responseHeaders } from './headers.ts';
+import {
+  BackendAgent,
+  type BackendRequestOptions,
+  forwardedHeaders,
+  groupedHeaders,
+  pairs,
+  responseHeaders,
+} from './headers.ts';
 import { backendFinder, type FindBackend } from './match.ts';
 
 type Incoming = IncomingMessage | Http2ServerRequest;
@@ -31,13 +38,14 @@ const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT'
 export class Forwarder {
   #config: IngressConfig = EMPTY_CONFIG;
   #findBackend: FindBackend = backendFinder(EMPTY_CONFIG);
-  readonly #clock: Clock;
   readonly #agent: BackendAgent;
   #turn = 0;
 
   /** `guard` checks where backends lead to. */
-  constructor(clock: Clock, guard: DialGuard) {
-    this.#clock = clock;
+  constructor(
+    private readonly clock: Clock,
+    guard: DialGuard,
+  ) {
     this.#agent = new BackendAgent(guard, { keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS_PER_BACKEND });
   }
 
@@ -166,7 +174,7 @@ export class Forwarder {
     const to = { host: address, port, mayBeOwn };
     const options: BackendRequestOptions = { ...to, method, path: url, headers, agent: this.#agent, setHost: false };
     const call = request(options);
-    const timer = this.#clock.timer(CONNECT_TIMEOUT_MS, () => call.destroy(new Error('no connection in time')));
+    const timer = this.clock.timer(CONNECT_TIMEOUT_MS, () => call.destroy(new Error('no connection in time')));
     onConnected(call, () => timer.cancel());
     call.on('close', () => timer.cancel());
     return call;

@@ -1,6 +1,10 @@
 /** The headers of forwarded requests and of their responses. Pure. */
-import type { IncomingHttpHeaders } from 'node:http';
+
+import { Agent, type AgentOptions, type ClientRequestArgs, type IncomingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { bodyFraming } from '../../../base/http/body-framing.ts';
+import type { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
+import type { BackendAddress } from '../config.ts';
 
 /** Headers that concern one connection and are not forwarded (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -66,4 +70,39 @@ export function groupedHeaders(raw: readonly string[]): Record<string, string | 
   }
   if (cookies.length > 0) grouped['set-cookie'] = cookies;
   return grouped;
+}
+
+/** Options of a request that the agent gets as well. */
+export interface BackendRequestOptions extends ClientRequestArgs {
+  readonly mayBeOwn: BackendAddress['mayBeOwn'];
+}
+
+type Created = (error: Error | null, socket: Duplex) => void;
+
+/** Opens and keeps connections to backends. Each goes to an address that was checked. */
+export class BackendAgent extends Agent {
+  #guard: DialGuard;
+
+  constructor(guard: DialGuard, options: AgentOptions) {
+    super(options);
+    this.#guard = guard;
+  }
+
+  /** Checks new connections by another guard. */
+  guardBy(guard: DialGuard): void {
+    this.#guard = guard;
+  }
+
+  override createConnection(options: ClientRequestArgs, done?: Created): Duplex | null | undefined {
+    const { mayBeOwn = false } = options as BackendRequestOptions;
+    const allowance = { own: mayBeOwn };
+    try {
+      this.#guard.checkHost(options.host ?? '', allowance);
+    } catch (error) {
+      // As if the connection had failed.
+      (done as (error: Error) => void)(error as Error);
+      return undefined;
+    }
+    return super.createConnection({ ...options, lookup: this.#guard.lookup(allowance) }, done);
+  }
 }

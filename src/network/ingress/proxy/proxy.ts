@@ -32,14 +32,12 @@ const MAX_CONCURRENT_STREAMS = 128;
 const MAX_SESSION_MEMORY_MB = 4;
 
 export class IngressProxy {
-  readonly #options: IngressProxyOptions;
   readonly #forwarder: Forwarder;
   readonly #listening = new Set<Listening>();
   #contexts: ReadonlyMap<string, SecureContext> = new Map();
   #certificates = EMPTY_CONFIG.certificates;
 
-  constructor(options: IngressProxyOptions) {
-    this.#options = options;
+  constructor(private readonly options: IngressProxyOptions) {
     this.#forwarder = new Forwarder(options.clock, options.guard);
   }
 
@@ -60,7 +58,7 @@ export class IngressProxy {
         const context = contextOf(cert, key);
         for (const host of hosts.length > 0 ? hosts : ['']) if (!contexts.has(host)) contexts.set(host, context);
       } catch (error) {
-        this.#options.log.warn('a certificate of an Ingress cannot be used', { hosts, error: String(error) });
+        this.options.log.warn('a certificate of an Ingress cannot be used', { hosts, error: String(error) });
       }
     }
     this.#contexts = contexts;

@@ -28,11 +28,7 @@ interface IpLink {
 }
 
 export class LocalRouter implements Router {
-  readonly #options: LocalRouterOptions;
-
-  constructor(options: LocalRouterOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: LocalRouterOptions) {}
 
   async links(): Promise<readonly Link[]> {
     const all = await this.#ip<readonly IpLink[]>('-4', 'addr', 'show');
@@ -44,7 +40,7 @@ export class LocalRouter implements Router {
   }
 
   async route(owner: string, routing: Routing): Promise<void> {
-    const { ip, bridge } = this.#options;
+    const { ip, bridge } = this.options;
     if (routing.tunnel && bridge === undefined) throw new Error('a tunnel to other machines needs the program bridge');
     const commands = routingCommands(owner, await this.#current(owner), routing);
     await batch([ip], commands.device);
@@ -72,7 +68,7 @@ export class LocalRouter implements Router {
     );
     if (!link) return undefined;
     const { id = 0, port = 0, local = '' } = link.linkinfo?.info_data ?? {};
-    const { bridge } = this.#options;
+    const { bridge } = this.options;
     const neighbours = await this.#ip<readonly { dst: string }[]>('neigh', 'show', 'dev', name, 'nud', 'permanent');
     const entries = bridge ? await list<{ mac: string }>([bridge, '-json', 'fdb', 'show', 'dev', name]) : [];
     const [gateways, macs] = [neighbours.map(({ dst }) => dst), entries.map(({ mac }) => mac)];
@@ -80,7 +76,7 @@ export class LocalRouter implements Router {
   }
 
   #ip<T extends readonly unknown[]>(...args: readonly string[]): Promise<T> {
-    return list([this.#options.ip, '-json', ...args]) as unknown as Promise<T>;
+    return list([this.options.ip, '-json', ...args]) as unknown as Promise<T>;
   }
 }
 

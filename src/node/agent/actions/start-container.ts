@@ -1,8 +1,10 @@
 /** Creates and starts a container, and runs its postStart hook. */
+import { isStatic } from '../../admission/critical.ts';
 import { containerConfigOf } from '../../container/container.ts';
 import { environmentOf } from '../../container/environment.ts';
-import { ContainerConfigError } from '../../container/inputs.ts';
+import { ContainerConfigError, fileKey, type Inputs, referencesOf } from '../../container/inputs.ts';
 import { hostsFileOf } from '../../container/names/hosts-file.ts';
+import type { SeenContainer } from '../../pod/container-run.ts';
 import type { Action, ActionOutcome } from '../../pod/plan/action.ts';
 import { readySandbox } from '../../pod/plan/facts.ts';
 import { hookOf, runHook } from '../../probes/hook.ts';
@@ -11,7 +13,6 @@ import { zeroByteInContainer } from '../../runtime/zero-bytes.ts';
 import { VolumeError } from '../../volumes/volumes.ts';
 import { containerNamed, type SpecContainer } from './containers.ts';
 import { type ActionContext, addressesOf, isOnNodeNetwork, probedPod, type Subject } from './context.ts';
-import { inputsOf } from './inputs.ts';
 import { sandboxConfig } from './run-sandbox.ts';
 
 type StartContainer = Extract<Action, { readonly type: 'start-container' }>;
@@ -134,4 +135,29 @@ async function postStart(
     await runtime.stopContainer(id, subject.pod.spec.terminationGracePeriodSeconds ?? 30);
     throw error;
   }
+}
+
+/** Reads what the environment of a container refers to. */
+async function inputsOf(context: ActionContext, subject: Subject, container: SeenContainer): Promise<Inputs> {
+  const { objects, volumes } = context;
+  const node = context.node();
+  const { pod } = subject;
+  const { namespace = '' } = pod.metadata;
+  const { configMaps, secrets, files } = referencesOf(container);
+  const all = async <T>(names: readonly string[], read: (name: string) => Promise<T>) =>
+    new Map(await Promise.all(names.map(async (name) => [name, await read(name)] as const)));
+  return {
+    configMaps: await all(configMaps, (name) => objects.configMap(namespace, name)),
+    secrets: await all(secrets, (name) => objects.secret(namespace, name)),
+    files: new Map(
+      await Promise.all(
+        files.map(async (file) => [fileKey(file.volumeName, file.path), await volumes.readFile(pod, file)] as const),
+      ),
+    ),
+    // A static pod does not wait for the server.
+    services: await objects.services(!isStatic(pod)),
+    podIPs: addressesOf(subject, node),
+    hostIPs: node.hostIPs,
+    allocatable: node.allocatable,
+  };
 }

@@ -1,4 +1,5 @@
 /** Credentials for registries, from Secrets of the types `kubernetes.io/dockerconfigjson` and `kubernetes.io/dockercfg`. */
+import type { SeenPod } from '../../pod/container-run.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 
 export interface PullSecret {
@@ -99,4 +100,27 @@ function split(auth: string): readonly [string, string] {
   const text = Buffer.from(auth, 'base64').toString('utf8').replace(/\0+$/, '');
   const at = text.indexOf(':');
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+interface PodCredentials {
+  /** Credentials that fit the image. */
+  readonly credentials: readonly RegistryCredentials[];
+  /** Names of secrets that could not be read. */
+  readonly missing: readonly string[];
+}
+
+/** Reads the pull secrets of a pod, to which the server has added those of its service account. */
+export async function podCredentials(
+  pod: SeenPod,
+  image: string,
+  read: (namespace: string, name: string) => Promise<PullSecret | undefined>,
+): Promise<PodCredentials> {
+  const secrets: PullSecret[] = [];
+  const missing: string[] = [];
+  for (const { name = '' } of pod.spec.imagePullSecrets ?? []) {
+    const secret = await read(pod.metadata.namespace ?? '', name);
+    if (secret) secrets.push(secret);
+    else missing.push(name);
+  }
+  return { credentials: credentialsFor(image, secrets), missing };
 }

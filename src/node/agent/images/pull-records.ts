@@ -23,14 +23,11 @@ const MAX_CREDENTIALS = 100;
 export type Access = 'everyone' | 'nobody' | { readonly hashes: readonly string[] };
 
 export class PullRecords {
-  readonly #file: string | undefined;
   #records: Promise<Records> | undefined;
   #writing: Promise<void> = Promise.resolve();
 
   /** Undefined: they are not kept. */
-  constructor(file: string | undefined) {
-    this.#file = file;
-  }
+  constructor(private readonly file: string | undefined) {}
 
   /** Who may use an image that is on the node under this name. */
   async access(image: string, imageId: string): Promise<Access> {
@@ -84,12 +81,12 @@ export class PullRecords {
   }
 
   async #read(): Promise<Records> {
-    const text = this.#file === undefined ? undefined : await readFile(this.#file, 'utf8').catch(() => undefined);
+    const text = this.file === undefined ? undefined : await readFile(this.file, 'utf8').catch(() => undefined);
     return text === undefined ? { pulled: {}, intents: [] } : (JSON.parse(text) as Records);
   }
 
   async #save(): Promise<void> {
-    const file = this.#file;
+    const file = this.file;
     if (file === undefined) return;
     const text = JSON.stringify(await this.#load());
     this.#writing = this.#writing

@@ -31,13 +31,10 @@ export interface PullsOptions {
 }
 
 export class ImagePulls {
-  readonly #options: PullsOptions;
   /** The last pull of an image that was asked for; the next one waits for it. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  constructor(options: PullsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: PullsOptions) {}
 
   /** Never rejects. */
   async ensure(request: PullRequest, emit: (event: PullEvent) => void): Promise<PullResult> {
@@ -49,7 +46,7 @@ export class ImagePulls {
       return this.#failed(emit, 'InvalidImageName', message);
     }
     try {
-      const mayBePresent = policy !== 'Always' || this.#options.images.isBuiltIn?.(image);
+      const mayBePresent = policy !== 'Always' || this.options.images.isBuiltIn?.(image);
       const present = mayBePresent ? await this.#present(request, emit) : undefined;
       return present ?? (await this.#pull(request, emit));
     } catch (error) {
@@ -62,7 +59,7 @@ export class ImagePulls {
   /** An image that the pod may not use is as if it were not there. */
   async #present(request: PullRequest, emit: (event: PullEvent) => void): Promise<PullResult | undefined> {
     const { image, policy } = request;
-    const found = await this.#options.images.find(image);
+    const found = await this.options.images.find(image);
     if (found && (await this.#mayUse(request, found.id))) {
       const message = `Container image "${image}" already present on machine and can be accessed by the pod`;
       emit({ type: 'Normal', reason: 'Pulled', message });
@@ -75,7 +72,7 @@ export class ImagePulls {
   }
 
   async #mayUse({ image, credentials }: PullRequest, imageId: string): Promise<boolean> {
-    const access = await this.#options.records.access(image, imageId);
+    const access = await this.options.records.access(image, imageId);
     if (typeof access === 'string') return access === 'everyone';
     return (await credentials()).some((each) => access.hashes.includes(hashOf(each)));
   }
@@ -83,7 +80,7 @@ export class ImagePulls {
   /** Pulls after the pulls of the same image that are under way; one that came meanwhile need not be pulled again. */
   async #pull(request: PullRequest, emit: (event: PullEvent) => void): Promise<PullResult> {
     const { image } = request;
-    const askedAt = this.#options.clock.now();
+    const askedAt = this.options.clock.now();
     const before = this.#last.get(image);
     const pulling = (before ?? Promise.resolve())
       .catch(() => undefined)
@@ -101,7 +98,7 @@ export class ImagePulls {
     { isSecond, askedAt }: { readonly isSecond: boolean; readonly askedAt: number },
     emit: (event: PullEvent) => void,
   ): Promise<PullResult> {
-    const { images, clock } = this.#options;
+    const { images, clock } = this.options;
     if (isSecond && policy === 'IfNotPresent') {
       const present = await this.#present({ image, policy, credentials }, emit);
       if (present) return present;
@@ -126,7 +123,7 @@ export class ImagePulls {
 
   /** Tries one after the other; the registry knows which of them it accepts. */
   async #pullWithAny(image: string, credentials: readonly RegistryCredentials[]): Promise<string> {
-    const { images, records } = this.#options;
+    const { images, records } = this.options;
     if (credentials.length > 0) await records.begin(image);
     const failures: unknown[] = [];
     for (const each of credentials.length > 0 ? credentials : [undefined]) {

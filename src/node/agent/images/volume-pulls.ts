@@ -2,9 +2,8 @@
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
-import type { PullSecret } from './keyring.ts';
+import { type PullSecret, podCredentials } from './keyring.ts';
 import type { ImagePulls, PullEvent, PullPolicy, PullResult } from './pull.ts';
-import { podCredentials } from './pull-secrets.ts';
 
 export interface VolumePullsOptions {
   /** The pulls of the node's images; read when the first image is needed. */
@@ -19,20 +18,17 @@ export interface VolumePullsOptions {
 const MAX_WAIT_MS = 20_000;
 
 export class VolumePulls {
-  readonly #options: VolumePullsOptions;
   /** Running pulls by pod and image. */
   readonly #running = new Map<string, Promise<PullResult>>();
 
-  constructor(options: VolumePullsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: VolumePullsOptions) {}
 
   /** Returns the id of the image. */
   async pull(pod: SeenPod, image: string, policy: string | undefined): Promise<string> {
     const key = `${pod.metadata.uid}/${image}`;
     const running = getOrInsert(this.#running, key, () => this.#start(pod, image, policy));
     const timeout = new AbortController();
-    const late = sleep(this.#options.clock, MAX_WAIT_MS, timeout.signal).then(
+    const late = sleep(this.options.clock, MAX_WAIT_MS, timeout.signal).then(
       () => 'late' as const,
       () => 'late' as const,
     );
@@ -45,7 +41,7 @@ export class VolumePulls {
   }
 
   #start(pod: SeenPod, image: string, policy: string | undefined): Promise<PullResult> {
-    const { pulls, secret, emit } = this.#options;
+    const { pulls, secret, emit } = this.options;
     const credentials = async () => (await podCredentials(pod, image, secret)).credentials;
     return pulls().ensure({ image, policy: pullPolicy(image, policy), credentials }, (event) => emit(pod, event));
   }

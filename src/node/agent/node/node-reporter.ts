@@ -49,7 +49,6 @@ interface Reported {
 }
 
 export class NodeReporter {
-  readonly #options: NodeReporterOptions;
   readonly #loop: ReconcileLoop;
   readonly #end = new AbortController();
   /** The newest version of the Node object that is known. */
@@ -61,9 +60,8 @@ export class NodeReporter {
   #reported: Reported | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(options: NodeReporterOptions) {
+  constructor(private readonly options: NodeReporterOptions) {
     const { clock, random, log, signal } = options;
-    this.#options = options;
     this.#loop = new ReconcileLoop({
       clock,
       random,
@@ -86,14 +84,14 @@ export class NodeReporter {
 
   /** The node as it would register itself: what is known of it while the server does not answer. */
   async expected(): Promise<DeepReadonly<Node>> {
-    const { settings } = this.#options;
+    const { settings } = this.options;
     const status = await this.#status([]);
     return newNode(settings, status as never, architectureOf(status)) as unknown as DeepReadonly<Node>;
   }
 
   /** Resolves when the node is registered. */
   async register(): Promise<DeepReadonly<Node>> {
-    const { client, settings, signal, emit } = this.#options;
+    const { client, settings, signal, emit } = this.options;
     const status = await this.#status([]);
     const architecture = architectureOf(status);
     const nodes = client.of(Node);
@@ -147,7 +145,7 @@ export class NodeReporter {
   }
 
   async #reconcile(): Promise<void> {
-    const { client, clock, settings, signal } = this.#options;
+    const { client, clock, settings, signal } = this.options;
     if (clock.now() - this.#readAt >= CHECK_MS) {
       this.#node = await client.of(Node).get(settings.name, { signal, timeoutMs: TIMEOUT_MS });
       this.#readAt = clock.now();
@@ -159,7 +157,7 @@ export class NodeReporter {
 
   /** Both machines would answer each report of the other with one of their own. */
   #isTaken(node: DeepReadonly<Node>): boolean {
-    const { ownership } = this.#options.settings;
+    const { ownership } = this.options.settings;
     const owner = ownership && node.metadata.annotations?.[ownership.annotation];
     if (owner === undefined || owner === ownership?.id) return false;
     if (!this.#end.signal.aborted) ownership?.onTaken(node);
@@ -168,7 +166,7 @@ export class NodeReporter {
   }
 
   async #report(): Promise<void> {
-    const { client, clock, settings, signal, emit } = this.#options;
+    const { client, clock, settings, signal, emit } = this.options;
     const known = conditionsOf(this.#node);
     const status = await this.#status(known);
     const isDue = !this.#reported || clock.now() - this.#reported.at >= REPORT_MS;
@@ -189,7 +187,7 @@ export class NodeReporter {
   }
 
   #wrote(status: Status, answer: DeepReadonly<Node>): void {
-    const now = this.#options.clock.now();
+    const now = this.options.clock.now();
     if (!this.#node || versionOf(this.#node) < versionOf(answer)) this.#node = answer;
     this.#readAt = now;
     this.#reported = { status, answer, at: now };
@@ -203,7 +201,7 @@ export class NodeReporter {
   }
 
   async #status(known: Parameters<typeof nodeConditions>[1]): Promise<Status> {
-    const { settings, machine, runtime, clock } = this.#options;
+    const { settings, machine, runtime, clock } = this.options;
     this.#description = await machine.describe();
     const health = await runtime.health().catch(unavailable);
     const images = await runtime.images.list().catch(() => []);

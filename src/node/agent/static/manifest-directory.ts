@@ -33,20 +33,17 @@ const SETTLE_MS = 100;
 const RETRY_MS = 1_000;
 
 export class ManifestDirectory {
-  readonly #options: ManifestDirectoryOptions;
   /** Known files by path. */
   #files: ReadonlyMap<string, KnownFile> = new Map();
   #watcher: FSWatcher | undefined;
   #timer: Timer | undefined;
   #reading: Promise<void> = Promise.resolve();
 
-  constructor(options: ManifestDirectoryOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ManifestDirectoryOptions) {}
 
   /** Creates the directory if it is missing, and resolves when it has been read. */
   async start(): Promise<void> {
-    const { directory, signal } = this.#options;
+    const { directory, signal } = this.options;
     await makeDirectories(directory);
     signal.addEventListener('abort', () => this.#close(), { once: true });
     await this.#read();
@@ -63,7 +60,7 @@ export class ManifestDirectory {
   }
 
   #readAfter(delay: number): void {
-    const { clock, signal } = this.#options;
+    const { clock, signal } = this.options;
     this.#timer?.cancel();
     if (!signal.aborted) this.#timer = clock.timer(delay, () => void this.#read());
   }
@@ -74,7 +71,7 @@ export class ManifestDirectory {
   }
 
   async #readNow(): Promise<void> {
-    const { directory, signal, onPods } = this.#options;
+    const { directory, signal, onPods } = this.options;
     if (signal.aborted) return;
     // Before the files are read, so that no change is missed.
     this.#watch();
@@ -92,7 +89,7 @@ export class ManifestDirectory {
   }
 
   async #readFile(path: string, files: Map<string, KnownFile>): Promise<void> {
-    const { node, clock, onInvalid } = this.#options;
+    const { node, clock, onInvalid } = this.options;
     const known = this.#files.get(path);
     try {
       const text = await readFile(path, 'utf8');
@@ -115,7 +112,7 @@ export class ManifestDirectory {
   #watch(): void {
     if (this.#watcher) return;
     try {
-      const watcher = watch(this.#options.directory, () => this.#readAfter(SETTLE_MS));
+      const watcher = watch(this.options.directory, () => this.#readAfter(SETTLE_MS));
       watcher.on('error', () => this.#readAfter(RETRY_MS));
       this.#watcher = watcher;
     } catch {

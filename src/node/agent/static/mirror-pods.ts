@@ -34,15 +34,13 @@ interface Slot {
 }
 
 export class MirrorPods {
-  readonly #options: MirrorPodsOptions;
   /** Slots by namespace and name. */
   readonly #slots = new Map<string, Slot>();
   readonly #loop: ReconcileLoop;
   #running: Promise<void> | undefined;
 
-  constructor(options: MirrorPodsOptions) {
+  constructor(private readonly options: MirrorPodsOptions) {
     const { clock, random, log } = options;
-    this.#options = options;
     this.#loop = new ReconcileLoop({
       clock,
       random,
@@ -63,7 +61,7 @@ export class MirrorPods {
 
   /** Begins to write: the node is registered, and all mirrors that there are have been seen. */
   connect(): void {
-    this.#running ??= this.#loop.run(this.#options.signal);
+    this.#running ??= this.#loop.run(this.options.signal);
   }
 
   /** A static pod is on the node. */
@@ -114,7 +112,7 @@ export class MirrorPods {
   }
 
   async #create(pod: SeenPod): Promise<void> {
-    const { client, signal, nodeName, nodeUid } = this.#options;
+    const { client, signal, nodeName, nodeUid } = this.options;
     const { namespace = '', name, labels, annotations = {} } = pod.metadata;
     const owner = { apiVersion: 'v1', kind: 'Node', name: nodeName, uid: nodeUid() ?? '', controller: true };
     const mirror = {
@@ -135,7 +133,7 @@ export class MirrorPods {
 
   /** Mirrors have no grace period: nothing ends with them. */
   async #delete({ metadata: { namespace = '', name = '', uid = '' } }: SeenPod): Promise<void> {
-    const { client, signal } = this.#options;
+    const { client, signal } = this.options;
     try {
       const options = { gracePeriodSeconds: 0, preconditions: { uid }, signal };
       await client.of(Pod).in(namespace).delete(name, options);

@@ -19,16 +19,13 @@ export interface StaticPodsOptions {
 }
 
 export class StaticPods {
-  readonly #options: StaticPodsOptions;
   /** Pods in the files, by namespace and name. */
   #wanted: ReadonlyMap<string, SeenPod> = new Map();
   /** Pods that were started and have not ended, by namespace and name. */
   readonly #started = new Map<string, SeenPod>();
   readonly #ending = new Set<SeenPod>();
 
-  constructor(options: StaticPodsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: StaticPodsOptions) {}
 
   /** Takes note of all pods that the files describe now. */
   set(pods: readonly SeenPod[]): void {
@@ -37,7 +34,7 @@ export class StaticPods {
       const isWanted = this.#wanted.get(key)?.metadata.uid === pod.metadata.uid;
       if (isWanted || this.#ending.has(pod)) continue;
       this.#ending.add(pod);
-      this.#options.end(this.#deleted(pod));
+      this.options.end(this.#deleted(pod));
     }
     for (const key of this.#wanted.keys()) this.#startIfFree(key);
   }
@@ -49,13 +46,13 @@ export class StaticPods {
     if (started?.metadata.uid === pod.metadata.uid) {
       this.#started.delete(key);
       this.#ending.delete(started!);
-      this.#options.mirrors.hide(pod);
+      this.options.mirrors.hide(pod);
     }
     this.#startIfFree(key);
   }
 
   #startIfFree(key: string): void {
-    const { mirrors, start, isOccupied } = this.#options;
+    const { mirrors, start, isOccupied } = this.options;
     const pod = this.#wanted.get(key);
     if (!pod || this.#started.has(key) || isOccupied(pod)) return;
     this.#started.set(key, pod);
@@ -66,7 +63,7 @@ export class StaticPods {
   /** As if it had been deleted in the API: it has its grace period. */
   #deleted(pod: SeenPod): SeenPod {
     const graceSeconds = graceSecondsOf(pod.spec);
-    const deletionTimestamp = timestamp(this.#options.now() + graceSeconds * 1_000);
+    const deletionTimestamp = timestamp(this.options.now() + graceSeconds * 1_000);
     return { ...pod, metadata: { ...pod.metadata, deletionTimestamp, deletionGracePeriodSeconds: graceSeconds } };
   }
 }

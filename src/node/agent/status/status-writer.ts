@@ -57,15 +57,13 @@ interface Entry {
 }
 
 export class StatusWriter {
-  readonly #options: StatusWriterOptions;
   readonly #loop: ReconcileLoop;
   readonly #entries = new Map<string, Entry>();
   #running: Promise<void> | undefined;
   #timer: Timer | undefined;
 
-  constructor(options: StatusWriterOptions) {
+  constructor(private readonly options: StatusWriterOptions) {
     const { clock, random, log } = options;
-    this.#options = options;
     this.#loop = new ReconcileLoop({
       clock,
       random,
@@ -82,7 +80,7 @@ export class StatusWriter {
   /** Begins to write, until the signal. */
   start(): void {
     if (this.#running) return;
-    this.#running = this.#loop.run(this.#options.signal);
+    this.#running = this.#loop.run(this.options.signal);
     this.#checkAll();
   }
 
@@ -90,7 +88,7 @@ export class StatusWriter {
   report(worker: PodWorker): void {
     const { state, pod, isFinished } = worker;
     if (!state) return;
-    const report = podReport(pod, state, this.#options.clock.now());
+    const report = podReport(pod, state, this.options.clock.now());
     const restarts = state.containers.map((each) => [each.name, each.restarts] as const);
     const reported = { report, restarts, isFinished };
     const key = keyOf(pod);
@@ -120,7 +118,7 @@ export class StatusWriter {
   }
 
   #checkAll(): void {
-    const { clock, signal } = this.#options;
+    const { clock, signal } = this.options;
     if (signal.aborted) return;
     for (const key of this.#entries.keys()) this.#loop.add(key);
     this.#timer = clock.timer(CHECK_MS, () => this.#checkAll());
@@ -133,7 +131,7 @@ export class StatusWriter {
     const { isFinished } = entry.reported;
     const status = this.#statusOf(entry.reported, shown);
     const isShown = showsStatus(shown, status);
-    const waitMs = isShown ? 0 : entry.pace.waitMs(status, this.#options.clock.now());
+    const waitMs = isShown ? 0 : entry.pace.waitMs(status, this.options.clock.now());
     if (!isShown && waitMs === 0) await this.#write(entry, shown, status);
     if (isFinished) await this.#delete(entry, shown);
     // The answer to a write may show what another client has written meanwhile.
@@ -142,7 +140,7 @@ export class StatusWriter {
 
   /** Returns the newest known version of the pod in the API. */
   #newest(entry: Entry): SeenPod | undefined {
-    const { clock, shownAs } = this.#options;
+    const { clock, shownAs } = this.options;
     const { worker, answer } = entry;
     const shown = worker.isRemoved ? undefined : shownAs(worker.pod);
     if (!shown || !answer) return shown;
@@ -153,14 +151,14 @@ export class StatusWriter {
   }
 
   #statusOf({ report }: Reported, { status }: SeenPod): PodStatus {
-    const { clock, hostIP, limitation } = this.#options;
+    const { clock, hostIP, limitation } = this.options;
     const pod = { ...report.pod, status };
     const current = { ...report, pod, now: clock.now(), hostIP: hostIP(), limitation: limitation(pod) };
     return podStatus(current, (status.conditions ?? []) as readonly Condition[]);
   }
 
   async #write(entry: Entry, shown: SeenPod, status: PodStatus): Promise<void> {
-    const { client, clock, signal } = this.#options;
+    const { client, clock, signal } = this.options;
     const { namespace = '', name = '' } = shown.metadata;
     const { restarts } = entry.reported;
     const changes = statusPatch({ pod: shown, status, written: undefined, restarts });
@@ -172,7 +170,7 @@ export class StatusWriter {
 
   async #delete(entry: Entry, { metadata: { namespace = '', name = '', uid = '' } }: SeenPod): Promise<void> {
     if (entry.deleted === uid) return;
-    const { client, signal } = this.#options;
+    const { client, signal } = this.options;
     const pods = client.of(Pod).in(namespace);
     await pods.delete(name, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
     entry.deleted = uid;

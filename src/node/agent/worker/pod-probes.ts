@@ -21,12 +21,9 @@ interface Running {
 }
 
 export class PodProbes {
-  readonly #options: PodProbesOptions;
   readonly #running = new Map<string, Running>();
 
-  constructor(options: PodProbesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: PodProbesOptions) {}
 
   /** Begins to probe what has started, and ends to probe what has ended. */
   follow(pod: SeenPod, state: PodState): void {
@@ -71,7 +68,7 @@ export class PodProbes {
       readonly startedAt: number | undefined;
     },
   ): ContainerProbes {
-    const { context, emit, wake } = this.#options;
+    const { context, emit, wake } = this.options;
     const { runtime, clock, userAgent } = context;
     const { each, spec, id, startedAt = clock.now() } = started;
     const { name } = spec.container;

@@ -12,7 +12,7 @@ import type { Action, ActionOutcome, Plan, PlannedEvent } from '../../pod/plan/a
 import { adoptPod, alignContainers } from '../../pod/plan/adopt.ts';
 import { planPod } from '../../pod/plan/plan-pod.ts';
 import { begin, finish, observe } from '../../pod/plan/record.ts';
-import { isReplacingContainer } from '../../pod/plan/replacement.ts';
+import { isReplacingContainer } from '../../pod/plan/report.ts';
 import { admittedPod } from '../../pod/plan/resize.ts';
 import type { PodFailure, PodState } from '../../pod/plan/state.ts';
 import type { ActionContext } from '../actions/context.ts';
@@ -43,7 +43,6 @@ export interface PodWorkerOptions {
 const RETRY_MS = 1_000;
 
 export class PodWorker {
-  readonly #options: PodWorkerOptions;
   readonly #probes: PodProbes;
   readonly #resizes: Resizes;
   /** Stops of containers that are under way, by container. */
@@ -63,9 +62,11 @@ export class PodWorker {
   #timer: Timer | undefined;
   #refresh: { at: number; timer: Timer } | undefined;
 
-  constructor(pod: SeenPod, options: PodWorkerOptions) {
+  constructor(
+    pod: SeenPod,
+    private readonly options: PodWorkerOptions,
+  ) {
     this.#pod = pod;
-    this.#options = options;
     const emit = (event: PlannedEvent) => this.#emit(event);
     this.#probes = new PodProbes({ context: options.context, emit, wake: () => this.wake() });
     this.#resizes = new Resizes({ admit: options.admitResize, emit, onDone: options.onResized });
@@ -134,14 +135,14 @@ export class PodWorker {
   }
 
   async #takeTurns(): Promise<void> {
-    const { clock } = this.#options.context;
+    const { clock } = this.options.context;
     while (this.#isAwake && !this.#isStopped) {
       this.#isAwake = false;
       try {
         await this.#takeTurn();
       } catch (error) {
         if (this.#isStopped) return;
-        this.#options.log.warn('cannot advance a pod', { pod: this.#name, error: String(error) });
+        this.options.log.warn('cannot advance a pod', { pod: this.#name, error: String(error) });
         this.#wakeAt(clock.now() + RETRY_MS);
       }
     }
@@ -150,13 +151,13 @@ export class PodWorker {
   }
 
   async #takeTurn(): Promise<void> {
-    const { context, onStatus } = this.#options;
+    const { context, onStatus } = this.options;
     if (this.#state) await this.#resizes.decide(this.#pod, this.#state);
     let state = await this.#observe();
     // Observe again while the state is newer than the listing: a seeming leftover may have been started since.
     while (state.revision !== this.#listed && !this.#isStopped) state = await this.#observe();
     if (this.#isStopped) return;
-    this.#options.counters.containersEnded(state.containers, this.#ended);
+    this.options.counters.containersEnded(state.containers, this.#ended);
     const now = context.clock.now();
     alignContainers(state, this.#pod, now);
     state.isRemoved = this.#isRemoved;
@@ -183,7 +184,7 @@ export class PodWorker {
 
   /** The state after what the runtime reports now. It is listed again only after something was done. */
   async #observe(): Promise<PodState> {
-    const { view, records, context, admit } = this.#options;
+    const { view, records, context, admit } = this.options;
     const uid = this.#pod.metadata.uid ?? '';
     if (!this.#state) {
       const read = await records.read(this.#pod, view.of(uid));
@@ -210,7 +211,7 @@ export class PodWorker {
   }
 
   #perform(state: PodState, action: Action): void {
-    const { context } = this.#options;
+    const { context } = this.options;
     const end = new AbortController();
     const isStop = action.type === 'stop-container' || action.type === 'pre-stop';
     if (isStop) {
@@ -234,7 +235,7 @@ export class PodWorker {
   }
 
   #count({ containers }: PodState, action: Action, outcome: ActionOutcome): void {
-    const { counters } = this.#options;
+    const { counters } = this.options;
     if (action.type === 'run-sandbox') counters.podStarted(outcome.type === 'done');
     if (action.type !== 'start-container') return;
     const { role } = containers[action.position]!;
@@ -243,7 +244,7 @@ export class PodWorker {
 
   /** Configuration that is mounted changes while the pod runs. */
   #keepVolumesFresh(at?: number): void {
-    const { context, log } = this.#options;
+    const { context, log } = this.options;
     const { clock, volumes } = context;
     if (this.#refresh && (at === undefined || this.#refresh.at <= at)) return;
     this.#refresh?.timer.cancel();
@@ -264,13 +265,13 @@ export class PodWorker {
   }
 
   #wakeAt(time: number | undefined): void {
-    const { clock } = this.#options.context;
+    const { clock } = this.options.context;
     this.#timer?.cancel();
     this.#timer = time === undefined ? undefined : clock.timer(time - clock.now(), () => this.wake());
   }
 
   #emit(event: PlannedEvent): void {
-    this.#options.emit(this.#pod, event);
+    this.options.emit(this.#pod, event);
   }
 
   get #name(): string {

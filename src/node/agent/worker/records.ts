@@ -22,13 +22,10 @@ export interface ReadRecords {
 
 /** Reads each termination message once. */
 export class Records {
-  readonly #options: RecordsOptions;
   /** Records of containers that have ended, by id. */
   readonly #ended = new Map<string, ContainerRecord>();
 
-  constructor(options: RecordsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: RecordsOptions) {}
 
   async read(pod: SeenPod, { sandboxes, containers }: PodRecords): Promise<ReadRecords> {
     const ids = new Set(containers.map(({ id }) => id));
@@ -40,7 +37,7 @@ export class Records {
 
   /** A pod on the network of the node has the node's addresses. */
   #sandbox(pod: SeenPod, { id, attempt, isReady, createdAt, addresses }: Sandbox): SandboxRecord {
-    const node = this.#options.node();
+    const node = this.options.node();
     const own = isOnNodeNetwork(pod, node) ? node.hostIPs : addresses;
     return { id, attempt, isReady, createdAt, addresses: own };
   }
@@ -60,7 +57,7 @@ export class Records {
       exitCode,
       image,
       imageId,
-      statusId: `${this.#options.scheme}://${id}`,
+      statusId: `${this.options.scheme}://${id}`,
       reason: container.reason,
       message: state === 'exited' ? await this.#message(pod, container) : container.message,
     };
@@ -70,7 +67,7 @@ export class Records {
 
   #message(pod: SeenPod, record: Container): Promise<string | undefined> {
     const { uid = '' } = pod.metadata;
-    const file = this.#options.volumes.terminationMessageFile(uid, record.name, record.attempt);
+    const file = this.options.volumes.terminationMessageFile(uid, record.name, record.attempt);
     return terminationMessage({ record, file, container: containerNamed(pod, record.name)?.container });
   }
 }

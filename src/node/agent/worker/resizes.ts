@@ -15,14 +15,11 @@ export interface ResizesOptions {
 }
 
 export class Resizes {
-  readonly #options: ResizesOptions;
   /** The generation whose resources are allocated, while they are being applied. */
   #started: number | undefined;
   #error: string | undefined;
 
-  constructor(options: ResizesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ResizesOptions) {}
 
   /** Is called before the pod is planned: a plan applies what is not rejected. */
   async decide(pod: SeenPod, state: PodState): Promise<void> {
@@ -36,7 +33,7 @@ export class Resizes {
       this.#reportError(pod, state);
       return;
     }
-    const rejection = await this.#options.admit(pod);
+    const rejection = await this.options.admit(pod);
     if (!rejection) {
       admit(pod, state);
       this.#started = generation;
@@ -56,7 +53,7 @@ export class Resizes {
     this.#started = undefined;
     this.#error = undefined;
     if (isDone) this.#event('Normal', 'ResizeCompleted', `Pod resize completed: ${summary(pod)}`);
-    this.#options.onDone();
+    this.options.onDone();
   }
 
   #reportError(pod: SeenPod, state: PodState): void {
@@ -68,7 +65,7 @@ export class Resizes {
   }
 
   #event(type: PlannedEvent['type'], reason: string, message: string): void {
-    this.#options.emit({ type, reason, message, container: undefined });
+    this.options.emit({ type, reason, message, container: undefined });
   }
 }
 

@@ -5,7 +5,6 @@
  */
 
 import { programText } from '../../../base/programs/program-text.ts';
-import type { OciHook } from './oci-hook.ts';
 
 const SCRIPT = programText(new URL('./own-mounts.sh', import.meta.url));
 
@@ -16,4 +15,13 @@ const SCRIPT = programText(new URL('./own-mounts.sh', import.meta.url));
 export function ownMountsHook(root?: string): OciHook {
   const args = ['sh', '-c', SCRIPT, 'sh', ...(root === undefined ? [] : [root])];
   return { path: '/bin/sh', args, env: ['PATH=/usr/bin:/bin'], timeout: 10 };
+}
+
+/** A hook as the OCI runtime specification describes it. */
+export interface OciHook {
+  readonly path: string;
+  readonly args: readonly string[];
+  readonly env: readonly string[];
+  /** In seconds. */
+  readonly timeout: number;
 }

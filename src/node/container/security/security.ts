@@ -1,10 +1,10 @@
 /** Security settings for the processes of a container: those of the container over those of its pod. */
+
+import { join } from 'node:path';
 import type { SeenContainer, SeenPod } from '../../pod/container-run.ts';
-import type { ContainerSecurity, SelinuxOptions } from '../../runtime/container-config.ts';
+import type { AppArmor, ContainerSecurity, Seccomp, SelinuxOptions } from '../../runtime/container-config.ts';
 import type { SandboxSecurity } from '../../runtime/sandbox-config.ts';
 import { ContainerConfigError } from '../inputs.ts';
-import { MASKED_PATHS, READ_ONLY_PATHS } from './proc-paths.ts';
-import { appArmorOf, seccompOf } from './profiles.ts';
 
 /** The user that the image declares: a number, or a name. Undefined: root. */
 export type ImageUser = number | string | undefined;
@@ -97,4 +97,76 @@ function requireNonRoot(pod: SeenPod, { name }: SeenContainer, runAsUser: number
 /** How messages name a pod. */
 function podLabel({ metadata: { name, namespace, uid } }: SeenPod): string {
   return `${name}_${namespace}(${uid})`;
+}
+
+/** Paths in /proc and /sys that a container does not see, or cannot write: the defaults of container runtimes. */
+
+export const MASKED_PATHS: readonly string[] = [
+  '/proc/asound',
+  '/proc/acpi',
+  '/proc/interrupts',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/timer_list',
+  '/proc/timer_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/sys/firmware',
+  '/sys/devices/virtual/powercap',
+];
+
+export const READ_ONLY_PATHS: readonly string[] = [
+  '/proc/bus',
+  '/proc/fs',
+  '/proc/irq',
+  '/proc/sys',
+  '/proc/sysrq-trigger',
+];
+
+const APPARMOR_ANNOTATION = 'container.apparmor.security.beta.kubernetes.io/';
+
+/** Paths of Localhost profiles are relative to `directory`. */
+function seccompOf(pod: SeenPod, container: SeenContainer, directory: string): Seccomp {
+  const profile = container.securityContext?.seccompProfile ?? pod.spec.securityContext?.seccompProfile;
+  switch (profile?.type) {
+    case 'RuntimeDefault':
+      return { type: 'runtime-default' };
+    case 'Localhost':
+      if (!profile.localhostProfile) {
+        throw new ContainerConfigError('localhostProfile must be set if seccompProfile type is Localhost.');
+      }
+      return { type: 'localhost', file: join(directory, profile.localhostProfile) };
+    case 'Unconfined':
+      return { type: 'unconfined' };
+    default:
+      return { type: 'unset' };
+  }
+}
+
+/** Undefined: the runtime decides. */
+function appArmorOf(pod: SeenPod, container: SeenContainer): AppArmor | undefined {
+  const own = container.securityContext?.appArmorProfile;
+  const annotation = own ? undefined : pod.metadata.annotations?.[APPARMOR_ANNOTATION + container.name];
+  if (annotation !== undefined) return annotatedAppArmor(annotation);
+  const profile = own ?? pod.spec.securityContext?.appArmorProfile;
+  if (!profile) return undefined;
+  switch (profile.type) {
+    case 'RuntimeDefault':
+      return { type: 'runtime-default' };
+    case 'Unconfined':
+      return { type: 'unconfined' };
+    case 'Localhost':
+      if (!profile.localhostProfile) throw new ContainerConfigError('missing localhost apparmor profile name');
+      return { type: 'localhost', profile: profile.localhostProfile };
+    default:
+      throw new ContainerConfigError(`unknown apparmor profile type: "${profile.type}"`);
+  }
+}
+
+function annotatedAppArmor(annotation: string): AppArmor | undefined {
+  if (annotation === 'runtime/default') return { type: 'runtime-default' };
+  if (annotation === 'unconfined') return { type: 'unconfined' };
+  const profile = /^localhost\/(.+)$/.exec(annotation)?.[1];
+  return profile === undefined ? undefined : { type: 'localhost', profile };
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { seenPod } from '../../../../test/support/node/seen-pod.ts';
-import { metadataField } from './downward-api.ts';
-import { quoteText } from './quote-text.ts';
+import { metadataField, quoteText } from './downward-api.ts';
 
 it('shows maps sorted by key, with quoted values', () => {
   const pod = seenPod({}, { labels: { b: '2', a: 'say "x"\n', B: '\\' }, annotations: undefined });

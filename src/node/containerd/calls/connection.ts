@@ -21,14 +21,11 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
 /** Makes calls to a runtime over one connection, which is opened on demand and again after it has ended. */
 export class Connection {
-  readonly #options: ConnectionOptions;
   readonly #closing = new AbortController();
   #client: GrpcClient | undefined;
   #connecting: Promise<GrpcClient> | undefined;
 
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ConnectionOptions) {}
 
   /** Rejects with RuntimeError. A call that takes too long is cancelled for the runtime, too. */
   async call<In, Out>(method: Method<In, Out>, request: In, timeoutMs = CALL_TIMEOUT_MS): Promise<Out> {
@@ -39,7 +36,7 @@ export class Connection {
         if (error) reject(runtimeError(error));
         else resolve(response as Out);
       });
-      const timer = this.#options.clock.timer(timeoutMs, () => {
+      const timer = this.options.clock.timer(timeoutMs, () => {
         call.cancel();
         client.probe();
         reject(new RuntimeError('DeadlineExceeded', `${nameOf(method.path)} did not finish within ${timeoutMs} ms`));
@@ -71,22 +68,22 @@ export class Connection {
   }
 
   async #connect(): Promise<GrpcClient> {
-    const { revive } = this.#options;
+    const { revive } = this.options;
     try {
       this.#client = await this.#attempt();
     } catch (error) {
       if (this.#closing.signal.aborted) throw closed();
-      if (!revive) throw unavailable(this.#options.socket, error);
+      if (!revive) throw unavailable(this.options.socket, error);
       await revive();
       this.#client = await this.#attempt().catch((again) => {
-        throw unavailable(this.#options.socket, again);
+        throw unavailable(this.options.socket, again);
       });
     }
     return this.#client;
   }
 
   async #attempt(): Promise<GrpcClient> {
-    const { socket, clock } = this.#options;
+    const { socket, clock } = this.options;
     const attempt = new AbortController();
     const giveUp = () => attempt.abort(new GrpcError(GrpcStatus.UNAVAILABLE, 'the runtime does not answer'));
     const timer = clock.timer(CONNECT_TIMEOUT_MS, giveUp);

@@ -32,23 +32,20 @@ type Response = Decoded<typeof WriteResponse>;
 
 /** Writes blobs into containerd's content store. They are garbage after the lease ends, unless something refers to them. */
 export class ContentStore {
-  readonly #connection: Connection;
-  readonly #lease: string;
-
-  constructor(connection: Connection, lease: string) {
-    this.#connection = connection;
-    this.#lease = lease;
-  }
+  constructor(
+    private readonly connection: Connection,
+    private readonly lease: string,
+  ) {}
 
   /** A blob that is there already is not written again. */
   async write({ ref: name, size, digest, labels, content }: BlobInput): Promise<Blob> {
-    const ref = `${this.#lease}/${name}`;
+    const ref = `${this.lease}/${name}`;
     const known = digest === undefined ? undefined : await this.#find(digest);
     if (known !== undefined && digest !== undefined) {
       if (labels) await this.label(digest, labels);
       return known;
     }
-    const exchange = await Exchange.open(this.#connection, this.#lease);
+    const exchange = await Exchange.open(this.connection, this.lease);
     try {
       let offset = 0;
       for await (const chunk of chunked(content)) {
@@ -71,7 +68,7 @@ export class ContentStore {
 
   async #find(digest: string): Promise<Blob | undefined> {
     const request = { digest };
-    const response = await this.#connection.call(containerdApi.contentInfo, request).catch((error: RuntimeError) => {
+    const response = await this.connection.call(containerdApi.contentInfo, request).catch((error: RuntimeError) => {
       if (error.code !== 'NotFound') throw error;
     });
     return response?.info && { digest, size: response.info.size };
@@ -81,7 +78,7 @@ export class ContentStore {
   async label(digest: string, labels: Readonly<Record<string, string>>): Promise<void> {
     if (Object.keys(labels).length === 0) return;
     const mask = { paths: Object.keys(labels).map((name) => `labels.${name}`) };
-    await this.#connection.call(containerdApi.updateContent, { info: { digest, labels }, mask });
+    await this.connection.call(containerdApi.updateContent, { info: { digest, labels }, mask });
   }
 }
 

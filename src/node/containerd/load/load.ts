@@ -96,14 +96,12 @@ async function loadOci(
  * other indexes.
  */
 class References {
-  readonly #documents: ReadonlyMap<string, Buffer>;
-  readonly #store: ContentStore;
   readonly #known = new Map<string, readonly ImageContent[]>();
 
-  constructor(documents: ReadonlyMap<string, Buffer>, store: ContentStore) {
-    this.#documents = documents;
-    this.#store = store;
-  }
+  constructor(
+    private readonly documents: ReadonlyMap<string, Buffer>,
+    private readonly store: ContentStore,
+  ) {}
 
   /**
    * Labels manifests with the blobs that they refer to, so that these are kept with them. Returns the contents for each
@@ -119,7 +117,7 @@ class References {
   }
 
   async #label(digest: string): Promise<readonly ImageContent[]> {
-    const bytes = this.#documents.get(digest);
+    const bytes = this.documents.get(digest);
     // Archives for one platform often name the manifests of others as well.
     if (!bytes) return [];
     const manifest = parseManifest(digest, bytes);
@@ -129,10 +127,10 @@ class References {
             manifest.manifests.map((each, at) => [`containerd.io/gc.ref.content.m.${at}`, each.digest]),
           )
         : manifestLabels(manifest.config, manifest.layers);
-    await this.#store.write({ ref: digest, size: bytes.length, digest, labels, content: [bytes] });
+    await this.store.write({ ref: digest, size: bytes.length, digest, labels, content: [bytes] });
     if (manifest.type === 'manifest') {
       const { config, layers } = manifest;
-      return [imageContent({ config: config.digest, layers }, this.#documents.get(config.digest))];
+      return [imageContent({ config: config.digest, layers }, this.documents.get(config.digest))];
     }
     const contents = new Set<ImageContent>();
     for (const each of new Set(manifest.manifests.map((item) => item.digest))) {

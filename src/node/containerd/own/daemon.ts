@@ -11,14 +11,13 @@ import { withoutInherited } from '../../../base/programs/inherited-descriptors.t
 import { type ProcessIdentity, processIdentity } from '../../../base/programs/process-identity.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { PAUSE_IMAGE } from '../../images/pause/pause-image.ts';
-import type { RegistrySettings } from '../../images/registry/hosts.ts';
+import { hostsOf, type RegistrySettings } from '../../images/registry/hosts.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { Connection } from '../calls/connection.ts';
 import { cri } from '../calls/methods.ts';
-import { baseSpecOf, containerdConfig } from './config-file.ts';
+import { baseSpecOf, containerdConfig, type Tables, toml } from './config-file.ts';
 import { findProgram, type Machine, probeMachine, systemPath } from './machine.ts';
 import { type OwnPaths, ownPaths } from './paths.ts';
-import { configuredRegistries, hostsFile } from './registries.ts';
 
 export interface DaemonOptions {
   readonly directory: string;
@@ -178,4 +177,25 @@ async function answers(paths: OwnPaths, clock: Clock): Promise<boolean> {
   } finally {
     connection.close();
   }
+}
+
+/** Returns the registries that have a `hosts.toml`: containerd asks all others as it does by default. */
+export function configuredRegistries({ mirrors, insecure }: RegistrySettings): readonly string[] {
+  return [...new Set([...Object.keys(mirrors), ...insecure])];
+}
+
+/** The content of `hosts.toml` for a registry: its mirrors are tried in order, then the registry itself. */
+export function hostsFile(registry: string, settings: RegistrySettings): string {
+  const hosts = hostsOf(registry, settings);
+  const server = hosts.at(-1)?.url ?? `https://${registry}`;
+  // containerd asks the server last, and verifies its certificate: an insecure one must be a host, too.
+  const listed = hosts.filter(({ url, isInsecure }) => url !== server || isInsecure);
+  return toml([
+    [[], { server }],
+    ...listed.map(({ url, isInsecure }): Tables[number] => {
+      const capabilities = ['pull', 'resolve'];
+      const skips = isInsecure && url.startsWith('https:');
+      return [['host', url], skips ? { capabilities, skip_verify: true } : { capabilities }];
+    }),
+  ]);
 }

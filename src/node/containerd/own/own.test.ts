@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { bridgeIn, bridgeOf, cniConfiguration, cniFile } from '../network/cni.ts';
 import { containerdConfig } from './config-file.ts';
+import { configuredRegistries, hostsFile } from './daemon.ts';
 import { hasCapability, type Machine, versionOf } from './machine.ts';
 import { ownPaths } from './paths.ts';
-import { configuredRegistries, hostsFile } from './registries.ts';
 
 const machine: Machine = {
   containerd: '/usr/bin/containerd',

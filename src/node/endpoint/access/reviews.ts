@@ -25,28 +25,25 @@ interface Answer<T> {
 }
 
 export class Reviews {
-  readonly #client: Client;
-  readonly #clock: Clock;
-  readonly #node: string;
   readonly #users = new BoundedMap<Answer<EndpointUser>>({
     maxBytes: MAX_ANSWERS_BYTES,
     bytesOf: ({ value }) => 2 * JSON.stringify(value).length,
   });
   readonly #decisions = new BoundedMap<Answer<boolean>>({ maxBytes: MAX_ANSWERS_BYTES, bytesOf: () => 16 });
 
-  constructor(client: Client, clock: Clock, node: string) {
-    this.#client = client;
-    this.#clock = clock;
-    this.#node = node;
-  }
+  constructor(
+    private readonly client: Client,
+    private readonly clock: Clock,
+    private readonly node: string,
+  ) {}
 
   /** Undefined if the token is not valid. Rejects when the server does not answer. */
   async userOf(token: string): Promise<EndpointUser | undefined> {
     const key = createHash('sha256').update(token).digest('base64');
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const known = this.#users.get(key);
     if (known && known.until > now) return known.value;
-    const { status } = await this.#client.of(TokenReview).create({ spec: { token } } as never);
+    const { status } = await this.client.of(TokenReview).create({ spec: { token } } as never);
     const user = status?.user;
     if (!status?.authenticated || !user?.username) return undefined;
     const { username: name, uid, groups = [], extra } = user;
@@ -58,17 +55,17 @@ export class Reviews {
   /** Reports whether a user has a right on a subresource of the node. Rejects when the server does not answer. */
   async isAllowed(user: EndpointUser, verb: string, subresource: string): Promise<boolean> {
     const key = JSON.stringify([verb, subresource, user.name, user.uid, user.groups, user.extra]);
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const known = this.#decisions.get(key);
     if (known && known.until > now) return known.value;
     const { name, uid, groups, extra } = user;
-    const { status } = await this.#client.of(SubjectAccessReview).create({
+    const { status } = await this.client.of(SubjectAccessReview).create({
       spec: {
         user: name,
         groups,
         uid: uid || undefined,
         extra,
-        resourceAttributes: { version: 'v1', resource: 'nodes', name: this.#node, verb, subresource },
+        resourceAttributes: { version: 'v1', resource: 'nodes', name: this.node, verb, subresource },
       },
     } as never);
     const value = status?.allowed ?? false;

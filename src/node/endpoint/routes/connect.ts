@@ -1,11 +1,11 @@
 /** CONNECT: a connection to a pod of the node, for the server's proxies. */
+
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ApiError, badRequest } from '../../../api/errors.ts';
 import { joined } from '../../../api/remote-command/joined.ts';
 import { isPort } from '../../../api/remote-command/spdy-ports.ts';
-import type { EndpointNode } from '../endpoint-node.ts';
-import { isAddressOf } from '../node-addresses.ts';
+import { type EndpointNode, isAddressOf } from '../endpoint-node.ts';
 import type { UpgradeExchange } from '../upgrade-exchange.ts';
 
 /** `authority` is the address and the port. Only addresses of the node and of its pods are connected to. */

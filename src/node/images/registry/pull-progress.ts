@@ -11,13 +11,11 @@ export const PROGRESS_WINDOW_MS = 5 * 60_000;
 export const MIN_WINDOW_BYTES = 256 * 1024;
 
 export class PullProgress {
-  readonly #clock: Clock;
   readonly #stop = new AbortController();
   #timer: Timer;
   #windowBytes = 0;
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(private readonly clock: Clock) {
     this.#timer = this.#nextWindow();
   }
 
@@ -37,7 +35,7 @@ export class PullProgress {
 
   #nextWindow(): Timer {
     this.#windowBytes = 0;
-    return this.#clock.timer(PROGRESS_WINDOW_MS, () => {
+    return this.clock.timer(PROGRESS_WINDOW_MS, () => {
       if (this.#windowBytes >= MIN_WINDOW_BYTES) this.#timer = this.#nextWindow();
       else this.#stop.abort(tooSlow(this.#windowBytes));
     });

@@ -20,25 +20,21 @@ const MAX_INDEX_DEPTH = 3;
 type Pulled = Awaited<ReturnType<ImageSource['pull']>>;
 
 export class Registry implements ImageSource {
-  readonly #settings: RegistrySettings;
-  readonly #clock: Clock;
-  readonly #guard: DialGuard;
-
   /** `guard` checks where images, and the registries that have them, lead to. */
-  constructor(settings: RegistrySettings, clock: Clock, guard: DialGuard) {
-    this.#settings = settings;
-    this.#clock = clock;
-    this.#guard = guard;
-  }
+  constructor(
+    private readonly settings: RegistrySettings,
+    private readonly clock: Clock,
+    private readonly guard: DialGuard,
+  ) {}
 
   /** Asks mirrors first. The error is that of the last host: the registry itself. */
   async pull(request: PullRequest): Promise<Pulled> {
     const { reference } = request;
-    const hosts = hostsOf(reference.registry, this.#settings);
-    const mirrors = this.#settings.mirrors[reference.registry]?.length ?? 0;
+    const hosts = hostsOf(reference.registry, this.settings);
+    const mirrors = this.settings.mirrors[reference.registry]?.length ?? 0;
     for (const [position, host] of hosts.entries()) {
       const isMirror = position < mirrors;
-      const progress = new PullProgress(this.#clock);
+      const progress = new PullProgress(this.clock);
       const session = new RegistrySession({
         host,
         repository: reference.repository,
@@ -46,7 +42,7 @@ export class Registry implements ImageSource {
         credentials: isMirror ? undefined : request.credentials,
         mirrorOf: isMirror ? reference.registry : undefined,
         progress,
-        guard: this.#guard,
+        guard: this.guard,
       });
       try {
         return await pullFrom(session, request);

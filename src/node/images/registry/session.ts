@@ -34,12 +34,10 @@ const MAX_FRUITLESS_ATTEMPTS = 3;
 const MAX_ERROR_BYTES = 64 * 1024;
 
 export class RegistrySession {
-  readonly #options: SessionOptions;
   readonly #dialing: ImageDialing;
   #authorization: string | undefined;
 
-  constructor(options: SessionOptions) {
-    this.#options = options;
+  constructor(private readonly options: SessionOptions) {
     const { guard, host } = options;
     this.#dialing = {
       guard,
@@ -53,13 +51,13 @@ export class RegistrySession {
     const response = await this.#get(`manifests/${reference}`, { Accept: MANIFEST_TYPES.join(', ') });
     const bytes = await this.#read(response, MAX_DOCUMENT_BYTES);
     const digest = digestOf(bytes);
-    if (isDigest(reference)) checkDigest(`the manifest of ${this.#options.repository}`, digest, reference);
+    if (isDigest(reference)) checkDigest(`the manifest of ${this.options.repository}`, digest, reference);
     return { digest, bytes };
   }
 
   /** The content of a blob, which continues where a connection broke. Its digest is not checked here. */
   async *blob({ digest, size }: Descriptor): AsyncGenerator<Buffer> {
-    const { progress } = this.#options;
+    const { progress } = this.options;
     let position = 0;
     for (let fruitless = 0; ; ) {
       const before = position;
@@ -92,7 +90,7 @@ export class RegistrySession {
     if (response.statusCode !== UNAUTHORIZED || !isOwn) return this.#checked(path, response);
     const challenge = parseChallenge(response.headers['www-authenticate'] ?? '');
     response.destroy();
-    const { repository, credentials, host, progress } = this.#options;
+    const { repository, credentials, host, progress } = this.options;
     const hasTls = host.url.startsWith('https:') && !host.isInsecure;
     const { isInsecure } = host;
     const { signal } = progress;
@@ -109,7 +107,7 @@ export class RegistrySession {
   }
 
   #send(path: string, headers: Record<string, string>): Promise<Answered> {
-    const { host, repository, mirrorOf, progress } = this.#options;
+    const { host, repository, mirrorOf, progress } = this.options;
     const query = mirrorOf === undefined ? '' : `?ns=${encodeURIComponent(mirrorOf)}`;
     return send({
       url: `${host.url}/v2/${repository}/${path}${query}`,
@@ -121,14 +119,14 @@ export class RegistrySession {
   }
 
   #read(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
-    return readBody(response, { maxBytes, signal: this.#options.progress.signal });
+    return readBody(response, { maxBytes, signal: this.options.progress.signal });
   }
 
   async #checked(path: string, response: IncomingMessage): Promise<IncomingMessage> {
     const { statusCode = 0, statusMessage } = response;
     if (statusCode === OK || statusCode === PARTIAL_CONTENT) return response;
     const said = messageOf(await this.#read(response, MAX_ERROR_BYTES).catch(() => Buffer.alloc(0)));
-    const { repository, host } = this.#options;
+    const { repository, host } = this.options;
     if (statusCode === NOT_FOUND)
       throw new RuntimeError('ImageNotFound', `${host.url}/v2/${repository}/${path}: not found`);
     if (statusCode === UNAUTHORIZED || statusCode === FORBIDDEN) {

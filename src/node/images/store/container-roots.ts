@@ -24,30 +24,26 @@ const UPPER = 'upper';
 const WORK = 'work';
 
 export class ContainerRoots {
-  readonly #layout: StoreLayout;
-  readonly #options: UnpackOptions;
-  readonly #log: Logger;
-
-  constructor(layout: StoreLayout, options: UnpackOptions, log: Logger) {
-    this.#layout = layout;
-    this.#options = options;
-    this.#log = log;
-  }
+  constructor(
+    private readonly layout: StoreLayout,
+    private readonly options: UnpackOptions,
+    private readonly log: Logger,
+  ) {}
 
   /** Notes that a container uses the image, so that it is not removed. To be called under the lock of the store. */
   async use(imageId: string, directory: string): Promise<void> {
-    await makeDirectory(this.#layout.usesOf(imageId), PRIVATE_DIRECTORY);
+    await makeDirectory(this.layout.usesOf(imageId), PRIVATE_DIRECTORY);
     await makeDirectory(directory, TRAVERSED_DIRECTORY);
-    const link = this.#layout.use(imageId, directory);
+    const link = this.layout.use(imageId, directory);
     if ((await readlink(link).catch(ifMissing)) === undefined) await symlink(directory, link);
   }
 
   /** Directories of containers that use the image. Forgets those that are gone. To be called under the lock. */
   async usersOf(imageId: string): Promise<readonly string[]> {
-    const found = await listIfThere(this.#layout.usesOf(imageId));
+    const found = await listIfThere(this.layout.usesOf(imageId));
     const users = await Promise.all(
       found.map(async (name) => {
-        const link = join(this.#layout.usesOf(imageId), name);
+        const link = join(this.layout.usesOf(imageId), name);
         const directory = await readlink(link);
         if (await stat(directory).catch(ifMissing)) return directory;
         await rm(link, { force: true });
@@ -72,7 +68,7 @@ export class ContainerRoots {
     const root = join(directory, ROOT);
     if (await isMounted(root)) await unmount(root);
     for (const name of [ROOT, UPPER, WORK]) await removeTree(join(directory, name));
-    if (record) await rm(this.#layout.use(record.imageId, directory), { force: true });
+    if (record) await rm(this.layout.use(record.imageId, directory), { force: true });
     await rm(join(directory, RECORD), { force: true });
   }
 
@@ -86,14 +82,14 @@ export class ContainerRoots {
 
   async #tryOverlay(files: string, directory: string): Promise<boolean> {
     const overlay = overlayIn(directory, files);
-    if (!this.#options.setsOwners || !canMountOverlay(overlay)) return false;
+    if (!this.options.setsOwners || !canMountOverlay(overlay)) return false;
     if (await isMounted(overlay.target)) await unmount(overlay.target);
     for (const path of [overlay.upper, overlay.work, overlay.target]) await makeDirectory(path, ROOT_MODE);
     try {
       await mountOverlay(overlay);
       return true;
     } catch (error) {
-      this.#log.warn('no overlay mounts here: containers get copies of their images', { error });
+      this.log.warn('no overlay mounts here: containers get copies of their images', { error });
       for (const path of [overlay.upper, overlay.work, overlay.target]) await removeTree(path);
       return false;
     }
@@ -104,7 +100,7 @@ export class ContainerRoots {
     const draft = join(directory, `${ROOT}.next`);
     await removeTree(draft);
     await removeTree(join(directory, ROOT));
-    await copyTree(files, draft, this.#options);
+    await copyTree(files, draft, this.options);
     await rename(draft, join(directory, ROOT));
   }
 

@@ -19,31 +19,27 @@ export interface NamedImage {
 }
 
 export class Names {
-  readonly #layout: StoreLayout;
-
-  constructor(layout: StoreLayout) {
-    this.#layout = layout;
-  }
+  constructor(private readonly layout: StoreLayout) {}
 
   async get(name: string): Promise<NamedImage | undefined> {
-    const text = await readIfThere(this.#layout.name(name));
+    const text = await readIfThere(this.layout.name(name));
     return text === undefined ? undefined : JSON.parse(text);
   }
 
   /** Ordered by name. */
   async all(): Promise<readonly NamedImage[]> {
-    const files = (await listIfThere(this.#layout.names())).filter((file) => file.endsWith('.json'));
-    const texts = await Promise.all(files.map((file) => readIfThere(join(this.#layout.names(), file))));
+    const files = (await listIfThere(this.layout.names())).filter((file) => file.endsWith('.json'));
+    const texts = await Promise.all(files.map((file) => readIfThere(join(this.layout.names(), file))));
     const images = texts.flatMap((text): NamedImage[] => (text === undefined ? [] : [JSON.parse(text)]));
     return images.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** `scratch` is a directory of the caller. */
   async set(image: NamedImage, scratch: string): Promise<void> {
-    await writeWhole(this.#layout.name(image.name), JSON.stringify(image), join(scratch, 'name'));
+    await writeWhole(this.layout.name(image.name), JSON.stringify(image), join(scratch, 'name'));
   }
 
   async delete(name: string): Promise<void> {
-    await rm(this.#layout.name(name), { force: true });
+    await rm(this.layout.name(name), { force: true });
   }
 }

@@ -8,14 +8,12 @@ import type { StoreLayout } from './layout.ts';
 const RETRY_MS = 20;
 
 export class StoreLock {
-  readonly #layout: StoreLayout;
-  readonly #clock: Clock;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(layout: StoreLayout, clock: Clock) {
-    this.#layout = layout;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly layout: StoreLayout,
+    private readonly clock: Clock,
+  ) {}
 
   run<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(() => this.#locked(work));
@@ -35,10 +33,10 @@ export class StoreLock {
   async #take(): Promise<ProcessLock> {
     for (;;) {
       try {
-        return await takeProcessLock({ path: this.#layout.lock(), subject: this.#layout.directory });
+        return await takeProcessLock({ path: this.layout.lock(), subject: this.layout.directory });
       } catch (error) {
         if (!(error instanceof LockHeld)) throw error;
-        await sleep(this.#clock, RETRY_MS);
+        await sleep(this.clock, RETRY_MS);
       }
     }
   }

@@ -30,14 +30,12 @@ const FILES_MODE = 0o755;
 const INFO = 'info.json';
 
 export class UnpackedRoots {
-  readonly #layout: StoreLayout;
-  readonly #options: UnpackOptions;
   readonly #unpacking = new Map<string, Promise<string>>();
 
-  constructor(layout: StoreLayout, options: UnpackOptions) {
-    this.#layout = layout;
-    this.#options = options;
-  }
+  constructor(
+    private readonly layout: StoreLayout,
+    private readonly options: UnpackOptions,
+  ) {}
 
   /** Returns the directory with the files of an image. Concurrent calls share the work. */
   unpack(imageId: string, layers: readonly Layer[]): Promise<string> {
@@ -47,17 +45,17 @@ export class UnpackedRoots {
   }
 
   async bytes(): Promise<number> {
-    const names = await listIfThere(this.#layout.roots());
-    const infos = await Promise.all(names.map((name) => this.#info(join(this.#layout.roots(), name))));
+    const names = await listIfThere(this.layout.roots());
+    const infos = await Promise.all(names.map((name) => this.#info(join(this.layout.roots(), name))));
     return infos.reduce((sum, info) => sum + (info?.bytes ?? 0), 0);
   }
 
   async #unpack(imageId: string, layers: readonly Layer[]): Promise<string> {
-    const root = this.#layout.root(imageId);
+    const root = this.layout.root(imageId);
     const { boot } = await processIdentity(process.pid);
     // After a power cut, files may be empty that were not flushed: files that an earlier boot unpacked are not trusted.
     if ((await this.#info(root))?.boot === boot) return join(root, FILES);
-    await Ingest.run(this.#layout, async (ingest) => {
+    await Ingest.run(this.layout, async (ingest) => {
       const draft = ingest.draft();
       const files = join(draft, FILES);
       await makeDirectory(files, FILES_MODE);
@@ -71,11 +69,11 @@ export class UnpackedRoots {
   async #apply(files: string, layers: readonly Layer[]): Promise<number> {
     let bytes = 0;
     for (const [position, { digest, diffId }] of layers.entries()) {
-      const blob = this.#layout.blob(digest);
+      const blob = this.layout.blob(digest);
       const content = () => withinRoom(decompressed(createReadStream(blob)), files, `layer ${digest}`);
       if (position > 0) await applyDeletions(files, content());
       const digester = new Digester();
-      bytes += await applyLayer(files, digested(content(), digester), this.#options);
+      bytes += await applyLayer(files, digested(content(), digester), this.options);
       checkDigest(`layer ${digest}`, digester.digest(), diffId);
     }
     return bytes;
@@ -101,9 +99,9 @@ export class UnpackedRoots {
 
   /** The caller has made sure that no container uses it. */
   async remove(imageId: string): Promise<void> {
-    await Ingest.run(this.#layout, async (ingest) => {
+    await Ingest.run(this.layout, async (ingest) => {
       const old = ingest.draft();
-      await rename(this.#layout.root(imageId), old).catch(() => {});
+      await rename(this.layout.root(imageId), old).catch(() => {});
       await removeTree(old);
     });
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { EntryHeader } from './entry.ts';
-import { decodePax } from './pax.ts';
+import { decodePax } from './header.ts';
 import { readTar } from './read-tar.ts';
 import { type TarInput, writeTar } from './write-tar.ts';
 

@@ -1,7 +1,6 @@
 /** Writes a tar archive: ustar, with PAX headers for values that do not fit. */
 import { BLOCK_BYTES, type EntryHeader, paddingOf, TarError, TYPE_FLAGS } from './entry.ts';
-import { encodeHeader, type RawHeader } from './header.ts';
-import { encodePax } from './pax.ts';
+import { encodeHeader, encodePax, type RawHeader } from './header.ts';
 
 type Required = 'type' | 'path' | 'size';
 

@@ -1,10 +1,11 @@
 /** Applies a layer to a directory. */
+
+import { join, posix } from 'node:path';
 import type { OpenDirectory } from '../../../base/files/inside/open-directory.ts';
 import { removeFrom } from '../../../base/files/inside/remove-tree.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { readTar, type TarEntry } from '../tar/read-tar.ts';
 import { type Place, RootDirectory } from './root-directory.ts';
-import { applyWhiteout, isWhiteout } from './whiteouts.ts';
 
 export interface UnpackOptions {
   /** True to give files the owners that the image names: needs root. */
@@ -139,4 +140,33 @@ async function makeRoom(root: RootDirectory, { directory, name }: Place): Promis
 /** Returns the mode. Without root, a setuid program would run with the rights of the agent's user. */
 function modeOf(mode: number, { setsOwners }: UnpackOptions): number {
   return setsOwners ? mode : mode & ~SETUID_AND_SETGID;
+}
+
+const PREFIX = '.wh.';
+/** Name of the marker for opaque directories. Other names with the double prefix are notes of AUFS to itself. */
+const OPAQUE = '.wh..wh..opq';
+const NOTE = '.wh..wh.';
+
+/** Deletions in a layer: `.wh.NAME` deletes NAME, `.wh..wh..opq` everything in its directory, of the layers below. */
+function isWhiteout(path: string): boolean {
+  return posix.basename(path).startsWith(PREFIX);
+}
+
+async function applyWhiteout(root: RootDirectory, path: string): Promise<void> {
+  const name = posix.basename(path);
+  if (name !== OPAQUE && name.startsWith(NOTE)) return;
+  const deleted = name.slice(PREFIX.length);
+  if (deleted === '' || deleted === '.' || deleted === '..') {
+    throw new RuntimeError('Unknown', `the image deletes ${JSON.stringify(deleted)}, which is not a name`);
+  }
+  const found = await root.find(name === OPAQUE ? path : join(posix.dirname(path), deleted));
+  if (!found) return;
+  const { directory } = found;
+  try {
+    if (name !== OPAQUE) await removeFrom(directory, found.name);
+    else for await (const entry of await directory.entries()) await removeFrom(directory, entry.name);
+  } finally {
+    await directory.close();
+  }
+  await root.changed();
 }

@@ -9,8 +9,8 @@ import type { Report } from '../pod-status.ts';
 import { exitOf, hasRun, isRunning, isStarted, previousExit, RESTARTING_ALL, readySandbox } from './facts.ts';
 import { phaseOfState } from './phase.ts';
 import { admittedPod, isResized, resizeError, sizeOf } from './resize.ts';
-import type { ContainerState, PodState } from './state.ts';
-import { isToStart } from './steps/plan-container.ts';
+import type { ContainerState, PodState, StepState } from './state.ts';
+import { isToStart, wasStoppedForChange } from './steps/plan-container.ts';
 import { type Wait, waitOf } from './wait.ts';
 
 /** Depends on its arguments alone; all that is missing is the address of the node. */
@@ -171,3 +171,16 @@ function podResourcesOf(pod: SeenPod, state: PodState): Report['ofPod'] {
     allocatedResources: amounts.length > 0 ? allocated : undefined,
   };
 }
+
+/**
+ * Reports whether a container that was stopped for its changed spec is being started again. kubelet stops and starts it
+ * within one sync, so that no status shows the time in between; a failure of the start is shown.
+ */
+export function isReplacingContainer({ containers, stopRequestedAt, endPhase }: PodState): boolean {
+  if (stopRequestedAt !== undefined || endPhase !== undefined) return false;
+  return containers.some((state) => wasStoppedForChange(state) && isStarting(state));
+}
+
+const isStarting = ({ image, start }: ContainerState) => isFirstTry(image) || isFirstTry(start);
+
+const isFirstTry = (step: StepState) => step.type === 'doing' && step.failures === 0;

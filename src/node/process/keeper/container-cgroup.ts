@@ -10,11 +10,12 @@ const INNER = 'inner';
 const UNLIMITED = -1;
 
 export class ContainerCgroup {
-  readonly #cgroups: Cgroups;
   readonly #outer: string;
 
-  constructor(cgroups: Cgroups, path: string) {
-    this.#cgroups = cgroups;
+  constructor(
+    private readonly cgroups: Cgroups,
+    path: string,
+  ) {
     this.#outer = path;
   }
 
@@ -28,38 +29,38 @@ export class ContainerCgroup {
   }
 
   create(resources: ContainerResources): void {
-    for (const path of [this.#outer, this.#inner]) this.#cgroups.create(path, resources);
+    for (const path of [this.#outer, this.#inner]) this.cgroups.create(path, resources);
   }
 
   /** Version 1 allows no more inside than outside: what grows, grows outside first, and what shrinks, inside. */
   update(resources: ContainerResources): void {
     for (const part of parts(resources)) {
       try {
-        this.#cgroups.update(this.#outer, part);
-        this.#cgroups.update(this.#inner, part);
+        this.cgroups.update(this.#outer, part);
+        this.cgroups.update(this.#inner, part);
       } catch {
-        this.#cgroups.update(this.#inner, part);
-        this.#cgroups.update(this.#outer, part);
+        this.cgroups.update(this.#inner, part);
+        this.cgroups.update(this.#outer, part);
       }
     }
   }
 
   usage(): CgroupUsage | undefined {
-    const usage = this.#cgroups.usage(this.#outer);
+    const usage = this.cgroups.usage(this.#outer);
     if (!usage) return undefined;
     // Either of them holds its processes up.
-    const throttling = this.#cgroups.usage(this.#inner)?.throttling ?? usage.throttling;
+    const throttling = this.cgroups.usage(this.#inner)?.throttling ?? usage.throttling;
     return { ...usage, throttling };
   }
 
   /** Version 1 counts where the process was. */
   oomKills(): number {
-    return Math.max(this.#cgroups.oomKills(this.#outer), this.#cgroups.oomKills(this.#inner));
+    return Math.max(this.cgroups.oomKills(this.#outer), this.cgroups.oomKills(this.#inner));
   }
 
   kill(): void {
-    this.#cgroups.kill(this.#inner);
-    this.#cgroups.kill(this.#outer);
+    this.cgroups.kill(this.#inner);
+    this.cgroups.kill(this.#outer);
   }
 
   /**
@@ -75,7 +76,7 @@ export class ContainerCgroup {
   }
 
   remove(): void {
-    this.#cgroups.remove(this.#outer);
+    this.cgroups.remove(this.#outer);
   }
 }
 

@@ -2,7 +2,8 @@
  * Ends pods that run under the name of the keeper without a record in its directory, which was removed with the records and made
  * again. Their addresses would be given to other pods.
  */
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { runProgram } from '../../../base/programs/run-program.ts';
 import { argumentsOf, killIfRunning, runningPids } from '../../../base/programs/running-processes.ts';
@@ -10,6 +11,7 @@ import { sleep } from '../../../base/time/clock.ts';
 import type { Cgroups } from '../../cgroups/cgroups.ts';
 import type { KeeperContext } from './context.ts';
 import type { Engine } from './engine.ts';
+import { readPid } from './supervisor/pid-file.ts';
 
 const END_TIMEOUT_MS = 5_000;
 const CHECK_MS = 20;
@@ -57,4 +59,30 @@ async function end({ clock }: KeeperContext, cgroups: Cgroups, path: string): Pr
 function processesBelow(cgroups: Cgroups, path: string): readonly number[] {
   const below = cgroups.children(path).flatMap((child) => processesBelow(cgroups, `${path}/${child}`));
   return [...cgroups.processes(path), ...below];
+}
+
+/** Ends those whose directories are in `streams`. `cgroup` is that of all pods: an id may be another process by now. */
+export function endLeftCommands(streams: string, cgroup: string): void {
+  for (const name of readdirSync(streams)) {
+    const directory = join(streams, name);
+    const pid = readPid(directory);
+    if (pid !== undefined && cgroupsOf(pid).includes(`${cgroup}/`)) killGroup(pid);
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function cgroupsOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cgroup`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
 }

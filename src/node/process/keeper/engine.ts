@@ -17,14 +17,12 @@ import { nextAddress, parseRange } from '../network/addresses.ts';
 import type { PublishedPort } from '../network/rules.ts';
 import { identityOf, type ProcessIdentity } from '../oci/identity.ts';
 import type { ResolvedImage } from '../wire/calls.ts';
-import type { KeeperContext } from './context.ts';
-import { newId } from './context.ts';
+import { type KeeperContext, newId } from './context.ts';
 import type { ContainerToStart } from './executor.ts';
 import { KeptContainer } from './kept-container.ts';
 import { KeptSandbox } from './kept-sandbox.ts';
 
 export class Engine {
-  readonly #context: KeeperContext;
   readonly sandboxes = new Map<string, KeptSandbox>();
   readonly containers = new Map<string, KeptContainer>();
   #lastAddress: string | undefined;
@@ -32,8 +30,7 @@ export class Engine {
   readonly #reserved = new Set<string>();
 
   /** Takes over what is in the directory. */
-  constructor(context: KeeperContext) {
-    this.#context = context;
+  constructor(private readonly context: KeeperContext) {
     for (const id of entriesOf(join(context.directory, 'sandboxes'))) {
       const sandbox = KeptSandbox.load(context, id);
       if (sandbox) this.sandboxes.set(id, sandbox);
@@ -51,14 +48,14 @@ export class Engine {
   }
 
   async runSandbox(config: SandboxConfig): Promise<string> {
-    const { random, clock, name, boot } = this.#context;
+    const { random, clock, name, boot } = this.context;
     if (config.runtimeHandler !== '')
       throw new RuntimeError('Unsupported', `no runtime for "${config.runtimeHandler}" is configured`);
     const id = newId(random);
     const address = this.#allocate(config);
     try {
       const cgroup = `/quarterdeck-${name}/${podCgroupName(config)}`;
-      const executor = this.#context.executorName;
+      const executor = this.context.executorName;
       const record = {
         id,
         createdAt: clock.now(),
@@ -71,23 +68,23 @@ export class Engine {
         isStopped: false,
         cgroup,
       };
-      const sandbox = await KeptSandbox.run(this.#context, record);
+      const sandbox = await KeptSandbox.run(this.context, record);
       this.sandboxes.set(id, sandbox);
       if (config.ports.length > 0) await this.#publish();
     } finally {
       if (address !== undefined) this.#reserved.delete(address);
     }
-    this.#context.changed(id);
+    this.context.changed(id);
     return id;
   }
 
   #allocate(config: SandboxConfig): string | undefined {
-    if (config.namespaces.network === 'node' || !this.#context.network) return undefined;
+    if (config.namespaces.network === 'node' || !this.context.network) return undefined;
     const used = new Set(this.#reserved);
     for (const { record } of this.sandboxes.values()) if (record.address !== undefined) used.add(record.address);
-    const address = nextAddress(parseRange(this.#context.podCidr), used, this.#lastAddress);
+    const address = nextAddress(parseRange(this.context.podCidr), used, this.#lastAddress);
     if (address === undefined)
-      throw new RuntimeError('Unknown', `no address is left in the range ${this.#context.podCidr}`);
+      throw new RuntimeError('Unknown', `no address is left in the range ${this.context.podCidr}`);
     this.#lastAddress = address;
     this.#reserved.add(address);
     return address;
@@ -98,7 +95,7 @@ export class Engine {
       const { address } = record;
       return address === undefined || !isReady ? [] : record.config.ports.map((port) => ({ ...port, address }));
     });
-    await this.#context.network?.publish(ports);
+    await this.context.network?.publish(ports);
   }
 
   async stopSandbox(id: string): Promise<void> {
@@ -107,7 +104,7 @@ export class Engine {
     await Promise.all(this.#containersOf(id).map((container) => container.stop(0, 'SIGKILL')));
     await sandbox.stop();
     if (sandbox.record.config.ports.length > 0) await this.#publish();
-    this.#context.changed(id);
+    this.context.changed(id);
   }
 
   async removeSandbox(id: string): Promise<void> {
@@ -117,7 +114,7 @@ export class Engine {
     await Promise.all(this.#containersOf(id).map((container) => this.removeContainer(container.record.id)));
     await sandbox.remove();
     this.sandboxes.delete(id);
-    this.#context.changed(id);
+    this.context.changed(id);
   }
 
   #containersOf(sandboxId: string): KeptContainer[] {
@@ -126,7 +123,7 @@ export class Engine {
 
   createContainer(sandboxId: string, config: ContainerConfig, image: ResolvedImage): string {
     const sandbox = this.#sandbox(sandboxId);
-    const { random, clock } = this.#context;
+    const { random, clock } = this.context;
     const id = newId(random);
     const record = {
       id,
@@ -136,14 +133,14 @@ export class Engine {
       image,
       logPath: join(sandbox.record.config.logDirectory, config.logPath),
       cgroup: `${sandbox.record.cgroup}/${id}`,
-      executor: this.#context.executorName,
+      executor: this.context.executorName,
       resources: config.resources,
       boot: undefined,
     };
     // Finds mistakes before anything is made.
     identityOf(config, image.config, image.users, sandbox.hostname);
-    this.containers.set(id, KeptContainer.create(this.#context, record));
-    this.#context.changed(sandboxId);
+    this.containers.set(id, KeptContainer.create(this.context, record));
+    this.context.changed(sandboxId);
     return id;
   }
 
@@ -151,9 +148,9 @@ export class Engine {
     const container = this.#container(id);
     container.checkStartable();
     container.cgroup?.create(container.record.resources);
-    this.#context.cgroups?.anticipateMoves();
+    this.context.cgroups?.anticipateMoves();
     const { connected } = this.#sandbox(container.record.sandboxId);
-    await container.start(this.#context.executor.prepare(this.#toStart(container)), connected);
+    await container.start(this.context.executor.prepare(this.#toStart(container)), connected);
   }
 
   /** Throws when it does not run. */
@@ -213,7 +210,7 @@ export class Engine {
   }
 
   async usage(): Promise<ContainerUsage[]> {
-    const time = this.#context.clock.now();
+    const time = this.context.clock.now();
     const running = [...this.containers.values()].filter(({ pid }) => pid !== undefined);
     const inCgroups = new Map(running.map(({ record, cgroup }) => [record.id, cgroup?.usage()]));
     const others = running.filter(({ record }) => !inCgroups.get(record.id));
@@ -242,7 +239,7 @@ export class Engine {
   }
 
   podUsage(): ContainerUsage[] {
-    const { cgroups, clock } = this.#context;
+    const { cgroups, clock } = this.context;
     return [...this.sandboxes.values()].flatMap(({ record }): ContainerUsage[] => {
       const usage = cgroups?.usage(record.cgroup);
       if (!usage) return [];

@@ -26,10 +26,9 @@ import {
 } from '../wire/calls.ts';
 import { chooseExecutor } from './choose-executor.ts';
 import type { KeeperContext } from './context.ts';
-import { endUnknown } from './end-unknown.ts';
+import { endLeftCommands, endUnknown } from './end-unknown.ts';
 import { Engine } from './engine.ts';
 import { writeAtomically } from './files.ts';
-import { endLeftCommands } from './left-commands.ts';
 import { inspectMachine, type Machine } from './machine.ts';
 import { canEnter } from './plain/enter-cgroup.ts';
 import { plainUser } from './plain/plain-executor.ts';

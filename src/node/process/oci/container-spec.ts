@@ -1,7 +1,6 @@
 /** The specification of a container: its namespaces, mounts, limits of what it may do, and command. Performs nothing. */
 
-import type { OciHook } from '../../container/hooks/oci-hook.ts';
-import { ownMountsHook } from '../../container/hooks/own-mounts-hook.ts';
+import { type OciHook, ownMountsHook } from '../../container/hooks/own-mounts-hook.ts';
 import { grantedCapabilities } from './capabilities.ts';
 import type { ContainerInput } from './input.ts';
 import { mountsForNode, mountsOf } from './mounts.ts';

@@ -1,5 +1,5 @@
 /** The parts of the OCI runtime specification that bundles of this runtime use: `config.json` and `process.json`. */
-import type { OciHook } from '../../container/hooks/oci-hook.ts';
+import type { OciHook } from '../../container/hooks/own-mounts-hook.ts';
 
 export interface OciSpec {
   readonly ociVersion: string;

@@ -24,16 +24,16 @@ const PROBE_OUTPUT = 'HTTP probe failed with statuscode: 503';
 type EventContent = readonly [EventType, string, string];
 
 export class AgentEvents {
-  readonly #clock: Clock;
-  readonly #recorderOf: (node: string) => EventRecorder;
   readonly #recorders = new Map<string, EventRecorder>();
   readonly #agents: number;
   #left: number;
   #since = 0;
 
-  constructor(clock: Clock, nodes: number, recorderOf: (node: string) => EventRecorder) {
-    this.#clock = clock;
-    this.#recorderOf = recorderOf;
+  constructor(
+    private readonly clock: Clock,
+    nodes: number,
+    private readonly recorderOf: (node: string) => EventRecorder,
+  ) {
     this.#agents = nodes <= MAX_NODES_WITH_OWN_BUDGET ? nodes : 1;
     this.#left = EVENT_BURST * this.#agents;
   }
@@ -61,7 +61,7 @@ export class AgentEvents {
   }
 
   #of(node: string): EventRecorder {
-    return getOrInsert(this.#recorders, node, () => this.#recorderOf(node));
+    return getOrInsert(this.#recorders, node, () => this.recorderOf(node));
   }
 
   #isAllowed(): boolean {
@@ -72,7 +72,7 @@ export class AgentEvents {
 
   /** Returns how many events may be recorded now. */
   #refill(): number {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     this.#left = Math.min(
       EVENT_BURST * this.#agents,
       this.#left + ((now - this.#since) * this.#agents) / EVENT_REFILL_MS,

@@ -27,20 +27,17 @@ const byNode = ({ metadata }: Volume): readonly string[] => {
 };
 
 export class DirectoryVolumes {
-  readonly #options: DirectoryVolumesOptions;
   readonly #pending = new Set<Promise<void>>();
   #lister: Lister<PersistentVolume> | undefined;
 
-  constructor(options: DirectoryVolumesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: DirectoryVolumesOptions) {}
 
   follow(volumes: Informer<PersistentVolume>): void {
     this.#lister = volumes.lister;
     const leave = volumes.onChange(({ type, object }) => {
       if (type !== 'delete') this.#reconcile(object);
     });
-    this.#options.signal.addEventListener('abort', leave, { once: true });
+    this.options.signal.addEventListener('abort', leave, { once: true });
   }
 
   /** Handles what was requested while the node was down. */
@@ -56,14 +53,14 @@ export class DirectoryVolumes {
   #reconcile(volume: Volume): void {
     if (!isToRemove(volume)) return;
     const directory = nodeDirectory(volume);
-    const node = directory && this.#options.nodeOf(directory.node);
+    const node = directory && this.options.nodeOf(directory.node);
     if (!node?.isUp) return;
     const work = this.#release(volume, node).finally(() => this.#pending.delete(work));
     this.#pending.add(work);
   }
 
   async #release({ metadata: { name = '', uid } }: Volume, { client }: SimulatedNode): Promise<void> {
-    const { log, signal } = this.#options;
+    const { log, signal } = this.options;
     const changes = { metadata: { uid, '$deleteFromPrimitiveList/finalizers': [REMOVAL] } };
     try {
       await client.of(PersistentVolume).patch(name, { type: 'strategic', changes }, { signal });

@@ -50,16 +50,14 @@ export interface FleetOptions {
 }
 
 export class Fleet {
-  readonly #options: FleetOptions;
   readonly #leases: Leases;
   readonly #interval: number;
   readonly #nodes = new Map<string, SimulatedNode>();
   /** Writes in progress. */
   readonly #pending = new Set<Promise<void>>();
 
-  constructor(options: FleetOptions) {
+  constructor(private readonly options: FleetOptions) {
     const { clock, machines, renewalMs } = options;
-    this.#options = options;
     this.#interval = renewalMs ?? renewalInterval(machines.length);
     this.#leases = new Leases(clock, this.#interval);
     for (const machine of machines) this.#nodes.set(machine.name, this.#newNode(machine));
@@ -76,7 +74,7 @@ export class Fleet {
     await concurrently(all, MAX_CONCURRENT_REGISTRATIONS, (node, index) =>
       this.#register(node, (index + 1) / all.length),
     );
-    const { nodes, signal } = this.#options;
+    const { nodes, signal } = this.options;
     const leave = nodes.onChange(({ type, object }) => this.#onChange(type, object));
     signal.addEventListener('abort', leave, { once: true });
   }
@@ -87,7 +85,7 @@ export class Fleet {
   }
 
   #newNode(machine: Machine): SimulatedNode {
-    const node: SimulatedNode = new SimulatedNode(machine, this.#options.clientOf(machine.name), {
+    const node: SimulatedNode = new SimulatedNode(machine, this.options.clientOf(machine.name), {
       renewal: () => this.#renew(node),
       outage: () => this.#outage(node),
     });
@@ -98,7 +96,7 @@ export class Fleet {
    * Registers the node, or resumes one that exists. `share`, from 0 to 1, spreads the first renewals over the interval.
    */
   async #register(node: SimulatedNode, share: number): Promise<void> {
-    const { clock, random, timers, nodes, rules, signal } = this.#options;
+    const { clock, random, timers, nodes, rules, signal } = this.options;
     const now = clock.now();
     const old = nodes.lister.get(node.name);
     if (old) this.#report(node, old);
@@ -120,7 +118,7 @@ export class Fleet {
    * controller would: restricted labels, and that the node, which is ready at once, takes pods.
    */
   async #create(node: SimulatedNode, now: number): Promise<DeepReadonly<Node>> {
-    const { client, rules, signal } = this.#options;
+    const { client, rules, signal } = this.options;
     const { own, restrictedLabels: labels } = registrationOf(node.machine, rules, now);
     const made = await node.client.of(Node).create(own, { signal });
     const taints = made.spec.taints?.filter(({ key }) => key !== NOT_READY) ?? [];
@@ -143,14 +141,14 @@ export class Fleet {
     this.#report(node, object);
     const isUnschedulable = object.spec.unschedulable === true;
     if (isUnschedulable !== node.isUnschedulable) {
-      this.#options.emit(object, isUnschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable');
+      this.options.emit(object, isUnschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable');
     }
     node.isUnschedulable = isUnschedulable;
   }
 
   /** A deleted node is not registered again until the program restarts. */
   #remove(node: SimulatedNode): void {
-    const { timers, onGone } = this.#options;
+    const { timers, onGone } = this.options;
     timers.set(node.renewal, undefined);
     timers.set(node.outage, undefined);
     this.#nodes.delete(node.name);
@@ -158,7 +156,7 @@ export class Fleet {
   }
 
   #outage(node: SimulatedNode): void {
-    const { timers, clock, random, rules } = this.#options;
+    const { timers, clock, random, rules } = this.options;
     const wasDown = node.downBy.has('rule');
     this.#setDown(node, 'rule', !wasDown);
     const lasts = rulesFor(node.name, rules).find((rule) => rule.down)?.down?.for;
@@ -166,7 +164,7 @@ export class Fleet {
   }
 
   #setDown(node: SimulatedNode, by: 'annotation' | 'rule', isDown: boolean): void {
-    const { timers, nodes, signal, onUp } = this.#options;
+    const { timers, nodes, signal, onUp } = this.options;
     const wasUp = node.isUp;
     if (isDown) node.downBy.add(by);
     else node.downBy.delete(by);
@@ -183,7 +181,7 @@ export class Fleet {
   }
 
   #renew(node: SimulatedNode): void {
-    const { timers, clock, signal } = this.#options;
+    const { timers, clock, signal } = this.options;
     if (!node.isUp) return;
     timers.set(node.renewal, roundUp(clock.now() + this.#interval));
     this.#write(node, async () => {
@@ -198,7 +196,7 @@ export class Fleet {
 
   /** Reports that the node is ready, when its Ready condition says otherwise. */
   #report(node: SimulatedNode, known: DeepReadonly<Node>): void {
-    const { clock, signal, emit } = this.#options;
+    const { clock, signal, emit } = this.options;
     if (known.status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True' || node.isReporting) return;
     const changes = { status: { conditions: nodeConditions(clock.now()) } };
     node.isReporting = true;
@@ -213,7 +211,7 @@ export class Fleet {
   }
 
   #write(node: SimulatedNode, write: () => Promise<void>): void {
-    const { log, signal } = this.#options;
+    const { log, signal } = this.options;
     const writing = write()
       .catch((error: unknown) => {
         if (signal.aborted || isApiError(error, 'NotFound')) return;

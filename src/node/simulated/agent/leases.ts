@@ -22,12 +22,13 @@ export function renewalInterval(nodes: number): number {
 }
 
 export class Leases {
-  readonly #clock: Clock;
   readonly #seconds: number;
 
   /** `interval`: milliseconds between two renewals. */
-  constructor(clock: Clock, interval: number) {
-    this.#clock = clock;
+  constructor(
+    private readonly clock: Clock,
+    interval: number,
+  ) {
     this.#seconds = Math.ceil((interval * RENEWALS_PER_LEASE) / 1_000);
   }
 
@@ -71,7 +72,7 @@ export class Leases {
   }
 
   #spec({ name }: SimulatedNode, { seconds }: LeaseWrite): Lease['spec'] {
-    return { holderIdentity: name, leaseDurationSeconds: seconds, renewTime: microTime(this.#clock.now()) };
+    return { holderIdentity: name, leaseDurationSeconds: seconds, renewTime: microTime(this.clock.now()) };
   }
 }
 

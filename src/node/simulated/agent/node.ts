@@ -1,5 +1,6 @@
 /** The state of one simulated node. */
 import type { Client } from '../../../client/client.ts';
+import type { PodLife } from '../lifecycle/pod-life.ts';
 import { AddressPool } from './addresses.ts';
 import type { Machine } from './machine.ts';
 import type { TimerTask } from './timer-queue.ts';
@@ -33,4 +34,12 @@ export class SimulatedNode {
   get isUp(): boolean {
     return this.downBy.size === 0;
   }
+}
+
+/** A pod on its node. As a task, it runs when the pod's next step is due. */
+export interface NodePod extends TimerTask {
+  readonly life: PodLife;
+  readonly node: SimulatedNode;
+  /** True when the node has decided to run it, or has started it before. */
+  isAdmitted: boolean;
 }

@@ -18,8 +18,7 @@ import { newPodLife, type PodLife } from '../lifecycle/pod-life.ts';
 import { chooseStages, haveStagesChanged } from '../rules/choose-stages.ts';
 import { sample } from '../rules/duration.ts';
 import type { PodRule, Stages } from '../rules/rules.ts';
-import type { SimulatedNode } from './node.ts';
-import type { NodePod } from './node-pod.ts';
+import type { NodePod, SimulatedNode } from './node.ts';
 import type { StatusReporter } from './status-reporter.ts';
 import type { TimerQueue } from './timer-queue.ts';
 
@@ -37,13 +36,10 @@ export interface PodsOptions {
 }
 
 export class SimulatedPods {
-  readonly #options: PodsOptions;
   readonly #pods = new Map<string, NodePod>();
   readonly #byNode = new Map<SimulatedNode, Set<NodePod>>();
 
-  constructor(options: PodsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: PodsOptions) {}
 
   /** Handles a change from the informer of pods. */
   onChange(change: Change<Pod>): void {
@@ -61,10 +57,10 @@ export class SimulatedPods {
       known.life.pod = pod;
       if (haveStagesChanged(before, pod)) this.#updateStages(key, known.life);
       if (needsAdvance(before, pod)) this.#advance(known);
-      else if (known.node.isUp) this.#options.reporter.verify(known);
+      else if (known.node.isUp) this.options.reporter.verify(known);
       return;
     }
-    const node = this.#options.nodeOf(name);
+    const node = this.options.nodeOf(name);
     if (node) this.#add(key, node, pod);
   }
 
@@ -81,7 +77,7 @@ export class SimulatedPods {
   resume(node: SimulatedNode): void {
     for (const nodePod of this.#byNode.get(node) ?? []) {
       this.#advance(nodePod, true);
-      this.#options.reporter.verify(nodePod);
+      this.options.reporter.verify(nodePod);
     }
   }
 
@@ -91,7 +87,7 @@ export class SimulatedPods {
   }
 
   #add(key: string, node: SimulatedNode, pod: SeenPod): void {
-    const { clock, random, nodeOf } = this.#options;
+    const { clock, random, nodeOf } = this.options;
     const stages = this.#stagesOf(key, pod);
     const sandboxTakes = sample(stages.sandbox, random);
     const life = newPodLife({ pod, stages, now: clock.now(), sandboxTakes });
@@ -105,11 +101,11 @@ export class SimulatedPods {
     this.#byNode.set(node, others.add(nodePod));
     if (!nodeOf(node.name)) return;
     this.#advance(nodePod, pod.status.startTime === undefined);
-    if (pod.status.startTime !== undefined && node.isUp) this.#options.reporter.verify(nodePod);
+    if (pod.status.startTime !== undefined && node.isUp) this.options.reporter.verify(nodePod);
   }
 
   #stagesOf(key: string, pod: SeenPod): Stages {
-    const { rules, log } = this.#options;
+    const { rules, log } = this.options;
     const { stages, errors } = chooseStages(pod, rules);
     for (const error of errors) log.warn('invalid annotation of a pod', { pod: key, error });
     return stages;
@@ -125,7 +121,7 @@ export class SimulatedPods {
   }
 
   #remove(key: string, nodePod: NodePod): void {
-    const { timers, reporter } = this.#options;
+    const { timers, reporter } = this.options;
     timers.set(nodePod, undefined);
     this.#pods.delete(key);
     this.#byNode.get(nodePod.node)?.delete(nodePod);
@@ -137,7 +133,7 @@ export class SimulatedPods {
   #advance(nodePod: NodePod, isNew = false): void {
     const { node, life } = nodePod;
     if (!node.isUp) return;
-    const { timers, reporter } = this.#options;
+    const { timers, reporter } = this.options;
     if (!nodePod.isAdmitted) this.#admit(nodePod);
     const wasTerminal = isTerminalPhase(life.phase);
     const changed = advancePod(life, this.#contextOf(node));
@@ -150,7 +146,7 @@ export class SimulatedPods {
   #admit(nodePod: NodePod): void {
     const { node, life } = nodePod;
     nodePod.isAdmitted = true;
-    const object = this.#options.objectOf(node);
+    const object = this.options.objectOf(node);
     if (!object || life.pod.metadata.deletionTimestamp) return;
     const others: SeenPod[] = [];
     for (const other of this.#byNode.get(node) ?? []) {
@@ -175,11 +171,11 @@ export class SimulatedPods {
   #fail(life: PodLife, message: string, failure: PodFailure): void {
     life.state.failure = failure;
     const event = { type: 'Warning', reason: failure.reason, message, container: undefined } as const;
-    this.#options.emit(life, { type: 'planned', event });
+    this.options.emit(life, { type: 'planned', event });
   }
 
   #contextOf(node: SimulatedNode): LifecycleContext {
-    const { clock, random, emit } = this.#options;
+    const { clock, random, emit } = this.options;
     const takeAddress = (pod: SeenPod) =>
       pod.spec.hostNetwork ? node.machine.address : node.pool.allocate(uidOf(pod));
     return { now: clock.now(), random, emit, takeAddress };

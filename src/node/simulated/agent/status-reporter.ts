@@ -13,7 +13,7 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Condition } from '../../pod/conditions.ts';
 import { podStatus } from '../../pod/pod-status.ts';
 import { type PodStatus, statusPatch } from '../../pod/status-patch.ts';
-import type { NodePod } from './node-pod.ts';
+import type { NodePod } from './node.ts';
 import type { TimerQueue, TimerTask } from './timer-queue.ts';
 
 const MAX_CONCURRENT_WRITES = 128;
@@ -40,15 +40,12 @@ function isReported({ type, status }: Condition, conditions: DeepReadonly<Pod>['
 }
 
 export class StatusReporter {
-  readonly #options: StatusReporterOptions;
   readonly #waiting = new Set<NodePod>();
   readonly #writing = new Map<NodePod, Promise<void>>();
   readonly #reported = new WeakMap<NodePod, Reported>();
   #isPumping = false;
 
-  constructor(options: StatusReporterOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: StatusReporterOptions) {}
 
   report(nodePod: NodePod): void {
     this.#waiting.add(nodePod);
@@ -71,7 +68,7 @@ export class StatusReporter {
   drop(nodePod: NodePod): void {
     this.#waiting.delete(nodePod);
     const known = this.#reported.get(nodePod);
-    if (known) this.#options.timers.set(known.retry, undefined);
+    if (known) this.options.timers.set(known.retry, undefined);
   }
 
   async stopped(): Promise<void> {
@@ -90,7 +87,7 @@ export class StatusReporter {
   }
 
   #pump(): void {
-    if (this.#options.signal.aborted) return;
+    if (this.options.signal.aborted) return;
     for (const nodePod of this.#waiting) {
       if (this.#writing.size >= MAX_CONCURRENT_WRITES) return;
       if (this.#writing.has(nodePod)) continue;
@@ -122,7 +119,7 @@ export class StatusReporter {
   }
 
   async #writeStatus(nodePod: NodePod): Promise<void> {
-    const { signal } = this.#options;
+    const { signal } = this.options;
     const {
       life,
       node: { client },
@@ -144,7 +141,7 @@ export class StatusReporter {
     // A pod that the node rejected has no containers.
     const runs = failure?.isRejection ? NO_RUNS : life.runs;
     const [disruption, isRestartingAll] = [failure?.disruption, life.state.isRestartingAll];
-    const now = this.#options.clock.now();
+    const now = this.options.clock.now();
     const hostIP = node.machine.address;
     const conditions = before?.conditions ?? ((pod.status.conditions ?? []) as readonly Condition[]);
     const reasons = { failure, disruption, isRestartingAll };
@@ -152,13 +149,13 @@ export class StatusReporter {
   }
 
   async #remove({ life, node: { client } }: NodePod): Promise<void> {
-    const { signal } = this.#options;
+    const { signal } = this.options;
     const { namespace = '', name = '', uid = '' } = life.pod.metadata;
     await client.of(Pod).in(namespace).delete(name, { gracePeriodSeconds: 0, preconditions: { uid }, signal });
   }
 
   #failed(nodePod: NodePod, error: unknown): void {
-    const { timers, clock, log, signal } = this.#options;
+    const { timers, clock, log, signal } = this.options;
     // The pod is gone, or replaced by another of its name: the informer will tell.
     if (signal.aborted || isApiError(error, 'NotFound', 'Conflict')) return;
     const { namespace, name } = nodePod.life.pod.metadata;

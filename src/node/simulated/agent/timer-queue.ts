@@ -25,18 +25,16 @@ interface Entry {
 }
 
 export class TimerQueue {
-  readonly #clock: Clock;
-  readonly #log: Logger;
   readonly #heap = new Heap<Entry>((a, b) => a.at < b.at);
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   #isRunning = false;
   /** How many tasks are queued; the heap has more entries. */
   #queued = 0;
 
-  constructor(clock: Clock, log: Logger) {
-    this.#clock = clock;
-    this.#log = log;
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {}
 
   /** Sets when the task runs, in place of any earlier setting; undefined removes it. */
   set(task: TimerTask, at: number | undefined): void {
@@ -70,11 +68,11 @@ export class TimerQueue {
   #runDue(): void {
     this.#timer = undefined;
     this.#isRunning = true;
-    const now = this.#clock.now();
-    const startedAt = this.#clock.monotonic?.() ?? 0;
+    const now = this.clock.now();
+    const startedAt = this.clock.monotonic?.() ?? 0;
     for (let first = this.#heap.peek(); first && first.at <= now; first = this.#heap.peek()) {
       // The others follow in the next turn of the event loop.
-      if ((this.#clock.monotonic?.() ?? 0) - startedAt >= MAX_RUN_MS) break;
+      if ((this.clock.monotonic?.() ?? 0) - startedAt >= MAX_RUN_MS) break;
       this.#heap.pop();
       const { at, task } = first;
       // A task that was set again has left its old entries in the heap.
@@ -92,7 +90,7 @@ export class TimerQueue {
     try {
       task.run(now);
     } catch (error) {
-      this.#log.error('a task of a simulated node failed', { error });
+      this.log.error('a task of a simulated node failed', { error });
     }
   }
 
@@ -100,6 +98,6 @@ export class TimerQueue {
     const at = this.#heap.peek()?.at;
     if (at === undefined || this.#isRunning || (this.#timer && this.#timer.at <= at)) return;
     this.#timer?.timer.cancel();
-    this.#timer = { at, timer: this.#clock.timer(at - this.#clock.now(), () => this.#runDue()) };
+    this.#timer = { at, timer: this.clock.timer(at - this.clock.now(), () => this.#runDue()) };
   }
 }

@@ -8,23 +8,21 @@ import type { PodLife } from './pod-life.ts';
 
 /** Counts are cached for one moment, since usage is read for all pods of an owner together. */
 export class SharedLoad {
-  readonly #pods: Lister<Pod>;
-  readonly #clock: Clock;
   readonly #counts = new Map<string, number>();
   #moment = Number.NaN;
 
-  constructor(pods: Lister<Pod>, clock: Clock) {
-    this.#pods = pods;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly pods: Lister<Pod>,
+    private readonly clock: Clock,
+  ) {}
 
   of({ pod }: PodLife): number {
     const owner = controllerOf(pod);
     if (!owner) return 1;
-    const now = this.#clock.now();
+    const now = this.clock.now();
     if (now !== this.#moment) this.#counts.clear();
     this.#moment = now;
-    return getOrInsert(this.#counts, owner.uid, () => this.#pods.controlledBy(owner.uid).filter(isRunning).length);
+    return getOrInsert(this.#counts, owner.uid, () => this.pods.controlledBy(owner.uid).filter(isRunning).length);
   }
 }
 

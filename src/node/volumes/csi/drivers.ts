@@ -36,7 +36,6 @@ export interface CsiDriversOptions {
 }
 
 export class CsiDrivers {
-  readonly #options: CsiDriversOptions;
   /** Drivers by registration socket. */
   readonly #known = new Map<string, RegisteredDriver>();
   readonly #onRegistered = new Set<() => void>();
@@ -46,13 +45,11 @@ export class CsiDrivers {
   /** Latest addition of a driver to the node. Drivers are added one after the other: they change the same objects. */
   #adding: Promise<void> = Promise.resolve();
 
-  constructor(options: CsiDriversOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: CsiDriversOptions) {}
 
   /** Registers drivers as they come and go, until the signal is aborted. */
   async follow(signal: AbortSignal): Promise<void> {
-    const { registry, clock, log } = this.#options;
+    const { registry, clock, log } = this.options;
     await makeDirectory(registry, PRIVATE_DIRECTORY);
     let retry: Timer | undefined;
     const look = async () => {
@@ -84,7 +81,7 @@ export class CsiDrivers {
   ): Promise<Response> {
     const endpoint = await this.#endpoint(driver);
     try {
-      return await callSocket(endpoint, { method, request, clock: this.#options.clock });
+      return await callSocket(endpoint, { method, request, clock: this.options.clock });
     } catch (error) {
       if (!(error instanceof GrpcError)) throw error;
       throw new VolumeError(rpcMessage(error), { cause: error });
@@ -143,7 +140,7 @@ export class CsiDrivers {
   }
 
   async #scanOnce(): Promise<boolean> {
-    const { registry, api, log } = this.#options;
+    const { registry, api, log } = this.options;
     const before = [...this.#known.values()];
     const sockets = (await readdir(registry).catch(() => [])).map((name) => join(registry, name));
     const areRegistered = await Promise.all(sockets.map((socket) => this.#follow(socket)));
@@ -170,20 +167,20 @@ export class CsiDrivers {
       for (const look of [...this.#onRegistered]) look();
       return true;
     } catch (error) {
-      this.#options.log.warn('cannot register a CSI driver', { socket, error: String(error) });
+      this.options.log.warn('cannot register a CSI driver', { socket, error: String(error) });
       return false;
     }
   }
 
   #add(driver: CsiDriverInfo): Promise<void> {
-    const adding = this.#adding.then(() => this.#options.api.csiDriverAdded?.(driver));
+    const adding = this.#adding.then(() => this.options.api.csiDriverAdded?.(driver));
     this.#adding = adding.catch(() => undefined);
     return adding;
   }
 
   /** Registers a driver; undefined for a plugin of another type. */
   async #register(socket: string): Promise<Omit<RegisteredDriver, 'identity'> | undefined> {
-    const { clock, log } = this.#options;
+    const { clock, log } = this.options;
     const calling = { clock, timeoutMs: REGISTRATION_TIMEOUT_MS };
     const { type, name, endpoint, versions } = await callSocket(socket, {
       ...calling,

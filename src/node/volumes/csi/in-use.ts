@@ -9,16 +9,14 @@ import { SerialByKey } from '../serial-by-key.ts';
 import { type CsiVolumeData, readVolumeData } from './volume-data.ts';
 
 export class VolumesInUse {
-  readonly #layout: Layout;
-  readonly #api: Pick<VolumesApi, 'reportVolumesInUse'>;
   /** Reports are made in turn, so that an older one does not replace a newer. */
   readonly #turns = new SerialByKey();
   #reported: readonly string[] | undefined;
 
-  constructor(layout: Layout, api: Pick<VolumesApi, 'reportVolumesInUse'>) {
-    this.#layout = layout;
-    this.#api = api;
-  }
+  constructor(
+    private readonly layout: Layout,
+    private readonly api: Pick<VolumesApi, 'reportVolumesInUse'>,
+  ) {}
 
   /** Resolves when the API knows. A volume is in use as long as it is recorded on disk. */
   report(): Promise<void> {
@@ -26,15 +24,15 @@ export class VolumesInUse {
       const names = await this.#names();
       if (deepEqual(names, this.#reported)) return;
       this.#reported = undefined;
-      await this.#api.reportVolumesInUse?.(names);
+      await this.api.reportVolumesInUse?.(names);
       this.#reported = names;
     });
   }
 
   async #names(): Promise<readonly string[]> {
     const names = new Set<string>();
-    for (const uid of await namesIn(this.#layout.pods)) {
-      for (const { data } of await csiVolumes(this.#layout, uid)) {
+    for (const uid of await namesIn(this.layout.pods)) {
+      for (const { data } of await csiVolumes(this.layout, uid)) {
         const { driverName: driver, volumeHandle, attachmentID } = data;
         if (attachmentID) names.add(uniqueVolumeName({ driver, volumeHandle }));
       }

@@ -1,13 +1,17 @@
 /** Attaches, stages and publishes a volume of a CSI driver. */
+
 import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
 import { makeDirectory } from '../../../base/files/own/own-files.ts';
-import { attachmentName } from '../../../kinds/volumes/attachment.ts';
+import { parseQuantity, scaled } from '../../../base/quantity.ts';
+import { type Clock, sleep } from '../../../base/time/clock.ts';
+import { type AttachableVolume, attachmentName } from '../../../kinds/volumes/attachment.ts';
+import { isMore } from '../../../kinds/volumes/growth.ts';
+import type { VolumesApi } from '../api.ts';
 import { applyFsGroup } from '../host/ownership.ts';
 import type { VolumeSetup } from '../kinds/setup.ts';
 import { type PreparedVolume, VolumeError, VolumeStepError } from '../volumes.ts';
-import { attached } from './attachment.ts';
 import {
   type CsiSource,
   type CsiVolume,
@@ -16,7 +20,6 @@ import {
   type DriverSettings,
   ownsFiles,
 } from './describe-volume.ts';
-import { expandVolume } from './expand.ts';
 import { CAPABILITY, csi, type VolumeCapability } from './messages.ts';
 import { podContext, secretValues } from './publish-context.ts';
 import { writeVolumeData } from './volume-data.ts';
@@ -151,4 +154,59 @@ function stagingPathOf(staging: string, { driver, volumeHandle }: CsiVolume): st
   const path = join(staging, driver, name, 'globalmount');
   if (!dirname(dirname(path)).startsWith(`${staging}/`)) throw new VolumeError(`invalid driver name ${driver}`);
   return path;
+}
+
+type Expansion = Pick<Extract<CsiSource, { type: 'persistent' }>, 'volume' | 'claim'> & {
+  readonly described: CsiVolume;
+  readonly capability: VolumeCapability;
+  readonly stagingPath: string;
+  readonly targetPath: string;
+};
+
+/** Expands the volume if it is larger than the size that the claim reports. */
+async function expandVolume(setup: VolumeSetup, expansion: Expansion): Promise<void> {
+  const { volume, claim, described, capability, stagingPath, targetPath } = expansion;
+  const size = volume.spec.capacity?.storage;
+  const before = claim.status?.capacity?.storage;
+  if (described.readOnly || size === undefined || before === undefined || !isMore(size, before)) return;
+  await setup.host.csi.call(described.driver, csi.expand, {
+    volumeId: described.volumeHandle,
+    volumePath: targetPath,
+    range: { requiredBytes: Number(scaled(parseQuantity(size), 0)) },
+    stagingPath,
+    capability,
+    secrets: await secretValues(setup, described.expandSecret, 'NodeExpandSecretRef'),
+  });
+  await setup.host.api.claimExpanded?.(claim, size);
+}
+
+const POLL_MS = 500;
+/** Number of polls, during which all other work on the pod's volumes waits. After that, the plan tries again. */
+const MAX_POLLS = 20;
+
+interface AttachmentContext {
+  readonly nodeName: string;
+  readonly api: Pick<VolumesApi, 'volumeAttachment'>;
+  readonly clock: Clock;
+}
+
+/** Returns the publish context of the attacher. A node may only get its attachments, so that it has to poll. */
+async function attached(
+  volume: AttachableVolume,
+  { nodeName, api, clock }: AttachmentContext,
+): Promise<Readonly<Record<string, string>>> {
+  const name = attachmentName(volume, nodeName);
+  const fail = (message: string) => new VolumeStepError('WaitForAttach', message);
+  for (let polls = 1; ; polls++) {
+    const attachment = await api.volumeAttachment?.(name);
+    if (attachment?.metadata.deletionTimestamp) throw fail('volume attachment is being deleted');
+    if (attachment?.status?.attached) return attachment.status.attachmentMetadata ?? {};
+    const error = attachment?.status?.attachError?.message;
+    if (error) throw fail(error);
+    if (polls === MAX_POLLS) {
+      const { driver, volumeHandle } = volume;
+      throw fail(`timed out waiting for external-attacher of ${driver} CSI driver to attach volume ${volumeHandle}`);
+    }
+    await sleep(clock, POLL_MS);
+  }
 }

@@ -23,27 +23,24 @@ export interface PodToken {
 }
 
 export class ServiceAccountTokens {
-  readonly #api: Pick<VolumesApi, 'createToken'>;
-  readonly #clock: Clock;
-  readonly #log: Logger;
   /** Tokens by pod, then by audience and lifetime. */
   readonly #byPod = new Map<string, Map<string, CachedToken>>();
 
-  constructor(api: Pick<VolumesApi, 'createToken'>, clock: Clock, log: Logger) {
-    this.#api = api;
-    this.#clock = clock;
-    this.#log = log;
-  }
+  constructor(
+    private readonly api: Pick<VolumesApi, 'createToken'>,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {}
 
   /** Returns a token. When renewal fails, the old token is returned while it is valid. */
   async get(pod: SeenPod, audience: string, expirationSeconds: number): Promise<PodToken> {
     const { name = '', namespace = '', uid = '' } = pod.metadata;
     const key = `${expirationSeconds}/${audience}`;
     const known = this.#byPod.get(uid)?.get(key);
-    const now = this.#clock.now();
+    const now = this.clock.now();
     if (known && now < known.renewAt) return known;
     try {
-      const issued = await this.#api.createToken(namespace, pod.spec.serviceAccountName ?? 'default', {
+      const issued = await this.api.createToken(namespace, pod.spec.serviceAccountName ?? 'default', {
         audiences: audience ? [audience] : [],
         expirationSeconds,
         boundPod: { name, uid },
@@ -58,7 +55,7 @@ export class ServiceAccountTokens {
       if (now >= known.expiresAt) {
         throw new Error(`token expired and refresh failed: ${messageOf(error)}`, { cause: error });
       }
-      this.#log.warn('cannot renew a token', { namespace, pod: name, error: messageOf(error) });
+      this.log.warn('cannot renew a token', { namespace, pod: name, error: messageOf(error) });
       return known;
     }
   }

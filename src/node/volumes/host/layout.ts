@@ -2,14 +2,10 @@
 import { join } from 'node:path';
 
 export class Layout {
-  readonly #root: string;
-
-  constructor(root: string) {
-    this.#root = root;
-  }
+  constructor(private readonly root: string) {}
 
   get pods(): string {
-    return join(this.#root, 'pods');
+    return join(this.root, 'pods');
   }
 
   pod(uid: string): string {
@@ -23,7 +19,7 @@ export class Layout {
 
   /** A tmpfs, with a directory for each pod. */
   get memory(): string {
-    return join(this.#root, 'memory');
+    return join(this.root, 'memory');
   }
 
   /** The volumes of a pod that are in memory. */
@@ -59,12 +55,12 @@ export class Layout {
 
   /** CSI drivers announce themselves by sockets in it. */
   get pluginRegistry(): string {
-    return join(this.#root, 'plugins_registry');
+    return join(this.root, 'plugins_registry');
   }
 
   /** Directory in which the volumes of CSI drivers are staged, once for all pods. */
   get csiStaging(): string {
-    return join(this.#root, 'plugins', 'kubernetes.io', 'csi');
+    return join(this.root, 'plugins', 'kubernetes.io', 'csi');
   }
 }
 

@@ -15,41 +15,38 @@ const OPTIONS = ['nosuid', 'nodev', `mode=${TRAVERSED_DIRECTORY.toString(8)}`];
 const NO_SWAP = 'noswap';
 
 export class SecretMemory {
-  readonly #directory: string;
-  readonly #mounter: Mounter;
-  readonly #log: Logger;
   #mounting: Promise<boolean> | undefined;
 
-  constructor(directory: string, mounter: Mounter, log: Logger) {
-    this.#directory = directory;
-    this.#mounter = mounter;
-    this.#log = log;
-  }
+  constructor(
+    private readonly directory: string,
+    private readonly mounter: Mounter,
+    private readonly log: Logger,
+  ) {}
 
   /** Mounts it unless it is. Returns false where nothing can be mounted. */
   ensure(): Promise<boolean> {
-    if (!this.#mounter.canMount) return Promise.resolve(false);
+    if (!this.mounter.canMount) return Promise.resolve(false);
     this.#mounting ??= this.#mount();
     return this.#mounting;
   }
 
   /** Unmounts it if no pod has anything in it. */
   async close(): Promise<void> {
-    if (!this.#mounter.canMount || (await namesIn(this.#directory)).length > 0) return;
+    if (!this.mounter.canMount || (await namesIn(this.directory)).length > 0) return;
     this.#mounting = undefined;
-    await this.#mounter.unmount(this.#directory);
+    await this.mounter.unmount(this.directory);
   }
 
   async #mount(): Promise<boolean> {
-    const spec = { type: 'tmpfs', source: 'tmpfs', target: this.#directory };
-    await makeDirectory(this.#directory, TRAVERSED_DIRECTORY);
-    if ((await this.#mounter.entries()).some(({ mountPoint }) => mountPoint === this.#directory)) return true;
-    const mount = (options: readonly string[]) => this.#mounter.mount({ ...spec, options });
+    const spec = { type: 'tmpfs', source: 'tmpfs', target: this.directory };
+    await makeDirectory(this.directory, TRAVERSED_DIRECTORY);
+    if ((await this.mounter.entries()).some(({ mountPoint }) => mountPoint === this.directory)) return true;
+    const mount = (options: readonly string[]) => this.mounter.mount({ ...spec, options });
     try {
       await mount([...OPTIONS, NO_SWAP]).catch(() => mount(OPTIONS));
       return true;
     } catch (error) {
-      this.#log.warn('Secrets and tokens of pods are on disk, because no tmpfs can be mounted', {
+      this.log.warn('Secrets and tokens of pods are on disk, because no tmpfs can be mounted', {
         error: String(error),
       });
       return false;

@@ -1,9 +1,9 @@
 /** A directory that lives as long as its pod: on disk, or in memory. */
 import { TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
 import { chmod, chown, makeDirectory } from '../../../base/files/own/own-files.ts';
+import { parseQuantity, scaled } from '../../../base/quantity.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import { rootOf } from '../host/host-ids.ts';
-import { bytesOf, tmpfsOptions } from '../host/memory.ts';
 import { applyFsGroup } from '../host/ownership.ts';
 import { type PreparedVolume, VolumeError } from '../volumes.ts';
 import type { VolumeSetup } from './setup.ts';
@@ -61,3 +61,26 @@ function pageSize({ spec }: SeenPod, medium: string): string {
 }
 
 const mountSize = (size: string): string => String(bytesOf(size));
+
+interface MemoryOptions {
+  readonly pod: SeenPod;
+  /** Limit of the volume itself; undefined: only those of the pod and of the node apply. */
+  readonly sizeLimit: string | undefined;
+  readonly allocatable: Readonly<Record<string, string>>;
+}
+
+/** Limits a tmpfs to its own size, that of the pod's containers together, or that of the node, whichever is least. */
+function tmpfsOptions({ pod: { spec }, sizeLimit, allocatable }: MemoryOptions): string[] {
+  const limits = [...spec.containers, ...(spec.initContainers ?? [])].map(({ resources }) => resources?.limits?.memory);
+  const ofContainers = limits.every((limit) => limit !== undefined)
+    ? limits.reduce((sum, limit) => sum + bytesOf(limit), 0)
+    : 0;
+  const sizes = [
+    sizeLimit === undefined ? 0 : bytesOf(sizeLimit),
+    spec.resources?.limits?.memory === undefined ? ofContainers : bytesOf(spec.resources.limits.memory),
+    allocatable.memory === undefined ? 0 : bytesOf(allocatable.memory),
+  ].filter((bytes) => bytes > 0);
+  return sizes.length ? [`size=${Math.min(...sizes)}`] : [];
+}
+
+const bytesOf = (text: string): number => Number(scaled(parseQuantity(text), 0));

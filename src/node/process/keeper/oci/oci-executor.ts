@@ -63,15 +63,13 @@ const SUPERVISOR = programText(new URL('./container.sh', import.meta.url));
 const PATH = '/usr/sbin:/usr/bin:/sbin:/bin';
 
 export class OciExecutor implements Executor {
-  readonly #options: OciExecutorOptions;
   readonly #runtime: OciRuntime;
   readonly #script: string;
   readonly #pauseRoot: string;
   readonly #pinned: PinnedNamespaces;
 
-  constructor(options: OciExecutorOptions) {
+  constructor(private readonly options: OciExecutorOptions) {
     const { runDirectory, program } = options;
-    this.#options = options;
     this.#script = join(runDirectory, 'container.sh');
     this.#pauseRoot = join(runDirectory, 'pause');
     this.#pinned = new PinnedNamespaces(join(runDirectory, 'ns'), options.programs);
@@ -102,7 +100,7 @@ export class OciExecutor implements Executor {
 
   /** In a container that waits: what runs in the process namespace of a pod must not see the files of the node. */
   async #holdByProcess({ id, directory, config, cgroup }: SandboxToHold): Promise<Holder | undefined> {
-    const { machine, hasCgroups } = this.#options;
+    const { machine, hasCgroups } = this.options;
     const spec = sandboxSpec({
       config,
       root: this.#pauseRoot,
@@ -114,7 +112,7 @@ export class OciExecutor implements Executor {
     mkdirSync(bundle, { mode: 0o700 });
     writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec), { mode: 0o600 });
     const files = { pid: join(bundle, 'pid'), log: join(bundle, 'runtime.log') };
-    await this.#options.fifos.take(join(directory, 'alive'));
+    await this.options.fifos.take(join(directory, 'alive'));
     // The process that waits has it open as long as it lives.
     const alive = openBothEnds(join(directory, 'alive'));
     try {
@@ -134,7 +132,7 @@ export class OciExecutor implements Executor {
   prepare(container: ContainerToStart): Launch {
     const { record, directory } = container;
     const { config, image } = record;
-    const { unshare } = this.#options.programs;
+    const { unshare } = this.options.programs;
     const root = this.#rootOf(record);
     const isForNode = mountsForNode(config);
     makeSources(config.mounts);
@@ -155,14 +153,14 @@ export class OciExecutor implements Executor {
 
   /** The kind of root, its owner and where its writes go. */
   #layerOf({ id, config, image }: ContainerRecord, directory: string, owner: number): string[] {
-    const { layers } = this.#options;
+    const { layers } = this.options;
     return image.directory === '/'
       ? ['host', String(owner), layers.inMemory(id, owner, config.mounts)]
       : ['image', String(owner), layers.onDisk(directory, owner)];
   }
 
   #specOf({ record, directory, sandbox, identity, processTarget }: ContainerToStart, root: string) {
-    const { machine, hasCgroups } = this.#options;
+    const { machine, hasCgroups } = this.options;
     const { config, image } = record;
     return containerSpec({
       config,
@@ -175,7 +173,7 @@ export class OciExecutor implements Executor {
       cgroup: hasCgroups ? ContainerCgroup.innerOf(record.cgroup) : undefined,
       devices: config.devices.map(deviceOf),
       gate: join(directory, GATE),
-      devDirectory: this.#options.devices.target,
+      devDirectory: this.options.devices.target,
       files: sandbox.files,
       imageDirectories: new Map(Object.entries(image.mounted)),
       hidden: image.hidden,
@@ -186,13 +184,13 @@ export class OciExecutor implements Executor {
 
   async cleanUp({ record }: Pick<ContainerToStart, 'record'>): Promise<void> {
     await this.#runtime.remove(record.id);
-    await this.#options.layers.remove(record.id);
+    await this.options.layers.remove(record.id);
     rmSync(this.#rootOf(record), { recursive: true, force: true });
   }
 
   exec({ record, identity }: ContainerToStart, request: CommandRequest): Promise<Command> {
     const { command, directory, tty } = request;
-    const { machine, programs } = this.#options;
+    const { machine, programs } = this.options;
     const { config } = record;
     makeDirectoriesSync(directory, 0o700);
     const process = processSpec({ config, identity, command, tty, machine });
@@ -207,21 +205,21 @@ export class OciExecutor implements Executor {
   }
 
   async removeAll(): Promise<void> {
-    await Promise.all([this.#options.layers.removeAll(), this.#pinned.removeAll()]);
-    rmSync(this.#options.runDirectory, { recursive: true, force: true });
+    await Promise.all([this.options.layers.removeAll(), this.#pinned.removeAll()]);
+    rmSync(this.options.runDirectory, { recursive: true, force: true });
   }
 
   #rootOf({ id, config }: ContainerRecord): string {
-    const { layers, runDirectory } = this.#options;
+    const { layers, runDirectory } = this.options;
     return mountsForNode(config) ? layers.rootOf(id) : join(runDirectory, 'roots', id);
   }
 
   #environment(id: string, isForNode: boolean): string[] {
     const { program, state, keep } = this.#runtime;
-    const { source, target } = this.#options.devices;
+    const { source, target } = this.options.devices;
     return [
       ...[`OCI=${program}`, `OCI_STATE=${state}`, `OCI_ID=${id}`, `OCI_KEEP=${keep}`],
-      ...[`DEVICES=${source}`, `DEV=${target}`, `PRIVATE=${isForNode ? this.#options.layers.memory : ''}`],
+      ...[`DEVICES=${source}`, `DEV=${target}`, `PRIVATE=${isForNode ? this.options.layers.memory : ''}`],
     ];
   }
 }

@@ -21,18 +21,15 @@ const WAIT = 'echo; read -r end';
 const MOUNT_AND_ENTER = programText(new URL('./pin-namespaces.sh', import.meta.url));
 
 export class PinnedNamespaces {
-  readonly #directory: string;
-  readonly #programs: Programs;
-
   /** The directory is on this boot only. */
-  constructor(directory: string, programs: Programs) {
-    this.#directory = directory;
-    this.#programs = programs;
-  }
+  constructor(
+    private readonly directory: string,
+    private readonly programs: Programs,
+  ) {}
 
   /** A process namespace ends with its first process, and only a runtime checks the settings of the kernel that a pod asks for. */
   canHold({ namespaces, sysctls }: SandboxConfig): boolean {
-    const { unshare, nsenter, mount, umount, hostname } = this.#programs;
+    const { unshare, nsenter, mount, umount, hostname } = this.programs;
     const isInstalled = [unshare, nsenter, mount, umount, hostname].every((program) => program !== undefined);
     return (
       isInstalled && namespaces.pid !== 'pod' && Object.keys(sysctls).length === 0 && namesOf(namespaces).length > 0
@@ -41,11 +38,11 @@ export class PinnedNamespaces {
 
   /** Returns the directory with the files. Rejects with a RuntimeError. */
   async make(id: string, { namespaces, hostname }: SandboxConfig): Promise<string> {
-    const directory = join(this.#directory, id);
+    const directory = join(this.directory, id);
     const names = namesOf(namespaces);
     makeDirectoriesSync(directory, 0o700);
     for (const name of names) writeFileSync(join(directory, name), '');
-    const child = spawn(this.#programs.unshare!, [...names.map((name) => `--${name}`), '/bin/sh', '-c', WAIT], {
+    const child = spawn(this.programs.unshare!, [...names.map((name) => `--${name}`), '/bin/sh', '-c', WAIT], {
       stdio: ['pipe', 'pipe', 'ignore'],
       env: {},
     });
@@ -73,14 +70,14 @@ export class PinnedNamespaces {
 
   /** Nothing happens if there are none. */
   async remove(id: string): Promise<void> {
-    const directory = join(this.#directory, id);
+    const directory = join(this.directory, id);
     const files = namesIn(directory).map((name) => join(directory, name));
-    if (files.length > 0) await runProgram([this.#programs.umount!, ...files]).catch(() => undefined);
+    if (files.length > 0) await runProgram([this.programs.umount!, ...files]).catch(() => undefined);
     rmSync(directory, { recursive: true, force: true });
   }
 
   async removeUnknown(known: ReadonlySet<string>): Promise<void> {
-    const unknown = namesIn(this.#directory).filter((id) => !known.has(id));
+    const unknown = namesIn(this.directory).filter((id) => !known.has(id));
     await Promise.all(unknown.map((id) => this.remove(id)));
   }
 

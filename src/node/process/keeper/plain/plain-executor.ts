@@ -49,24 +49,22 @@ export function plainUser({ isRoot }: Machine): { readonly uid: number; readonly
 }
 
 export class PlainExecutor implements Executor {
-  readonly #options: PlainExecutorOptions;
   readonly #script: string;
 
-  constructor(options: PlainExecutorOptions) {
-    this.#options = options;
+  constructor(private readonly options: PlainExecutorOptions) {
     this.#script = join(options.directory, 'process.sh');
     writeFileSync(this.#script, SUPERVISOR_HEAD + SUPERVISOR, { mode: 0o600 });
   }
 
   async hold({ id, config }: SandboxToHold): Promise<Holder | undefined> {
-    const { machine, hasNetwork } = this.#options;
+    const { machine, hasNetwork } = this.options;
     if (!hasNetwork || config.namespaces.network === 'node') return undefined;
     await runProgram([machine.programs.ip!, 'netns', 'add', this.#namespace(id)]);
     return { pid: undefined, namespaces: undefined, netns: join(NAMESPACES, this.#namespace(id)) };
   }
 
   async release({ id, config }: SandboxToHold): Promise<void> {
-    const { machine, hasNetwork } = this.#options;
+    const { machine, hasNetwork } = this.options;
     if (!hasNetwork || config.namespaces.network === 'node') return;
     await runProgram([machine.programs.ip!, 'netns', 'del', this.#namespace(id)]).catch(() => undefined);
   }
@@ -97,7 +95,7 @@ export class PlainExecutor implements Executor {
     const { identity } = container;
     const { directory, tty } = request;
     const command = this.#command(container, request.command);
-    const { programs } = this.#options.machine;
+    const { programs } = this.options.machine;
     makeDirectoriesSync(directory, 0o700);
     const run = tty ? this.#onTerminal(command) : { command, env: {} };
     const env = { PATH, SHELL: '/bin/sh', LC_ALL: 'C', ...run.env, ...terminalEnvironment(directory, request.size) };
@@ -108,7 +106,7 @@ export class PlainExecutor implements Executor {
   }
 
   async removeUnknown(known: ReadonlySet<string>): Promise<void> {
-    const { machine, hasNetwork } = this.#options;
+    const { machine, hasNetwork } = this.options;
     if (!hasNetwork || !existsSync(NAMESPACES)) return;
     const kept = new Set([...known].map((id) => this.#namespace(id)));
     const own = readdirSync(NAMESPACES).filter((name) => name.startsWith(this.#namespace('')));
@@ -120,7 +118,7 @@ export class PlainExecutor implements Executor {
 
   /** The cgroup, the network and the user of the pod, before any of its variables can have an effect. */
   #command({ record, identity, sandbox: { holder } }: ContainerToStart, command: readonly string[]): string[] {
-    const { cgroups, machine } = this.#options;
+    const { cgroups, machine } = this.options;
     const { isRoot, programs } = machine;
     const { noNewPrivileges, dropCapabilities } = record.config.security;
     const isRestricted = noNewPrivileges || dropCapabilities.length > 0;
@@ -137,7 +135,7 @@ export class PlainExecutor implements Executor {
   }
 
   #onTerminal(command: readonly string[]): { command: string[]; env: Record<string, string> } {
-    const { script } = this.#options.machine.programs;
+    const { script } = this.options.machine.programs;
     if (script === undefined) throw new RuntimeError('Unsupported', 'a terminal needs the program "script"');
     return {
       command: [script, ...terminalArguments(RUN_ARGUMENTS, 'always')],
@@ -149,7 +147,7 @@ export class PlainExecutor implements Executor {
   }
 
   #namespace(id: string): string {
-    return `quarterdeck-${this.#options.name}-${id.slice(0, 12)}`;
+    return `quarterdeck-${this.options.name}-${id.slice(0, 12)}`;
   }
 }
 

@@ -8,12 +8,9 @@ export type OutputName = 'stdout' | 'stderr';
 
 /** The lines of one output. A line that has no end yet is held back until it has one, or is too long. */
 export class LogLines {
-  readonly #name: OutputName;
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(name: OutputName) {
-    this.#name = name;
-  }
+  constructor(private readonly name: OutputName) {}
 
   /** Returns what is to be appended to the log for a chunk of output. */
   add(chunk: Buffer, time: string): Buffer {
@@ -43,7 +40,7 @@ export class LogLines {
   }
 
   #head(time: string, tag: 'F' | 'P'): Buffer {
-    return Buffer.from(`${time} ${this.#name} ${tag} `);
+    return Buffer.from(`${time} ${this.name} ${tag} `);
   }
 }
 

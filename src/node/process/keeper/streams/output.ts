@@ -27,7 +27,6 @@ const READING_TURNS = 10;
 const NEWLINE = 0x0a;
 
 export class Output {
-  readonly #options: OutputOptions;
   readonly #readers = new Map<OutputName, Socket>();
   readonly #attached = new Map<OutputName, Set<Socket>>([
     ['stdout', new Set()],
@@ -41,8 +40,7 @@ export class Output {
   #stdin: Socket | undefined;
 
   /** Opens the pipes, which exist. */
-  constructor(options: OutputOptions) {
-    this.#options = options;
+  constructor(private readonly options: OutputOptions) {
     makeDirectoriesSync(dirname(options.logPath));
     this.#log = openSync(options.logPath, 'a', 0o640);
     if (options.stdin) this.#stdin = openWriter(join(options.directory, 'stdin'));
@@ -82,7 +80,7 @@ export class Output {
   }
 
   #now(): string {
-    return logTime(this.#options.clock.now());
+    return logTime(this.options.clock.now());
   }
 
   /** On a full disk, output is lost, and not the container. What is written next says so. */
@@ -101,7 +99,7 @@ export class Output {
   }
 
   reopen(): void {
-    const next = openSync(this.#options.logPath, 'a', 0o640);
+    const next = openSync(this.options.logPath, 'a', 0o640);
     closeSync(this.#log);
     this.#log = next;
   }
@@ -121,11 +119,11 @@ export class Output {
     }
     source.pipe(input, { end: false });
     source.once('end', () => {
-      if (this.#options.stdinOnce) this.#closeInput();
+      if (this.options.stdinOnce) this.#closeInput();
       else leave();
     });
     source.once('close', () => {
-      if (this.#options.stdinOnce) this.#closeInput();
+      if (this.options.stdinOnce) this.#closeInput();
     });
   }
 
@@ -139,7 +137,7 @@ export class Output {
 
   /** Waits for the end of the output, closes everything, and ends those who are attached. */
   async finish(): Promise<void> {
-    const timer = this.#options.clock.timer(DRAIN_TIMEOUT_MS, () => void this.#leaveRest());
+    const timer = this.options.clock.timer(DRAIN_TIMEOUT_MS, () => void this.#leaveRest());
     this.#stdin?.destroy();
     // The rest is small, so slow readers no longer hold it up.
     for (const reader of this.#readers.values()) {

@@ -35,18 +35,14 @@ interface Session {
 
 /** The streams that one control connection has opened. They end with it. */
 export class Sessions {
-  readonly #context: KeeperContext;
-  readonly #engine: Engine;
-  readonly #hub: StreamHub;
-  readonly #ended: Ended;
   readonly #open = new Map<string, Session>();
 
-  constructor(context: KeeperContext, engine: Engine, hub: StreamHub, ended: Ended) {
-    this.#context = context;
-    this.#engine = engine;
-    this.#hub = hub;
-    this.#ended = ended;
-  }
+  constructor(
+    private readonly context: KeeperContext,
+    private readonly engine: Engine,
+    private readonly hub: StreamHub,
+    private readonly ended: Ended,
+  ) {}
 
   async exec(stream: string, id: string, request: ExecRequest): Promise<void> {
     const command = await this.#start(stream, id, request);
@@ -54,7 +50,7 @@ export class Sessions {
       // It sees the end of its input first, so that it may end by itself.
       close: () => {
         for (const pipe of [command.stdin, command.stdout, command.stderr]) pipe?.destroy();
-        const timer = this.#context.clock.timer(CLOSE_TIMEOUT_MS, () => command.kill());
+        const timer = this.context.clock.timer(CLOSE_TIMEOUT_MS, () => command.kill());
         void command.exitCode.then(() => timer.cancel());
       },
       resize: ({ columns, rows }) => command.resize(columns, rows),
@@ -66,9 +62,9 @@ export class Sessions {
 
   #start(stream: string, id: string, request: ExecRequest): Promise<Command> {
     const { command, stdin, stdout, tty, size } = request;
-    const directory = join(this.#context.directory, 'streams', stream);
+    const directory = join(this.context.directory, 'streams', stream);
     const streams = { stdin, stdout, stderr: request.stderr && !tty };
-    return this.#context.executor.exec(this.#engine.runningContainer(id), {
+    return this.context.executor.exec(this.engine.runningContainer(id), {
       command,
       directory,
       tty,
@@ -78,7 +74,7 @@ export class Sessions {
   }
 
   #toInput(stream: string, input: Writable): void {
-    this.#hub.take(stream, 'stdin', (socket) => {
+    this.hub.take(stream, 'stdin', (socket) => {
       socket.on('error', () => undefined);
       socket.pipe(input, { end: false });
       socket.once('end', () => input.write(Buffer.alloc(0), () => input.destroy()));
@@ -92,7 +88,7 @@ export class Sessions {
     if (!output) return { begun: Promise.resolve(), done: Promise.resolve() };
     const done = new Promise<void>((resolve) => void output.once('close', resolve));
     const taken = new Promise<void>((resolve) => {
-      this.#hub.take(stream, name, (socket) => {
+      this.hub.take(stream, name, (socket) => {
         socket.on('error', () => undefined);
         socket.resume();
         output.pipe(socket);
@@ -108,7 +104,7 @@ export class Sessions {
     const exitCode = await command.exitCode;
     // On a busy machine, the connection of the agent may come after the end of the command.
     await Promise.all(outputs.map(({ begun }) => begun));
-    const timer = this.#context.clock.timer(DRAIN_TIMEOUT_MS, () => void leaveRest(command));
+    const timer = this.context.clock.timer(DRAIN_TIMEOUT_MS, () => void leaveRest(command));
     await Promise.all(outputs.map(({ done }) => done));
     timer.cancel();
     command.stdin?.destroy();
@@ -117,13 +113,13 @@ export class Sessions {
 
   /** Resolves when the client is attached: its input goes to the container after its outputs are connected. */
   async attach(stream: string, id: string, request: AttachRequest): Promise<void> {
-    const container = this.#engine.container(id);
+    const container = this.engine.container(id);
     const { output } = container;
     if (!output) throw new RuntimeError('NotFound', `container ${id} is not running`);
     const names = (['stdout', 'stderr', 'stdin'] as const).filter(
       (name) => request[name] && !(request.tty && name === 'stderr'),
     );
-    const sockets = await Promise.all(names.map((name) => this.#hub.taken(stream, name)));
+    const sockets = await Promise.all(names.map((name) => this.hub.taken(stream, name)));
     // As with containerd: a client whose input has ended leaves a container that goes on to read.
     const leave = () => {
       for (const socket of sockets) socket.end();
@@ -151,12 +147,12 @@ export class Sessions {
   }
 
   async portForward(stream: string, sandboxId: string, port: number): Promise<void> {
-    const { nsenter } = this.#context.machine.programs;
-    const remote = await dialLoopback(port, nsenter, this.#engine.networkOf(sandboxId));
+    const { nsenter } = this.context.machine.programs;
+    const remote = await dialLoopback(port, nsenter, this.engine.networkOf(sandboxId));
     this.#open.set(stream, { close: () => remote.destroy(), resize: () => undefined });
     // The agent closes a connection that has failed: closed here, it would look complete.
     remote.on('error', ({ message }) => this.#end(stream, { error: new RuntimeError('Unknown', message) }));
-    this.#hub.take(stream, 'data', (socket) => {
+    this.hub.take(stream, 'data', (socket) => {
       socket.on('error', () => undefined);
       // Each direction ends by itself: pipe hands the end of one on as the end of the other.
       socket.pipe(remote);
@@ -177,7 +173,7 @@ export class Sessions {
 
   close(stream: string): void {
     this.#open.get(stream)?.close();
-    this.#hub.drop(stream);
+    this.hub.drop(stream);
   }
 
   closeAll(): void {
@@ -186,7 +182,7 @@ export class Sessions {
 
   #end(stream: string, result: Parameters<Ended>[1]): void {
     if (!this.#open.delete(stream)) return;
-    this.#ended(stream, result);
+    this.ended(stream, result);
   }
 }
 

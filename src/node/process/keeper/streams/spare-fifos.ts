@@ -10,14 +10,12 @@ const LEAST_IN_STOCK = 12;
 const PROGRAMS = '/usr/bin:/bin';
 
 export class SpareFifos {
-  readonly #directory: string;
   readonly #spare: string[] = [];
   #count = 0;
   #filling: Promise<void> | undefined;
 
   /** The directory is this process' alone, and on the file system of those that take from it. */
-  constructor(directory: string) {
-    this.#directory = directory;
+  constructor(private readonly directory: string) {
     rmSync(directory, { recursive: true, force: true });
     makeDirectoriesSync(directory, 0o700);
     this.#fill().catch(() => undefined);
@@ -27,7 +25,7 @@ export class SpareFifos {
   async take(...paths: readonly string[]): Promise<void> {
     for (const path of paths) {
       while (this.#spare.length === 0) await this.#fill();
-      renameSync(join(this.#directory, this.#spare.pop()!), path);
+      renameSync(join(this.directory, this.#spare.pop()!), path);
     }
   }
 
@@ -46,7 +44,7 @@ export class SpareFifos {
 
   async #make(): Promise<void> {
     const names = Array.from({ length: STOCK - this.#spare.length }, () => `fifo-${++this.#count}`);
-    const paths = names.map((name) => join(this.#directory, name));
+    const paths = names.map((name) => join(this.directory, name));
     await runProgram(['mkfifo', '-m', '600', ...paths], { path: PROGRAMS });
     this.#spare.push(...names);
   }
