@@ -7,8 +7,11 @@ import {
 import { type NamespaceControllerOptions, namespaceController } from './cleanup/namespace/namespace.ts';
 import { endedPodsController, orphanedPodsController, stuckPodsController } from './cleanup/pod-garbage/pod-garbage.ts';
 import { ttlAfterFinishedController } from './cleanup/ttl-after-finished/ttl-after-finished.ts';
-import { tokenCleaningController } from './identity/bootstrap-tokens/cleaning.ts';
-import { type ClusterInfoOptions, clusterInfoController } from './identity/bootstrap-tokens/cluster-info.ts';
+import {
+  type ClusterInfoOptions,
+  clusterInfoController,
+  tokenCleaningController,
+} from './identity/bootstrap-tokens/cluster-info.ts';
 import { type ApprovingOptions, approvingController } from './identity/certificates/approving.ts';
 import { csrCleaningController } from './identity/certificates/cleaning.ts';
 import { type SignCertificate, signingController } from './identity/certificates/signing.ts';
@@ -27,8 +30,11 @@ import { serviceCidrController } from './networking/service-cidr/service-cidr.ts
 import { type NodeIpamOptions, nodeIpamController } from './nodes/node-ipam/node-ipam.ts';
 import { nodeLifecycleController } from './nodes/node-lifecycle/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction/taint-eviction.ts';
-import { type DisruptionControllerOptions, disruptionController } from './policy/disruption/disruption.ts';
-import { staleDisruptionController } from './policy/disruption/stale-targets.ts';
+import {
+  type DisruptionControllerOptions,
+  disruptionController,
+  staleDisruptionController,
+} from './policy/disruption/disruption.ts';
 import { resourceQuotaController } from './policy/resource-quota/resource-quota.ts';
 import { typeCheckingController } from './policy/type-checking/type-checking.ts';
 import { attachDetachController } from './storage/attach-detach/attach-detach.ts';

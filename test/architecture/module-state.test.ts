@@ -38,7 +38,7 @@ const REASONS: Readonly<Record<string, Readonly<Record<string, Reason>>>> = {
   // Key lists of the objects of one evaluation, which ends in the same turn.
   'src/cel/values/map.ts': { listed: 'result' },
   'src/cli/up/settings/reservations.ts': { reservations: 'number' },
-  'src/controllers/workloads/cron-job/zoned-time.ts': { zones: 'result' },
+  'src/controllers/workloads/cron-job/next-run.ts': { zones: 'result' },
   'src/controllers/workloads/job/indexes.ts': { counted: 'result' },
   'src/federation/dns/providers/rfc2136/driver.ts': { names: 'scratch' },
   'src/federation/dns/providers/rfc2136/reply.ts': { names: 'scratch' },

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
+import { planCollection } from '../../src/controllers/cleanup/garbage-collector/garbage-collector.ts';
 import { type GraphNode, nodeOf, OwnerGraph } from '../../src/controllers/cleanup/garbage-collector/owner-graph.ts';
-import { planCollection } from '../../src/controllers/cleanup/garbage-collector/plan-collection.ts';
 import { planNamespace } from '../../src/controllers/cleanup/namespace/namespace.ts';
 import { planClusterRoleAggregation } from '../../src/controllers/identity/cluster-role-aggregation/cluster-role-aggregation.ts';
 import { planServiceAccounts } from '../../src/controllers/identity/service-account/service-account.ts';

@@ -1,6 +1,6 @@
 /** Claims, volumes and classes for tests of plans, as a server would store them. */
 
-import type { Claim, Volume } from '../../src/controllers/storage/persistent-volume/states.ts';
+import type { Claim, Volume } from '../../src/controllers/storage/persistent-volume/bind.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../src/kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { StorageClass } from '../../src/kinds/groups/storage/storage-class.ts';

@@ -1,7 +1,7 @@
 /** The controllers and the scheduler of a control plane, in the process of its server. */
 import { createPrivateKey } from 'node:crypto';
 import { allControllers, type ControllerOptions } from '../../controllers/all.ts';
-import { signingAuthority } from '../../controllers/identity/certificates/authority.ts';
+import { signingAuthority } from '../../controllers/identity/certificates/signing.ts';
 import type { Controller } from '../../controllers/loop/define.ts';
 import { QueueMetrics } from '../../controllers/loop/queue-metrics.ts';
 import { SchedulerMetrics } from '../../scheduler/metrics.ts';

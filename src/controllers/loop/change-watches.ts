@@ -22,14 +22,11 @@ export interface ChangeWatchesOptions {
 
 /** The watches of `requeueOnChange` actions: the first change of any wakes the key, and its next plan ends them all. */
 export class ChangeWatches {
-  readonly #options: ChangeWatchesOptions;
   readonly #running = new Map<string, AbortController>();
   readonly #open = new Set<Promise<void>>();
   readonly #woken = new Map<string, number>();
 
-  constructor(options: ChangeWatchesOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ChangeWatchesOptions) {}
 
   start(key: string, changes: readonly Wait[]): void {
     if (changes.length === 0) {
@@ -56,7 +53,7 @@ export class ChangeWatches {
   }
 
   async #watch(key: string, { kind, namespace, since }: Wait, signal: AbortSignal): Promise<void> {
-    const { client, log, wake } = this.#options;
+    const { client, log, wake } = this.options;
     try {
       const watch = await client.of(kind).in(namespace).watch({ resourceVersion: since, signal });
       for await (const _ of watch) {
@@ -72,7 +69,7 @@ export class ChangeWatches {
 
   /** The first change wakes at once; following ones are delayed. */
   #changed(key: string): void {
-    const { clock, wake } = this.#options;
+    const { clock, wake } = this.options;
     this.end(key);
     const now = clock.now();
     const last = Math.min(this.#woken.get(key) ?? Number.NEGATIVE_INFINITY, now);

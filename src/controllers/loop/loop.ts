@@ -55,9 +55,7 @@ export async function runControllers(
 }
 
 class ControllerRun {
-  readonly #controller: Controller;
   readonly #env: ControllerEnvironment;
-  readonly #budget: TurnBudget;
   readonly #client: Client;
   readonly #log: Logger;
   readonly #loop: ReconcileLoop;
@@ -67,11 +65,13 @@ class ControllerRun {
   readonly #recorder: EventRecorder;
 
   /** `budget` limits the share of all controllers together in a turn of the event loop. */
-  constructor(controller: Controller, environment: ControllerEnvironment, budget: TurnBudget) {
+  constructor(
+    private readonly controller: Controller,
+    environment: ControllerEnvironment,
+    private readonly budget: TurnBudget,
+  ) {
     const { clientOf, clock, random, log, metrics } = environment;
-    this.#controller = controller;
     this.#env = environment;
-    this.#budget = budget;
     this.#client = clientOf(controller.account);
     this.#log = log.with({ controller: controller.name });
     this.#loop = new ReconcileLoop({
@@ -96,7 +96,7 @@ class ControllerRun {
     const { signal } = this.#env;
     const leave = this.#subscribe();
     const wake = (key: string) => this.#loop.add(key);
-    const feed = this.#controller.feed?.({ ...this.#env, client: this.#client, log: this.#log, wake });
+    const feed = this.controller.feed?.({ ...this.#env, client: this.#client, log: this.#log, wake });
     try {
       await Promise.race([Promise.all([this.#synced(), feed?.ready]), whenAborted(signal)]);
       await this.#loop.run(signal);
@@ -114,13 +114,13 @@ class ControllerRun {
 
   #informer(kind: KindRef): Informer<any> {
     const informer = this.#informers.get(kind);
-    if (!informer) throw new Error(`controller ${this.#controller.name} does not follow ${kind.kind}`);
+    if (!informer) throw new Error(`controller ${this.controller.name} does not follow ${kind.kind}`);
     return informer;
   }
 
   /** Turns changes of all kinds that the controller names into keys. */
   #subscribe(): (() => void)[] {
-    const { watches, owns = [], ignoresNew = [], ignoresUpdate, also = [] } = this.#controller;
+    const { watches, owns = [], ignoresNew = [], ignoresUpdate, also = [] } = this.controller;
     const sources: Related[] = [
       ...(watches ? [{ kind: watches, keysOf: (object: DeepReadonly<KubeObject>) => [keyOf(object)] }] : []),
       ...owns.map((kind) => ({
@@ -154,15 +154,15 @@ class ControllerRun {
   async #plan(key: string, failures: readonly Failure[]): Promise<Plan> {
     const { clock, signal } = this.#env;
     const client = this.#client;
-    const { watches, observe, plan } = this.#controller;
+    const { watches, observe, plan } = this.controller;
     const world = { key: splitKey(key), of: this.#listers.of, failures };
     // The object is read once: a plan must not combine it with observations of another version.
     const object = watches && this.#listers.of(watches).get(world.key.name, world.key.namespace);
     const observed = await observe?.(object, world, { client, signal, now: new Date(clock.now()) });
-    this.#env.monitor?.begin({ work: 'controller', describe: () => ({ controller: this.#controller.name, key }) });
-    const snapshot: Snapshot<unknown> = { observed, pace: this.#budget, ...world };
+    this.#env.monitor?.begin({ work: 'controller', describe: () => ({ controller: this.controller.name, key }) });
+    const snapshot: Snapshot<unknown> = { observed, pace: this.budget, ...world };
     const planned = plan(object, snapshot, new Date(clock.now()));
-    return isDivided(planned) ? inTurns(this.#budget, planned, this.#env) : planned;
+    return isDivided(planned) ? inTurns(this.budget, planned, this.#env) : planned;
   }
 
   async #perform(key: string, plan: Plan): Promise<void> {
@@ -176,7 +176,7 @@ class ControllerRun {
     const listerOf = (kind: KindRef) => this.#informers.get(kind)?.lister;
     const record: Performer['record'] = (object, { eventType, reason, message }) =>
       this.#recorder.event(object, eventType, reason, message);
-    await performAll(plan.filter(isApiAction), { client, listerOf, signal, onWrite, record, budget: this.#budget });
+    await performAll(plan.filter(isApiAction), { client, listerOf, signal, onWrite, record, budget: this.budget });
     const changes = plan.filter((action) => action.type === 'requeueOnChange');
     this.#watches.start(key, changes);
   }

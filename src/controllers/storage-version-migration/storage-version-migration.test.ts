@@ -4,8 +4,7 @@ import { ConfigMap } from '../../kinds/groups/core/configuration/config-map.ts';
 import type { StorageVersionMigration } from '../../kinds/groups/storage/migration/storage-version-migration.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { Plan } from '../loop/plan.ts';
-import { type MigratedResource, NO_RESOURCE } from './outdated-objects.ts';
-import { planMigration } from './storage-version-migration.ts';
+import { type MigratedResource, NO_RESOURCE, planMigration } from './storage-version-migration.ts';
 
 const CREATED = '2030-01-01T00:00:00Z';
 const now = new Date('2030-01-01T00:00:10Z');

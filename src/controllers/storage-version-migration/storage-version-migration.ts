@@ -1,14 +1,16 @@
 /** Carries out StorageVersionMigrations. */
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
-import type { CustomResourceDefinition as Definition } from '../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
+import type { Client } from '../../client/client.ts';
+import {
+  CustomResourceDefinition,
+  type CustomResourceDefinition as Definition,
+} from '../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 import { StorageVersionMigration } from '../../kinds/groups/storage/migration/storage-version-migration.ts';
-import type { Kind } from '../../kinds/kind.ts';
+import type { Kind, KubeObject } from '../../kinds/kind.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../loop/define.ts';
-import { type Action, type Plan, patch, requeueAfter, updateStatus } from '../loop/plan.ts';
+import { type Action, type Named, type Plan, patch, patchStatus, requeueAfter, updateStatus } from '../loop/plan.ts';
 import { withConditions } from '../shared/conditions.ts';
-import { beginMigration, endMigration } from './definition-status.ts';
-import { isMigratable, type MigratedResource, NO_RESOURCE, resourceOf } from './outdated-objects.ts';
 
 /** Time that a resource may stay unknown: its definition may not have arrived yet. */
 const UNKNOWN_RESOURCE_MS = 60_000;
@@ -158,4 +160,121 @@ function isEnded({ status }: Migration): boolean {
 
 function has({ status }: Migration, type: 'Running'): boolean {
   return status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+}
+
+type Conditions = NonNullable<Definition['status']['conditions']>;
+type Condition = Conditions[number];
+
+const TYPE = 'StorageMigrating';
+
+/** Marks the definition of a kind whose objects are being written again. */
+function beginMigration(definition: DeepReadonly<Definition>, name: string, now: Date): Action {
+  const condition = { status: 'True', reason: 'MigrationRunning', message: `Migration ${name} is running` };
+  return statusPatch(definition, condition, now);
+}
+
+/**
+ * Says how the migration has ended. After a success, the definition forgets the versions in which nothing is stored, unless
+ * it has changed meanwhile: objects may then have been stored in another version.
+ */
+function endMigration(definition: DeepReadonly<Definition>, isSuccess: boolean, now: Date): Action {
+  if (!isSuccess) {
+    return statusPatch(
+      definition,
+      { status: 'False', reason: 'MigrationFailed', message: 'The migration has failed' },
+      now,
+    );
+  }
+  const { metadata, spec } = definition;
+  const isSame = conditionOf(definition)?.observedGeneration === metadata.generation;
+  const outcome = isSame
+    ? 'and the stored versions have been updated'
+    : 'but the stored versions have not been updated due to a generation mismatch';
+  const message = `The migration has succeeded ${outcome}`;
+  const stored = spec.versions.filter(({ storage }) => storage).map(({ name }) => name);
+  const condition = { status: 'False', reason: 'MigrationSucceeded', message };
+  return statusPatch(definition, condition, now, isSame ? { storedVersions: stored } : {});
+}
+
+function conditionOf({ status }: DeepReadonly<Definition>): DeepReadonly<Condition> | undefined {
+  return status.conditions?.find(({ type }) => type === TYPE);
+}
+
+/** Fails if the definition has changed since it was read. */
+function statusPatch(
+  definition: DeepReadonly<Definition>,
+  { status, reason, message }: { status: string; reason: string; message: string },
+  now: Date,
+  changes: { readonly storedVersions?: readonly string[] } = {},
+): Action {
+  const { uid, resourceVersion, generation } = definition.metadata;
+  const time = now.toISOString().replace(/\.\d+Z$/, 'Z');
+  const condition = { type: TYPE, status, lastTransitionTime: time, reason, message, observedGeneration: generation };
+  const others = (definition.status.conditions ?? []).filter(({ type }) => type !== TYPE);
+  return patchStatus(
+    CustomResourceDefinition,
+    { metadata: definition.metadata },
+    {
+      type: 'merge',
+      changes: { metadata: { uid, resourceVersion }, status: { ...changes, conditions: [...others, condition] } },
+    },
+  );
+}
+
+export interface MigratedResource {
+  /** Kind of the resource; undefined when none is served. */
+  readonly kind: Kind | undefined;
+  /** The version that the resource is at. */
+  readonly resourceVersion: string;
+  /** The objects that were not written since the migration began. */
+  readonly outdated: readonly Named[];
+  /** Definition of the custom kind as it was before its objects were listed; undefined for a built-in kind. */
+  readonly definition: DeepReadonly<KubeObject & { spec: unknown; status: unknown }> | undefined;
+}
+
+export const NO_RESOURCE: MigratedResource = {
+  kind: undefined,
+  resourceVersion: '',
+  outdated: [],
+  definition: undefined,
+};
+
+/** Number of objects in one page of a list. */
+const PAGE_OBJECTS = 500;
+
+interface Look {
+  readonly client: Client;
+  readonly signal: AbortSignal;
+  readonly kinds: () => Iterable<Kind>;
+}
+
+const REQUIRED_VERBS = ['update', 'patch', 'list'] as const;
+
+/** Reports whether objects of the kind can be written again. */
+function isMigratable({ verbs }: Kind): boolean {
+  return !verbs || REQUIRED_VERBS.every((verb) => verbs.includes(verb));
+}
+
+async function resourceOf(
+  { spec, status }: DeepReadonly<StorageVersionMigration>,
+  { client, signal, kinds }: Look,
+): Promise<MigratedResource> {
+  const { group, resource } = spec.resource;
+  const kind = [...kinds()].find((each) => each.group === group && each.plural === resource);
+  if (!kind || !isMigratable(kind)) return { ...NO_RESOURCE, kind };
+  const resources = client.of<KubeObject>(kind);
+  const began = status.resourceVersion;
+  const definition = await definitionOf(kind, { client, signal });
+  if (!began) {
+    const { metadata } = await resources.list({ limit: 1, metadataOnly: true, signal });
+    return { ...NO_RESOURCE, kind, resourceVersion: metadata.resourceVersion, definition };
+  }
+  const { items, metadata } = await resources.listAll({ limit: PAGE_OBJECTS, metadataOnly: true, signal });
+  const outdated = items.filter((object) => Number(object.metadata.resourceVersion) <= Number(began));
+  return { kind, resourceVersion: metadata.resourceVersion, outdated, definition };
+}
+
+async function definitionOf({ group, plural }: Kind, { client, signal }: Pick<Look, 'client' | 'signal'>) {
+  if (!group.includes('.')) return undefined;
+  return client.of(CustomResourceDefinition).find(`${plural}.${group}`, { signal });
 }

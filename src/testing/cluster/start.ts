@@ -10,7 +10,7 @@ import { Activity } from '../../base/event-loop/activity.ts';
 import { silent } from '../../base/log.ts';
 import { SeededRandom, systemRandom } from '../../base/random.ts';
 import { ControlledClock, systemClock } from '../../base/time/clock.ts';
-import { signingAuthority } from '../../controllers/identity/certificates/authority.ts';
+import { signingAuthority } from '../../controllers/identity/certificates/signing.ts';
 import { allKinds } from '../../kinds/all.ts';
 import { readRules } from '../../node/simulated/rules/read-rules.ts';
 import type { Rules } from '../../node/simulated/rules/rules.ts';

@@ -7,8 +7,7 @@ import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
-import { signingAuthority } from '../../../controllers/identity/certificates/authority.ts';
-import { outcomeOf } from '../../../controllers/identity/certificates/signing.ts';
+import { outcomeOf, signingAuthority } from '../../../controllers/identity/certificates/signing.ts';
 import { issue, newIssuer, newKey } from '../../../protocols/x509/certificate.ts';
 import { keepCertificate, type NodeCertificate, storedCertificate } from './certificate.ts';
 

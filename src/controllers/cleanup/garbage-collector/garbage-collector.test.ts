@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import type { Plan } from '../../loop/plan.ts';
-import { relationsOf } from './garbage-collector.ts';
+import { planCollection, relationsOf } from './garbage-collector.ts';
 import { FOREGROUND, type GraphNode, isWaiting, ORPHAN, OwnerGraph } from './owner-graph.ts';
-import { planCollection } from './plan-collection.ts';
 
 type Policy = 'Orphan' | 'Background' | 'Foreground';
 

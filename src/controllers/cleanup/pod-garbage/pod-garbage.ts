@@ -7,7 +7,7 @@ import { type Controller, defineController, related, type Snapshot } from '../..
 import { type Action, type Plan, patchStatus, remove, requeueAfter } from '../../loop/plan.ts';
 import { type Condition, withConditions } from '../../shared/conditions.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
-import { podsByNode } from '../../shared/pods/pods-by-node.ts';
+import { podsByNode } from '../../shared/pods/pods-by-label.ts';
 
 /** Grace period before the pods of a missing node are deleted. */
 const NODE_GRACE_MS = 40_000;

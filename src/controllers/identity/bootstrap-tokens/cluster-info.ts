@@ -9,8 +9,7 @@ import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.t
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
-import { create, type Plan, update } from '../../loop/plan.ts';
-import { isBootstrapSecret, NAMESPACE, signingPart } from './token-secret.ts';
+import { create, type Plan, remove, requeueAfter, update } from '../../loop/plan.ts';
 
 const PUBLIC = 'kube-public';
 const NAME = 'cluster-info';
@@ -85,3 +84,61 @@ export function detachedSignature(content: string, { id, secret }: { id: string;
 }
 
 const base64url = (text: string) => Buffer.from(text).toString('base64url');
+
+export const NAMESPACE = 'kube-system';
+const TYPE = 'bootstrap.kubernetes.io/token';
+const PREFIX = 'bootstrap-token-';
+
+type ReadSecret = DeepReadonly<Secret>;
+
+export function isBootstrapSecret({ type, metadata }: ReadSecret): boolean {
+  return type === TYPE && metadata.namespace === NAMESPACE;
+}
+
+/** Returns when the token expires; infinity without an expiration. An unreadable time has passed. */
+export function expiryOf(secret: ReadSecret): number {
+  const text = textOf(secret, 'expiration');
+  if (text === '') return Number.POSITIVE_INFINITY;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? 0 : time;
+}
+
+/** Returns the token if it may be used for signing. */
+function signingPart(secret: ReadSecret, now: number): { id: string; secret: string } | undefined {
+  const id = textOf(secret, 'token-id');
+  const part = textOf(secret, 'token-secret');
+  const isGood =
+    !secret.metadata.deletionTimestamp &&
+    secret.metadata.name === `${PREFIX}${id}` &&
+    id !== '' &&
+    part !== '' &&
+    now < expiryOf(secret) &&
+    textOf(secret, 'usage-bootstrap-signing') === 'true';
+  return isGood ? { id, secret: part } : undefined;
+}
+
+function textOf({ data }: ReadSecret, key: string): string {
+  return Buffer.from(data?.[key] ?? '', 'base64').toString('utf8');
+}
+
+export const tokenCleaningController: Controller = defineController({
+  name: 'token-cleaning',
+  account: 'token-cleaner',
+  watches: Namespace,
+  also: [related(Secret, (secret) => (isBootstrapSecret(secret) ? [NAMESPACE] : []))],
+  plan: (namespace, world, now) => planTokenCleaning(namespace, world, now.getTime()),
+});
+
+export function planTokenCleaning(namespace: DeepReadonly<Namespace> | undefined, world: Listers, now: number): Plan {
+  if (namespace?.metadata.name !== NAMESPACE) return [];
+  const secrets = world
+    .of(Secret)
+    .list(NAMESPACE)
+    .filter((secret) => isBootstrapSecret(secret) && !secret.metadata.deletionTimestamp);
+  const over = secrets.filter((secret) => expiryOf(secret) <= now);
+  const next = Math.min(...secrets.map(expiryOf).filter((expiry) => expiry > now));
+  return [
+    ...over.map((secret) => remove(Secret, secret)),
+    ...(Number.isFinite(next) ? [requeueAfter(next - now)] : []),
+  ];
+}

@@ -13,8 +13,15 @@ import { DerError } from '../../../protocols/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Plan, requeueAfter, updateSubresource } from '../../loop/plan.ts';
-import { conditionOf, KUBELET_CLIENT, KUBELET_SERVING, pemOf, type Request } from './request-state.ts';
-import { nodeClient, nodeServing } from './signer-rules.ts';
+import {
+  conditionOf,
+  KUBELET_CLIENT,
+  KUBELET_SERVING,
+  nodeClient,
+  nodeServing,
+  pemOf,
+  type Request,
+} from './signer-rules.ts';
 
 /** Verdict on a request with the message for its condition; undefined when the request is not for this controller. */
 export interface ApprovalDecision {

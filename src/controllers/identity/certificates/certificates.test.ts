@@ -6,9 +6,8 @@ import { issue, newIssuer, newKey } from '../../../protocols/x509/certificate.ts
 import { newRequest } from '../../../protocols/x509/new-request.ts';
 import { parseRequest } from '../../../protocols/x509/request.ts';
 import { approvingController, isOwnServing, planApproval } from './approving.ts';
-import { signingAuthority } from './authority.ts';
 import { planCleaning } from './cleaning.ts';
-import { outcomeOf, planSigning, type SignCertificate } from './signing.ts';
+import { outcomeOf, planSigning, type SignCertificate, signingAuthority } from './signing.ts';
 
 const { privateKey: key } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
 const CLIENT = ['client auth', 'digital signature'];

@@ -1,8 +1,29 @@
 /** Rules of each signer for subjects, names and usages. */
 
+import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import type { ParsedRequest } from '../../../protocols/x509/request.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
-import { KUBE_APISERVER_CLIENT, KUBELET_CLIENT, KUBELET_SERVING, LEGACY_UNKNOWN } from './request-state.ts';
+
+export type Request = DeepReadonly<CertificateSigningRequest>;
+
+const KUBE_APISERVER_CLIENT = 'kubernetes.io/kube-apiserver-client';
+export const KUBELET_CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet';
+export const KUBELET_SERVING = 'kubernetes.io/kubelet-serving';
+const LEGACY_UNKNOWN = 'kubernetes.io/legacy-unknown';
+
+export function conditionOf({ status }: Request, type: 'Approved' | 'Denied' | 'Failed') {
+  return status.conditions?.find((condition) => condition.type === type);
+}
+
+/** Reports whether the request is approved and neither denied nor failed. */
+export function isApproved(request: Request): boolean {
+  return conditionOf(request, 'Approved') !== undefined && conditionOf(request, 'Denied') === undefined;
+}
+
+export function pemOf({ spec }: Request): string {
+  return Buffer.from(spec.request, 'base64').toString('latin1');
+}
 
 const PREFIX = 'system:node:';
 

@@ -1,13 +1,15 @@
 /** Signs approved certificate requests of the cluster's own signers. */
+
+import { type KeyObject, X509Certificate } from 'node:crypto';
+import type { Random } from '../../../base/random.ts';
+import type { Clock } from '../../../base/time/clock.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { DerError } from '../../../protocols/x509/der-reader.ts';
 import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
 import { type Plan, updateStatus } from '../../loop/plan.ts';
-import { conditionOf, isApproved, pemOf, type Request } from './request-state.ts';
-import { signerRules } from './signer-rules.ts';
-import { type CertificateUsages, usagesOf } from './usages.ts';
+import { conditionOf, isApproved, pemOf, type Request, signerRules } from './signer-rules.ts';
 
 /** The content of a certificate to sign. */
 interface ToSign extends CertificateUsages {
@@ -83,4 +85,81 @@ export function planSigning(
   };
   const conditions = [...(request.status.conditions ?? []), failed];
   return [updateStatus(CertificateSigningRequest, { ...request, status: { ...request.status, conditions } })];
+}
+
+/** Key usages by their names in certificate requests. */
+const keyUsages: Readonly<Record<string, number>> = {
+  signing: 0,
+  'digital signature': 0,
+  'content commitment': 1,
+  'key encipherment': 2,
+  'data encipherment': 3,
+  'key agreement': 4,
+  'cert sign': 5,
+  'crl sign': 6,
+  'encipher only': 7,
+  'decipher only': 8,
+};
+
+const PURPOSE = '1.3.6.1.5.5.7.3';
+const purposes: Readonly<Record<string, string>> = {
+  any: '2.5.29.37.0',
+  'server auth': `${PURPOSE}.1`,
+  'client auth': `${PURPOSE}.2`,
+  'code signing': `${PURPOSE}.3`,
+  'email protection': `${PURPOSE}.4`,
+  's/mime': `${PURPOSE}.4`,
+  'ipsec end system': `${PURPOSE}.5`,
+  'ipsec tunnel': `${PURPOSE}.6`,
+  'ipsec user': `${PURPOSE}.7`,
+  timestamping: `${PURPOSE}.8`,
+  'ocsp signing': `${PURPOSE}.9`,
+  'microsoft sgc': '1.3.6.1.4.1.311.10.3.3',
+  'netscape sgc': '2.16.840.1.113730.4.1',
+};
+
+interface CertificateUsages {
+  readonly keyUsages: readonly number[];
+  readonly purposes: readonly string[];
+}
+
+/** Returns usages without duplicates; the server accepts no other names. */
+function usagesOf(words: readonly string[]): CertificateUsages {
+  const found = <T>(table: Readonly<Record<string, T>>) => [
+    ...new Set(words.flatMap((word) => (Object.hasOwn(table, word) ? [table[word] as T] : []))),
+  ];
+  return { keyUsages: found(keyUsages), purposes: found(purposes).sort() };
+}
+
+interface AuthorityOptions {
+  readonly certificate: string;
+  readonly key: KeyObject;
+  /** Maximum lifetime of a certificate, in milliseconds. */
+  readonly maxLifetime: number;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** Certificates are valid from this long ago, because clocks of other machines may be slow. */
+const BACKDATED_MS = 5 * 60_000;
+/** Certificates with a shorter lifetime get all of it from now on; longer ones lose the time they are backdated by. */
+const SHORT_LIFETIME_MS = 8 * 3_600_000;
+const MIN_LIFETIME_MS = 10 * 60_000;
+
+/** Signs certificates for CertificateSigningRequests. None outlives the authority. */
+export function signingAuthority(options: AuthorityOptions): SignCertificate {
+  const { certificate, key, maxLifetime, clock, random } = options;
+  return async ({ seconds, ...content }) => {
+    const { issuerOf, signCertificate } = await import('../../../protocols/x509/certificate.ts');
+    const now = clock.now();
+    const lifetime =
+      seconds === undefined ? maxLifetime : Math.min(maxLifetime, Math.max(MIN_LIFETIME_MS, seconds * 1000));
+    const end = Date.parse(new X509Certificate(certificate).validTo);
+    if (now >= end) throw new Error(`the certificate authority expired on ${new Date(end).toISOString()}`);
+    const validity = {
+      notBefore: now - BACKDATED_MS,
+      notAfter: Math.min(end, now + lifetime - (lifetime < SHORT_LIFETIME_MS ? 0 : BACKDATED_MS)),
+    };
+    return signCertificate({ ...content, ...validity, isAuthority: false }, issuerOf(certificate, key), random);
+  };
 }

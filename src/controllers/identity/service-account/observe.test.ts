@@ -5,7 +5,7 @@ import { ApiError } from '../../../api/errors.ts';
 import { createClient } from '../../../client/client.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
-import { observeTokens, type TokenRequest } from './observe.ts';
+import { observeTokens, type TokenRequest } from './service-account.ts';
 
 const account = (uid: string) => ({ metadata: { name: 'robot', namespace: 'x', uid } });
 

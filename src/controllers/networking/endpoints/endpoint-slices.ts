@@ -14,11 +14,20 @@ import { type Controller, defineController, type Listers, related, type Snapshot
 import { type Plan, remove } from '../../loop/plan.ts';
 import { controllerReference } from '../../shared/ownership.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
-import { podsByNode } from '../../shared/pods/pods-by-node.ts';
+import { podsByNode } from '../../shared/pods/pods-by-label.ts';
 import { identityOf, MAX_LISTED_PORTS, type PodPorts, portMapping } from './pod-endpoint.ts';
 import { addressesOf, familiesOf, isManagedByOthers, labelsFrom, podsBehindServices, podsOf } from './service-pods.ts';
-import { MANAGED_BY, SERVICE_NAME, slicesManagedBy, slicesOf } from './service-slices.ts';
-import { type EndpointGroup, pack, type Slice, type SliceEndpoint, slicePorts } from './slice-packing.ts';
+import {
+  type EndpointGroup,
+  MANAGED_BY,
+  pack,
+  SERVICE_NAME,
+  type Slice,
+  type SliceEndpoint,
+  slicePorts,
+  slicesManagedBy,
+  slicesOf,
+} from './slice-packing.ts';
 import { triggerTime, withTriggerTime } from './trigger-time.ts';
 
 const NAME = 'endpointslice-controller.k8s.io';

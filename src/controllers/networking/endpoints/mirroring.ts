@@ -12,8 +12,17 @@ import { ipFamily } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, event, type Plan, remove } from '../../loop/plan.ts';
 import { controllerReference } from '../../shared/ownership.ts';
-import { MANAGED_BY, SERVICE_NAME, slicesManagedBy, slicesOf } from './service-slices.ts';
-import { type EndpointGroup, pack, type Slice, type SliceEndpoint, slicePorts } from './slice-packing.ts';
+import {
+  type EndpointGroup,
+  MANAGED_BY,
+  pack,
+  SERVICE_NAME,
+  type Slice,
+  type SliceEndpoint,
+  slicePorts,
+  slicesManagedBy,
+  slicesOf,
+} from './slice-packing.ts';
 import { type Address, packed, type Subset } from './subsets.ts';
 import { TRIGGER_TIME } from './trigger-time.ts';
 

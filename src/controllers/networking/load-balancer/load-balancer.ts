@@ -11,7 +11,7 @@ import { ipFamily } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import { event, type Plan, patchStatus } from '../../loop/plan.ts';
 import { type Condition, withConditions, withoutCondition } from '../../shared/conditions.ts';
-import { SERVICE_NAME } from '../endpoints/service-slices.ts';
+import { SERVICE_NAME } from '../endpoints/slice-packing.ts';
 
 const EXCLUDED_NODE = 'node.kubernetes.io/exclude-from-external-load-balancers';
 const SIMULATED = 'simulated://';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lostFrom, recordHeartbeat } from './health.ts';
-import { evictingTaint, taintsOf } from './taints.ts';
+import { evictingTaint, lostFrom, recordHeartbeat, taintsOf } from './health.ts';
 import { EvictionRateLimiter, surveyZones } from './zones.ts';
 
 const NOW = '2030-01-01T00:00:00Z';

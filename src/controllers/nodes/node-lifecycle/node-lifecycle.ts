@@ -13,9 +13,16 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, event, type Plan, patch, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
-import { podsByNode } from '../../shared/pods/pods-by-node.ts';
-import { type Heartbeat, lostFrom, readyCondition, recordHeartbeat } from './health.ts';
-import { evictingTaint, isEvicting, taintsOf } from './taints.ts';
+import { podsByNode } from '../../shared/pods/pods-by-label.ts';
+import {
+  evictingTaint,
+  type Heartbeat,
+  isEvicting,
+  lostFrom,
+  readyCondition,
+  recordHeartbeat,
+  taintsOf,
+} from './health.ts';
 import { EvictionRateLimiter, surveyZones, type Zones, zoneOf } from './zones.ts';
 
 const LEASES = 'kube-node-lease';

@@ -22,7 +22,7 @@ import {
 import { type Action, event, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
 import { compiledSelector } from '../../shared/ownership.ts';
-import { isReady } from '../../shared/pods/pod-life.ts';
+import { isReady, isTerminal } from '../../shared/pods/pod-life.ts';
 import { selectorIndex } from '../../shared/selector-index.ts';
 import { expectedPods, type OtherScales, observeOthers, SCALED } from './expected-pods.ts';
 
@@ -238,4 +238,32 @@ function eventsOf(budget: Budget, pods: readonly SeenPod[], needed: Requirement)
     out.push(event(budget, 'Warning', 'UnmanagedPods', message));
   }
   return out;
+}
+
+const STALE_AFTER_MS = 120_000;
+
+export const staleDisruptionController: Controller = defineController<never>({
+  name: 'stale-disruption',
+  account: 'disruption-controller',
+  // Only pods with the condition, which are few.
+  also: [related(Pod, (pod) => (targetOf(pod) ? [keyOf(pod)] : []))],
+  plan: planStaleTarget,
+});
+
+function planStaleTarget(_: undefined, { key, of }: Pick<Snapshot, 'key' | 'of'>, now: Date): Plan {
+  const pod = of(Pod).get(key.name, key.namespace);
+  const target = pod && targetOf(pod);
+  if (!target) return [];
+  const left = Date.parse(target.lastTransitionTime ?? '') + STALE_AFTER_MS - now.getTime();
+  if (left > 0) return [requeueAfter(left)];
+  const conditions = withConditions(pod.status.conditions, [{ type: 'DisruptionTarget', status: 'False' }], now);
+  return [updateStatus(Pod, { ...pod, status: { ...pod.status, conditions } } as Draft<Pod>)];
+}
+
+/** A condition that the node itself set is never stale. */
+function targetOf(pod: SeenPod) {
+  if (pod.metadata.deletionTimestamp || isTerminal(pod)) return undefined;
+  return pod.status.conditions?.find(
+    ({ type, status, reason }) => type === 'DisruptionTarget' && status === 'True' && reason !== 'TerminationByKubelet',
+  );
 }

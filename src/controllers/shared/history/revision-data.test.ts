@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { rawJson } from '../../../base/json/raw-json.ts';
-import { revisionData, revisionHash } from './revision-data.ts';
+import { revisionData, revisionHash } from './history.ts';
 
 it('the data is a patch that replaces the template, with sorted keys', () => {
   const template = {

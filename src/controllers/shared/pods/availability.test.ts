@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import { isAvailable, nextAvailable } from './availability.ts';
+import { isAvailable, nextAvailable } from './pod-life.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const pod = (lastTransitionTime?: string, status = 'True') =>

@@ -1,5 +1,6 @@
 /** Finds the pods that match a map of labels without scanning all others. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { compiledLabels } from '../ownership.ts';
@@ -24,3 +25,20 @@ export function podsWith(labels: Labels, namespace: string, { of }: Listers): re
   const selector = compiledLabels(labels);
   return pods.filter(({ metadata }) => selector.matches(metadata.labels));
 }
+
+const isClaim = ({ persistentVolumeClaim, ephemeral }: NonNullable<SeenPod['spec']['volumes']>[number]) =>
+  persistentVolumeClaim !== undefined || ephemeral !== undefined;
+
+/** The name of the claim of an ephemeral volume. */
+export const ownClaim = (podName: string | undefined, volumeName: string) => `${podName}-${volumeName}`;
+
+/** An index: pods by their claims, `namespace/name`, including those of ephemeral volumes. */
+export const podsByClaim = ({ metadata, spec }: SeenPod): readonly string[] => {
+  if (!spec.volumes?.some(isClaim)) return NONE;
+  return spec.volumes.filter(isClaim).map(({ name, persistentVolumeClaim }) => {
+    return `${metadata.namespace}/${persistentVolumeClaim?.claimName ?? ownClaim(metadata.name, name)}`;
+  });
+};
+
+/** An index: pods by the name of their node. */
+export const podsByNode = ({ spec }: DeepReadonly<Pod>): readonly string[] => (spec.nodeName ? [spec.nodeName] : NONE);

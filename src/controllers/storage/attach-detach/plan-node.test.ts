@@ -7,7 +7,7 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { CSIDriver } from '../../../kinds/groups/storage/csi-driver.ts';
 import { VolumeAttachment } from '../../../kinds/groups/storage/volume-attachment.ts';
 import { attachmentName } from '../../../kinds/volumes/attachment.ts';
-import { planNode } from './plan-node.ts';
+import { planNode } from './attach-detach.ts';
 
 const NOW = new Date('2030-01-01T01:00:00Z');
 const CSI = { driver: 'disk.example.com', volumeHandle: 'd-1' };

@@ -1,14 +1,15 @@
 /** Provisions the volume for a claim. */
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { SeenNode } from '../../../api/seen-objects.ts';
+import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import { classNameOf, PROVISIONED_BY, PROVISIONER, SELECTED_NODE } from '../../../kinds/volumes/binding.ts';
 import { requestOf } from '../../../kinds/volumes/matching.ts';
 import { NODE, NODE_DIRECTORY, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
+import type { Listers } from '../../loop/define.ts';
 import { create, event, eventContent, type Plan, update } from '../../loop/plan.ts';
-import { anyNode, type World } from './nodes.ts';
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Class = DeepReadonly<StorageClass>;
@@ -113,4 +114,45 @@ function volumeFor(
       nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions }] } },
     },
   } as Draft<PersistentVolume>;
+}
+
+/** The state that plans are made from. */
+export interface World extends Listers {
+  /** Read from the server where the cache does not have it. */
+  nodeNamed(name: string): SeenNode | undefined;
+}
+
+/** Reports whether new volumes may be placed on the node. */
+export function isHealthy({ spec, status }: SeenNode): boolean {
+  return !spec.unschedulable && (status.conditions?.some(isReady) ?? false);
+}
+
+const isReady = ({ type, status }: { readonly type: string; readonly status: string }) =>
+  type === 'Ready' && status === 'True';
+
+/** An index: volumes by their node. */
+export const directoriesByNode = ({ metadata }: DeepReadonly<PersistentVolume>): readonly string[] => {
+  const node = metadata.labels?.[NODE];
+  return node ? [node] : [];
+};
+
+/** Returns the healthy node with the fewest volumes, for a claim with immediate binding. */
+function anyNode({ of }: World, { allowedTopologies }: DeepReadonly<StorageClass>): SeenNode | undefined {
+  let best: { readonly node: SeenNode; readonly volumes: number } | undefined;
+  for (const node of of(Node).list()) {
+    if (!isHealthy(node) || !isAllowed(node, allowedTopologies)) continue;
+    const volumes = of(PersistentVolume).by(directoriesByNode, node.metadata.name ?? '').length;
+    if (!best || volumes < best.volumes) best = { node, volumes };
+  }
+  return best?.node;
+}
+
+function isAllowed(
+  { metadata: { labels } }: SeenNode,
+  terms: DeepReadonly<StorageClass>['allowedTopologies'],
+): boolean {
+  if (!terms?.length) return true;
+  return terms.some(({ matchLabelExpressions = [] }) =>
+    matchLabelExpressions.every(({ key, values }) => values?.includes(labels?.[key] ?? '') ?? false),
+  );
 }

@@ -1,4 +1,4 @@
-import type { DeepReadonly } from '../../../api/object-types.ts';
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -6,13 +6,13 @@ import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/p
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import { PROVISIONED_BY, PROVISIONER, SELECTED_NODE, volumesByClaim } from '../../../kinds/volumes/binding.ts';
-import { NODE, NODE_DIRECTORY } from '../../../kinds/volumes/node-directory.ts';
+import { isMore, isToGrow } from '../../../kinds/volumes/growth.ts';
+import { requestOf } from '../../../kinds/volumes/matching.ts';
+import { isToRemove, NODE, NODE_DIRECTORY, nodeDirectory, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
-import type { Plan } from '../../loop/plan.ts';
-import { directoriesByNode, isHealthy } from './nodes.ts';
-import { planProvision } from './provision.ts';
-import { planDirectory } from './reclaim.ts';
-import { planResize } from './resize.ts';
+import { event, type Plan, remove, update, updateStatus } from '../../loop/plan.ts';
+import { withConditions, withoutCondition } from '../../shared/conditions.ts';
+import { directoriesByNode, isHealthy, planProvision, type World } from './provision.ts';
 
 export interface NodeDirectoryOptions {
   /** The path below which directories are created on nodes, unless a class sets one. */
@@ -82,4 +82,89 @@ const claimsToProvision = (of: Listers['of']) => of(PersistentVolumeClaim).by(pr
 function keysOfNode({ metadata: { name = '' } }: DeepReadonly<Node>, { of }: Listers): readonly string[] {
   const volumes = of(PersistentVolume).by(directoriesByNode, name);
   return [...claimsToProvision(of), ...volumes.map(({ metadata }) => metadata.name ?? '')];
+}
+
+function planDirectory(volume: Volume | undefined, world: World): Plan {
+  if (volume?.metadata.annotations?.[PROVISIONED_BY] !== NODE_DIRECTORY) return [];
+  const { finalizers = [], deletionTimestamp } = volume.metadata;
+  const isHeld = finalizers.includes(REMOVAL);
+  const goesWithClaim = volume.spec.persistentVolumeReclaimPolicy === 'Delete';
+  if (isHeld && !goesWithClaim) return [removeFinalizer(volume)];
+  if (deletionTimestamp) return isToRemove(volume) ? releaseIfNodeIsGone(volume, world) : [];
+  if (!isHeld && goesWithClaim) return [addFinalizer(volume)];
+  return goesWithClaim && volume.status.phase === 'Released' ? [remove(PersistentVolume, volume)] : [];
+}
+
+/** The node removes the data and releases the volume, unless the node is gone. */
+function releaseIfNodeIsGone(volume: Volume, world: World): Plan {
+  const directory = nodeDirectory(volume);
+  if (!directory) {
+    const message = 'the node or path of the directory cannot be determined: its data is not removed';
+    return [removeFinalizer(volume), event(volume, 'Warning', 'VolumeFailedDelete', message)];
+  }
+  return world.nodeNamed(directory.node) ? [] : [removeFinalizer(volume)];
+}
+
+function addFinalizer(volume: Volume) {
+  return withFinalizers(volume, [...(volume.metadata.finalizers ?? []), REMOVAL]);
+}
+
+function removeFinalizer(volume: Volume) {
+  return withFinalizers(volume, volume.metadata.finalizers?.filter((each) => each !== REMOVAL) ?? []);
+}
+
+function withFinalizers(volume: Volume, finalizers: readonly string[]) {
+  const metadata = { ...volume.metadata, finalizers };
+  return update(PersistentVolume, { ...volume, metadata } as Draft<PersistentVolume>);
+}
+
+/** Resizes in two steps, as watchers expect: first in progress, then done. */
+function planResize(claim: Claim, { of }: Listers, now: Date): Plan {
+  const volume = of(PersistentVolume).get(claim.spec.volumeName ?? '');
+  if (!volume || !isToGrow(claim) || !nodeDirectory(volume)) return [];
+  if (volume.spec.claimRef?.uid !== claim.metadata.uid) return [];
+  const storage = requestOf(claim);
+  if (!isBegun(claim, storage)) {
+    const begun = `External resizer is resizing volume ${volume.metadata.name}`;
+    return [writeStatus(claim, resizing(claim, now)), event(claim, 'Normal', 'Resizing', begun)];
+  }
+  const grown = { ...volume, spec: { ...volume.spec, capacity: { storage } } } as Draft<PersistentVolume>;
+  return [
+    ...(isMore(storage, volume.spec.capacity.storage ?? '0') ? [update(PersistentVolume, grown)] : []),
+    writeStatus(claim, resized(claim)),
+    event(claim, 'Normal', 'VolumeResizeSuccessful', 'Resize volume succeeded'),
+  ];
+}
+
+function isBegun({ status }: Claim, storage: string): boolean {
+  const { allocatedResources, allocatedResourceStatuses } = status;
+  return allocatedResources?.storage === storage && allocatedResourceStatuses?.storage === IN_PROGRESS;
+}
+
+const IN_PROGRESS = 'ControllerResizeInProgress';
+
+function resizing(claim: Claim, now: Date): Claim['status'] {
+  const { status } = claim;
+  return {
+    ...status,
+    allocatedResources: { ...status.allocatedResources, storage: requestOf(claim) },
+    allocatedResourceStatuses: { ...status.allocatedResourceStatuses, storage: IN_PROGRESS },
+    conditions: withConditions(status.conditions, [{ type: 'Resizing', status: 'True' }], now),
+  };
+}
+
+function resized(claim: Claim): Claim['status'] {
+  const { allocatedResourceStatuses, conditions, ...status } = claim.status;
+  const { storage: _, ...others } = allocatedResourceStatuses ?? {};
+  const left = withoutCondition(conditions, 'Resizing');
+  return {
+    ...status,
+    capacity: { ...status.capacity, storage: requestOf(claim) },
+    ...(Object.keys(others).length > 0 ? { allocatedResourceStatuses: others } : {}),
+    ...(left.length > 0 ? { conditions: left } : {}),
+  };
+}
+
+function writeStatus(claim: Claim, status: Claim['status']) {
+  return updateStatus(PersistentVolumeClaim, { ...claim, status } as Draft<PersistentVolumeClaim>);
 }

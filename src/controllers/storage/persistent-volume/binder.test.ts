@@ -10,8 +10,8 @@ import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import { isBound } from '../../../kinds/volumes/binding.ts';
 import { misfit } from '../../../kinds/volumes/matching.ts';
 import type { Plan } from '../../loop/plan.ts';
+import type { Claim, Volume } from './bind.ts';
 import { planKey } from './binder.ts';
-import type { Claim, Volume } from './states.ts';
 
 const NAMES = ['a', 'b', 'c', 'd'];
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });

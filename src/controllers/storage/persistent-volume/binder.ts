@@ -9,11 +9,10 @@ import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import { classNameOf, freeByClass, volumesByClaim } from '../../../kinds/volumes/binding.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import type { Plan } from '../../loop/plan.ts';
-import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
+import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
+import { type Claim, type Counterpart, isDone, isUnbound, type Volume, type World } from './bind.ts';
 import { planClaim, waitsForPod } from './claims.ts';
-import { recycledVolume } from './recycle.ts';
-import { type Claim, type Counterpart, isDone, isUnbound, type Volume, type World } from './states.ts';
-import { planVolume } from './volumes.ts';
+import { planVolume, recycledVolume } from './volumes.ts';
 
 export const volumeBinderController: Controller = defineController<any, Counterpart>({
   name: 'persistentvolume-binder',

@@ -6,8 +6,8 @@ import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-vol
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import type { Action, Plan } from '../../loop/plan.ts';
+import type { Claim, Volume } from './bind.ts';
 import { planClaim } from './claims.ts';
-import type { Claim, Volume } from './states.ts';
 
 interface Things {
   readonly volumes?: readonly Volume[];

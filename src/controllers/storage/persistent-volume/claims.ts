@@ -20,9 +20,8 @@ import {
 import { defaultClass } from '../../../kinds/volumes/default-class.ts';
 import { allowsAccess, choice, closestFirst, misfit, suits } from '../../../kinds/volumes/matching.ts';
 import { event, type Plan, update } from '../../loop/plan.ts';
-import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
-import { bind, unboundStatus } from './bind.ts';
-import { type Claim, isDone, isUnbound, type Volume, type World } from './states.ts';
+import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
+import { bind, type Claim, isDone, isUnbound, unboundStatus, type Volume, type World } from './bind.ts';
 
 export function planClaim(claim: Claim | undefined, world: World): Plan {
   if (!claim) return [];

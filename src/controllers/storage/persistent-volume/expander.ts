@@ -5,7 +5,7 @@ import { isMore, isToGrow } from '../../../kinds/volumes/growth.ts';
 import { requestOf } from '../../../kinds/volumes/matching.ts';
 import { type Controller, defineController, related } from '../../loop/define.ts';
 import { event, type Plan } from '../../loop/plan.ts';
-import type { Claim } from './states.ts';
+import type { Claim } from './bind.ts';
 
 export const volumeExpanderController: Controller = defineController({
   name: 'persistentvolume-expander',

@@ -6,7 +6,7 @@ import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/p
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Action, Plan } from '../../loop/plan.ts';
-import type { Claim, Volume } from './states.ts';
+import type { Claim, Volume } from './bind.ts';
 import { planVolume } from './volumes.ts';
 
 const isEvent = (action: Action) => action.type === 'event';

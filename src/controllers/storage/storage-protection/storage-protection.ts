@@ -12,7 +12,7 @@ import { VolumeAttributesClass } from '../../../kinds/groups/storage/volume-attr
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { type Plan, update } from '../../loop/plan.ts';
-import { podsByClaim } from '../../shared/pods/pods-by-claim.ts';
+import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
 
 const CLAIM = 'kubernetes.io/pvc-protection';
 const VOLUME = 'kubernetes.io/pv-protection';

@@ -5,8 +5,7 @@ import type { KindRef } from '../../../api/object-types.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Action, Plan } from '../../loop/plan.ts';
-import { planCronJob } from './cron-job.ts';
-import { ScheduleMemory } from './observe.ts';
+import { planCronJob, ScheduleMemory } from './cron-job.ts';
 
 const MINUTE_MS = 60_000;
 const begin = Date.parse('2030-01-01T00:00:00Z');

@@ -1,20 +1,19 @@
 /**
  * Starts the Jobs of a CronJob by its schedule. Parsing the schedule belongs to the kind; here is when a run is due
- * (next-run.ts, due.ts), what is started (start.ts), and the history.
+ * (next-run.ts), what is started (start.ts), and the history.
  */
 
 import type { Draft } from '../../../api/object-types.ts';
 import type { SeenCronJob, SeenJob } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
+import type { Client } from '../../../client/client.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
-import { type Controller, defineController, type Failure, type Snapshot } from '../../loop/define.ts';
+import { type Controller, defineController, type Failure, type Listers, type Snapshot } from '../../loop/define.ts';
 import { type Action, event, type Plan, updateStatus } from '../../loop/plan.ts';
 import { endOf, isFinished } from '../job/conditions.ts';
-import { beyondHistory, referenceTo, removeJob, runOf } from './jobs.ts';
-import { goneJobs, ScheduleMemory } from './observe.ts';
-import { startOf } from './start.ts';
+import { beyondHistory, referenceTo, removeJob, runOf, startOf } from './start.ts';
 
 type Status = SeenCronJob['status'];
 type World = Pick<Snapshot<Observed>, 'of' | 'observed' | 'failures'>;
@@ -112,4 +111,46 @@ function statusFromJobs(cronJob: SeenCronJob, jobs: readonly SeenJob[], gone: Re
 function later(one: string | undefined, other: string | undefined): string | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return one < other ? other : one;
+}
+
+/**
+ * Returns the UIDs of Jobs that are active by the status and really gone. A cache may be behind the status, above all after a
+ * start; therefore the server is asked.
+ */
+async function goneJobs(
+  { status, metadata }: SeenCronJob,
+  { of }: Listers,
+  { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
+): Promise<ReadonlySet<string>> {
+  const { namespace } = metadata;
+  const gone = new Set<string>();
+  for (const { name = '', uid = '' } of status.active ?? []) {
+    if (of(Job).get(name, namespace)?.metadata.uid === uid) continue;
+    const found = await client.of(Job).in(namespace).find(name, { signal });
+    if (found?.metadata.uid !== uid) gone.add(uid);
+  }
+  return gone;
+}
+
+/**
+ * Remembers since when CronJobs have their current schedule. When a schedule changes, earlier runs of the new one are not
+ * started.
+ */
+export class ScheduleMemory {
+  readonly #known = new Map<string, { readonly uid: unknown; readonly schedule: string; readonly since: number }>();
+
+  /** Returns 0 when no change was seen. */
+  note(key: string, { metadata, spec }: SeenCronJob, now: number): number {
+    const { uid } = metadata;
+    const schedule = `${spec.timeZone ?? ''} ${spec.schedule}`;
+    const known = this.#known.get(key);
+    if (known?.uid === uid && known?.schedule === schedule) return known.since;
+    const since = known && known.uid === uid ? now : 0;
+    this.#known.set(key, { uid, schedule, since });
+    return since;
+  }
+
+  forget(key: string): void {
+    this.#known.delete(key);
+  }
 }

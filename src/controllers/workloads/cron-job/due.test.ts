@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type CronSchedule, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
-import { dueRun } from './due.ts';
-import { nextRun } from './next-run.ts';
+import { dueRun, nextRun } from './next-run.ts';
 
 const time = (text: string) => Date.parse(`2030-${text}:00Z`);
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { type CronSchedule, parseCronSchedule } from '../../../kinds/groups/batch/cron-schedule.ts';
-import { nextRun } from './next-run.ts';
-import { zoneOf } from './zoned-time.ts';
+import { nextRun, zoneOf } from './next-run.ts';
 
 const parse = (text: string): CronSchedule => {
   const schedule = parseCronSchedule(text);

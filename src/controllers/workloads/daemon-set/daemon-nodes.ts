@@ -1,12 +1,14 @@
 /** The nodes of a DaemonSet, each with its pods. */
 
-import type { SeenPod } from '../../../api/seen-objects.ts';
+import type { SeenNode, SeenPod } from '../../../api/seen-objects.ts';
 import { groupBy } from '../../../base/collections/group-by.ts';
+import { memoized } from '../../../base/collections/memoized.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
+import { requiredNodes } from '../../../kinds/placement/required-nodes.ts';
+import { isTolerated } from '../../../kinds/placement/tolerations.ts';
 import type { Listers } from '../../loop/define.ts';
-import { isTerminal } from '../../shared/pods/pod-life.ts';
-import { type SeenDaemonSet, targetNode } from './daemon-pod.ts';
-import { type Eligibility, eligibility } from './eligibility.ts';
+import { isAvailable, isReady, isTerminal } from '../../shared/pods/pod-life.ts';
+import { type PodTest, type SeenDaemonSet, targetNode, tolerationsOf } from './daemon-pod.ts';
 
 /** A node that should have a pod, or has one. */
 export interface DaemonNode extends Eligibility {
@@ -58,3 +60,82 @@ function byAge(a: SeenPod, b: SeenPod): number {
   if (timeA !== timeB) return timeA < timeB ? -1 : 1;
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
 }
+
+interface Eligibility {
+  /** True when a pod should run on the node. */
+  readonly shouldRun: boolean;
+  /** True when an existing pod may stay. */
+  readonly mayStay: boolean;
+}
+
+type EligibilityTest = (node: SeenNode) => Eligibility;
+
+const YES: Eligibility = { shouldRun: true, mayStay: true };
+const NO_NEW: Eligibility = { shouldRun: false, mayStay: true };
+const NO: Eligibility = { shouldRun: false, mayStay: false };
+
+export const eligibility = ({ spec }: SeenDaemonSet): EligibilityTest => testOf(spec.template.spec);
+
+const testOf = memoized((spec: SeenDaemonSet['spec']['template']['spec']): EligibilityTest => {
+  const isWanted = requiredNodes(spec as never);
+  const tolerations = tolerationsOf(spec as never);
+  return (node) => {
+    if (spec.nodeName && spec.nodeName !== node.metadata.name) return NO;
+    if (isWanted && !isWanted(node.metadata)) return NO;
+    let verdict = YES;
+    for (const taint of node.spec.taints ?? []) {
+      if (taint.effect === 'PreferNoSchedule' || isTolerated(taint, tolerations)) continue;
+      if (taint.effect === 'NoExecute') return NO;
+      verdict = NO_NEW;
+    }
+    return verdict;
+  };
+});
+
+interface StatusInput {
+  readonly isUpdated: PodTest;
+  readonly collisions: number | undefined;
+  readonly now: number;
+}
+
+export function statusOf(
+  daemonSet: SeenDaemonSet,
+  all: DaemonNodes,
+  { isUpdated, collisions, now }: StatusInput,
+): object {
+  const { metadata, spec, status } = daemonSet;
+  const { minReadySeconds = 0 } = spec;
+  let current = 0;
+  let misscheduled = 0;
+  let ready = 0;
+  let available = 0;
+  let updated = 0;
+  for (const { shouldRun, pods } of all.nodes) {
+    const [oldest] = pods;
+    if (!oldest) continue;
+    if (!shouldRun) {
+      misscheduled++;
+      continue;
+    }
+    current++;
+    if (isUpdated(oldest)) updated++;
+    if (!isReady(oldest)) continue;
+    ready++;
+    if (isAvailable(oldest, minReadySeconds, now)) available++;
+  }
+  return {
+    ...status,
+    desiredNumberScheduled: all.desired,
+    currentNumberScheduled: current,
+    numberMisscheduled: misscheduled,
+    numberReady: ready,
+    updatedNumberScheduled: shown(updated),
+    numberAvailable: shown(available),
+    numberUnavailable: shown(all.desired - available),
+    observedGeneration: metadata.generation,
+    collisionCount: collisions,
+  };
+}
+
+/** Zero is omitted. */
+const shown = (count: number) => count || undefined;

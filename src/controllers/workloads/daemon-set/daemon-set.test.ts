@@ -6,9 +6,9 @@ import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Plan } from '../../loop/plan.ts';
+import { eligibility } from './daemon-nodes.ts';
 import { targetNode } from './daemon-pod.ts';
 import { planDaemonSet } from './daemon-set.ts';
-import { eligibility } from './eligibility.ts';
 import { FailedPods } from './failure-backoff.ts';
 
 const NOW = Date.parse('2030-01-01T01:00:00Z');

@@ -20,15 +20,12 @@ import {
 } from '../../loop/plan.ts';
 import { forget, type History, history, REVISION_LABEL, type SeenRevision } from '../../shared/history/history.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
-import { nextAvailable } from '../../shared/pods/availability.ts';
+import { nextAvailable } from '../../shared/pods/pod-life.ts';
 import { templateHash } from '../../shared/pods/template-hash.ts';
-import { type DaemonNodes, daemonNodesOf } from './daemon-nodes.ts';
+import { type DaemonNodes, daemonNodesOf, eligibility, statusOf } from './daemon-nodes.ts';
 import { bySetAndNode, daemonPod, type PodTest, type SeenDaemonSet, setAndNode, updatedTest } from './daemon-pod.ts';
-import { eligibility } from './eligibility.ts';
 import { FailedPods, type FailureBackoff } from './failure-backoff.ts';
-import { type Changes, planNodes } from './plan-nodes.ts';
-import { roll } from './rolling-update.ts';
-import { statusOf } from './status.ts';
+import { type Changes, planNodes, roll } from './plan-nodes.ts';
 
 /** Adoption of orphans that the server allows. */
 interface Adoption {

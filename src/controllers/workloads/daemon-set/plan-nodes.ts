@@ -1,12 +1,11 @@
 /** Plans one pod of any template on every node that should have one, and none elsewhere. */
 import type { SeenPod } from '../../../api/seen-objects.ts';
+import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 import { type Action, event, requeueAfter } from '../../loop/plan.ts';
-import { isAvailable } from '../../shared/pods/availability.ts';
-import { isActive, isReady } from '../../shared/pods/pod-life.ts';
+import { isActive, isAvailable, isReady } from '../../shared/pods/pod-life.ts';
 import type { DaemonNode, DaemonNodes } from './daemon-nodes.ts';
 import type { PodTest, SeenDaemonSet } from './daemon-pod.ts';
 import type { FailureBackoff } from './failure-backoff.ts';
-import { updateLimitsOf } from './update-limits.ts';
 
 /** Changes to pods. */
 export interface Changes {
@@ -40,17 +39,16 @@ export function planNodes(
 }
 
 class NodePlanBuilder {
-  readonly #daemonSet: SeenDaemonSet;
-  readonly #input: NodePlanInput;
   readonly #surges: boolean;
   readonly #create: string[] = [];
   readonly #remove: SeenPod[] = [];
   readonly #failed: string[] = [];
   readonly #actions: Action[] = [];
 
-  constructor(daemonSet: SeenDaemonSet, input: NodePlanInput) {
-    this.#daemonSet = daemonSet;
-    this.#input = input;
+  constructor(
+    private readonly daemonSet: SeenDaemonSet,
+    private readonly input: NodePlanInput,
+  ) {
     this.#surges = updateLimitsOf(daemonSet, 1).maxSurge > 0;
   }
 
@@ -81,8 +79,8 @@ class NodePlanBuilder {
   }
 
   #removeFailed(node: string, pod: SeenPod): void {
-    const { now, backoff } = this.#input;
-    const key = backoffKey(this.#daemonSet, node);
+    const { now, backoff } = this.input;
+    const key = backoffKey(this.daemonSet, node);
     const wait = backoff.wait(key, now);
     if (wait > 0) {
       this.#actions.push(requeueAfter(wait));
@@ -94,7 +92,7 @@ class NodePlanBuilder {
 
   #removeEnded(pod: SeenPod, message: string): void {
     const [type, reason] = pod.status.phase === 'Failed' ? FAILED_POD_EVENT : SUCCEEDED_POD_EVENT;
-    this.#actions.push(event(this.#daemonSet, type, reason, message));
+    this.#actions.push(event(this.daemonSet, type, reason, message));
     this.#remove.push(pod);
   }
 
@@ -105,12 +103,12 @@ class NodePlanBuilder {
       return;
     }
     if (running.length === 0 && shouldRun) this.#create.push(node);
-    const { isUpdated, now } = this.#input;
+    const { isUpdated, now } = this.input;
     const [fresh, ...moreFresh] = running.filter(isUpdated);
     const [old, ...moreOld] = running.filter((pod) => !isUpdated(pod));
     this.#remove.push(...moreFresh, ...moreOld);
     if (!fresh || !old) return;
-    const { minReadySeconds = 0 } = this.#daemonSet.spec;
+    const { minReadySeconds = 0 } = this.daemonSet.spec;
     if (!isReady(old) || isAvailable(fresh, minReadySeconds, now)) this.#remove.push(old);
   }
 }
@@ -124,3 +122,139 @@ const describePod = ({ metadata }: SeenPod, node: string) =>
 /** A new template starts without back-off. */
 const backoffKey = ({ metadata, status }: SeenDaemonSet, node: string) =>
   `${metadata.uid}/${status.observedGeneration ?? 0}/${node}`;
+
+interface UpdateInput {
+  readonly isUpdated: PodTest;
+  readonly now: number;
+}
+
+/** Plans a rolling update. Requires that each node has its pod and no other change is in progress. */
+export function roll(
+  daemonSet: SeenDaemonSet,
+  { nodes, desired }: DaemonNodes,
+  { isUpdated, now }: UpdateInput,
+): Changes {
+  const { minReadySeconds = 0 } = daemonSet.spec;
+  if (nodes.every(({ pods }) => pods.every(isUpdated))) return NO_CHANGES;
+  const { maxSurge, maxUnavailable } = updateLimitsOf(daemonSet, desired);
+  const isUp = (pod: SeenPod) => isAvailable(pod, minReadySeconds, now);
+  if (maxSurge === 0) return replace(nodes, { maxUnavailable, isUpdated, isUp });
+  const pairs = nodes.map((daemonNode) => pairOf(daemonNode, isUpdated));
+  return surge(pairs, { maxSurge, desired, isUp });
+}
+
+const NO_CHANGES: Changes = { create: [], remove: [] };
+
+interface Replacing {
+  readonly maxUnavailable: number;
+  readonly isUpdated: PodTest;
+  readonly isUp: PodTest;
+}
+
+/**
+ * Deletes old pods, and recreates them on nodes without one. An old pod that is not available is no loss; of the others as
+ * many are deleted as maxUnavailable allows. Nodes with several pods are first reduced to one.
+ */
+function replace(nodes: readonly DaemonNode[], { maxUnavailable, isUpdated, isUp }: Replacing): Changes {
+  const broken: SeenPod[] = [];
+  const working: SeenPod[] = [];
+  let missing = 0;
+  for (const { pods } of nodes) {
+    const only = onlyPod(pods);
+    const works = only !== undefined && isUp(only);
+    if (!works) missing++;
+    if (only && !isUpdated(only)) (works ? working : broken).push(only);
+  }
+  return { create: [], remove: [...broken, ...working.slice(0, Math.max(0, maxUnavailable - missing))] };
+}
+
+/** The only pod, apart from terminating ones. */
+function onlyPod(pods: readonly SeenPod[]): SeenPod | undefined {
+  let only: SeenPod | undefined;
+  for (const pod of pods) {
+    if (pod.metadata.deletionTimestamp) continue;
+    if (only) return undefined;
+    only = pod;
+  }
+  return only;
+}
+
+/** The pods of a node, apart from terminating ones. */
+interface Pair {
+  readonly daemonNode: DaemonNode;
+  readonly fresh: SeenPod | undefined;
+  readonly old: SeenPod | undefined;
+  /** True when the node has more pods, which are removed first. */
+  readonly isCrowded: boolean;
+}
+
+function pairOf(daemonNode: DaemonNode, isUpdated: PodTest): Pair {
+  let fresh: SeenPod | undefined;
+  let old: SeenPod | undefined;
+  let isCrowded = false;
+  for (const pod of daemonNode.pods) {
+    if (pod.metadata.deletionTimestamp) continue;
+    if (isUpdated(pod)) {
+      if (fresh) isCrowded = true;
+      else fresh = pod;
+    } else if (old) isCrowded = true;
+    else old = pod;
+  }
+  return { daemonNode, fresh, old, isCrowded };
+}
+
+/**
+ * Starts new pods beside old ones, which are deleted when the new ones are available. A new pod beside one that is not
+ * available is not a surge. On a node that should no longer have a pod, an available one is deleted only when there are
+ * enough others.
+ */
+function surge(
+  pairs: readonly Pair[],
+  { maxSurge, desired, isUp }: { readonly maxSurge: number; readonly desired: number; readonly isUp: PodTest },
+): Changes {
+  const remove: SeenPod[] = [];
+  const create: string[] = [];
+  const ineligible: SeenPod[] = [];
+  const candidates: string[] = [];
+  let surplus = 0;
+  let available = 0;
+  for (const { daemonNode, fresh, old, isCrowded } of pairs) {
+    if (isCrowded) {
+      surplus++;
+      continue;
+    }
+    const first = old ?? fresh;
+    if (first && isUp(first)) available++;
+    if (!old) continue;
+    if (fresh) {
+      if (isUp(fresh)) remove.push(old);
+      else surplus++;
+    } else if (!daemonNode.shouldRun) (isUp(old) ? ineligible : remove).push(old);
+    else (isUp(old) ? candidates : create).push(daemonNode.node);
+  }
+  return {
+    create: [...create, ...candidates.slice(0, Math.max(0, maxSurge - surplus))],
+    remove: [...remove, ...ineligible.slice(0, Math.max(0, available - desired))],
+  };
+}
+
+interface UpdateLimits {
+  /** Number of nodes that may have both an old and a new pod. */
+  readonly maxSurge: number;
+  /** Number of nodes that may be without an available pod. */
+  readonly maxUnavailable: number;
+}
+
+/** Percentages of the desired nodes are rounded up. */
+function updateLimitsOf({ spec }: SeenDaemonSet, desired: number): UpdateLimits {
+  const { type, rollingUpdate } = spec.updateStrategy;
+  if (type !== 'RollingUpdate') return { maxSurge: 0, maxUnavailable: 0 };
+  const maxSurge = share(rollingUpdate?.maxSurge, desired);
+  const maxUnavailable = share(rollingUpdate?.maxUnavailable, desired);
+  // With both at zero, it would never proceed.
+  return { maxSurge, maxUnavailable: maxSurge === 0 ? Math.max(1, maxUnavailable) : maxUnavailable };
+}
+
+function share(value: IntOrPercent | undefined, of: number): number {
+  return typeof value === 'string' ? Math.ceil((magnitude(value) * of) / 100) : (value ?? 0);
+}

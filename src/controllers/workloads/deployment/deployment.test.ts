@@ -8,8 +8,8 @@ import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Plan } from '../../loop/plan.ts';
 import { planDeployment } from './deployment.ts';
-import { sameTemplate } from './same-template.ts';
-import { updateLimitsOf } from './update-limits.ts';
+import { sameTemplate } from './new-set.ts';
+import { updateLimitsOf } from './working-set.ts';
 
 const START = Date.parse('2030-01-01T00:00:00Z');
 const labels = { app: 'web' };

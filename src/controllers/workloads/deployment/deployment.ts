@@ -15,6 +15,7 @@ import { compareRevisions, REVISION } from './annotations.ts';
 import { newSet, sortOut } from './new-set.ts';
 import {
   type Conditions,
+  countsOf,
   deadlineCheck,
   hasDeadline,
   isComplete,
@@ -25,9 +26,7 @@ import {
   withCondition,
 } from './progress.ts';
 import { rollBack, rollbackOf } from './rollback.ts';
-import { rollUpdate } from './rolling-update.ts';
-import { isScaled, scale } from './scaling.ts';
-import { countsOf } from './status.ts';
+import { isScaled, rollUpdate, scale } from './scaling.ts';
 import { byAge, CREATE_ERROR, createError, type WorkingSet } from './working-set.ts';
 
 type SeenDeployment = DeepReadonly<Deployment>;
@@ -67,7 +66,6 @@ export function planDeployment(deployment: SeenDeployment | undefined, world: Wo
 }
 
 class Rollout {
-  readonly #deployment: SeenDeployment;
   readonly #world: World;
   readonly #now: number;
   readonly #old: readonly WorkingSet[];
@@ -75,11 +73,10 @@ class Rollout {
   #conditions: Conditions;
 
   constructor(
-    deployment: SeenDeployment,
+    private readonly deployment: SeenDeployment,
     sets: readonly DeepReadonly<ReplicaSet>[],
     { world, now }: { readonly world: World; readonly now: number },
   ) {
-    this.#deployment = deployment;
     this.#world = world;
     this.#now = now;
     const { currentSet, old } = sortOut(deployment, sets);
@@ -89,7 +86,7 @@ class Rollout {
   }
 
   plan(): readonly Action[] {
-    const deployment = this.#deployment;
+    const deployment = this.deployment;
     const { paused, strategy } = deployment.spec;
     if (deployment.metadata.deletionTimestamp) return this.#counts();
     this.#conditions = pausedConditions(deployment, this.#conditions, this.#now);
@@ -107,32 +104,32 @@ class Rollout {
 
   /** Scales without continuing a rollout. */
   #resized(options: { readonly cleanUp: boolean }): readonly Action[] {
-    scale(this.#deployment, this.#currentSet, this.#old);
-    return [...this.#changes(), ...(options.cleanUp ? cleanUp(this.#deployment, this.#old) : []), ...this.#counts()];
+    scale(this.deployment, this.#currentSet, this.#old);
+    return [...this.#changes(), ...(options.cleanUp ? cleanUp(this.deployment, this.#old) : []), ...this.#counts()];
   }
 
   #rolling(): readonly Action[] {
     const missing = this.#create();
     if (missing) return missing;
-    const moved = rollUpdate(this.#deployment, this.#currentSet as WorkingSet, this.#old);
+    const moved = rollUpdate(this.deployment, this.#currentSet as WorkingSet, this.#old);
     return [...this.#changes(), ...(moved ? [] : this.#cleanUp()), ...this.#rolloutStatus()];
   }
 
   /** First all old pods end, then new ones start. */
   #recreate(): readonly Action[] {
     const active = this.#old.filter(({ isActive }) => isActive);
-    for (const set of active) set.scaleTo(0, this.#deployment);
+    for (const set of active) set.scaleTo(0, this.deployment);
     if (active.length > 0 || this.#oldPodsRun()) return [...this.#changes(), ...this.#rolloutStatus()];
     const missing = this.#create();
     if (missing) return missing;
-    this.#currentSet?.scaleTo(this.#deployment.spec.replicas, this.#deployment);
+    this.#currentSet?.scaleTo(this.deployment.spec.replicas, this.deployment);
     return [...this.#changes(), ...this.#cleanUp(), ...this.#rolloutStatus()];
   }
 
   #rollback(revision: bigint): readonly Action[] {
     const missing = this.#create();
     if (missing) return missing;
-    return [...this.#changes(), ...rollBack(this.#deployment, revision, this.#sets)];
+    return [...this.#changes(), ...rollBack(this.deployment, revision, this.#sets)];
   }
 
   #oldPodsRun(): boolean {
@@ -149,7 +146,7 @@ class Rollout {
   /** Creates the new set if there is none. The returned actions are all that can be done for now. */
   #create(): readonly Action[] | undefined {
     if (this.#currentSet) return undefined;
-    const deployment = this.#deployment;
+    const deployment = this.deployment;
     const currentSet = newSet(deployment, this.#old);
     const { namespace } = deployment.metadata;
     if (this.#world.of(ReplicaSet).get(currentSet.name, namespace)) return [this.#collision()];
@@ -170,12 +167,12 @@ class Rollout {
 
   /** The name of the new set is taken: the next hash differs. */
   #collision(): Action {
-    const { status } = this.#deployment;
+    const { status } = this.deployment;
     return this.#write({ ...status, collisionCount: (status.collisionCount ?? 0) + 1 });
   }
 
   #noteFound(currentSet: WorkingSet): void {
-    if (!hasDeadline(this.#deployment) || this.#conditions.some(({ type }) => type === PROGRESSING)) return;
+    if (!hasDeadline(this.deployment) || this.#conditions.some(({ type }) => type === PROGRESSING)) return;
     const message = `Found new replica set "${currentSet.name}"`;
     const condition = said(PROGRESSING, 'True', 'FoundNewReplicaSet', message);
     this.#conditions = withCondition(this.#conditions, condition, this.#now);
@@ -184,39 +181,39 @@ class Rollout {
   /** The new set first, so that it exists before old ones shrink. */
   #changes(): readonly Action[] {
     const ordered = this.#currentSet ? [this.#currentSet, ...this.#old] : this.#old;
-    return ordered.flatMap((set) => set.actions(this.#deployment));
+    return ordered.flatMap((set) => set.actions(this.deployment));
   }
 
   #cleanUp(): readonly Action[] {
-    return isComplete(this.#deployment, this.#deployment.status) ? cleanUp(this.#deployment, this.#old) : [];
+    return isComplete(this.deployment, this.deployment.status) ? cleanUp(this.deployment, this.#old) : [];
   }
 
   #counts(): readonly Action[] {
     const input = { sets: this.#sets, currentSet: this.#currentSet, conditions: this.#conditions, now: this.#now };
-    return this.#changed(countsOf(this.#deployment, input));
+    return this.#changed(countsOf(this.deployment, input));
   }
 
   #rolloutStatus(): readonly Action[] {
     const input = { sets: this.#sets, currentSet: this.#currentSet, conditions: this.#conditions, now: this.#now };
-    const counts = countsOf(this.#deployment, input);
-    const status = { ...counts, conditions: [...rolloutConditions(this.#deployment, counts, input)] };
-    return [...this.#changed(status), ...deadlineCheck(this.#deployment, status, this.#now)];
+    const counts = countsOf(this.deployment, input);
+    const status = { ...counts, conditions: [...rolloutConditions(this.deployment, counts, input)] };
+    return [...this.#changed(status), ...deadlineCheck(this.deployment, status, this.#now)];
   }
 
   #changed(status: SeenDeployment['status']): readonly Action[] {
-    const { metadata, status: old } = this.#deployment;
+    const { metadata, status: old } = this.deployment;
     const isSame = deepEqual(status, old) && this.#annotations[REVISION] === metadata.annotations?.[REVISION];
     return isSame ? [] : [this.#write(status)];
   }
 
   #write(status: SeenDeployment['status']): Action {
-    const metadata = { ...this.#deployment.metadata, annotations: this.#annotations };
-    return updateStatus(Deployment, { ...this.#deployment, metadata, status } as unknown as Draft<Deployment>);
+    const metadata = { ...this.deployment.metadata, annotations: this.#annotations };
+    return updateStatus(Deployment, { ...this.deployment, metadata, status } as unknown as Draft<Deployment>);
   }
 
   /** The Deployment's annotations, with the revision of its new set. */
   get #annotations(): Readonly<Record<string, string>> {
-    const { annotations = {} } = this.#deployment.metadata;
+    const { annotations = {} } = this.deployment.metadata;
     const revision = this.#currentSet?.annotations[REVISION];
     return revision === undefined ? annotations : { ...annotations, [REVISION]: revision };
   }

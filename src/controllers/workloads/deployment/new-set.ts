@@ -1,12 +1,13 @@
 /** The ReplicaSet of the current template: found among existing ones, or created. */
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { memoizedPair } from '../../../base/collections/pair-memo.ts';
+import { deepEqual } from '../../../base/json/tree.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { controllerReference } from '../../shared/ownership.ts';
 import { templateHash } from '../../shared/pods/template-hash.ts';
 import { nextRevision, presentAnnotations } from './annotations.ts';
-import { roomForNew } from './rolling-update.ts';
-import { HASH_LABEL, sameTemplate } from './same-template.ts';
+import { roomForNew } from './scaling.ts';
 import { byAge, WorkingSet } from './working-set.ts';
 
 const MAX_NAME_LENGTH = 253;
@@ -62,3 +63,22 @@ export function newSet(deployment: DeepReadonly<Deployment>, old: readonly Worki
 }
 
 const revisionAfter = (old: readonly WorkingSet[]) => nextRevision(old.map(({ set }) => set));
+
+const HASH_LABEL = 'pod-template-hash';
+
+type Template = DeepReadonly<Deployment['spec']['template']>;
+
+/**
+ * Compares templates. Every plan compares the template with those of all ReplicaSets, and a template may have
+ * megabytes.
+ */
+export const sameTemplate = memoizedPair((a: Template, b: Template): boolean => {
+  return deepEqual(withoutHash(a), withoutHash(b));
+});
+
+export function withoutHash(template: Template): Template {
+  const { labels } = template.metadata ?? {};
+  if (labels?.[HASH_LABEL] === undefined) return template;
+  const { [HASH_LABEL]: _, ...rest } = labels;
+  return { ...template, metadata: { ...template.metadata, labels: rest } };
+}

@@ -4,7 +4,7 @@ import { ROLLBACK_ANNOTATION } from '../../../kinds/conversion/rollback-to.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { type Action, event, update } from '../../loop/plan.ts';
 import { earlierAnnotations, lastRevision, revisionOf, withoutRollback } from './annotations.ts';
-import { sameTemplate, withoutHash } from './same-template.ts';
+import { sameTemplate, withoutHash } from './new-set.ts';
 import type { WorkingSet } from './working-set.ts';
 
 /** Returns the requested revision, 0 for the previous one; undefined when there is no request. */

@@ -4,20 +4,21 @@ import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
+import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 import { type Action, create, event, eventContent, update } from '../../loop/plan.ts';
 import { type Annotations, sizeAnnotations } from './annotations.ts';
-import { updateLimitsOf } from './update-limits.ts';
 
 export class WorkingSet {
-  /** ReplicaSet as it is, or as it is to be created. */
-  readonly set: DeepReadonly<ReplicaSet>;
   readonly isMissing: boolean;
   replicas: number;
   annotations: Annotations;
   minReadySeconds: number | undefined;
 
-  constructor(set: DeepReadonly<ReplicaSet>, { isMissing = false } = {}) {
-    this.set = set;
+  constructor(
+    /** ReplicaSet as it is, or as it is to be created. */
+    readonly set: DeepReadonly<ReplicaSet>,
+    { isMissing = false } = {},
+  ) {
     this.isMissing = isMissing;
     this.replicas = set.spec.replicas;
     this.annotations = set.metadata.annotations ?? {};
@@ -128,3 +129,26 @@ export function byAge({ set: a }: WorkingSet, { set: b }: WorkingSet): number {
 
 export const sum = (sets: readonly WorkingSet[], of: (set: WorkingSet) => number): number =>
   sets.reduce((total, set) => total + of(set), 0);
+
+interface UpdateLimits {
+  /** Number of pods allowed above the desired number. */
+  readonly maxSurge: number;
+  /** Number of desired pods that may be missing. */
+  readonly maxUnavailable: number;
+}
+
+/** Rounds percentages up for the surge and down for unavailable pods. */
+export function updateLimitsOf({ spec }: DeepReadonly<Deployment>): UpdateLimits {
+  const { replicas, strategy } = spec;
+  if (strategy.type !== 'RollingUpdate') return { maxSurge: 0, maxUnavailable: 0 };
+  const { maxSurge = 0, maxUnavailable = 0 } = strategy.rollingUpdate ?? {};
+  const surplus = share(maxSurge, replicas, Math.ceil);
+  const missing = share(maxUnavailable, replicas, Math.floor);
+  // With both at zero, it would never proceed.
+  const atLeast = surplus === 0 && missing === 0 ? 1 : missing;
+  return { maxSurge: surplus, maxUnavailable: Math.min(atLeast, replicas) };
+}
+
+function share(value: IntOrPercent, of: number, round: (share: number) => number): number {
+  return typeof value === 'number' ? value : round((magnitude(value) * of) / 100);
+}

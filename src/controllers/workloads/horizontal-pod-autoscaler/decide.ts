@@ -8,14 +8,12 @@ import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type LabelSelector, parseLabelSelector, SelectorError } from '../../../schema/selector/selector.ts';
 import { type EventContent, eventContent } from '../../loop/plan.ts';
-import { type ConditionContent, condition } from './condition-content.ts';
 import type { Reading } from './metrics/readings.ts';
 import type { Tolerance } from './metrics/replica-calculator.ts';
-import { recommend } from './recommend.ts';
-import { type Bounds, limitByPolicies, limitPlainly } from './scaling/limit.ts';
+import { type ConditionContent, condition, recommend } from './recommend.ts';
+import type { ScalingHistory } from './scaling/limit.ts';
+import { type Behavior, type Bounds, limitByPolicies, limitPlainly, stabilize } from './scaling/limit.ts';
 import type { Rival } from './scaling/memory.ts';
-import type { ScalingHistory } from './scaling/scaling-history.ts';
-import { type Behavior, stabilize } from './scaling/stabilize.ts';
 import type { Target } from './target.ts';
 
 export type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;

@@ -8,7 +8,7 @@ import type { Action } from '../../loop/plan.ts';
 import type { Autoscaler } from './decide.ts';
 import type { Reading } from './metrics/readings.ts';
 import { planAutoscaler as dividedPlan, type Look, type World } from './plan-autoscaler.ts';
-import { NO_HISTORY, type ScalingHistory } from './scaling/scaling-history.ts';
+import { NO_HISTORY, type ScalingHistory } from './scaling/limit.ts';
 
 const planAutoscaler = (autoscaler: Parameters<typeof dividedPlan>[0], world: Omit<World, 'pace'>, now: Date) =>
   atOnce(dividedPlan(autoscaler, { ...world, pace: NEVER_SPENT }, now));

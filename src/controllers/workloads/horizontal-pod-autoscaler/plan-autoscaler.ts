@@ -10,11 +10,11 @@ import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Failure } from '../../loop/define.ts';
 import { type Action, event, eventContent, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
-import { type ConditionContent, condition } from './condition-content.ts';
 import { type Autoscaler, decide, type ScalingDecision } from './decide.ts';
 import type { Reading } from './metrics/readings.ts';
+import { type ConditionContent, condition } from './recommend.ts';
+import { type ScalingHistory, withChange, withoutLastChange } from './scaling/limit.ts';
 import { EVALUATION_INTERVAL_MS, type Rival } from './scaling/memory.ts';
-import { type ScalingHistory, withChange, withoutLastChange } from './scaling/scaling-history.ts';
 import type { Target } from './target.ts';
 
 type Status = HorizontalPodAutoscaler['status'];

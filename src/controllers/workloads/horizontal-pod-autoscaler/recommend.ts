@@ -1,7 +1,7 @@
 /** Combines the proposals of an autoscaler's metrics. */
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
-import { type ConditionContent, condition } from './condition-content.ts';
+import type { Condition } from '../../shared/conditions.ts';
 import { type MetricError, type Proposal, type ProposalInput, proposalOf } from './metrics/proposals.ts';
 import type { Reading, SeenMetric } from './metrics/readings.ts';
 
@@ -52,3 +52,13 @@ export function* recommend(
 
 const active = (isTrue: boolean, reason: string, message: string): ConditionContent =>
   condition('ScalingActive', isTrue, reason, message);
+
+/** A condition of an autoscaler, without its time. */
+export type ConditionContent = Omit<Condition, 'lastTransitionTime'>;
+
+export const condition = (
+  type: 'AbleToScale' | 'ScalingActive' | 'ScalingLimited',
+  isTrue: boolean,
+  reason: string,
+  message: string,
+): ConditionContent => ({ type, status: isTrue ? 'True' : 'False', reason, message });

@@ -4,8 +4,7 @@
  */
 import type { SeenPod } from '../../../api/seen-objects.ts';
 import type { Ending } from './conditions.ts';
-import { judge } from './failure-policy.ts';
-import { completionIndex, hasFailed, hasSucceeded, isCountable } from './outcome.ts';
+import { completionIndex, hasFailed, hasSucceeded, isCountable, judge } from './outcome.ts';
 import type { Tally } from './tally.ts';
 import { isTracked } from './tracking.ts';
 

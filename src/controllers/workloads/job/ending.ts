@@ -5,9 +5,8 @@ import type { Job } from '../../../kinds/groups/batch/job.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { trueRestarts } from '../../../kinds/groups/core/pod/status/restart-counts.ts';
 import { decidedEnding, type Ending } from './conditions.ts';
-import { judge } from './failure-policy.ts';
 import { IndexSet } from './index-set.ts';
-import { hasFailed } from './outcome.ts';
+import { hasFailed, judge } from './outcome.ts';
 import type { Tally } from './tally.ts';
 
 /** Returns the ending of a Job that ends whatever its pods still do. */

@@ -5,13 +5,10 @@ import { eachPart } from '../../../kinds/groups/batch/indexes.ts';
 type Ends = readonly number[];
 
 export class IndexSet {
-  /** Ascending, with a gap between each two intervals. */
-  readonly #ends: Ends;
   readonly size: number;
   #text: string | undefined;
 
-  private constructor(ends: Ends) {
-    this.#ends = ends;
+  private constructor(/** Ascending, with a gap between each two intervals. */ private readonly ends: Ends) {
     let size = 0;
     for (let at = 0; at < ends.length; at += 2) size += ends[at + 1]! - ends[at]! + 1;
     this.size = size;
@@ -39,11 +36,11 @@ export class IndexSet {
   }
 
   has(index: number): boolean {
-    return (this.#ends[this.#firstEndingFrom(index)] ?? Number.POSITIVE_INFINITY) <= index;
+    return (this.ends[this.#firstEndingFrom(index)] ?? Number.POSITIVE_INFINITY) <= index;
   }
 
   with(other: IndexSet): IndexSet {
-    const [a, b] = [this.#ends, other.#ends];
+    const [a, b] = [this.ends, other.ends];
     if (b.length === 0) return this;
     if (a.length === 0) return other;
     const ends: number[] = [];
@@ -61,7 +58,7 @@ export class IndexSet {
 
   /** Returns the number of indexes that both sets contain. */
   inCommon(other: IndexSet): number {
-    const [a, b] = [this.#ends, other.#ends];
+    const [a, b] = [this.ends, other.ends];
     let sum = 0;
     for (let i = 0, k = 0; i < a.length && k < b.length; ) {
       sum += Math.max(0, Math.min(a[i + 1]!, b[k + 1]!) - Math.max(a[i]!, b[k]!) + 1);
@@ -75,27 +72,27 @@ export class IndexSet {
   firstMissing(count: number, below: number): number[] {
     const out: number[] = [];
     let next = 0;
-    for (let at = 0; at <= this.#ends.length && out.length < count; at += 2) {
-      const from = Math.min(this.#ends[at] ?? below, below);
+    for (let at = 0; at <= this.ends.length && out.length < count; at += 2) {
+      const from = Math.min(this.ends[at] ?? below, below);
       for (; next < from && out.length < count; next++) out.push(next);
-      next = (this.#ends[at + 1] ?? below) + 1;
+      next = (this.ends[at + 1] ?? below) + 1;
     }
     return out;
   }
 
   /** Writes two neighbours one by one, and more as a range. */
   toString(): string {
-    this.#text ??= textOf(this.#ends);
+    this.#text ??= textOf(this.ends);
     return this.#text;
   }
 
   /** Returns the position of the first interval that ends at the index or after it. */
   #firstEndingFrom(index: number): number {
     let low = 0;
-    let high = this.#ends.length / 2;
+    let high = this.ends.length / 2;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#ends[2 * middle + 1]! >= index) high = middle;
+      if (this.ends[2 * middle + 1]! >= index) high = middle;
       else low = middle + 1;
     }
     return 2 * low;

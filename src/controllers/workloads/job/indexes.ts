@@ -1,9 +1,8 @@
 /** The indexes of an indexed Job: which have succeeded, which have failed for good, and which are to be retried. */
 import type { SeenJob, SeenPod } from '../../../api/seen-objects.ts';
 import { isActive, isTerminating } from '../../shared/pods/pod-life.ts';
-import { judge } from './failure-policy.ts';
 import { IndexSet } from './index-set.ts';
-import { completionIndex, finishedAt, hasFailed, hasSucceeded, isCountable, waitsForTheEnd } from './outcome.ts';
+import { completionIndex, finishedAt, hasFailed, hasSucceeded, isCountable, judge, waitsForTheEnd } from './outcome.ts';
 import { isTracked } from './tracking.ts';
 
 const FAILURES = 'batch.kubernetes.io/job-index-failure-count';

@@ -1,23 +1,24 @@
 /**
  * Runs the pods of a Job until enough have succeeded, or too many have failed. A plan counts (tally.ts), decides whether the
  * Job has ended (ending.ts), which pods are created or deleted (sizing.ts) and which are recorded (accounting.ts, by the
- * rules of tracking.ts), and writes the status (status.ts).
+ * rules of tracking.ts), and writes the status.
  */
 
 import type { Draft } from '../../../api/object-types.ts';
 import type { SeenJob } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
+import { timestamp } from '../../../base/time/timestamp.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Failure, type Snapshot } from '../../loop/define.ts';
-import { type Action, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { type Action, event, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
-import { accountOf } from './accounting.ts';
+import { isReady } from '../../shared/pods/pod-life.ts';
+import { type Account, accountOf } from './accounting.ts';
 import { FailureMemory, type Failures, NO_FAILURES } from './backoff.ts';
-import { type Ending, isFinished, isManagedElsewhere } from './conditions.ts';
+import { type Ending, isFinished, isManagedElsewhere, withEnding, withSuspension } from './conditions.ts';
 import { deadlineOf, endingOf, successOf } from './ending.ts';
 import { endActive, NO_STEPS, resize, type SizingContext, type Steps } from './sizing.ts';
-import { statusOf } from './status.ts';
 import { type Tally, tallyOf } from './tally.ts';
 import { TRACKING, trackedPods, untrack, untrackStrays } from './tracking.ts';
 
@@ -113,4 +114,88 @@ function nextLook({ job }: Tally, { requeueAfterMs }: Steps, now: number): reado
     ...(deadline === undefined || deadline <= now ? [] : [deadline - now]),
   ];
   return waits.length > 0 ? [requeueAfter(Math.min(...waits))] : [];
+}
+
+type Status = SeenJob['status'];
+
+interface StatusInput {
+  readonly account: Account;
+  readonly steps: Steps;
+  readonly ending: Ending | undefined;
+  /** True when the Job was running so far: suspension matters only then. */
+  readonly isOpen: boolean;
+  readonly now: Date;
+}
+
+interface EventReport {
+  readonly status: Status;
+  /** Recorded once the status is written. */
+  readonly events: readonly Action[];
+}
+
+function statusOf(tally: Tally, { account, steps, ending, isOpen, now }: StatusInput): EventReport {
+  const { job, indexes } = tally;
+  const counts = countsOf(tally, steps);
+  const { noted, settled } = account;
+  const isDone =
+    ending !== undefined &&
+    settled.length + noted.succeeded.length + noted.failed.length + counts.active + counts.terminating === 0;
+  const { conditions: present = [], startTime, completionTime } = job.status;
+  // A Job that ends without having been resumed has started, too: the server requires it unless there was nothing to
+  // do.
+  const isUnstarted = job.spec.suspend && (ending === undefined || job.spec.completions === 0);
+  const start = startTime ?? (isUnstarted ? undefined : timestamp(now));
+  const suspension = isOpen && !ending && !job.metadata.deletionTimestamp ? suspensionOf(job, now) : undefined;
+  const conditions = ending ? withEnding(present, ending, { isDone, now }) : (suspension?.conditions ?? present);
+  const succeeded = indexes?.succeeded.size ?? account.succeeded;
+  const status: Status = {
+    conditions: conditions.length > 0 ? conditions : undefined,
+    startTime: suspension ? suspension.startTime : start,
+    completionTime: isDone && ending.outcome === 'Complete' ? timestamp(now) : completionTime,
+    active: shown(counts.active),
+    succeeded: shown(succeeded),
+    failed: shown(account.failed),
+    terminating: counts.terminating,
+    completedIndexes: indexes?.succeeded.toString() || undefined,
+    failedIndexes: indexes?.failed?.toString(),
+    uncountedTerminatedPods: {
+      succeeded: noted.succeeded.length > 0 ? noted.succeeded : undefined,
+      failed: noted.failed.length > 0 ? noted.failed : undefined,
+    },
+    ready: counts.ready,
+  } as Status;
+  const events = isDone ? endingEvents(job, ending, succeeded) : (suspension?.events ?? []);
+  return { status, events };
+}
+
+/** The counts if the actions succeed. */
+function countsOf(tally: Tally, { created, deleted }: Steps) {
+  return {
+    active: tally.active.length + created - deleted.length,
+    ready: tally.ready - deleted.filter(isReady).length,
+    terminating: tally.terminating + deleted.length,
+  };
+}
+
+/** Zero is omitted. */
+const shown = (count: number) => count || undefined;
+
+/** A suspended Job has no start time; a resumed one starts again, and with it its deadline. */
+function suspensionOf(job: SeenJob, now: Date) {
+  const isSuspended = job.spec.suspend === true;
+  const conditions = withSuspension(job.status.conditions ?? [], isSuspended, now);
+  if (!conditions) return undefined;
+  const [reason, message] = isSuspended ? ['Suspended', 'Job suspended'] : ['Resumed', 'Job resumed'];
+  const events = [event(job, 'Normal', reason, message)];
+  return { conditions, events, startTime: isSuspended ? undefined : timestamp(now) };
+}
+
+function endingEvents(job: SeenJob, { outcome, reason, message }: Ending, succeeded: number): readonly Action[] {
+  if (outcome === 'Failed') return [event(job, 'Warning', reason, message)];
+  const words = 'Too many succeeded pods running after completion count reached';
+  const isTooMuch = succeeded > (job.spec.completions ?? Number.POSITIVE_INFINITY);
+  return [
+    ...(isTooMuch ? [event(job, 'Warning', 'TooManySucceededPods', words)] : []),
+    event(job, 'Normal', 'Completed', 'Job completed'),
+  ];
 }

@@ -1,5 +1,8 @@
 /** The outcome of a Job's pod. */
+
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { SeenJob, SeenPod } from '../../../api/seen-objects.ts';
+import type { Job } from '../../../kinds/groups/batch/job.ts';
 
 export const COMPLETION_INDEX = 'batch.kubernetes.io/job-completion-index';
 
@@ -52,4 +55,50 @@ function lastContainerEnd({ spec, status }: SeenPod): number | undefined {
   const times = statuses.map(({ state }) => state?.terminated?.finishedAt);
   if (times.length === 0 || times.some((time) => !time)) return undefined;
   return Math.max(...times.map((time) => Date.parse(time as string)));
+}
+
+type Policy = NonNullable<DeepReadonly<Job>['spec']['podFailurePolicy']>;
+type Rule = Policy['rules'][number];
+
+interface FailureResult {
+  /** True when the failure counts towards the limits. */
+  readonly counts: boolean;
+  /** True when its index has failed with it. */
+  readonly failsIndex: boolean;
+  /** Why the whole Job has failed with it. */
+  readonly failsJob?: string;
+}
+
+const COUNTED: FailureResult = { counts: true, failsIndex: false };
+
+export function judge(policy: Policy | undefined, pod: SeenPod): FailureResult {
+  for (const [index, rule] of policy?.rules.entries() ?? []) {
+    const found = whatFits(rule, pod);
+    if (found === undefined) continue;
+    if (rule.action === 'Ignore') return { counts: false, failsIndex: false };
+    if (rule.action === 'FailIndex') return { counts: true, failsIndex: true };
+    if (rule.action !== 'FailJob') return COUNTED;
+    return { ...COUNTED, failsJob: `${found} matching FailJob rule at index ${index}` };
+  }
+  return COUNTED;
+}
+
+/** Describes the part of the pod that the rule matched. */
+function whatFits({ onExitCodes, onPodConditions }: Rule, { metadata, status }: SeenPod): string | undefined {
+  const pod = `${metadata.namespace}/${metadata.name}`;
+  if (onExitCodes) {
+    const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+    for (const { name, state } of statuses) {
+      const code = state?.terminated?.exitCode;
+      if (!code || (onExitCodes.containerName ?? name) !== name) continue;
+      if (onExitCodes.values.includes(code) === (onExitCodes.operator === 'In')) {
+        return `Container ${name} for pod ${pod} failed with exit code ${code}`;
+      }
+    }
+    return undefined;
+  }
+  const condition = status.conditions?.find((each) =>
+    onPodConditions?.some((pattern) => pattern.type === each.type && pattern.status === each.status),
+  );
+  return condition && `Pod ${pod} has condition ${condition.type}`;
 }

@@ -1,18 +1,20 @@
 /** Plans the number of pods of a Job, and the actions to reach it. */
 
+import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { SeenJob, SeenPod } from '../../../api/seen-objects.ts';
 import { groupBy } from '../../../base/collections/group-by.ts';
+import { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, type EventReport, eventContent, remove } from '../../loop/plan.ts';
 import { ROOM_CHECK_MS, roomForPods } from '../../shared/pods/creation-limit.ts';
 import { firstToGo } from '../../shared/pods/deletion-order.ts';
+import { newPod } from '../../shared/pods/new-pod.ts';
 import { type Failures, waitAfter } from './backoff.ts';
-import { pendingIndexes, triesBefore } from './indexes.ts';
-import { newIndexedPod, newJobPod } from './new-job-pod.ts';
-import { completionIndex, finishedAt, isCountable, waitsForTheEnd } from './outcome.ts';
+import { failureCounts, pendingIndexes, triesBefore } from './indexes.ts';
+import { COMPLETION_INDEX, completionIndex, finishedAt, isCountable, waitsForTheEnd } from './outcome.ts';
 import type { Tally } from './tally.ts';
-import { isTracked, untrack } from './tracking.ts';
+import { isTracked, TRACKING, untrack } from './tracking.ts';
 
 /** The actions on pods, and their result if they succeed. */
 export interface Steps {
@@ -137,3 +139,48 @@ const removal = (job: SeenJob): EventReport => ({
   done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
   failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
 });
+
+const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
+
+/** The maximum length of a name to which the server adds a suffix. */
+const MAX_PREFIX_LENGTH = 58;
+
+function newJobPod(job: SeenJob): Draft<Pod> {
+  const pod: any = newPod(job, Job, job.spec.template as any);
+  const finalizers = new Set([...(pod.metadata.finalizers ?? []), TRACKING]);
+  return { ...pod, metadata: { ...pod.metadata, finalizers: [...finalizers] } };
+}
+
+/** `before`: the failed pod of the same index, where failures are limited for each index. */
+function newIndexedPod(job: SeenJob, index: number, before: DeepReadonly<Pod> | undefined): Draft<Pod> {
+  const { metadata, spec }: any = newJobPod(job);
+  const isCounted = job.spec.backoffLimitPerIndex !== undefined;
+  const counts = isCounted ? failureCounts(job, before) : {};
+  return {
+    metadata: {
+      ...metadata,
+      generateName: generateName(job.metadata.name ?? '', index),
+      labels: { ...metadata.labels, [COMPLETION_INDEX]: String(index) },
+      annotations: { ...metadata.annotations, ...counts, [COMPLETION_INDEX]: String(index) },
+    },
+    spec: {
+      ...spec,
+      hostname: `${job.metadata.name}-${index}`,
+      containers: spec.containers.map(withIndexVariable),
+      ...(spec.initContainers ? { initContainers: spec.initContainers.map(withIndexVariable) } : {}),
+    },
+  } as Draft<Pod>;
+}
+
+function generateName(name: string, index: number): string {
+  const ending = `-${index}-`;
+  return name.slice(0, MAX_PREFIX_LENGTH - ending.length) + ending;
+}
+
+/** A variable of the template takes precedence. */
+function withIndexVariable(container: any): any {
+  const env: readonly any[] = container.env ?? [];
+  if (env.some(({ name }) => name === INDEX_VARIABLE)) return container;
+  const valueFrom = { fieldRef: { fieldPath: `metadata.labels['${COMPLETION_INDEX}']` } };
+  return { ...container, env: [...env, { name: INDEX_VARIABLE, valueFrom }] };
+}

@@ -1,9 +1,8 @@
 /** Counts the state of a Job from its status and its pods. */
 import type { SeenJob, SeenPod } from '../../../api/seen-objects.ts';
 import { isActive, isReady, isTerminating } from '../../shared/pods/pod-life.ts';
-import { judge } from './failure-policy.ts';
 import { type Indexes, indexesOf } from './indexes.ts';
-import { hasFailed, hasSucceeded, isCountable, isIndexed } from './outcome.ts';
+import { hasFailed, hasSucceeded, isCountable, isIndexed, judge } from './outcome.ts';
 import { isTracked } from './tracking.ts';
 
 export interface Tally {

@@ -20,12 +20,10 @@ import {
 } from '../../loop/plan.ts';
 import { withConditions, withoutCondition } from '../../shared/conditions.ts';
 import { claim, type Ownership } from '../../shared/ownership.ts';
-import { isAvailable, nextAvailable } from '../../shared/pods/availability.ts';
-import { checkRoomLater, roomForPods } from '../../shared/pods/creation-limit.ts';
+import { checkRoomLater, rejectionWait, roomForPods } from '../../shared/pods/creation-limit.ts';
 import { firstToGo } from '../../shared/pods/deletion-order.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';
-import { isActive, isReady, isTerminating, readyTime } from '../../shared/pods/pod-life.ts';
-import { rejectionWait } from '../../shared/pods/rejection-backoff.ts';
+import { isActive, isAvailable, isReady, isTerminating, nextAvailable, readyTime } from '../../shared/pods/pod-life.ts';
 
 type Owner = ReplicaSet | ReplicationController;
 

@@ -1,11 +1,13 @@
 /** The storage of each pod: claims from the set's templates, named after the pod, that outlive it. */
 import type { Draft } from '../../../api/object-types.ts';
-import type { SeenClaim } from '../../../api/seen-objects.ts';
+import type { SeenClaim, SeenPod } from '../../../api/seen-objects.ts';
+import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
+import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, event, eventContent, update } from '../../loop/plan.ts';
-import { parentOf, podName, type SeenSet } from './identity.ts';
-import { type ClaimContext, desiredOwners, isOwnedByEarlierPod, ownersOnCreate } from './retention.ts';
+import { controllerReference } from '../../shared/ownership.ts';
+import { parentOf, podName, type SeenSet } from './members.ts';
 
 type ClaimTemplate = NonNullable<SeenSet['spec']['volumeClaimTemplates']>[number];
 
@@ -95,3 +97,74 @@ function own(set: SeenSet, claim: SeenClaim, context: ClaimContext): readonly Ac
   const message = `PersistentVolumeClaim ${claim.metadata.name} has a conflicting OwnerReference that acts as a managing controller, the retention policy is ignored for this claim`;
   return [event(set, 'Warning', 'ConflictingController', message), write];
 }
+
+type Reference = NonNullable<SeenClaim['metadata']['ownerReferences']>[number];
+
+/**
+ * The ordinal and pod that a claim belongs to. Claims that no pod needs are kept by their owner: owned by the set, they are
+ * deleted with it; owned by a surplus pod, with the pod; without an owner, they stay.
+ */
+interface ClaimContext {
+  readonly ordinal: number;
+  readonly pod?: SeenPod | undefined;
+  /** True when its pod is beyond the size of the set. */
+  readonly isCondemned?: boolean;
+}
+
+/** The owners of a claim that is created for a pod of the set. */
+function ownersOnCreate(set: SeenSet): { readonly ownerReferences?: readonly Reference[] } {
+  return policyOf(set).whenDeleted === 'Delete' ? { ownerReferences: [controllerReference(set, StatefulSet)] } : {};
+}
+
+interface DesiredOwners {
+  readonly references: readonly Reference[];
+  /** True when another controller manages the claim, so that it is left alone. */
+  readonly conflicts: boolean;
+}
+
+/**
+ * Returns undefined when nothing is to change, or when the claim is left from an earlier set or pod of the same name.
+ */
+function desiredOwners(set: SeenSet, claim: SeenClaim, context: ClaimContext): DesiredOwners | undefined {
+  const references = claim.metadata.ownerReferences ?? [];
+  const isOurs = (each: Reference) => namesSet(each, set) || namesPod(each, set, context);
+  if (references.some((each) => isOurs(each) && !isUs(each, set, context))) return undefined;
+  const ours = references.filter(isOurs);
+  const others = references.filter((each) => !isOurs(each));
+  const { whenDeleted, whenScaled } = policyOf(set);
+  const retains = whenDeleted === 'Retain' && whenScaled === 'Retain';
+  if (!retains && others.some(({ controller }) => controller)) {
+    return ours.length > 0 ? { references: others, conflicts: true } : undefined;
+  }
+  const wanted = wantedReferences(set, context);
+  const isWell = ours.length === wanted.length && wanted.every(({ uid }) => ours.some((each) => isManager(each, uid)));
+  return isWell ? undefined : { references: [...others, ...wanted], conflicts: false };
+}
+
+/** Reports whether the claim waits for the garbage collector together with the pod that owned it. */
+function isOwnedByEarlierPod(set: SeenSet, { metadata }: SeenClaim, context: ClaimContext): boolean {
+  if (policyOf(set).whenScaled === 'Retain') return false;
+  return (metadata.ownerReferences ?? []).some((each) => namesPod(each, set, context) && !isUs(each, set, context));
+}
+
+function wantedReferences(set: SeenSet, { pod, isCondemned = false }: ClaimContext): readonly Reference[] {
+  const { whenDeleted, whenScaled } = policyOf(set);
+  if (whenScaled === 'Delete' && isCondemned) return pod ? [controllerReference(pod, Pod)] : [];
+  return whenDeleted === 'Delete' ? [controllerReference(set, StatefulSet)] : [];
+}
+
+function policyOf({ spec }: SeenSet): { readonly whenDeleted: string; readonly whenScaled: string } {
+  const { whenDeleted = 'Retain', whenScaled = 'Retain' } = spec.persistentVolumeClaimRetentionPolicy ?? {};
+  return { whenDeleted, whenScaled };
+}
+
+const namesSet = ({ apiVersion, kind, name }: Reference, { metadata }: SeenSet) =>
+  kind === StatefulSet.kind && apiVersion === StatefulSet.hub.apiVersion && name === metadata.name;
+
+const namesPod = ({ apiVersion, kind, name }: Reference, set: SeenSet, { ordinal }: ClaimContext) =>
+  kind === Pod.kind && apiVersion === Pod.hub.apiVersion && name === podName(set, ordinal);
+
+const isUs = ({ uid }: Reference, set: SeenSet, { pod }: ClaimContext) =>
+  uid === set.metadata.uid || (pod !== undefined && uid === pod.metadata.uid);
+
+const isManager = (reference: Reference, uid: string) => reference.uid === uid && reference.controller === true;

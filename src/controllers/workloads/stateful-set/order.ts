@@ -4,14 +4,14 @@
  */
 import type { SeenPod } from '../../../api/seen-objects.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
+import { magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, type EventReport, event, eventContent, remove } from '../../loop/plan.ts';
 import { checkRoomLater, roomForPods } from '../../shared/pods/creation-limit.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { type Claims, claimsOf } from './claims.ts';
-import { podName, restoreIdentity, type SeenSet } from './identity.ts';
-import { isUp, type Member, type Members, replicasOf } from './members.ts';
-import { memberPod, type Revisions } from './revisions.ts';
+import { isUp, type Member, type Members, podName, replicasOf, restoreIdentity, type SeenSet } from './members.ts';
+import { memberPod, nameOf, type Revisions, revisionOf } from './revisions.ts';
 
 /** Number of pods and claims that one plan creates. */
 const MAX_STARTS_PER_PLAN = 500;
@@ -142,4 +142,37 @@ function failure(
 ) {
   const what = `${verb} Pod ${podName(set, ordinal)} in StatefulSet ${set.metadata.name}`;
   return eventContent('Warning', `Failed${verb}`, `${what} failed error: ${why}`);
+}
+
+/**
+ * Deletes old pods from the partition on, as long as not too many of all are unavailable. A pod that is unavailable already
+ * is no loss.
+ */
+export function rollUpdate(
+  set: SeenSet,
+  { first, end, present }: Members,
+  { revisions, now }: { readonly revisions: Revisions; readonly now: number },
+): readonly Action[] {
+  const { type, rollingUpdate } = set.spec.updateStrategy;
+  if (type !== 'RollingUpdate') return [];
+  const update = nameOf(revisions.update);
+  const up = present.filter(({ pod }) => isUp(pod, set, now)).length;
+  let spare = maxUnavailable(set) - (end - first - up);
+  const partition = first + (rollingUpdate?.partition ?? 0);
+  const going: Member[] = [];
+  for (const { ordinal, pod } of present.toReversed()) {
+    if (ordinal < partition) break;
+    if (pod.metadata.deletionTimestamp || revisionOf(pod) === update) continue;
+    const isLoss = isUp(pod, set, now);
+    if (isLoss && spare <= 0) continue;
+    if (isLoss) spare--;
+    going.push({ ordinal, pod });
+  }
+  return going.map((context) => removal(set, context));
+}
+
+/** A percentage is rounded up. */
+function maxUnavailable({ spec }: SeenSet): number {
+  const { maxUnavailable: limit = 1 } = spec.updateStrategy.rollingUpdate ?? {};
+  return typeof limit === 'number' ? limit : Math.max(1, Math.ceil((magnitude(limit) * spec.replicas) / 100));
 }

@@ -9,14 +9,14 @@ import {
   forget,
   history,
   REVISION_LABEL,
+  revisionHash,
   type SeenRevision,
   type Template,
   templateOf,
 } from '../../shared/history/history.ts';
-import { revisionHash } from '../../shared/history/revision-data.ts';
 import { newPod } from '../../shared/pods/new-pod.ts';
 import { volumesOf } from './claims.ts';
-import { identityLabels, podName, type SeenSet } from './identity.ts';
+import { identityLabels, podName, type SeenSet } from './members.ts';
 
 /** The label of a revision with its hash. Pods carry the full name of their revision. */
 const HASH_LABEL = 'controller.kubernetes.io/hash';

@@ -1,6 +1,7 @@
 /** Manages the pods of a StatefulSet, each with its name and storage, and updates them to the current template. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { SeenPod } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
@@ -10,14 +11,11 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, type Plan, updateStatus } from '../../loop/plan.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
-import { nextAvailable } from '../../shared/pods/availability.ts';
+import { isAvailable, nextAvailable } from '../../shared/pods/pod-life.ts';
 import { setsOfClaim } from './claims.ts';
-import { ordinalOf, type SeenSet } from './identity.ts';
-import { membersOf } from './members.ts';
-import { order } from './order.ts';
-import { revisionsOf } from './revisions.ts';
-import { rollUpdate } from './rolling-update.ts';
-import { statusOf } from './status.ts';
+import { isRunningAndReady, type Members, membersOf, ordinalOf, type SeenSet } from './members.ts';
+import { order, rollUpdate } from './order.ts';
+import { nameOf, type Revisions, revisionOf, revisionsOf } from './revisions.ts';
 
 /** Adoption of orphans that the server allows. */
 interface Adoption {
@@ -83,3 +81,43 @@ function write(set: SeenSet, status: object): readonly Action[] {
   if (deepEqual(status, set.status)) return [];
   return [updateStatus(StatefulSet, { ...set, status } as unknown as Draft<StatefulSet>)];
 }
+
+interface StatusInput {
+  /** Revisions; undefined when the set is being deleted: then the previous values stay. */
+  readonly revisions: Revisions | undefined;
+  readonly now: number;
+}
+
+function statusOf(set: SeenSet, { present, condemned }: Members, { revisions, now }: StatusInput): object {
+  const { metadata, spec, status } = set;
+  const pods = [...present, ...condemned].map(({ pod }) => pod);
+  const ready = pods.filter(isRunningAndReady);
+  const available = ready.filter((pod) => isAvailable(pod, spec.minReadySeconds ?? 0, now));
+  const current = revisions ? nameOf(revisions.current) : status.currentRevision;
+  const update = revisions ? nameOf(revisions.update) : status.updateRevision;
+  const updated = countOf(pods, update);
+  const isComplete =
+    spec.updateStrategy.type === 'RollingUpdate' &&
+    updated === spec.replicas &&
+    ready.length === spec.replicas &&
+    pods.length === spec.replicas;
+  return {
+    ...status,
+    observedGeneration: metadata.generation,
+    replicas: pods.length,
+    readyReplicas: shown(ready.length),
+    availableReplicas: available.length,
+    currentReplicas: shown(isComplete ? updated : countOf(pods, current)),
+    updatedReplicas: shown(updated),
+    currentRevision: isComplete ? update : current,
+    updateRevision: update,
+    collisionCount: revisions?.collisions ?? status.collisionCount,
+  };
+}
+
+/** Pods of the revision that are not terminating. */
+const countOf = (pods: readonly SeenPod[], revision: string | undefined) =>
+  pods.filter((pod) => !pod.metadata.deletionTimestamp && revisionOf(pod) === revision).length;
+
+/** Zero is omitted. */
+const shown = (count: number) => count || undefined;

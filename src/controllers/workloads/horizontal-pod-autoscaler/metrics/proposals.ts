@@ -3,18 +3,16 @@ import type { DeepReadonly } from '../../../../api/object-types.ts';
 import type { MetricStatus, MetricTarget } from '../../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { readySince } from '../../../shared/pods/pod-life.ts';
-import { groupPods } from './pod-groups.ts';
 import type { Reading, SeenMetric } from './readings.ts';
 import {
+  groupPods,
   replicasForAverage,
   replicasForShare,
   replicasForTotal,
   replicasForUtilization,
   type Tolerance,
 } from './replica-calculator.ts';
-import { requestsOf } from './requests.ts';
-import { amountText, type Samples, thousandths } from './samples.ts';
-import { Unmeasurable } from './unmeasurable.ts';
+import { amountText, requestsOf, type Samples, thousandths, Unmeasurable } from './samples.ts';
 
 export interface Proposal {
   readonly replicas: number;

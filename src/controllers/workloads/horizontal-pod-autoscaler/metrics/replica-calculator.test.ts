@@ -1,7 +1,8 @@
 /** Effect of pods that are not ready or not measured on the calculated number of replicas. */
 import { describe, expect, test } from 'vitest';
-import { groupPods, type PodGroups } from './pod-groups.ts';
 import {
+  groupPods,
+  type PodGroups,
   replicasForAverage,
   replicasForShare,
   replicasForTotal,

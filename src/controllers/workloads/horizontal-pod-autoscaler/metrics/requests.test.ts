@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { requestsOf } from './requests.ts';
-import { amountText, samplesOf } from './samples.ts';
+import { amountText, requestsOf, samplesOf } from './samples.ts';
 
 const container = (name: string, requests?: object, more: object = {}) => ({ name, resources: { requests }, ...more });
 const pod = (spec: object): any => ({ metadata: { name: 'p' }, spec });

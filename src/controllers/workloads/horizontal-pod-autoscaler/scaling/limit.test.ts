@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { limitByPolicies, limitPlainly } from './limit.ts';
-import { NO_HISTORY, type ScalingHistory } from './scaling-history.ts';
-import { type Behavior, stabilize } from './stabilize.ts';
+import { type Behavior, limitByPolicies, limitPlainly, NO_HISTORY, type ScalingHistory, stabilize } from './limit.ts';
 
 const NOW = 1_000_000_000;
 const bounds = { min: 1, max: 100 };

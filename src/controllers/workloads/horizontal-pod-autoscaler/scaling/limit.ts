@@ -1,6 +1,6 @@
 /** Keeps a number within its bounds and its rate limits. */
-import type { ScalingHistory } from './scaling-history.ts';
-import type { Behavior } from './stabilize.ts';
+import type { DeepReadonly } from '../../../../api/object-types.ts';
+import type { HorizontalPodAutoscalerBehavior } from '../../../../kinds/groups/autoscaling/scaling-behavior.ts';
 
 export interface Bounds {
   readonly min: number;
@@ -105,4 +105,70 @@ function chosen(
     default:
       return most();
   }
+}
+
+/** Remembered state of an autoscaler between evaluations, so that it neither flaps nor exceeds its rate limits. */
+
+export interface ScalingHistory {
+  /** The recommendations with their time in milliseconds; the oldest first. */
+  readonly recommendations: readonly { readonly replicas: number; readonly at: number }[];
+  /** Changes of size, in pods. */
+  readonly changes: readonly { readonly by: number; readonly at: number }[];
+}
+
+export const NO_HISTORY: ScalingHistory = { recommendations: [], changes: [] };
+
+/** Retention of a change: no policy has a longer period. */
+const MAX_POLICY_PERIOD_MS = 1_800_000;
+
+export function withChange(history: ScalingHistory, by: number, now: number): ScalingHistory {
+  const changes = history.changes.filter(({ at }) => at > now - MAX_POLICY_PERIOD_MS);
+  return { ...history, changes: [...changes, { by, at: now }] };
+}
+
+/** Drops the last change, which failed. */
+export function withoutLastChange(history: ScalingHistory): ScalingHistory {
+  return { ...history, changes: history.changes.slice(0, -1) };
+}
+
+export type Behavior = DeepReadonly<HorizontalPodAutoscalerBehavior>;
+
+/** The default stabilization window for scaling down. */
+const DEFAULT_DOWN_WINDOW_MS = 300_000;
+
+interface Stabilized {
+  readonly replicas: number;
+  /** Including the current recommendation. */
+  readonly history: ScalingHistory;
+}
+
+interface StabilizeInput {
+  readonly current: number;
+  readonly wanted: number;
+  readonly now: number;
+}
+
+/**
+ * Upwards the lowest recommendation within the window counts, downwards the highest. Without `behavior`, scaling up has no
+ * window.
+ */
+export function stabilize(
+  { current, wanted, now }: StabilizeInput,
+  behavior: Behavior | undefined,
+  history: ScalingHistory,
+): Stabilized {
+  const up = (behavior?.scaleUp.stabilizationWindowSeconds ?? 0) * 1000;
+  const { stabilizationWindowSeconds: seconds } = behavior?.scaleDown ?? {};
+  const down = seconds === undefined ? DEFAULT_DOWN_WINDOW_MS : seconds * 1000;
+  let [least, most] = [wanted, wanted];
+  for (const { replicas, at } of history.recommendations) {
+    if (at > now - up) least = Math.min(least, replicas);
+    // Without `behavior`, the edge of the window still counts.
+    if (at > now - down || (!behavior && at === now - down)) most = Math.max(most, replicas);
+  }
+  const kept = history.recommendations.filter(({ at }) => at >= now - Math.max(up, down));
+  return {
+    replicas: behavior ? Math.min(Math.max(current, least), most) : most,
+    history: { ...history, recommendations: [...kept, { replicas: wanted, at: now }] },
+  };
 }

@@ -5,7 +5,7 @@
 import type { DeepReadonly } from '../../../../api/object-types.ts';
 import { deepEqual } from '../../../../base/json/tree.ts';
 import type { HorizontalPodAutoscaler } from '../../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
-import { NO_HISTORY, type ScalingHistory } from './scaling-history.ts';
+import { NO_HISTORY, type ScalingHistory } from './limit.ts';
 
 type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
 
