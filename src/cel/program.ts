@@ -37,12 +37,9 @@ export class CostLimitError extends EvaluationError {
 
 /** Budget shared by several evaluations. */
 export class CostBudget {
-  readonly limit: number;
   used = 0;
 
-  constructor(limit: number) {
-    this.limit = limit;
-  }
+  constructor(readonly limit: number) {}
 }
 
 /** An expression cannot be compiled. The message shows all issues, as cel-go does. */
@@ -67,27 +64,25 @@ export function compile(source: string, environment: Environment): Program {
 }
 
 export class Program {
-  readonly source: string;
-  readonly #checked: Checked;
   #compiled: Compiled | undefined;
 
-  constructor(source: string, checked: Checked) {
-    this.source = source;
-    this.#checked = checked;
-  }
+  constructor(
+    readonly source: string,
+    private readonly checked: Checked,
+  ) {}
 
   get resultType(): Type {
-    return this.#checked.typeOf(this.#checked.expression);
+    return this.checked.typeOf(this.checked.expression);
   }
 
   /** The variables of the environment that the expression mentions. */
   get variables(): ReadonlySet<string> {
-    return this.#checked.variables;
+    return this.checked.variables;
   }
 
   /** Estimates the minimum and maximum cost of an evaluation if values are no larger than the limits say. */
   estimateCost(limits: SizeLimits): Range {
-    return estimateCost(this.#checked, limits);
+    return estimateCost(this.checked, limits);
   }
 
   /** Runs the expression. Variables may be getters, which are called when the expression reads them. Throws an EvaluationError. */
@@ -124,7 +119,7 @@ export class Program {
   }
 
   #run(variables: Variables, budget: CostBudget | undefined): Run {
-    this.#compiled ??= compileExpression(this.#checked);
+    this.#compiled ??= compileExpression(this.checked);
     const left = budget === undefined ? Number.POSITIVE_INFINITY : budget.limit - budget.used;
     const scope = CALL_LIMIT <= left ? 'call' : 'budget';
     return { compiled: this.#compiled, variables, budget, limit: Math.min(CALL_LIMIT, left), scope };

@@ -11,14 +11,10 @@ export type WatchEvent<T> =
 
 /** A running watch, for one consumer. An error event of the server is thrown as an ApiError. */
 export class Watch<T> implements AsyncIterable<WatchEvent<T>> {
-  readonly #stream: WatchStream;
-
-  constructor(stream: WatchStream) {
-    this.#stream = stream;
-  }
+  constructor(private readonly stream: WatchStream) {}
 
   close(): void {
-    this.#stream.close();
+    this.stream.close();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<WatchEvent<T>, void, undefined> {
@@ -28,7 +24,7 @@ export class Watch<T> implements AsyncIterable<WatchEvent<T>> {
   /** Events in order, in batches of the waiting ones. */
   async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     try {
-      for await (const batch of this.#stream) {
+      for await (const batch of this.stream) {
         const broken = batch.findIndex((event) => event.type === 'ERROR');
         if (broken < 0) yield batch as readonly WatchEvent<T>[];
         else {

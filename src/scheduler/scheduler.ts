@@ -64,7 +64,6 @@ const DECISIONS_PER_TURN = 8;
 const MAX_EVENT_MESSAGE_LENGTH = 1024;
 
 export class Scheduler {
-  readonly #options: SchedulerOptions;
   readonly #name: string;
   readonly #world: InformedWorld;
   readonly #queue: SchedulingQueue;
@@ -78,9 +77,8 @@ export class Scheduler {
   #bindings = 0;
   #wake = () => {};
 
-  constructor(options: SchedulerOptions) {
+  constructor(private readonly options: SchedulerOptions) {
     const { informers } = options;
-    this.#options = options;
     this.#name = options.name ?? 'default-scheduler';
     this.#world = informedWorld(informers);
     this.#status = new StatusWriter(options);
@@ -95,7 +93,7 @@ export class Scheduler {
 
   /** Runs until the signal is aborted and work in progress has ended. */
   async run(): Promise<void> {
-    const { signal } = this.#options;
+    const { signal } = this.options;
     const end = () => this.#wake();
     signal.addEventListener('abort', end, { once: true });
     const leave = [
@@ -106,7 +104,7 @@ export class Scheduler {
     try {
       const synced = [this.#world, this.#budgets, this.#nodes, this.#pods].map((each) => each.synced);
       await Promise.race([Promise.all(synced), aborted(signal)]);
-      const budget = new TurnBudget(this.#options.clock);
+      const budget = new TurnBudget(this.options.clock);
       for (let decisions = 1; !signal.aborted; decisions++) {
         const waiting = this.#bindings < MAX_CONCURRENT_BINDINGS ? this.#queue.take() : undefined;
         if (waiting) this.#schedule(waiting);
@@ -136,7 +134,7 @@ export class Scheduler {
   }
 
   #schedule(waiting: WaitingPod): void {
-    const { log, random, monitor } = this.#options;
+    const { log, random, monitor } = this.options;
     const { info } = waiting;
     monitor?.begin({ work: 'scheduler', describe: () => ({ namespace: info.namespace, name: info.name }) });
     try {
@@ -159,7 +157,7 @@ export class Scheduler {
   }
 
   async #bind(waiting: WaitingPod, node: NodeInfo, plan: VolumePlan | undefined): Promise<void> {
-    const { recorder, signal } = this.#options;
+    const { recorder, signal } = this.options;
     const { info } = waiting;
     let step = 'running PreBind plugin "VolumeBinding"';
     try {
@@ -167,7 +165,7 @@ export class Scheduler {
       step = 'running Bind plugin "DefaultBinder"';
       this.#bindings++;
       try {
-        await bind(info, node.name, this.#options);
+        await bind(info, node.name, this.options);
       } finally {
         this.#bindings--;
         if (this.#queue.isReady) this.#wake();
@@ -187,7 +185,7 @@ export class Scheduler {
   }
 
   #notBound(waiting: WaitingPod, error: unknown, step: string): void {
-    const { log } = this.#options;
+    const { log } = this.options;
     const { namespace, name, uid } = waiting.info;
     // It is gone or has a node by now: the informer will report it.
     const isLate = isApiError(error, 'NotFound', 'Conflict') || this.#queue.get(uid) !== waiting;
@@ -201,12 +199,12 @@ export class Scheduler {
     const { uid, pod } = waiting.info;
     if (this.#queue.get(uid) !== waiting) return;
     this.#queue.retry(waiting);
-    this.#options.recorder.event(pod, 'Warning', 'FailedScheduling', shortened(message));
+    this.options.recorder.event(pod, 'Warning', 'FailedScheduling', shortened(message));
     this.#status.write({ pod, waiting: { reason: 'SchedulerError', message }, nominatedNode: '' });
   }
 
   #reject(waiting: WaitingPod, { diagnosis, filters }: Extract<SchedulingDecision, { type: 'none' }>): void {
-    const { random, recorder, metrics } = this.#options;
+    const { random, recorder, metrics } = this.options;
     const { info } = waiting;
     this.#measure(waiting, 'unschedulable');
     const budgets = this.#budgets.lister.list();
@@ -236,7 +234,7 @@ export class Scheduler {
   }
 
   #preempt(info: PodInfo, candidate: Candidate): void {
-    const { log } = this.#options;
+    const { log } = this.options;
     const { nominations } = this.#world.cluster;
     for (const other of nominations.on(candidate.nodeName)) {
       if (other.priority >= info.priority) continue;
@@ -244,8 +242,8 @@ export class Scheduler {
       this.#status.write({ pod: other.pod, waiting: undefined, nominatedNode: '' });
     }
     nominations.set(info, candidate.nodeName);
-    const evicted = evict(info, candidate, this.#options).catch((error: unknown) => {
-      if (this.#options.signal.aborted) return;
+    const evicted = evict(info, candidate, this.options).catch((error: unknown) => {
+      if (this.options.signal.aborted) return;
       log.warn('evicting preemption victims failed', { node: candidate.nodeName, error });
       this.#queue.activate(info.uid);
     });
@@ -253,13 +251,13 @@ export class Scheduler {
   }
 
   #measure({ triedAt }: WaitingPod, outcome: Parameters<SchedulerMetrics['attempted']>[0]): void {
-    const { metrics, clock } = this.#options;
+    const { metrics, clock } = this.options;
     metrics?.attempted(outcome, (clock.now() - triedAt) / 1000);
   }
 
   #errand(work: Promise<void>): void {
     const errand = work
-      .catch((error: unknown) => this.#options.log.error('an errand of the scheduler failed', { error }))
+      .catch((error: unknown) => this.options.log.error('an errand of the scheduler failed', { error }))
       .finally(() => this.#errands.delete(errand));
     this.#errands.add(errand);
   }

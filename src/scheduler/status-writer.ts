@@ -34,13 +34,10 @@ export interface StatusWriterOptions {
 const MAX_CONCURRENT_WRITES = 16;
 
 export class StatusWriter {
-  readonly #options: StatusWriterOptions;
   readonly #wanted = new Map<string, StatusUpdate>();
   readonly #writing = new Set<string>();
 
-  constructor(options: StatusWriterOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: StatusWriterOptions) {}
 
   /** Queues the write and returns at once; without `waiting`, only the node is written. */
   write(wanted: StatusUpdate): void {
@@ -50,10 +47,10 @@ export class StatusWriter {
 
   #next(): void {
     for (const [uid, wanted] of this.#wanted) {
-      if (this.#writing.size >= MAX_CONCURRENT_WRITES || this.#options.signal.aborted) return;
+      if (this.#writing.size >= MAX_CONCURRENT_WRITES || this.options.signal.aborted) return;
       if (this.#writing.has(uid)) continue;
       this.#wanted.delete(uid);
-      const changes = changesOf(wanted, this.#options.clock.now());
+      const changes = changesOf(wanted, this.options.clock.now());
       if (!changes) continue;
       this.#writing.add(uid);
       this.#patch(wanted.pod, changes)
@@ -66,16 +63,16 @@ export class StatusWriter {
   }
 
   async #patch({ metadata }: Pod, status: object): Promise<void> {
-    const { client, signal } = this.#options;
+    const { client, signal } = this.options;
     const pods = client.of(PodKind).in(metadata.namespace);
     const changes = { metadata: { uid: metadata.uid }, status };
     await pods.patchStatus(metadata.name ?? '', { type: 'strategic', changes }, { signal });
   }
 
   #complain({ metadata }: Pod, error: unknown): void {
-    if (this.#options.signal.aborted || isApiError(error, 'NotFound', 'Conflict')) return;
+    if (this.options.signal.aborted || isApiError(error, 'NotFound', 'Conflict')) return;
     const { namespace, name } = metadata;
-    this.#options.log.warn('cannot write the status of a waiting pod', { namespace, name, error });
+    this.options.log.warn('cannot write the status of a waiting pod', { namespace, name, error });
   }
 }
 

@@ -32,23 +32,20 @@ interface Waits<T> {
 const BIND_TIMEOUT_MS = 600_000;
 
 export class VolumeBinder {
-  readonly #options: VolumeBinderOptions;
   readonly #under = new Map<string, AbortController>();
 
-  constructor(options: VolumeBinderOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: VolumeBinderOptions) {}
 
   /** Resolves when all claims of the plan have volumes that the node can reach. Rejects when it is cancelled, too. */
   async bind(plan: VolumePlan, { uid }: PodInfo, node: NodeInfo): Promise<void> {
-    const { signal } = this.#options;
+    const { signal } = this.options;
     signal.throwIfAborted();
     const stop = new AbortController();
     const end = () => stop.abort(signal.reason);
     signal.addEventListener('abort', end, { once: true });
     this.#under.set(uid, stop);
     try {
-      await bindVolumes(plan, node, { ...this.#options, signal: stop.signal });
+      await bindVolumes(plan, node, { ...this.options, signal: stop.signal });
     } finally {
       this.#under.delete(uid);
       signal.removeEventListener('abort', end);

@@ -12,12 +12,9 @@ export interface ByteBudgetOptions {
  * full.
  */
 export class ByteBudget {
-  readonly #options: ByteBudgetOptions;
   #used = 0;
 
-  constructor(options: ByteBudgetOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ByteBudgetOptions) {}
 
   get used(): number {
     return this.#used;
@@ -25,7 +22,7 @@ export class ByteBudget {
 
   /** Reserves space for an entry, and returns whether it may be added. Entries larger than `MAX_SHARE` may not. */
   admit(bytes: number): boolean {
-    const { maxBytes, onFull } = this.#options;
+    const { maxBytes, onFull } = this.options;
     if (bytes > maxBytes * MAX_SHARE) return false;
     if (this.#used + bytes > maxBytes) {
       onFull();

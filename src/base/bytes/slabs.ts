@@ -3,19 +3,16 @@
  * memory of its own for each buffer, and collects more often.
  */
 export class Slabs {
-  readonly #slabBytes: number;
   #slab = Buffer.alloc(0);
   #used = 0;
 
-  constructor(slabBytes: number) {
-    this.#slabBytes = slabBytes;
-  }
+  constructor(private readonly slabBytes: number) {}
 
   /** Returns an uninitialized buffer. A large one has memory of its own. */
   allocate(length: number): Buffer {
-    if (length > this.#slabBytes / 4) return Buffer.allocUnsafeSlow(length);
+    if (length > this.slabBytes / 4) return Buffer.allocUnsafeSlow(length);
     if (this.#used + length > this.#slab.length) {
-      this.#slab = Buffer.allocUnsafeSlow(this.#slabBytes);
+      this.#slab = Buffer.allocUnsafeSlow(this.slabBytes);
       this.#used = 0;
     }
     this.#used += length;

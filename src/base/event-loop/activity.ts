@@ -14,17 +14,13 @@ const NETWORK_QUIET_MS = 25;
 const POLL_MS = 2;
 
 export class Activity {
-  /** Clock of the machine, for activity from outside the process. */
-  readonly #machine: Clock;
   #count = 0;
   #inProgress = 0;
   #seenChanges = 0;
   /** Counts the changes that clients may react to over the network; undefined when there are no such clients. */
   changes: (() => number) | undefined;
 
-  constructor(machine: Clock) {
-    this.#machine = machine;
-  }
+  constructor(/** Clock of the machine, for activity from outside the process. */ private readonly machine: Clock) {}
 
   /** Wraps a function so that its calls are counted. */
   counted<Arguments extends unknown[], Result>(
@@ -54,7 +50,7 @@ export class Activity {
         return;
       }
       const seen = this.#count;
-      await sleep(this.#machine, POLL_MS);
+      await sleep(this.machine, POLL_MS);
       stalledMs = this.#count === seen ? stalledMs + POLL_MS : 0;
     }
   }

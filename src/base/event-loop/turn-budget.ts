@@ -13,16 +13,13 @@ export const eachTurn = { pause: () => nextTurn() };
  * others.
  */
 class Turn {
-  readonly #clock: MonitoredClock;
   /** Start of the first step in this turn. */
   #startedAt: number | undefined;
 
-  constructor(clock: MonitoredClock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: MonitoredClock) {}
 
   elapsed(): number {
-    const now = this.#clock.monotonic?.() ?? 0;
+    const now = this.clock.monotonic?.() ?? 0;
     if (this.#startedAt === undefined) {
       this.#startedAt = now;
       // The first callback may run before the event loop has polled sockets again; the second does not.

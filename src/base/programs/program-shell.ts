@@ -10,16 +10,13 @@ import { programText } from './program-text.ts';
 const SCRIPT = programText(new URL('./program-shell.sh', import.meta.url));
 
 export class ProgramShell {
-  readonly #command: readonly string[];
   #shell: ChildProcess | undefined;
   #received = '';
   /** Calls without an answer, in their order. */
   readonly #waiting: ((error?: Error) => void)[] = [];
 
   /** The program by its path, and its arguments before those of the calls. */
-  constructor(command: readonly string[]) {
-    this.#command = command;
-  }
+  constructor(private readonly command: readonly string[]) {}
 
   /** Runs the program, after the calls before. The argument is one line. Rejects with the error output when the program fails. */
   run(argument: string): Promise<void> {
@@ -39,7 +36,7 @@ export class ProgramShell {
 
   #start(): ChildProcess {
     const nothing = openSync('/dev/null', 'r');
-    const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', ...this.#command], {
+    const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', ...this.command], {
       stdio: withoutInherited(['pipe', 'pipe', 'ignore'], nothing),
       env: { LC_ALL: 'C', PATH: '' },
     });
@@ -66,7 +63,7 @@ export class ProgramShell {
       if (this.#received.length < end) return;
       const errors = Buffer.from(this.#received.slice(head.length, end), 'latin1').toString();
       this.#received = this.#received.slice(end);
-      const message = `${this.#command.join(' ')} failed: ${errors || `it ended with code ${code}`}`;
+      const message = `${this.command.join(' ')} failed: ${errors || `it ended with code ${code}`}`;
       this.#waiting.shift()?.(code === '0' ? undefined : new Error(message));
     }
   }

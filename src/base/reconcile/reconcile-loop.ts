@@ -47,13 +47,11 @@ const MAX_LOGGED_ERRORS = 10;
 const MAX_LOGGED_ERROR_LENGTH = 1000;
 
 export class ReconcileLoop {
-  readonly #options: ReconcileLoopOptions;
   readonly #queue: WorkQueue;
   readonly #ownWrites: OwnWrites;
   readonly #errors = new Map<string, readonly Error[]>();
 
-  constructor(options: ReconcileLoopOptions) {
-    this.#options = options;
+  constructor(private readonly options: ReconcileLoopOptions) {
     this.#queue = new WorkQueue(options);
     this.#ownWrites = new OwnWrites(options.clock, options.visibilityMs ?? VISIBILITY_TIMEOUT_MS);
   }
@@ -80,11 +78,11 @@ export class ReconcileLoop {
 
   /** Runs until the signal is aborted; resolves when nothing is in progress. */
   run(signal: AbortSignal): Promise<void> {
-    return this.#queue.run((key) => this.#attempt(key, signal), { workers: this.#options.workers ?? 1, signal });
+    return this.#queue.run((key) => this.#attempt(key, signal), { workers: this.options.workers ?? 1, signal });
   }
 
   async #attempt(key: string, signal: AbortSignal): Promise<void> {
-    const { log, turns, reconcile } = this.#options;
+    const { log, turns, reconcile } = this.options;
     try {
       const isSeen = await this.#ownWrites.seen(key, signal);
       await turns?.pause();
@@ -100,7 +98,7 @@ export class ReconcileLoop {
   }
 
   #failed(key: string, error: unknown): void {
-    const { log, failure, isExpected = () => false, failed } = this.#options;
+    const { log, failure, isExpected = () => false, failed } = this.options;
     const errors = (error instanceof AggregateError ? error.errors : [error]) as Error[];
     this.#errors.set(key, errors.slice(0, MAX_KEPT_ERRORS));
     const logged = errors.slice(0, MAX_LOGGED_ERRORS).map((each) => String(each).slice(0, MAX_LOGGED_ERROR_LENGTH));

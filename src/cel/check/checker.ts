@@ -60,7 +60,6 @@ export function check(
 
 class Checker {
   readonly issues: Issue[] = [];
-  readonly #environment: Environment;
   readonly #bindings = new Bindings();
   readonly #types = new Map<Expression, Type>();
   readonly #references = new Map<Expression, Reference>();
@@ -70,9 +69,7 @@ class Checker {
   /** Variables of comprehensions, the innermost last. */
   readonly #locals: { readonly name: string; readonly type: Type }[] = [];
 
-  constructor(environment: Environment) {
-    this.#environment = environment;
-  }
+  constructor(private readonly environment: Environment) {}
 
   result(expression: Expression): Checked {
     const resolved = new Map<Expression, Type>();
@@ -137,13 +134,13 @@ class Checker {
       this.#references.set(at, { kind: 'local', name });
       return local.type;
     }
-    const variable = this.#environment.variable(global);
+    const variable = this.environment.variable(global);
     if (variable !== undefined) {
       this.#variables.add(global);
       this.#references.set(at, { kind: 'variable', name: global });
       return variable;
     }
-    const type = this.#environment.type(global);
+    const type = this.environment.type(global);
     if (type === undefined) return undefined;
     this.#references.set(at, { kind: 'type', type });
     return typeType(type);
@@ -194,8 +191,8 @@ class Checker {
     if (call.function === '_?._') {
       const [operand, field] = call.args as [Expression, Expression & { value: string }];
       this.check(field);
-      this.#overloads.set(call, this.#environment.overloadsOf('_?._') ?? []);
-      if (this.#environment.overloadsOf('_?._') === undefined) return this.#undeclared(call, '_?._');
+      this.#overloads.set(call, this.environment.overloadsOf('_?._') ?? []);
+      if (this.environment.overloadsOf('_?._') === undefined) return this.#undeclared(call, '_?._');
       const type = this.#field(call, operand, field.value);
       return isOptional(type) ? type : optionalType(type);
     }
@@ -207,7 +204,7 @@ class Checker {
     }
     const prefix = qualifiedName(target);
     const qualified = prefix === undefined ? undefined : `${prefix}.${call.function}`.replace(/^\./, '');
-    if (qualified !== undefined && this.#environment.overloadsOf(qualified) !== undefined) {
+    if (qualified !== undefined && this.environment.overloadsOf(qualified) !== undefined) {
       this.#namespaced.add(call);
       return this.#resolveCall(call, qualified, call.args, false);
     }
@@ -216,7 +213,7 @@ class Checker {
   }
 
   #resolveCall(call: Call, name: string, args: readonly Expression[], member: boolean): Type {
-    const declared = this.#environment.overloadsOf(name);
+    const declared = this.environment.overloadsOf(name);
     if (declared === undefined) return this.#undeclared(call, name);
     const argTypes = args.map((arg) => this.check(arg));
     if (name === '_&&_' || name === '_||_') return this.#logical(call, declared, args, argTypes);
@@ -278,13 +275,13 @@ class Checker {
   #join(at: Expression, previous: Type | undefined, current: Type): Type {
     if (previous === undefined) return current;
     if (this.#bindings.assign(previous, current)) return mostGeneral(previous, current);
-    if (this.#environment.homogeneousLiterals) return this.#mismatch(at, previous, current);
+    if (this.environment.homogeneousLiterals) return this.#mismatch(at, previous, current);
     return DYN;
   }
 
   #object(object: ObjectLiteral): Type {
     const name = object.typeName.replace(/^\./, '');
-    const type = this.#environment.type(name);
+    const type = this.environment.type(name);
     if (type === undefined) return this.#undeclared(object, object.typeName);
     if (type.kind !== 'object') return this.#report(object, `'${name}' is not a message type`);
     for (const field of object.fields) {

@@ -46,8 +46,6 @@ const NO_SIZE: Range = { min: MAX_COST, max: 0 };
 const NO_PATH: readonly string[] = [];
 
 class Estimator {
-  readonly #checked: Checked;
-  readonly #limits: SizeLimits;
   readonly #paths = new Map<Expression, readonly string[]>();
   readonly #sizes = new Map<Expression, Range>();
   readonly #entries = new Map<Expression, EntrySizes>();
@@ -55,10 +53,10 @@ class Estimator {
   /** Expressions that macros use twice are estimated once. */
   readonly #costs = new Map<Expression, Range>();
 
-  constructor(checked: Checked, limits: SizeLimits) {
-    this.#checked = checked;
-    this.#limits = limits;
-  }
+  constructor(
+    private readonly checked: Checked,
+    private readonly limits: SizeLimits,
+  ) {}
 
   cost(expression: Expression): Range {
     return getOrInsert(this.#costs, expression, () => this.#cost(expression));
@@ -106,7 +104,7 @@ class Estimator {
   }
 
   #select(select: Select): Range {
-    const reference = this.#checked.referenceOf(select);
+    const reference = this.checked.referenceOf(select);
     if (reference !== undefined) {
       this.#paths.set(select, reference.kind === 'variable' ? [reference.name] : NO_PATH);
       return SELECT;
@@ -115,7 +113,7 @@ class Estimator {
     // As in Kubernetes, testing for a field is free.
     if (select.test) return operand;
     this.#paths.set(select, [...this.#pathOf(select.operand), select.field]);
-    const { kind } = this.#checked.typeOf(select.operand);
+    const { kind } = this.checked.typeOf(select.operand);
     return kind === 'map' || kind === 'object' || kind === 'parameter' ? addRanges(operand, SELECT) : operand;
   }
 
@@ -124,7 +122,7 @@ class Estimator {
     const isKnown = path.length > 0 && path[0] !== ACCUMULATOR;
     return {
       path: isKnown ? path : undefined,
-      type: this.#checked.typeOf(expression),
+      type: this.checked.typeOf(expression),
       computedSize: this.#size(expression),
       literal: expression.kind === 'literal' ? expression.value : undefined,
     };
@@ -133,9 +131,9 @@ class Estimator {
   #size(expression: Expression): Range | undefined {
     const known = this.#sizes.get(expression) ?? writtenSize(expression);
     if (known !== undefined) return known;
-    const type = this.#checked.typeOf(expression);
+    const type = this.checked.typeOf(expression);
     const path = this.#pathOf(expression);
-    const given = this.#limits({
+    const given = this.limits({
       path: path.length > 0 ? path : undefined,
       type,
       computedSize: undefined,
@@ -189,9 +187,9 @@ class Estimator {
     }
     if (call.function === '_?._') return addRanges(this.cost(call.args[0]!), ONE);
     const argCosts = call.args.map((arg) => this.cost(arg));
-    const target = this.#checked.isNamespaced(call) ? undefined : call.target;
+    const target = this.checked.isNamespaced(call) ? undefined : call.target;
     const targetCost = target === undefined ? FREE : this.cost(target);
-    const overloads = this.#checked.overloadsOf(call);
+    const overloads = this.checked.overloadsOf(call);
     if (overloads.length === 0) return FREE;
     let cost = NO_SIZE;
     let size: Range | undefined;
@@ -218,7 +216,7 @@ class Estimator {
   }
 
   #callNode(call: Call, target: Expression | undefined): CallNode {
-    const sizeOfNode = (node: CostNode) => node.computedSize ?? this.#limits(node) ?? UNKNOWN_RANGE;
+    const sizeOfNode = (node: CostNode) => node.computedSize ?? this.limits(node) ?? UNKNOWN_RANGE;
     return {
       target: target === undefined ? undefined : this.#node(target),
       args: call.args.map((arg) => this.#node(arg)),
@@ -306,7 +304,7 @@ class Estimator {
   #iterationLocals(fold: Comprehension): [string, Local][] {
     const entries = this.#entrySizes(fold.range);
     const path = this.#pathOf(fold.range);
-    const isList = (entries?.container ?? this.#checked.typeOf(fold.range).kind) === 'list';
+    const isList = (entries?.container ?? this.checked.typeOf(fold.range).kind) === 'list';
     const key: Local = { path: [...path, isList ? '@indices' : '@keys'], size: entries?.key, entries: undefined };
     const value: Local = { path: [...path, isList ? '@items' : '@values'], size: entries?.value, entries: undefined };
     if (fold.variable2 === undefined) return [[fold.variable, isList ? value : key]];

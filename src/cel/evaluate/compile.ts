@@ -26,15 +26,12 @@ export function compileExpression(checked: Checked): Compiled {
 }
 
 class ClosureCompiler implements Compiler {
-  readonly checked: Checked;
   slots = 0;
   readonly #known = new Map<Expression, Evaluator>();
   /** The slots of local variables, the innermost last. */
   readonly #scope: { readonly name: string; readonly slot: number }[] = [];
 
-  constructor(checked: Checked) {
-    this.checked = checked;
-  }
+  constructor(readonly checked: Checked) {}
 
   declare(name: string): number {
     const slot = this.slots++;

@@ -28,16 +28,13 @@ export interface Part {
 }
 
 export class Progress {
-  readonly #pace: Pace;
   /** Parts in the order in which they began; those inside a part that has ended are forgotten. */
   readonly #parts: Part[] = [];
   /** Index of the next part in this run. */
   #next = 0;
   #checkedAt = 0;
 
-  constructor(pace: Pace) {
-    this.#pace = pace;
-  }
+  constructor(private readonly pace: Pace) {}
 
   /** The evaluation starts again from the beginning of the expression. */
   rewind(): void {
@@ -83,6 +80,6 @@ export class Progress {
   #check(frame: Metered): void {
     if (frame.cost - this.#checkedAt < COST_BETWEEN_CHECKS) return;
     this.#checkedAt = frame.cost;
-    if (this.#pace.isSpent()) throw new TurnSpent();
+    if (this.pace.isSpent()) throw new TurnSpent();
   }
 }

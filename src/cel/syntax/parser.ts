@@ -66,29 +66,26 @@ function countCodePoints(source: string): number {
 }
 
 class Parser {
-  readonly #tokens: readonly Token[];
-  readonly #macros: MacroLookup;
-  readonly #issues: Issue[];
   #at = 0;
   #depth = 0;
 
-  constructor(tokens: readonly Token[], macros: MacroLookup, issues: Issue[]) {
-    this.#tokens = tokens;
-    this.#macros = macros;
-    this.#issues = issues;
-  }
+  constructor(
+    private readonly tokens: readonly Token[],
+    private readonly macros: MacroLookup,
+    private readonly issues: Issue[],
+  ) {}
 
   whole(): Expression {
     const expression = this.#expression();
     if (this.#token.kind !== 'end') {
-      const follows = this.#tokens[this.#at + 1]!.kind === 'end' ? 'extraneous' : 'mismatched';
+      const follows = this.tokens[this.#at + 1]!.kind === 'end' ? 'extraneous' : 'mismatched';
       this.#syntaxError(`${follows} input '${this.#token.text}' expecting <EOF>`);
     }
     return expression;
   }
 
   get #token(): Token {
-    return this.#tokens[this.#at]!;
+    return this.tokens[this.#at]!;
   }
 
   #is(text: string): boolean {
@@ -97,7 +94,7 @@ class Parser {
   }
 
   #next(): Token {
-    return this.#tokens[this.#at++]!;
+    return this.tokens[this.#at++]!;
   }
 
   #accept(text: string): Token | undefined {
@@ -111,17 +108,17 @@ class Parser {
   }
 
   #syntaxError(message: string): never {
-    this.#issues.push({ position: this.#token.position, message: `Syntax error: ${message}` });
+    this.issues.push({ position: this.#token.position, message: `Syntax error: ${message}` });
     throw new SyntaxFailure();
   }
 
   #error(position: number, message: string): Expression {
-    this.#issues.push({ position, message });
+    this.issues.push({ position, message });
     return { kind: 'mistake', position };
   }
 
   #tooDeep(): never {
-    this.#issues.push({ position: undefined, message: `expression recursion limit exceeded: ${MAX_DEPTH}` });
+    this.issues.push({ position: undefined, message: `expression recursion limit exceeded: ${MAX_DEPTH}` });
     throw new SyntaxFailure();
   }
 
@@ -356,7 +353,7 @@ class Parser {
   }
 
   #call(position: number, name: string, target: Expression | undefined, args: readonly Expression[]): Expression {
-    const macro = this.#macros(name, target !== undefined, args.length);
+    const macro = this.macros(name, target !== undefined, args.length);
     const error = (message: string, at: Expression) => this.#error(at.position, message);
     const expanded = macro?.expand({ target, args, position, error });
     return expanded ?? { kind: 'call', position, function: name, target, args };

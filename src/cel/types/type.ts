@@ -41,9 +41,6 @@ export interface Operators {
 }
 
 export class Type {
-  readonly kind: Kind;
-  /** The name that expressions and messages use: `int`, `google.protobuf.Timestamp`, `Object.spec`. */
-  readonly name: string;
   readonly parameters: readonly Type[];
   /** Looks up the fields of object types. */
   readonly fieldOf: FieldLookup | undefined;
@@ -53,16 +50,14 @@ export class Type {
   readonly weight: number;
 
   constructor(
-    kind: Kind,
-    name: string,
+    readonly kind: Kind /** The name that expressions and messages use: `int`, `google.protobuf.Timestamp`, `Object.spec`. */,
+    readonly name: string,
     parameters: readonly Type[] = [],
     {
       fieldOf,
       operators,
     }: { readonly fieldOf?: FieldLookup | undefined; readonly operators?: Operators | undefined } = {},
   ) {
-    this.kind = kind;
-    this.name = name;
     this.parameters = parameters;
     this.fieldOf = fieldOf;
     this.operators = operators;

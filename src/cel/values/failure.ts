@@ -3,11 +3,7 @@
  * thousands of them; `Program.evaluate` turns the one that remains into an EvaluationError.
  */
 export class Failure {
-  readonly message: string;
-
-  constructor(message: string) {
-    this.message = message;
-  }
+  constructor(readonly message: string) {}
 }
 
 /** Ends the evaluation with a message; functions of libraries use it for wrong arguments. */

@@ -51,14 +51,11 @@ interface TokenBucket {
 }
 
 export class EventCorrelation {
-  readonly #clock: Clock;
   readonly #similar = new RecentlyUsed<Similar>();
   readonly #records = new RecentlyUsed<EventRecord>();
   readonly #buckets = new RecentlyUsed<TokenBucket>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
-  }
+  constructor(private readonly clock: Clock) {}
 
   /**
    * Counts the event and returns its record; undefined when the event must not be written. `object` identifies the
@@ -71,7 +68,7 @@ export class EventCorrelation {
   }
 
   #aggregate(object: string, { type, reason, message }: EventContent): { key: string; message: string } {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const group = `${object}\n${type}\n${reason}`;
     const known = this.#similar.get(group);
     const similar = known && now - known.last <= SIMILAR_WINDOW_MS ? known : { messages: new Set<string>(), last: now };
@@ -85,7 +82,7 @@ export class EventCorrelation {
   }
 
   #count(key: string, message: string): EventRecord {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const record = this.#records.get(key) ?? { first: now, last: now, count: 0, message, name: undefined };
     record.count++;
     record.last = now;
@@ -95,7 +92,7 @@ export class EventCorrelation {
   }
 
   #isAllowed(object: string): boolean {
-    const now = this.#clock.now();
+    const now = this.clock.now();
     const allowance = this.#buckets.get(object) ?? { left: EVENT_BURST, at: now };
     allowance.left = Math.min(EVENT_BURST, allowance.left + (now - allowance.at) / EVENT_REFILL_MS);
     allowance.at = now;

@@ -78,7 +78,6 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 }
 
 class Recorder implements EventRecorder {
-  readonly #options: EventRecorderOptions;
   readonly #log: Logger;
   readonly #correlation: EventCorrelation;
   readonly #maxQueued: number;
@@ -89,15 +88,14 @@ class Recorder implements EventRecorder {
   /** The number in the last event's name. */
   #newest = 0n;
 
-  constructor(options: EventRecorderOptions) {
-    this.#options = options;
+  constructor(private readonly options: EventRecorderOptions) {
     this.#log = options.log ?? silent;
     this.#correlation = new EventCorrelation(options.clock);
     this.#maxQueued = options.maxQueued ?? MAX_QUEUED_EVENTS;
   }
 
   event(object: EventSubject, type: EventType, reason: string, message: string): void {
-    if (this.#options.signal?.aborted) return;
+    if (this.options.signal?.aborted) return;
     const about = referenceTo(object);
     const record = this.#correlation.record(identityOf(about), { type, reason, message: shortened(message) });
     if (!record) return;
@@ -125,7 +123,7 @@ class Recorder implements EventRecorder {
   }
 
   async #write(pending: Pending): Promise<void> {
-    const { clock, random, signal } = this.#options;
+    const { clock, random, signal } = this.options;
     const backoff = new Backoff({ base: 1000, max: 10_000 }, random);
     for (let tries = 1; ; tries++) {
       try {
@@ -149,7 +147,7 @@ class Recorder implements EventRecorder {
 
   async #once(pending: Pending): Promise<void> {
     const { record } = pending;
-    const { client, signal } = this.#options;
+    const { client, signal } = this.options;
     const events = client.of(Event).in(namespaceOf(pending.about));
     const write = signal ? { signal } : {};
     if (record.name !== undefined) {
@@ -170,7 +168,7 @@ class Recorder implements EventRecorder {
   }
 
   #eventOf({ about, type, reason, record }: Pending) {
-    const { component, host } = this.#options;
+    const { component, host } = this.options;
     return {
       metadata: { name: `${about.name}.${this.#hex(record.last)}`, namespace: namespaceOf(about) },
       involvedObject: about,
@@ -191,7 +189,7 @@ class Recorder implements EventRecorder {
    * and readers infer the order of events from it.
    */
   #hex(time: number): string {
-    const { random } = this.#options;
+    const { random } = this.options;
     const drawn = BigInt(Math.floor(time)) * 1_000_000n + BigInt(random.int(1_000_000));
     this.#newest = drawn > this.#newest ? drawn : this.#newest + 1n + BigInt(random.int(1_000));
     return this.#newest.toString(16);

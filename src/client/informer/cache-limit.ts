@@ -24,13 +24,10 @@ interface Account {
 const OVERHEAD_BYTES = 256;
 
 export class CacheLimit {
-  readonly #maxBytes: number;
   readonly #accounts = new Set<Account>();
   #wasExceeded = false;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
+  constructor(private readonly maxBytes: number) {}
 
   /** Reports whether an informer cannot read because of the limit, or could not at some time since the last call. */
   takeExceeded(): boolean {
@@ -90,12 +87,12 @@ export class CacheLimit {
   /** A list replaces the objects that the informer keeps, so those do not count. */
   #checkList(account: Account): void {
     const others = [...this.#accounts].filter((each) => each !== account);
-    if (total(others) + account.listedBytes > this.#maxBytes) throw this.#rejection(account, 'RequestEntityTooLarge');
+    if (total(others) + account.listedBytes > this.maxBytes) throw this.#rejection(account, 'RequestEntityTooLarge');
   }
 
   /** Events after a dropped one cannot be applied: the informer must list again. */
   #checkWatch(account: Account): void {
-    if (total(this.#accounts) > this.#maxBytes) throw this.#rejection(account, 'Expired');
+    if (total(this.#accounts) > this.maxBytes) throw this.#rejection(account, 'Expired');
   }
 
   #rejection(account: Account, reason: 'RequestEntityTooLarge' | 'Expired'): ApiError {
@@ -105,7 +102,7 @@ export class CacheLimit {
   }
 
   get message(): string {
-    return `the objects of the cluster take more than ${Math.round(this.#maxBytes / 1024 / 1024)} MiB of memory`;
+    return `the objects of the cluster take more than ${Math.round(this.maxBytes / 1024 / 1024)} MiB of memory`;
   }
 }
 

@@ -42,12 +42,10 @@ interface Running {
 }
 
 export class InformerFactory {
-  readonly #options: InformerFactoryOptions;
   readonly #running = new Map<string, Running>();
   readonly #budget: TurnBudget;
 
-  constructor(options: InformerFactoryOptions) {
-    this.#options = options;
+  constructor(private readonly options: InformerFactoryOptions) {
     this.#budget = new TurnBudget(options.clock);
     // Requests of other callers listen to the signal as well; Node warns about more than ten listeners.
     setMaxListeners(0, options.signal);
@@ -80,8 +78,8 @@ export class InformerFactory {
   }
 
   #start<T extends KubeObject>(kind: KindRef<T>, selection: InformerSelection): Running {
-    const { client, signal, clock, random, watchSeconds, limit } = this.#options;
-    const log = this.#options.log.with({ kind: kind.kind, ...selection });
+    const { client, signal, clock, random, watchSeconds, limit } = this.options;
+    const log = this.options.log.with({ kind: kind.kind, ...selection });
     const { namespace, ...selectors } = selection;
     const resource = client.of(kind).in(namespace);
     const own = new AbortController();

@@ -56,14 +56,11 @@ const MAX_NODES = 500;
 const MAX_CACHE_BYTES = 512 * 1024 * 1024;
 
 export class Members {
-  readonly #options: MembersOptions;
   readonly #members = new Map<string, Member>();
   readonly #listeners = new Set<MemberListener>();
   readonly #ended = new Set<Promise<void>>();
 
-  constructor(options: MembersOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: MembersOptions) {}
 
   get all(): readonly Member[] {
     return [...this.#members.values()];
@@ -78,9 +75,9 @@ export class Members {
 
   /** Follows the clusters until the signal is aborted; resolves when the known clusters are members. */
   async start(): Promise<void> {
-    const clusters = this.#options.informers.of<Cluster>(Cluster);
+    const clusters = this.options.informers.of<Cluster>(Cluster);
     clusters.onChange(({ type, object }) => this.#follow(object, type === 'delete'));
-    await Promise.race([clusters.synced, whenAborted(this.#options.signal)]);
+    await Promise.race([clusters.synced, whenAborted(this.options.signal)]);
   }
 
   /** Resolves after the signal, when nothing is in progress. */
@@ -103,7 +100,7 @@ export class Members {
       this.#notify(known);
     }
     if (isGone) return;
-    const member = new Member(cluster, this.#options, () => this.#notify(member));
+    const member = new Member(cluster, this.options, () => this.#notify(member));
     this.#members.set(name, member);
     const ended = member.run().finally(() => this.#ended.delete(ended));
     this.#ended.add(ended);
@@ -111,7 +108,7 @@ export class Members {
   }
 
   #notify(member: Member): void {
-    if (this.#options.signal.aborted) return;
+    if (this.options.signal.aborted) return;
     for (const listener of this.#listeners) listener(member);
   }
 }
@@ -132,9 +129,6 @@ function isSamePlace(a: DeepReadonly<Cluster>, b: DeepReadonly<Cluster>): boolea
 }
 
 export class Member {
-  /** Cluster as the federation has it now. */
-  cluster: DeepReadonly<Cluster>;
-  readonly #options: MembersOptions;
   readonly #changed: () => void;
   readonly #end = new AbortController();
   readonly #since: number;
@@ -147,9 +141,12 @@ export class Member {
   /** Health after the last check. */
   #health: MemberHealth;
 
-  constructor(cluster: DeepReadonly<Cluster>, options: MembersOptions, changed: () => void) {
-    this.cluster = cluster;
-    this.#options = options;
+  constructor(
+    /** Cluster as the federation has it now. */
+    public cluster: DeepReadonly<Cluster>,
+    private readonly options: MembersOptions,
+    changed: () => void,
+  ) {
     this.#changed = changed;
     this.#since = options.clock.now();
     this.#limit = new CacheLimit(options.maxCacheBytes ?? MAX_CACHE_BYTES);
@@ -182,14 +179,14 @@ export class Member {
 
   get health(): MemberHealth {
     if (this.#isAnswering) return 'ready';
-    const silentFor = this.#options.clock.now() - (this.#answeredAt ?? this.#since);
-    if (silentFor >= this.#options.downAfterMs) return 'down';
+    const silentFor = this.options.clock.now() - (this.#answeredAt ?? this.#since);
+    if (silentFor >= this.options.downAfterMs) return 'down';
     return this.#answeredAt === undefined ? 'unknown' : 'away';
   }
 
   /** Time until a cluster that does not answer counts as down, in milliseconds. */
   get downAfterMs(): number {
-    const { clock, downAfterMs } = this.#options;
+    const { clock, downAfterMs } = this.options;
     return Math.max(0, (this.#answeredAt ?? this.#since) + downAfterMs - clock.now());
   }
 
@@ -200,7 +197,7 @@ export class Member {
 
   /** Checks the cluster until it leaves the federation. */
   async run(): Promise<void> {
-    const { clock, random, signal, periodMs, log } = this.#options;
+    const { clock, random, signal, periodMs, log } = this.options;
     const stop = () => this.#end.abort();
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
@@ -229,7 +226,7 @@ export class Member {
   }
 
   async #check(ended: AbortSignal): Promise<void> {
-    const { clock, log } = this.#options;
+    const { clock, log } = this.options;
     const probe = await this.#probe(ended);
     if (ended.aborted) return;
     this.#isAnswering = 'nodes' in probe;
@@ -242,7 +239,7 @@ export class Member {
 
   /** A list of nodes shows that the cluster answers and accepts the credentials. Its objects must be known, too. */
   async #probe(ended: AbortSignal): Promise<Probe> {
-    const { clock, timeoutMs } = this.#options;
+    const { clock, timeoutMs } = this.options;
     const limit = new AbortController();
     const timer = clock.timer(timeoutMs, () => limit.abort(new Error(`no answer within ${timeoutMs / 1000} s`)));
     const signal = AbortSignal.any([ended, limit.signal]);
@@ -259,7 +256,7 @@ export class Member {
   }
 
   async #connect(signal: AbortSignal): Promise<MemberConnection> {
-    const { connect, clock, random, log, watchSeconds } = this.#options;
+    const { connect, clock, random, log, watchSeconds } = this.options;
     const connection = await connect(this.cluster, signal);
     this.#informers = new InformerFactory({
       client: connection.client,
@@ -274,7 +271,7 @@ export class Member {
   }
 
   async #writeStatus(probe: Probe, signal: AbortSignal): Promise<void> {
-    const { client, clock } = this.#options;
+    const { client, clock } = this.options;
     const before = this.cluster;
     const status = clusterStatus(before.status, probe, clock.now());
     if (status === before.status) return;

@@ -26,12 +26,9 @@ interface Running {
 }
 
 export class NamedKinds {
-  readonly #options: NamedKindsOptions;
   readonly #running = new Map<string, Running>();
 
-  constructor(options: NamedKindsOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: NamedKindsOptions) {}
 
   /** The kinds that are propagated now. */
   get kinds(): readonly Kind[] {
@@ -40,7 +37,7 @@ export class NamedKinds {
 
   /** Runs until the signal is aborted. */
   async run(): Promise<void> {
-    const { informers, signal } = this.#options;
+    const { informers, signal } = this.options;
     const types = informers.of<FederatedType>(FederatedType);
     types.onChange(({ type, object }) => this.#follow(object as FederatedType, type === 'delete'));
     await whenAborted(signal);
@@ -48,7 +45,7 @@ export class NamedKinds {
   }
 
   #follow(type: FederatedType, isGone: boolean): void {
-    const { log, signal } = this.#options;
+    const { log, signal } = this.options;
     const name = type.metadata.name ?? '';
     const known = this.#running.get(name);
     const definition = JSON.stringify(type.spec);
@@ -65,7 +62,7 @@ export class NamedKinds {
   }
 
   #start(kind: FederatedKind, definition: string, before: Promise<void> | undefined): Running {
-    const { propagate, informers, members, signal } = this.#options;
+    const { propagate, informers, members, signal } = this.options;
     const end = new AbortController();
     const until = AbortSignal.any([signal, end.signal]);
     // Every request and wait listens to it; Node warns about more than ten listeners.

@@ -47,7 +47,6 @@ const MEMBER_TIMEOUT_MS = 10_000;
 const UNKNOWN_LOOK_MS = 1_000;
 
 export class Sync {
-  readonly #options: SyncOptions;
   readonly #loop: ReconcileLoop;
   readonly #federated: Informer<AnyObject>;
   readonly #autoscalers: Informer<HorizontalPodAutoscaler> | undefined;
@@ -56,9 +55,8 @@ export class Sync {
   readonly #followed = new Map<Member, number>();
   readonly #synced = new Set<Member>();
 
-  constructor(options: SyncOptions) {
+  constructor(private readonly options: SyncOptions) {
     const { clock, random, kind, informers, recorder } = options;
-    this.#options = options;
     this.#loop = new ReconcileLoop({
       clock,
       random,
@@ -81,10 +79,10 @@ export class Sync {
 
   /** Runs until the signal is aborted. */
   async run(): Promise<void> {
-    const { members, signal } = this.#options;
+    const { members, signal } = this.options;
     this.#federated.onChange(({ object }) => this.#loop.add(keyOf(object)));
     this.#autoscalers?.onChange(({ object: { metadata, spec } }) => {
-      if (spec.scaleTargetRef.kind === this.#options.kind.kind.kind) {
+      if (spec.scaleTargetRef.kind === this.options.kind.kind.kind) {
         this.#loop.add(`${metadata.namespace}/${spec.scaleTargetRef.name}`);
       }
     });
@@ -99,7 +97,7 @@ export class Sync {
   #memberChanged(member: Member): void {
     this.#follow(member);
     // Changes that no plan depends on need no new plans.
-    const { replicas, gather } = this.#options.kind;
+    const { replicas, gather } = this.options.kind;
     if (replicas || gather || member.isStopped || member.health === 'ready') this.#everything();
   }
 
@@ -114,9 +112,9 @@ export class Sync {
       this.#synced.delete(member);
       return;
     }
-    const informer = member.informer(this.#options.kind.kind);
+    const informer = member.informer(this.options.kind.kind);
     if (!informer || this.#followed.has(member)) return;
-    this.#followed.set(member, this.#options.clock.now());
+    this.#followed.set(member, this.options.clock.now());
     informer.onChange(({ object }) => {
       const key = keyOf(object);
       const { name = '', namespace } = object.metadata;
@@ -131,11 +129,11 @@ export class Sync {
   async #reconcile(key: string): Promise<void> {
     const object = this.#objectOf(key);
     if (!object) {
-      for (const { name } of this.#options.members.all) this.#settled.forget(`${name} ${key}`);
+      for (const { name } of this.options.members.all) this.#settled.forget(`${name} ${key}`);
       return;
     }
     const plan = planObject(object, {
-      kind: this.#options.kind,
+      kind: this.options.kind,
       members: await this.#states(key, object),
       isAutoscaled: this.#isAutoscaled(object),
     });
@@ -148,7 +146,7 @@ export class Sync {
   }
 
   async #states(key: string, federated: FederatedObject): Promise<readonly MemberState[]> {
-    const { members, kind } = this.#options;
+    const { members, kind } = this.options;
     return Promise.all(
       members.all.map(async (member): Promise<MemberState> => {
         const { name = '', namespace } = federated.metadata;
@@ -172,13 +170,13 @@ export class Sync {
   #healthOf(member: Member): MemberState['health'] {
     const { health } = member;
     if (health !== 'ready' || this.#synced.has(member)) return health;
-    const { clock, downAfterMs } = this.#options;
+    const { clock, downAfterMs } = this.options;
     const since = this.#followed.get(member) ?? clock.now();
     return clock.now() - since >= downAfterMs ? 'down' : 'unknown';
   }
 
   async #capacityOf(key: string, member: Member, actual: FederatedObject): Promise<number | undefined> {
-    const { kind, clock, log, unschedulableAfterMs: patienceMs } = this.#options;
+    const { kind, clock, log, unschedulableAfterMs: patienceMs } = this.options;
     const { replicas } = kind;
     if (!replicas || !member.client || kind.kind.plural === 'jobs') return undefined;
     const options = { client: member.client, now: clock.now(), patienceMs };
@@ -196,7 +194,7 @@ export class Sync {
   }
 
   #isAutoscaled({ metadata: { name, namespace } }: FederatedObject): boolean {
-    const { kind } = this.#options.kind.kind;
+    const { kind } = this.options.kind.kind;
     const targets = this.#autoscalers?.lister.list(namespace).map(({ spec }) => spec.scaleTargetRef) ?? [];
     return targets.some((target) => target.kind === kind && target.name === name);
   }
@@ -217,7 +215,7 @@ export class Sync {
   }
 
   async #act(key: string, object: FederatedObject, action: MemberAction): Promise<void> {
-    const { members, kind } = this.#options;
+    const { members, kind } = this.options;
     const member = members.all.find(({ name }) => name === action.cluster);
     const { name = '', namespace } = object.metadata;
     const resource = member?.client?.of(kind.kind).in(namespace);
@@ -241,11 +239,11 @@ export class Sync {
   /** Gives a request to a member up when it takes long. */
   async #inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const limit = new AbortController();
-    const timer = this.#options.clock.timer(MEMBER_TIMEOUT_MS, () =>
+    const timer = this.options.clock.timer(MEMBER_TIMEOUT_MS, () =>
       limit.abort(new Error(`no answer within ${MEMBER_TIMEOUT_MS / 1000} s`)),
     );
     try {
-      return await work(AbortSignal.any([this.#options.signal, limit.signal]));
+      return await work(AbortSignal.any([this.options.signal, limit.signal]));
     } catch (error) {
       throw limit.signal.aborted ? limit.signal.reason : error;
     } finally {
@@ -254,7 +252,7 @@ export class Sync {
   }
 
   async #setFinalizers(key: string, object: FederatedObject, finalizers: readonly string[]): Promise<void> {
-    const { client, kind, signal } = this.#options;
+    const { client, kind, signal } = this.options;
     const { name = '', namespace, resourceVersion } = object.metadata;
     // Another client may have changed them meanwhile; then the next plan sees it.
     const changes = { metadata: { finalizers, resourceVersion } };
@@ -263,7 +261,7 @@ export class Sync {
   }
 
   async #setStatus(key: string, { metadata }: FederatedObject, status: object): Promise<void> {
-    const { client, kind, signal } = this.#options;
+    const { client, kind, signal } = this.options;
     const { name = '', namespace } = metadata;
     const operations = [{ op: 'add', path: '/status', value: status } as const];
     const result = await client.of(kind.kind).in(namespace).patchStatus(name, { type: 'json', operations }, { signal });

@@ -9,7 +9,6 @@ const NOTHING: Allocatable = Object.freeze({ cpu: 0, memory: 0, storage: 0, othe
 const NO_IMAGES: ReadonlyMap<string, number> = new Map();
 
 export class NodeInfo {
-  readonly name: string;
   /** Node; undefined while pods are on a node that is not known yet. */
   node: Node | undefined;
   /**
@@ -45,9 +44,7 @@ export class NodeInfo {
   /** Number of pods that use a port, by protocol and number, then by address. */
   readonly #ports = new Map<string, Map<string, number>>();
 
-  constructor(name: string) {
-    this.name = name;
-  }
+  constructor(readonly name: string) {}
 
   set(node: Node | undefined): void {
     const before = this.node;

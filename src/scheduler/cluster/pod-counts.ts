@@ -15,13 +15,10 @@ export interface PodQuery {
 }
 
 export class PodCounts {
-  readonly query: PodQuery;
   readonly byNode = new Map<NodeInfo, number>();
   readonly #domains = new Map<string, Map<string, number>>();
 
-  constructor(query: PodQuery) {
-    this.query = query;
-  }
+  constructor(readonly query: PodQuery) {}
 
   /** Counts by the value of a node label; nodes without it do not count. */
   in(topologyKey: string): ReadonlyMap<string, number> {

@@ -20,7 +20,6 @@ const NO_TERMS: Terms = Object.freeze({ required: [], requiredAnti: [], preferre
 const NO_NAMES: readonly string[] = Object.freeze([]);
 
 export class PodInfo {
-  readonly pod: Pod;
   readonly uid: string;
   readonly name: string;
   readonly namespace: string;
@@ -37,9 +36,8 @@ export class PodInfo {
   /** Returns the same value for every use of an object: an event is compared with all waiting pods. */
   static readonly of = memoized((pod: Pod): PodInfo => new PodInfo(pod));
 
-  constructor(pod: Pod) {
+  constructor(readonly pod: Pod) {
     const { uid = '', name = '', namespace = '', labels } = pod.metadata;
-    this.pod = pod;
     this.uid = uid;
     this.name = name;
     this.namespace = namespace;

@@ -34,14 +34,11 @@ export interface VolumePlan {
 }
 
 export class Storage {
-  readonly objects: StorageObjects;
   readonly #nodeOfClaim = new Map<string, string>();
   readonly #volumeOfClaim = new Map<string, string>();
   readonly #promised = new Set<string>();
 
-  constructor(objects: StorageObjects) {
-    this.objects = objects;
-  }
+  constructor(readonly objects: StorageObjects) {}
 
   assume({ bind, provision }: VolumePlan, nodeName: string): void {
     for (const { claim, volume } of bind) {

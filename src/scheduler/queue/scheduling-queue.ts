@@ -37,7 +37,6 @@ interface HeapEntry {
 }
 
 export class SchedulingQueue {
-  readonly #options: SchedulingQueueOptions;
   readonly #hints = new Map<string, QueueingHints>();
   readonly #pods = new Map<string, WaitingPod>();
   readonly #ready = new Heap<HeapEntry>(
@@ -52,8 +51,7 @@ export class SchedulingQueue {
   #order = 0;
   #timer: { readonly timer: Timer; readonly at: number } | undefined;
 
-  constructor(options: SchedulingQueueOptions) {
-    this.#options = options;
+  constructor(private readonly options: SchedulingQueueOptions) {
     for (const { name, hints } of options.plugins) if (hints) this.#hints.set(name, hints);
   }
 
@@ -140,7 +138,7 @@ export class SchedulingQueue {
   /** Wakes the pods that the event may help. */
   note(event: ClusterEvent): void {
     if (this.#unschedulable.size === 0) return;
-    const { world } = this.#options;
+    const { world } = this.options;
     for (const [plugin, rejected] of this.#rejectedBy) {
       const hint = plugin === NO_NODES ? isNewNode : this.#hints.get(plugin)?.[event.resource];
       if (!hint) continue;
@@ -162,7 +160,7 @@ export class SchedulingQueue {
   }
 
   #isHelped({ rejectedBy, info }: WaitingPod, event: ClusterEvent): boolean {
-    const { world } = this.#options;
+    const { world } = this.options;
     return [...rejectedBy].some((plugin) => {
       const hint = this.#hints.get(plugin)?.[event.resource];
       return hint?.(event as never, info, world) ?? false;
@@ -182,7 +180,7 @@ export class SchedulingQueue {
   #makeReady(waiting: WaitingPod): void {
     this.#move(waiting, 'ready');
     this.#ready.push({ waiting, order: waiting.order, at: waiting.since });
-    this.#options.onReady();
+    this.options.onReady();
   }
 
   /** Moves a pod to a state, with a new number, which makes old heap entries stale. */
@@ -224,7 +222,7 @@ export class SchedulingQueue {
     this.#timer?.timer.cancel();
     this.#timer = undefined;
     if (next === NEVER) return;
-    const { clock } = this.#options;
+    const { clock } = this.options;
     this.#timer = { at: next, timer: clock.timer(next - this.#now(), () => this.#due()) };
   }
 
@@ -248,11 +246,11 @@ export class SchedulingQueue {
   /** The more pods do not fit, the less often each is tried: all together are tried at a limited rate. */
   #delay({ attempts }: WaitingPod): number {
     const crowd = Math.max(1, this.#unschedulable.size / MAX_PROMPTLY_RETRIED);
-    return Math.min(MAX_UNSCHEDULABLE_MS, backoffDelay(attempts, BACKOFF_MS, this.#options.random) * crowd);
+    return Math.min(MAX_UNSCHEDULABLE_MS, backoffDelay(attempts, BACKOFF_MS, this.options.random) * crowd);
   }
 
   #now(): number {
-    return this.#options.clock.now();
+    return this.options.clock.now();
   }
 }
 

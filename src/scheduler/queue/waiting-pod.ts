@@ -11,7 +11,6 @@ import type { PodInfo } from '../cluster/pod-info.ts';
 export type WaitingState = 'ready' | 'backing off' | 'unschedulable' | 'gated' | 'tried';
 
 export class WaitingPod {
-  info: PodInfo;
   state: WaitingState = 'tried';
   attempts = 0;
   /** Time at which the latest attempt began. */
@@ -24,9 +23,7 @@ export class WaitingPod {
   /** The plugins that rejected it; empty when there was no node. */
   rejectedBy: ReadonlySet<string> = NO_PLUGINS;
 
-  constructor(info: PodInfo) {
-    this.info = info;
-  }
+  constructor(public info: PodInfo) {}
 }
 
 const NO_PLUGINS: ReadonlySet<string> = new Set();

@@ -27,12 +27,8 @@ interface Owner {
 }
 
 export class OpenDirectory {
-  readonly #handle: FileHandle;
-
   /** Takes ownership of a directory's handle. */
-  constructor(handle: FileHandle) {
-    this.#handle = handle;
-  }
+  constructor(private readonly handle: FileHandle) {}
 
   /** Opens a directory by a trusted path. */
   static async open(path: string): Promise<OpenDirectory> {
@@ -41,11 +37,11 @@ export class OpenDirectory {
 
   /** Path of the directory itself, valid while it is open. */
   get path(): string {
-    return descriptorPath(this.#handle);
+    return descriptorPath(this.handle);
   }
 
   stat(): Promise<Stats> {
-    return this.#handle.stat();
+    return this.handle.stat();
   }
 
   async setOwner({ uid, gid }: Owner): Promise<void> {
@@ -132,7 +128,7 @@ export class OpenDirectory {
   }
 
   async close(): Promise<void> {
-    await this.#handle.close();
+    await this.handle.close();
   }
 
   #at(name: string): string {

@@ -50,17 +50,14 @@ export async function treeBytes(path: string): Promise<number> {
 
 class Measurement {
   bytes = 0;
-  readonly #device: number;
   readonly #linked = new Set<number>();
 
-  constructor(device: number) {
-    this.#device = device;
-  }
+  constructor(private readonly device: number) {}
 
   /** Adds a directory and its files, and returns its subdirectories. */
   async measure(directory: OpenDirectory): Promise<string[]> {
     const { dev, blocks } = await directory.stat();
-    if (dev !== this.#device) return [];
+    if (dev !== this.device) return [];
     this.bytes += blocks * BLOCK_BYTES;
     const inner: string[] = [];
     const entries = await directory.entries().catch(ifGone);
@@ -74,7 +71,7 @@ class Measurement {
 
   async #addFile(directory: OpenDirectory, name: string): Promise<void> {
     const found = await directory.find(name).catch(ifGone);
-    if (!found || found.dev !== this.#device) return;
+    if (!found || found.dev !== this.device) return;
     if (found.nlink > 1) {
       if (this.#linked.has(found.ino)) return;
       if (this.#linked.size < MAX_LINKED) this.#linked.add(found.ino);

@@ -57,12 +57,10 @@ const REASONS: Readonly<Record<Exclude<AddressClass, 'unicast'>, string>> = {
 const NOTHING: DialAllowance = {};
 
 export class DialGuard {
-  readonly #options: DialGuardOptions;
   readonly #allowed: ReturnType<typeof addressList>;
   readonly #resolve: Resolve;
 
-  constructor(options: DialGuardOptions) {
-    this.#options = options;
+  constructor(private readonly options: DialGuardOptions) {
     this.#allowed = addressList(options.allowedRanges);
     this.#resolve = options.resolve ?? ((hostname, done) => systemLookup(hostname, { all: true }, done));
   }
@@ -73,7 +71,7 @@ export class DialGuard {
     if (kind === undefined) return new AddressNotAllowedError(address, 'not an IP address');
     if (contains(this.#allowed, address) || (kind === 'loopback' && allowance.loopback)) return undefined;
     if (kind !== 'unicast') return new AddressNotAllowedError(address, REASONS[kind]);
-    if (allowance.own || !contains(addressList(this.#options.ownAddresses()), address)) return undefined;
+    if (allowance.own || !contains(addressList(this.options.ownAddresses()), address)) return undefined;
     return new AddressNotAllowedError(address, 'an address of this machine or of the API server');
   }
 

@@ -1,11 +1,8 @@
 /** Limits the incomplete responses and events of a server together: many that never end add up. */
 export class UnparsedBytes {
-  readonly #maxBytes: number;
   #bytes = 0;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
+  constructor(private readonly maxBytes: number) {}
 
   /** Registers a response or a watch. */
   open(): UnparsedPart {
@@ -17,8 +14,8 @@ export class UnparsedBytes {
     return {
       hold: (bytes) => {
         set(bytes);
-        if (this.#bytes > this.#maxBytes) {
-          throw new Error(`its unfinished responses are larger than ${this.#maxBytes} bytes together`);
+        if (this.#bytes > this.maxBytes) {
+          throw new Error(`its unfinished responses are larger than ${this.maxBytes} bytes together`);
         }
       },
       release: () => set(0),

@@ -6,17 +6,15 @@ import type { HttpsTransport } from './https-transport.ts';
 export type ServerTransport = Pick<HttpsTransport, 'call' | 'watch' | 'ready' | 'renew' | 'close'>;
 
 export class UsedServer {
-  readonly server: string;
-  readonly transport: ServerTransport;
   readonly #watches = new Set<WatchStream>();
   /** Requests that wait for an answer. */
   #waiting = 0;
   #isRetired = false;
 
-  constructor(server: string, transport: ServerTransport) {
-    this.server = server;
-    this.transport = transport;
-  }
+  constructor(
+    readonly server: string,
+    readonly transport: ServerTransport,
+  ) {}
 
   call(request: Request): Promise<Answer> {
     return this.#counted(this.transport.call(request));

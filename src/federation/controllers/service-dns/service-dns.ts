@@ -49,7 +49,6 @@ const LOOK_AGAIN_MS = 1_000;
 const RESOLVE_PERIOD_MS = 60_000;
 
 export class ServiceDns {
-  readonly #options: ServiceDnsOptions;
   readonly #loop: ReconcileLoop;
   readonly #services: Informer<Service>;
   readonly #publisher: ZonePublisher;
@@ -57,9 +56,8 @@ export class ServiceDns {
   /** Members whose services and endpoints are known. */
   readonly #synced = new Set<Member>();
 
-  constructor(options: ServiceDnsOptions) {
+  constructor(private readonly options: ServiceDnsOptions) {
     const { clock, random, informers, dns, log, signal, recorder } = options;
-    this.#options = options;
     this.#loop = new ReconcileLoop({
       clock,
       random,
@@ -89,7 +87,7 @@ export class ServiceDns {
 
   /** Runs until the signal is aborted. */
   async run(): Promise<void> {
-    const { members, signal } = this.#options;
+    const { members, signal } = this.options;
     this.#services.onChange(({ object }) => this.#loop.add(keyOf(object)));
     members.onChange((member) => {
       this.#follow(member);
@@ -100,7 +98,7 @@ export class ServiceDns {
 
   /** Publishes once the services are known: otherwise all records would seem to be left over. */
   async #publishWhenKnown(): Promise<void> {
-    await Promise.race([this.#services.synced, whenAborted(this.#options.signal)]);
+    await Promise.race([this.#services.synced, whenAborted(this.options.signal)]);
     await this.#publisher.run();
   }
 
@@ -138,7 +136,7 @@ export class ServiceDns {
   }
 
   async #publish(key: string, service: DeepReadonly<Service>): Promise<void> {
-    const { dns, members } = this.#options;
+    const { dns, members } = this.options;
     const { name = '', namespace = '' } = service.metadata;
     const shown = members.all.map((member) => this.#memberService(member, name, namespace));
     if (shown.some(({ health }) => health === 'away' || health === 'unknown')) {
@@ -170,7 +168,7 @@ export class ServiceDns {
     service: DeepReadonly<Service>,
     hostnames: readonly string[],
   ): Promise<ReadonlyMap<string, readonly string[]>> {
-    const { dns, recorder } = this.#options;
+    const { dns, recorder } = this.options;
     const found = await Promise.all(
       [...new Set(hostnames)].map(async (hostname) => {
         const addresses = await dns.resolve(hostname).catch((error: Error) => {
@@ -186,7 +184,7 @@ export class ServiceDns {
   async #annotate(service: DeepReadonly<Service>, value: string | undefined): Promise<void> {
     const { name = '', namespace, annotations } = service.metadata;
     if (annotations?.[SERVICE_INGRESSES] === value) return;
-    const { client, signal } = this.#options;
+    const { client, signal } = this.options;
     const changes = { metadata: { annotations: { [SERVICE_INGRESSES]: value ?? null } } };
     await client.of(Service).in(namespace).patch(name, { type: 'merge', changes }, { signal });
   }

@@ -33,7 +33,6 @@ const RETRY = { base: 500, max: 60_000 };
 
 /** Services are named `NAMESPACE/NAME`. */
 export class ZonePublisher {
-  readonly #options: ZonePublisherOptions;
   readonly #desired = new Map<string, readonly RecordSet[]>();
   readonly #dirty = new Set<string>();
   /** Records of the zone by service; undefined when they must be read. */
@@ -45,9 +44,8 @@ export class ZonePublisher {
   readonly #reported = new Set<string>();
   readonly #loop: ReconcileLoop;
 
-  constructor(options: ZonePublisherOptions) {
+  constructor(private readonly options: ZonePublisherOptions) {
     const { clock, random, log } = options;
-    this.#options = options;
     this.#loop = new ReconcileLoop({
       clock,
       random,
@@ -67,17 +65,17 @@ export class ZonePublisher {
     if (known && JSON.stringify(known) === JSON.stringify(records)) return;
     this.#desired.set(key, records);
     this.#dirty.add(key);
-    this.#loop.add(this.#options.zone);
+    this.#loop.add(this.options.zone);
   }
 
   /** Publishes until the signal is aborted. */
   async run(): Promise<void> {
-    this.#loop.add(this.#options.zone);
-    await this.#loop.run(this.#options.signal);
+    this.#loop.add(this.options.zone);
+    await this.#loop.run(this.options.signal);
   }
 
   async #reconcile(zone: string): Promise<void> {
-    const { clock, log } = this.#options;
+    const { clock, log } = this.options;
     if (clock.now() >= this.#repairAt) this.#actual = undefined;
     if (!this.#actual) this.#repairAt = clock.now() + REPAIR_PERIOD_MS;
     await this.#publish();
@@ -89,7 +87,7 @@ export class ZonePublisher {
 
   async #publish(): Promise<void> {
     if (!this.#actual) {
-      const { names, exists } = this.#options;
+      const { names, exists } = this.options;
       const listed = await this.#limited((signal) => this.#list(signal));
       this.#actual = new Map();
       for (const record of listed) {
@@ -107,7 +105,7 @@ export class ZonePublisher {
   }
 
   async #list(signal: AbortSignal): Promise<readonly RecordSet[]> {
-    const { provider, zone: name } = this.#options;
+    const { provider, zone: name } = this.options;
     this.#zone ??= await provider.zone(name, signal);
     if (!this.#zone) throw new DnsError('Invalid', `the DNS provider has no zone ${name}`);
     return this.#zone.list(signal);
@@ -132,7 +130,7 @@ export class ZonePublisher {
       }
       // It is tried again when the service changes, and with the next repair.
       this.#dirty.delete(keys[0]!);
-      this.#options.failed(keys[0]!, error.message);
+      this.options.failed(keys[0]!, error.message);
       return;
     }
     for (const { key, records } of parts) this.#sent(key, records);
@@ -140,7 +138,7 @@ export class ZonePublisher {
 
   #changesOf(key: string): RecordChanges {
     const [namespace = '', service = ''] = key.split('/');
-    const name = { ...this.#options.names, namespace, service };
+    const name = { ...this.options.names, namespace, service };
     return recordChanges(name, this.#actual?.get(key) ?? [], this.#desired.get(key) ?? []);
   }
 
@@ -161,13 +159,13 @@ export class ZonePublisher {
     for (const key of this.#dirty) {
       if (this.#reported.has(key)) continue;
       this.#reported.add(key);
-      this.#options.failed(key, message);
+      this.options.failed(key, message);
     }
   }
 
   /** A provider that does not answer in time has failed. */
   async #limited<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { clock, signal } = this.#options;
+    const { clock, signal } = this.options;
     const limit = new AbortController();
     const timer = clock.timer(CALL_TIMEOUT_MS, () =>
       limit.abort(new DnsError('Unavailable', `the DNS provider did not answer within ${CALL_TIMEOUT_MS / 1000} s`)),

@@ -16,11 +16,7 @@ export interface Route53Options {
 const VERSION = '2013-04-01';
 
 export class Route53Api {
-  readonly #options: Route53Options;
-
-  constructor(options: Route53Options) {
-    this.#options = options;
-  }
+  constructor(private readonly options: Route53Options) {}
 
   /** `size` is called with the size of the answer. */
   get(
@@ -43,7 +39,7 @@ export class Route53Api {
     signal: AbortSignal,
     size?: (bytes: number) => void,
   ): Promise<XmlElement> {
-    const { endpoint, region, credentials, now } = this.#options;
+    const { endpoint, region, credentials, now } = this.options;
     const url = `${endpoint.replace(/\/$/, '')}/${VERSION}/${path}`;
     const own: Readonly<Record<string, string>> = method === 'POST' ? { 'content-type': 'text/xml' } : {};
     const keys = await credentials.get(signal);

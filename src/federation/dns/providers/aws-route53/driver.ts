@@ -72,22 +72,18 @@ interface Change {
 }
 
 class HostedZone implements DnsZone {
-  readonly name: string;
-  readonly #path: string;
-  readonly #api: Route53Api;
-
-  constructor(name: string, path: string, api: Route53Api) {
-    this.name = name;
-    this.#path = path;
-    this.#api = api;
-  }
+  constructor(
+    readonly name: string,
+    private readonly path: string,
+    private readonly api: Route53Api,
+  ) {}
 
   async list(signal: AbortSignal): Promise<readonly RecordSet[]> {
     const found: RecordSet[] = [];
     let start: Readonly<Record<string, string>> | undefined = {};
     const size = zoneSize('page');
     while (start) {
-      const page = await this.#api.get(this.#path, { ...start, maxitems: PAGE_RECORDS }, { signal, size });
+      const page = await this.api.get(this.path, { ...start, maxitems: PAGE_RECORDS }, { signal, size });
       for (const record of recordsOf(page)) if (record.name !== this.name) found.push(record);
       start = nextPage(page);
     }
@@ -103,7 +99,7 @@ class HostedZone implements DnsZone {
       ...(await this.#existing(doomed, signal)).map((record): Change => ({ action: 'DELETE', record })),
       ...changes.ensure.map((record): Change => ({ action: 'UPSERT', record })),
     ];
-    for (const batch of batches(all)) await this.#api.post(`${this.#path}/`, batchXml(batch), signal);
+    for (const batch of batches(all)) await this.api.post(`${this.path}/`, batchXml(batch), signal);
   }
 
   async #existing(
@@ -116,7 +112,7 @@ class HostedZone implements DnsZone {
     const pages: RecordSet[] = [];
     // Requests run one after the other: Route 53 takes five a second.
     for (const { name, type } of wanted) {
-      pages.push(...recordsOf(await this.#api.get(this.#path, { name, type, maxitems: '1' }, { signal })));
+      pages.push(...recordsOf(await this.api.get(this.path, { name, type, maxitems: '1' }, { signal })));
     }
     return pages.filter((each) => keys.delete(recordKey(each)));
   }

@@ -62,15 +62,11 @@ export const coredns: ProviderDriver = {
 };
 
 class SkyDnsZone implements DnsZone {
-  readonly name: string;
-  readonly #etcd: Etcd;
-  readonly #prefix: string;
-
-  constructor(name: string, etcd: Etcd, prefix: string) {
-    this.name = name;
-    this.#etcd = etcd;
-    this.#prefix = prefix;
-  }
+  constructor(
+    readonly name: string,
+    private readonly etcd: Etcd,
+    private readonly prefix: string,
+  ) {}
 
   async list(signal: AbortSignal): Promise<readonly RecordSet[]> {
     return recordSets(await this.#below(this.name, signal)).filter(({ name }) => name !== this.name);
@@ -89,30 +85,30 @@ class SkyDnsZone implements DnsZone {
       const existing = all ? (all.get(name) ?? []) : await this.#lookUp(name, signal);
       const wanted = ensured.get(name) ?? [];
       const types = new Set([...(removed.get(name) ?? []), ...wanted].map(({ type }) => type));
-      const entries = new Map(wanted.flatMap((set) => [...entriesOf(this.#prefix, set)]));
+      const entries = new Map(wanted.flatMap((set) => [...entriesOf(this.prefix, set)]));
       const stale = existing.filter((each) => each.name === name && types.has(each.type) && !entries.has(each.key));
       if (put.size + remove.size + entries.size + stale.length > MAX_OPERATIONS) {
-        await this.#etcd.change({ put, remove }, signal);
+        await this.etcd.change({ put, remove }, signal);
         [put, remove] = [new Map(), new Set()];
       }
       for (const [key, value] of entries) put.set(key, value);
       for (const { key } of stale) remove.add(key);
     }
-    await this.#etcd.change({ put, remove }, signal);
+    await this.etcd.change({ put, remove }, signal);
   }
 
   /** Looks a name up. Another program may have written it without a label for the value. */
   async #lookUp(name: string, signal: AbortSignal): Promise<readonly SkyRecord[]> {
-    const own = await this.#etcd.get(pathOf(this.#prefix, name), signal);
+    const own = await this.etcd.get(pathOf(this.prefix, name), signal);
     return [...(await this.#below(name, signal)), ...(own ? this.#records([own]) : [])];
   }
 
   async #below(name: string, signal: AbortSignal): Promise<readonly SkyRecord[]> {
-    return this.#records(await this.#etcd.list(`${pathOf(this.#prefix, name)}/`, signal));
+    return this.#records(await this.etcd.list(`${pathOf(this.prefix, name)}/`, signal));
   }
 
   #records(entries: readonly { readonly key: string; readonly value: string }[]): SkyRecord[] {
-    return entries.flatMap(({ key, value }) => recordAt(this.#prefix, key, value) ?? []);
+    return entries.flatMap(({ key, value }) => recordAt(this.prefix, key, value) ?? []);
   }
 }
 

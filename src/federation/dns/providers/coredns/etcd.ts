@@ -30,12 +30,10 @@ const PERMISSION_DENIED = 7;
 const INVALID_ARGUMENT = 3;
 
 export class Etcd {
-  readonly #options: EtcdOptions;
   /** The one that answered last comes first. */
   readonly #endpoints: string[];
 
-  constructor(options: EtcdOptions) {
-    this.#options = options;
+  constructor(private readonly options: EtcdOptions) {
     this.#endpoints = [...options.endpoints];
   }
 
@@ -99,7 +97,7 @@ export class Etcd {
   }
 
   async #tls(): Promise<{ ca?: Buffer; cert?: Buffer; key?: Buffer } | undefined> {
-    const { caFile, certFile, keyFile } = this.#options;
+    const { caFile, certFile, keyFile } = this.options;
     if (caFile === undefined && certFile === undefined) return undefined;
     const read = (file: string) =>
       readFile(file).catch((cause: Error) => {

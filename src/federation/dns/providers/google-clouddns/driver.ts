@@ -84,11 +84,9 @@ interface ApiOptions {
 }
 
 class CloudDnsApi {
-  readonly #options: ApiOptions;
   #project: string | undefined;
 
-  constructor(options: ApiOptions) {
-    this.#options = options;
+  constructor(private readonly options: ApiOptions) {
     this.#project = options.project;
   }
 
@@ -125,7 +123,7 @@ class CloudDnsApi {
     body: object | undefined,
     signal: AbortSignal,
   ): Promise<{ readonly reply: Tree; readonly bytes: number }> {
-    const { endpoint, findProject } = this.#options;
+    const { endpoint, findProject } = this.options;
     this.#project ??= await findProject(signal);
     const headers = { accept: 'application/json' };
     const reply = await this.#authorized({
@@ -146,7 +144,7 @@ class CloudDnsApi {
 
   /** A token may be revoked before it expires: after a 401, the call is repeated once with another one. */
   async #authorized(call: HttpCall, isRepeated = false): Promise<HttpReply> {
-    const { tokens } = this.#options;
+    const { tokens } = this.options;
     const token = await tokens.get(call.signal);
     const reply = await httpCall({ ...call, headers: { ...call.headers, authorization: `Bearer ${token}` } });
     if (reply.status !== 401) return reply;
@@ -167,15 +165,11 @@ function reasonOf(status: number, { errors }: Tree): DnsError['reason'] {
 }
 
 class CloudDnsZone implements DnsZone {
-  readonly name: string;
-  readonly #path: string;
-  readonly #api: CloudDnsApi;
-
-  constructor(name: string, path: string, api: CloudDnsApi) {
-    this.name = name;
-    this.#path = path;
-    this.#api = api;
-  }
+  constructor(
+    readonly name: string,
+    private readonly path: string,
+    private readonly api: CloudDnsApi,
+  ) {}
 
   async list(signal: AbortSignal): Promise<readonly RecordSet[]> {
     const found = await this.#recordSets({}, signal);
@@ -211,7 +205,7 @@ class CloudDnsZone implements DnsZone {
     for (let start = 0; start < all.length; start += MAX_CHANGES) {
       const part = all.slice(start, start + MAX_CHANGES);
       const of = (records: ReadonlyMap<string, ResourceRecordSet>) => part.flatMap((key) => records.get(key) ?? []);
-      await this.#api.call(`${this.#path}/changes`, { additions: of(additions), deletions: of(deletions) }, signal);
+      await this.api.call(`${this.path}/changes`, { additions: of(additions), deletions: of(deletions) }, signal);
     }
   }
 
@@ -231,7 +225,7 @@ class CloudDnsZone implements DnsZone {
     query: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<readonly ResourceRecordSet[]> {
-    return this.#api.list<ResourceRecordSet>(`${this.#path}/rrsets`, query, { isItem: isRecordSet, signal });
+    return this.api.list<ResourceRecordSet>(`${this.path}/rrsets`, query, { isItem: isRecordSet, signal });
   }
 }
 

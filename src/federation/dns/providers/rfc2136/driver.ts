@@ -89,14 +89,10 @@ interface PeerOptions {
 
 /** The server, and the key that it is asked with. */
 class Peer {
-  readonly #options: PeerOptions;
-
-  constructor(options: PeerOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: PeerOptions) {}
 
   nextId(): number {
-    return this.#options.random.int(MAX_ID);
+    return this.options.random.int(MAX_ID);
   }
 
   async ask(zone: string, type: number, signal: AbortSignal): Promise<Reply> {
@@ -131,7 +127,7 @@ class Peer {
   }
 
   async #converse(request: Buffer, signal: AbortSignal, receive: (reply: Reply) => boolean): Promise<void> {
-    const { server, key, now } = this.#options;
+    const { server, key, now } = this.options;
     const { message, mac } = key ? signed(request, key, now()) : { message: request, mac: undefined };
     const verifier = key && mac && new TsigVerifier(key, mac);
     const id = request.readUInt16BE(0);
@@ -180,17 +176,14 @@ function refusal(code: number, what: string): DnsError {
 }
 
 class DynamicZone implements DnsZone {
-  readonly name: string;
-  readonly #peer: Peer;
-
-  constructor(name: string, peer: Peer) {
-    this.name = name;
-    this.#peer = peer;
-  }
+  constructor(
+    readonly name: string,
+    private readonly peer: Peer,
+  ) {}
 
   async list(signal: AbortSignal): Promise<readonly RecordSet[]> {
     const sets = new Map<string, { name: string; type: RecordSet['type']; ttlSeconds: number; values: Set<string> }>();
-    for (const record of await this.#peer.transfer(this.name, signal)) {
+    for (const record of await this.peer.transfer(this.name, signal)) {
       const type = TYPES.find((each) => TYPE_NUMBERS[each] === record.type);
       const name = `${record.name}.`;
       if (!type || name === this.name) continue;
@@ -203,8 +196,8 @@ class DynamicZone implements DnsZone {
 
   async change(changes: RecordChanges, signal: AbortSignal): Promise<void> {
     checkNames(changes, this.name);
-    for (const message of updates(this.name, changes, () => this.#peer.nextId())) {
-      const { code } = await this.#peer.send(message, signal);
+    for (const message of updates(this.name, changes, () => this.peer.nextId())) {
+      const { code } = await this.peer.send(message, signal);
       if (code !== ResponseCode.NOERROR) throw refusal(code, `an update of the zone ${this.name}`);
     }
   }
