@@ -35,8 +35,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/node/process/keeper/streams/dial.ts': OWN_SOCKET,
   'src/server/serving/aggregation/forwarding/transport.ts': CONNECTION_OPENED,
   'src/server/outbound/services/send.ts': CONNECTION_OPENED,
-  'src/server/outbound/services/tls-agent.ts': CONNECTION_OPENED,
-  'src/server/operations/subresources/proxy/forward.ts': CONNECTION_OPENED,
+  'src/server/outbound/services/dial-service.ts': CONNECTION_OPENED,
+  'src/server/operations/subresources/proxy/proxy.ts': CONNECTION_OPENED,
   'src/server/outbound/webhooks/post.ts': 'a URL of the operator, or one whose caller gives it the lookup of the guard',
 };
 

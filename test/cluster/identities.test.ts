@@ -17,7 +17,7 @@ import { Secret } from '../../src/kinds/groups/core/configuration/secret.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../src/kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Pod } from '../../src/kinds/groups/core/pod/pod.ts';
-import { newRequest } from '../../src/protocols/x509/new-request.ts';
+import { newRequest } from '../../src/protocols/x509/request.ts';
 import { defaultPolicy } from '../../src/server/access/authz/rbac/policy/policy.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import { startWholeCluster } from '../support/cluster/whole-cluster.ts';

@@ -9,7 +9,7 @@ import { connect } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pinnedAuthority } from '../../src/client/transport/http/pinned-authority.ts';
 import { newKey } from '../../src/protocols/x509/certificate.ts';
-import { newRequest } from '../../src/protocols/x509/new-request.ts';
+import { newRequest } from '../../src/protocols/x509/request.ts';
 import { jwtSigner, keyIdOf } from '../../src/server/access/authn/tokens/jwt.ts';
 import { type TestAuthority, testAuthority } from '../support/tls.ts';
 import { newDirectory, type Qd, runQd, spawnProgram, startQd } from './program.ts';

@@ -3,15 +3,15 @@
  * with the same object, errors and warnings. One server gets all pods; each is also sent to a fresh server. `FUZZ_RUNS` sets
  * how many templates are generated.
  */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
 import { parse } from 'yaml';
-import type { Call } from '../../src/api/call.ts';
+import { type Call, RequestNotes } from '../../src/api/call.ts';
 import { isApiError } from '../../src/api/errors.ts';
 import type { ObjectReply } from '../../src/api/reply.ts';
-import { RequestNotes } from '../../src/api/request-notes.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { SpecInterner } from '../../src/server/objects/body/spec-interner.ts';
 import { admissionPluginNames, admissionPlugins } from '../../src/server/operations/admission/all.ts';

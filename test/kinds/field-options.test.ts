@@ -3,7 +3,7 @@
  * back.
  */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { RequestNotes } from '../../src/api/request-notes.ts';
+import { RequestNotes } from '../../src/api/call.ts';
 import { Namespace } from '../../src/kinds/groups/core/namespace.ts';
 import { defineKind } from '../../src/kinds/kind.ts';
 import { s } from '../../src/schema/builders.ts';

@@ -6,7 +6,7 @@ import { allKinds } from '../../src/kinds/all.ts';
 import { CustomResourceDefinition } from '../../src/kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 import { fieldNumbers } from '../../src/kinds/protobuf/all.ts';
 import { parseFields } from '../../src/kinds/protobuf/field-numbers.ts';
-import { plainItem } from '../../src/server/objects/body/unstored.ts';
+import { plainItem } from '../../src/server/objects/body/body.ts';
 import { Registry } from '../../src/server/objects/registry/registry.ts';
 import { allSubresources } from '../../src/server/operations/subresources/all.ts';
 import { DecodeError } from '../../src/server/serving/codec/decode-error.ts';

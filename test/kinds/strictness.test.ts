@@ -1,7 +1,6 @@
 /** Tests that the server accepts without complaint what it hands out, in every version of every kind. */
 import { expect, test } from 'vitest';
-import type { Call } from '../../src/api/call.ts';
-import { RequestNotes } from '../../src/api/request-notes.ts';
+import { type Call, RequestNotes } from '../../src/api/call.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { exampleOf } from '../support/kinds/examples.ts';
 import { testServer } from '../support/server.ts';

@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/time/clock.ts';
 import { defineKind, type KubeObject } from '../../src/kinds/kind.ts';
 import { createAuthenticator } from '../../src/server/access/authn/authenticator.ts';
 import { tokenFile } from '../../src/server/access/authn/files/token-file.ts';
-import { alwaysAllow } from '../../src/server/access/authz/always.ts';
+import { alwaysAllow } from '../../src/server/access/authz/modes.ts';
 import { Registry } from '../../src/server/objects/registry/registry.ts';
 import { allSubresources } from '../../src/server/operations/subresources/all.ts';
 import { BackendRegistry } from '../../src/server/serving/backends/backend-registry.ts';

@@ -1,13 +1,10 @@
 /** A server over a memory store, in this process, with a clock that stands still. */
-
-import type { Call } from '../../src/api/call.ts';
+import { type Call, RequestNotes } from '../../src/api/call.ts';
 import type { ListReply, ObjectReply, StatusReply, WatchEvent, WatchReply } from '../../src/api/reply.ts';
-import { RequestNotes } from '../../src/api/request-notes.ts';
 import { ControlledClock } from '../../src/base/time/clock.ts';
 import type { Kind, KubeObject } from '../../src/kinds/kind.ts';
 import { createServer, type Server, type ServerOptions } from '../../src/server/index.ts';
-import { connectionByNode } from '../../src/server/outbound/nodes/by-node.ts';
-import { NO_CONNECTION, type NodeConnection } from '../../src/server/outbound/nodes/connection.ts';
+import { connectionByNode, NO_CONNECTION, type NodeConnection } from '../../src/server/outbound/nodes/connection.ts';
 import { MemoryStore } from '../../src/store/memory/memory-store.ts';
 import type { Store } from '../../src/store/store.ts';
 

@@ -1,7 +1,7 @@
 /** Whatever waits in a test cluster waits by the cluster's clock. */
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
-import { newRequest } from '../../src/protocols/x509/new-request.ts';
+import { newRequest } from '../../src/protocols/x509/request.ts';
 import type { ClusterOptions, Cluster as ClusterType, KubeObject } from '../../src/testing/contract.ts';
 import { Cluster } from '../../src/testing/index.ts';
 

@@ -1,19 +1,18 @@
 /** Negotiates the protocol of a request that upgrades its connection. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Duplex, Writable } from 'node:stream';
+import { Duplex, PassThrough, Writable } from 'node:stream';
 import type { Clock } from '../../base/time/clock.ts';
+import { WebSocketConnection } from '../../protocols/websocket/connection.ts';
 import { handshakeHeaders, offeredProtocols } from '../../protocols/websocket/handshake.ts';
 import { ApiError, badRequest } from '../errors.ts';
 import type { CommandChannels, CommandStreams } from './command-channels.ts';
 import { SPDY_COMMAND_PROTOCOLS, spdyChannels } from './spdy-channels.ts';
 import { PORT_PROTOCOL, type PortForwarder, serveSpdyPorts } from './spdy-ports.ts';
-import { UNNAMED_PROTOCOL, WEBSOCKET_PROTOCOLS, websocketChannels } from './websocket-channels.ts';
+import { UNNAMED_PROTOCOL, WEBSOCKET_PROTOCOLS, websocketChannels, written } from './websocket-channels.ts';
 import { serveWebSocketPorts, WEBSOCKET_PORT_PROTOCOLS } from './websocket-ports.ts';
-import { WEBSOCKET_TEXT_PROTOCOLS, websocketText } from './websocket-text.ts';
-import { websocketTunnel } from './websocket-tunnel.ts';
 
 /** The part of a request that an upgrade depends on. */
-export interface UpgradeRequest {
+interface UpgradeRequest {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
 }
@@ -122,4 +121,67 @@ function spdyProtocol<P extends string>(request: UpgradeRequest, known: readonly
 
 function spdyHeaders(protocol: string): readonly string[] {
   return ['Connection', 'Upgrade', 'Upgrade', 'SPDY/3.1', 'X-Stream-Protocol-Version', protocol];
+}
+
+const WEBSOCKET_TEXT_PROTOCOLS = ['binary.k8s.io', 'base64.binary.k8s.io'];
+
+/**
+ * Sends the written text as WebSocket messages, as fast as the client reads them. The first message is empty: it shows
+ * the client that the connection is open before there is any text. Messages from the client are ignored.
+ */
+function websocketText(socket: Duplex, { isBase64 }: { readonly isBase64: boolean }): Writable {
+  const connection = new WebSocketConnection(socket, { onData: () => undefined });
+  const out = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      connection.send([isBase64 ? Buffer.from(chunk.toString('base64')) : chunk], { isText: isBase64, done });
+    },
+    final(done) {
+      connection.close();
+      done();
+    },
+    destroy(error, done) {
+      connection.destroy();
+      done(error);
+    },
+    // Destroying the socket before the client has closed the connection would lose data.
+    autoDestroy: false,
+  });
+  connection.send([], { isText: isBase64 });
+  void connection.closed.then(() => out.destroy());
+  return out;
+}
+
+/** Limit for the bytes buffered in each direction. */
+const BUFFERED_BYTES = 256 * 1024;
+
+/** A byte stream over the binary messages of a WebSocket, whose boundaries mean nothing. */
+function websocketTunnel(socket: Duplex): Duplex {
+  const incoming = new PassThrough({ highWaterMark: BUFFERED_BYTES });
+  const connection = new WebSocketConnection(socket, { onData: ({ bytes }) => written(incoming, bytes) });
+  const tunnel = new Duplex({
+    highWaterMark: BUFFERED_BYTES,
+    read: () => incoming.resume(),
+    write: (bytes: Buffer, _encoding, done) => connection.send([bytes], { done }),
+    // A frame and its head make one message.
+    writev: (chunks, done) =>
+      connection.send(
+        chunks.map(({ chunk }) => chunk as Buffer),
+        { done },
+      ),
+    final: (done) => {
+      connection.close();
+      done();
+    },
+    destroy: (error, done) => {
+      connection.destroy();
+      done(error);
+    },
+  });
+  incoming.on('data', (bytes: Buffer) => {
+    if (!tunnel.push(bytes)) incoming.pause();
+  });
+  void connection.closed.then(() => {
+    if (!tunnel.destroyed) tunnel.push(null);
+  });
+  return tunnel;
 }

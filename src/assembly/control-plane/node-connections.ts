@@ -1,6 +1,5 @@
 /** How the server reaches nodes: those that run in this process are added, and all others are reached over the network. */
-import { connectionByNode } from '../../server/outbound/nodes/by-node.ts';
-import { NO_CONNECTION, type NodeConnection } from '../../server/outbound/nodes/connection.ts';
+import { connectionByNode, NO_CONNECTION, type NodeConnection } from '../../server/outbound/nodes/connection.ts';
 
 interface LocalNodes {
   readonly has: (node: string) => boolean;

@@ -9,7 +9,7 @@ import { systemRandom } from '../../base/random.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { outcomeOf, signingAuthority } from '../../controllers/identity/certificates/signing.ts';
 import { newKey } from '../../protocols/x509/certificate.ts';
-import { newRequest } from '../../protocols/x509/new-request.ts';
+import { newRequest } from '../../protocols/x509/request.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
 import { agentClientIdentity } from './agent-client.ts';
 import { openCertificates } from './certificates.ts';

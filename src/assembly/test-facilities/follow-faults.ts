@@ -5,8 +5,8 @@ import { directTransport } from '../../client/transport/direct-transport.ts';
 import { Fault } from '../../kinds/groups/testing/fault.ts';
 import type { Server } from '../../server/index.ts';
 import { SERVER_USER } from '../../server/objects/server-user.ts';
+import { ruleOfSpec } from '../../server/serving/faults/fault.ts';
 import type { ActiveFault, FaultInjector } from '../../server/serving/faults/fault-injector.ts';
-import { ruleOfSpec } from '../../server/serving/faults/rule-of-spec.ts';
 import type { Cleanup } from '../cleanup.ts';
 import type { Tools } from '../context.ts';
 

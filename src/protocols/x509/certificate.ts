@@ -3,8 +3,23 @@ import { createHash, createPublicKey, generateKeyPair, type KeyObject, sign, X50
 import { isIP } from 'node:net';
 import { promisify } from 'node:util';
 import type { Random } from '../../base/random.ts';
-import { addressBytes, bits, boolean, integer, NULL, octets, oid, sequence, set, tagged, time, utf8 } from './der.ts';
-import { DerError, type Element, elementsOf } from './der-reader.ts';
+import {
+  addressBytes,
+  bits,
+  boolean,
+  DerError,
+  type Element,
+  elementsOf,
+  integer,
+  NULL,
+  octets,
+  oid,
+  sequence,
+  set,
+  tagged,
+  time,
+  utf8,
+} from './der.ts';
 import { pemOf } from './pem.ts';
 
 export interface Subject {

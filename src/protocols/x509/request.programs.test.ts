@@ -3,12 +3,10 @@ import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:cryp
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemRandom } from '../../base/random.ts';
-import { newIssuer, signCertificate } from './certificate.ts';
-import { element, integer, oid, sequence, set, tagged } from './der.ts';
-import { DerError } from './der-reader.ts';
-import { newRequest } from './new-request.ts';
+import { newIssuer, newKey, signCertificate } from './certificate.ts';
+import { DerError, element, integer, oid, sequence, set, tagged } from './der.ts';
 import { pemBlocks, pemOf } from './pem.ts';
-import { type ParsedRequest, parseRequest } from './request.ts';
+import { newRequest, type ParsedRequest, parseRequest } from './request.ts';
 
 function openssl(subject: string, names: string | undefined): string {
   const asked = names === undefined ? [] : ['-addext', `subjectAltName=${names}`];
@@ -114,4 +112,23 @@ it('rejects a corrupted request, or reads it as other programs read the certific
     { numRuns: 1000 },
   );
   expect(read).toBeGreaterThan(50);
+});
+
+it('creates a request with the given content, which OpenSSL verifies', async () => {
+  const { privateKey } = await newKey();
+  const subject = { commonName: 'system:node:a', organization: 'system:nodes' };
+  const pem = newRequest({ subject, names: ['a', '10.0.0.1'] }, privateKey);
+  const text = execFileSync('openssl', ['req', '-verify', '-noout', '-text'], {
+    input: pem,
+    encoding: 'utf8',
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  expect(text).toContain('DNS:a, IP Address:10.0.0.1');
+  expect(parseRequest(pem)).toMatchObject({
+    commonName: 'system:node:a',
+    organizations: ['system:nodes'],
+    dnsNames: ['a'],
+    addresses: ['10.0.0.1'],
+  });
+  expect(parseRequest(newRequest({ subject }, privateKey)).names).toEqual([]);
 });

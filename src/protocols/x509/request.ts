@@ -3,10 +3,23 @@
  * values are encoded again for the certificate, so that it contains what was parsed here, even if other programs would
  * parse the bytes of the request differently.
  */
-import { createPublicKey, type KeyObject } from 'node:crypto';
-import { element, sequence, set, utf8 } from './der.ts';
-import { DerError, type Element, elementsOf } from './der-reader.ts';
-import { pemBlocks } from './pem.ts';
+import { createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { alternativeName, nameOf, type Subject, signatureOf, spkiOf } from './certificate.ts';
+import {
+  bits,
+  DerError,
+  type Element,
+  element,
+  elementsOf,
+  integer,
+  octets,
+  oid,
+  sequence,
+  set,
+  tagged,
+  utf8,
+} from './der.ts';
+import { pemBlocks, pemOf } from './pem.ts';
 
 export interface ParsedRequest {
   readonly commonName: string;
@@ -143,4 +156,20 @@ function addressOf(bytes: Buffer): string {
   const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2).toString(16));
   // The URL parser shortens the address to its canonical form.
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+}
+
+interface RequestContent {
+  readonly subject: Subject;
+  /** DNS names and addresses. */
+  readonly names?: readonly string[];
+}
+
+/** Creates a certificate request for this key (PKCS #10), as PEM. */
+export function newRequest({ subject, names = [] }: RequestContent, key: KeyObject): string {
+  const { algorithm, hash } = signatureOf(key);
+  const extension = sequence(oid('2.5.29.17'), octets(sequence(...names.map(alternativeName))));
+  const wanted = sequence(oid('1.2.840.113549.1.9.14'), set(sequence(extension)));
+  const attributes = names.length > 0 ? wanted : Buffer.alloc(0);
+  const info = sequence(integer(Buffer.of(0)), nameOf(subject), spkiOf(createPublicKey(key)), tagged(0, attributes));
+  return pemOf('CERTIFICATE REQUEST', sequence(info, algorithm, bits(sign(hash, info, key))));
 }

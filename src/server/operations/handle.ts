@@ -1,13 +1,11 @@
-import type { Call, Handle } from '../../api/call.ts';
+import { type Call, type Handle, RequestNotes } from '../../api/call.ts';
 import { ApiError, isApiError, methodNotAllowed, noSuchPath } from '../../api/errors.ts';
-import { RequestNotes } from '../../api/request-notes.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { StoreConflict, StoreFull, StoreUnavailable } from '../../store/store.ts';
 import { checkWriteOptions } from '../objects/body/write-options.ts';
 import type { ServedResource } from '../objects/registry/registry.ts';
 import { admitConnection } from './admission/connection.ts';
-import type { Operation } from './operation.ts';
-import type { OperationPorts } from './ports.ts';
+import type { Operation, OperationPorts } from './ports.ts';
 import type { Subresource } from './subresources/subresource.ts';
 import { create } from './verbs/create.ts';
 import { remove } from './verbs/delete.ts';

@@ -2,11 +2,14 @@
  * All ports of operations and admission plugins. Each declares the ports that it uses: a plugin that only looks objects
  * up takes a `Reader`.
  */
+
+import type { Reply } from '../../api/reply.ts';
 import type { Store } from '../../store/store.ts';
 import type { Access } from '../access/ports.ts';
 import type { Reader, Tools } from '../objects/ports.ts';
 import type { ListBodies } from '../objects/reads/list-bodies.ts';
 import type { Watches } from '../objects/reads/watches.ts';
+import type { ApiRequest } from '../objects/registry/registry.ts';
 import type { Writer } from '../objects/transaction/ports.ts';
 import type { Outbound } from '../outbound/ports.ts';
 
@@ -35,3 +38,6 @@ export type PluginPorts = Reader & Tools & Access & Outbound & Pick<Writer, 'com
 
 /** The ports available to verbs and subresources. */
 export type OperationPorts = PluginPorts & Writer & Streams & Storage & Scheduling;
+
+/** Implements a verb or a subresource. */
+export type Operation<R extends Reply = Reply> = (core: OperationPorts, request: ApiRequest) => Promise<R>;

@@ -2,7 +2,6 @@
  * The API for clients in the same process. A direct call skips TLS, JSON, fairness and audit, but not authorization: it
  * is made as a user, and needs the same permissions as the same request over HTTP.
  */
-
 import type { Call, Handle, WriteFence } from '../../api/call.ts';
 import type { Reply } from '../../api/reply.ts';
 import type { User } from '../../api/user.ts';
@@ -14,7 +13,7 @@ import type { LogFields } from '../../base/log.ts';
 import { splitApiVersion } from '../../kinds/kind.ts';
 import { RequestAttributes } from '../access/authz/attributes.ts';
 import type { Authorizer } from '../access/authz/authorizer.ts';
-import { requireAccess } from '../access/authz/require-access.ts';
+import { requireAccess } from '../access/authz/forbidden-error.ts';
 
 /** A call whose user is already known. */
 export type DirectCall = Omit<Call, 'user'>;

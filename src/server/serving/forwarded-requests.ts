@@ -2,17 +2,15 @@
  * Aggregated APIs for clients in the same process: requests are forwarded to the server behind an APIService, as the
  * user of the client. Like direct calls, they are authorized as over HTTP, and not audited.
  */
-
 import { noSuchPath } from '../../api/errors.ts';
 import type { User } from '../../api/user.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import { attributesOfPath } from '../access/authz/attributes.ts';
 import type { Authorizer } from '../access/authz/authorizer.ts';
-import { requireAccess } from '../access/authz/require-access.ts';
+import { requireAccess } from '../access/authz/forbidden-error.ts';
 import type { ForwardedRequest, ForwardedResponse } from './backend.ts';
 import type { BackendRegistry } from './backends/backend-registry.ts';
-import { splitPath } from './http/route/path-segments.ts';
-import { findProxy } from './http/route/route.ts';
+import { findProxy, splitPath } from './http/route/route.ts';
 
 /** Forwards a request. Resolves when the response has begun. Rejects with an ApiError, including Forbidden. */
 export type Forward = (request: ForwardedRequest) => Promise<ForwardedResponse>;

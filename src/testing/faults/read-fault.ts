@@ -3,8 +3,7 @@ import { nearest } from '../../base/text/nearest.ts';
 import { FaultSpec } from '../../kinds/groups/testing/fault-spec.ts';
 import { decode } from '../../schema/decode/decode.ts';
 import { validate } from '../../schema/validate.ts';
-import type { FaultRule } from '../../server/serving/faults/fault.ts';
-import { ruleOfSpec } from '../../server/serving/faults/rule-of-spec.ts';
+import { type FaultRule, ruleOfSpec } from '../../server/serving/faults/fault.ts';
 import type { Duration, Fault } from '../contract.ts';
 import { milliseconds } from '../time/time-control.ts';
 

@@ -1,12 +1,10 @@
 /** Tests the audit log's records of requests. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Call } from '../../../src/api/call.ts';
-import type { RequestNotes } from '../../../src/api/request-notes.ts';
+import type { Call, RequestNotes } from '../../../src/api/call.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { systemClock } from '../../../src/base/time/clock.ts';
 import { Audit } from '../../../src/server/access/audit/audit.ts';
-import { defaultPolicy } from '../../../src/server/access/audit/default-policy.ts';
-import type { Policy } from '../../../src/server/access/audit/policy.ts';
+import { defaultPolicy, type Policy } from '../../../src/server/access/audit/policy.ts';
 import { ALLOW, type Authorizer, NO_OPINION, NO_RULES } from '../../../src/server/access/authz/authorizer.ts';
 import { type Answer, type Asked, askHttp1 } from '../http-client.ts';
 import { itemOf, objectNamed, type RunningServer, type StartServer, TOKEN } from '../http-server.ts';

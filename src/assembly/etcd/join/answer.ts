@@ -5,7 +5,7 @@ import type { ServedAction } from '../../../api/served-action.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
-import { requireAccess } from '../../../server/access/authz/require-access.ts';
+import { requireAccess } from '../../../server/access/authz/forbidden-error.ts';
 import type { Server } from '../../../server/index.ts';
 import { MembersClient } from '../../../store/etcd/members/client.ts';
 import type { RecordedRelease } from '../../store/releases/cluster-row.ts';

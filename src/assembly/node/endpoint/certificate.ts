@@ -1,5 +1,4 @@
 /** The certificates of a node: requested from the cluster, kept in its directory, and renewed. */
-
 import { X509Certificate } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +9,7 @@ import { type Clock, sleep } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { newKey } from '../../../protocols/x509/certificate.ts';
-import { newRequest } from '../../../protocols/x509/new-request.ts';
+import { newRequest } from '../../../protocols/x509/request.ts';
 import { AssemblyError } from '../../assembly-error.ts';
 
 /** Purpose of a certificate: to act as the node at the server, or to serve the endpoint of its agent. */

@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileProblem } from '../../../base/files/file-problem.ts';
 import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
-import { defaultPolicy } from '../../../server/access/audit/default-policy.ts';
-import { type Policy, PolicyError, parsePolicy } from '../../../server/access/audit/policy.ts';
+import { defaultPolicy, type Policy, PolicyError, parsePolicy } from '../../../server/access/audit/policy.ts';
 import { namedKubeconfig } from '../../flags/named-kubeconfig.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { checkWritableFile } from '../../process/writable.ts';

@@ -3,13 +3,12 @@
  * certificate, and for serving certificates of a node for its own name. The server decides whether the requester has
  * the right.
  */
-
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { Client } from '../../../client/client.ts';
 import { SubjectAccessReview } from '../../../kinds/groups/access/authorization/subject-access-review.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
-import { DerError } from '../../../protocols/x509/der-reader.ts';
+import { DerError } from '../../../protocols/x509/der.ts';
 import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Plan, requeueAfter, updateSubresource } from '../../loop/plan.ts';

@@ -5,7 +5,7 @@ import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
-import { DerError } from '../../../protocols/x509/der-reader.ts';
+import { DerError } from '../../../protocols/x509/der.ts';
 import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
 import { type Plan, updateStatus } from '../../loop/plan.ts';

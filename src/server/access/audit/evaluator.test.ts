@@ -5,9 +5,8 @@ import { Registry } from '../../objects/registry/registry.ts';
 import { allSubresources } from '../../operations/subresources/all.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';
 import { Memo } from '../request-memos.ts';
-import { defaultPolicy } from './default-policy.ts';
 import { Evaluator } from './evaluator.ts';
-import type { Policy, PolicyRule } from './policy.ts';
+import { defaultPolicy, type Policy, type PolicyRule } from './policy.ts';
 
 const joe = { name: 'joe', groups: ['developers', 'system:authenticated'] };
 const node = { name: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] };

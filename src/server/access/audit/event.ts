@@ -1,5 +1,4 @@
 /** The audit record of one request, written as lines of audit.k8s.io/v1. */
-
 import { isIP } from 'node:net';
 import type { Status } from '../../../api/errors.ts';
 import type { User } from '../../../api/user.ts';
@@ -8,7 +7,6 @@ import type { Clock } from '../../../base/time/clock.ts';
 import type { Attributes, Decision } from '../authz/authorizer.ts';
 import { constraintOn } from '../authz/impersonation/impersonation.ts';
 import type { Verdict } from './evaluator.ts';
-import { withoutManagedFields } from './managed-fields.ts';
 import type { Stage } from './policy.ts';
 
 /** The parts of a request that the audit log uses. */
@@ -223,4 +221,20 @@ function micro(milliseconds: number): string {
     lastText = `${new Date(milliseconds).toISOString().slice(0, -1)}000Z`;
   }
   return lastText;
+}
+
+type Tree = Record<string, any>;
+
+/** Strips `managedFields` from the JSON of an object, a list or a table. */
+export function withoutManagedFields(text: string): string {
+  if (!text.includes('"managedFields"')) return text;
+  const tree = JSON.parse(text) as Tree | null;
+  strip(tree);
+  if (Array.isArray(tree?.items)) tree.items.forEach(strip);
+  if (Array.isArray(tree?.rows)) for (const row of tree.rows) strip(row?.object);
+  return JSON.stringify(tree);
+}
+
+function strip(tree: Tree | null | undefined): void {
+  if (typeof tree?.metadata === 'object' && tree.metadata !== null) delete tree.metadata.managedFields;
 }

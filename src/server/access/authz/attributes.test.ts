@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest';
 import { smallRegistry } from '../../../../test/support/http-server.ts';
 import { BackendRegistry } from '../../serving/backends/backend-registry.ts';
-import { splitPath } from '../../serving/http/route/path-segments.ts';
 import { parseQuery } from '../../serving/http/route/query.ts';
-import { findRoute, verbOf } from '../../serving/http/route/route.ts';
+import { findRoute, splitPath, verbOf } from '../../serving/http/route/route.ts';
 import { attributesOfPath, RequestAttributes } from './attributes.ts';
 import { forbiddenError } from './forbidden-error.ts';
 

@@ -1,6 +1,6 @@
 /** The Forbidden error, with Kubernetes' message. */
 import { ApiError, forbidden } from '../../../api/errors.ts';
-import type { Attributes } from './authorizer.ts';
+import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 
 export function forbiddenError(attributes: Attributes, reason: string): ApiError {
   const why = `${escapeHtml(cannot(attributes))}${reason ? `: ${reason}` : ''}`;
@@ -22,4 +22,30 @@ function cannot(attributes: Attributes): string {
 /** Escapes text from a request's path, so that a browser does not interpret it as HTML. */
 function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Receives every decision, positive or negative. */
+interface DecisionRecorder {
+  decided(decision: Decision): void;
+}
+
+/**
+ * Throws, or rejects with, a Forbidden unless the request is allowed. Returns undefined when that is known
+ * synchronously.
+ */
+export function requireAccess(
+  authorizer: Authorizer,
+  attributes: Attributes,
+  recorder?: DecisionRecorder,
+): Promise<void> | undefined {
+  const decision = authorizer.authorize(attributes);
+  if (decision instanceof Promise) return decision.then((later) => check(later, attributes, recorder));
+  check(decision, attributes, recorder);
+  return undefined;
+}
+
+function check(decision: Decision, attributes: Attributes, recorder: DecisionRecorder | undefined): void {
+  recorder?.decided(decision);
+  const { verdict, reason } = decision;
+  if (verdict !== 'allow') throw forbiddenError(attributes, reason);
 }

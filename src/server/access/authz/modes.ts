@@ -1,6 +1,5 @@
 /** The available authorizers. */
-import { alwaysAllow, alwaysDeny } from './always.ts';
-import type { Authorizer } from './authorizer.ts';
+import { ALLOW, type Authorizer, type Decision, NO_RULES } from './authorizer.ts';
 import { Union } from './union.ts';
 
 /** The values of `--authorization-mode`. */
@@ -8,7 +7,7 @@ export const authorizationModes = ['Node', 'RBAC', 'Webhook', 'AlwaysAllow', 'Al
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
 /** Creates the authorizers of the modes. */
-export interface AuthorizerFactories {
+interface AuthorizerFactories {
   readonly node: () => Authorizer;
   readonly rbac: () => Authorizer;
   readonly webhook: () => Authorizer;
@@ -36,3 +35,22 @@ function authorizerOf(mode: AuthorizationMode, factories: AuthorizerFactories): 
       return mode satisfies never;
   }
 }
+
+const EVERYTHING = {
+  resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+  nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+  incomplete: false,
+};
+
+export const alwaysAllow: Authorizer = {
+  authorize: () => ALLOW,
+  rulesFor: () => EVERYTHING,
+};
+
+const NOTHING_ALLOWED: Decision = Object.freeze({ verdict: 'noOpinion', reason: 'Everything is forbidden.' });
+
+/** Has no opinion instead of denying, so that other authorizers may still allow a request. */
+export const alwaysDeny: Authorizer = {
+  authorize: () => NOTHING_ALLOWED,
+  rulesFor: () => NO_RULES,
+};

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { alwaysAllow, alwaysDeny } from './always.ts';
 import type { Authorizer, Decision } from './authorizer.ts';
-import { createAuthorizer } from './modes.ts';
+import { alwaysAllow, alwaysDeny, createAuthorizer } from './modes.ts';
 import { Union } from './union.ts';
 
 const asked = { user: { name: 'ann', groups: [] as string[] }, verb: 'get', path: '/' };

@@ -1,14 +1,13 @@
 /** The admission contract for plugins and transactions, independent of particular plugins and of the server. */
-
 import type { CallOptions } from '../../../api/call.ts';
+import { type ApiError, forbidden } from '../../../api/errors.ts';
 import type { User } from '../../../api/user.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import type { Condition } from '../../../store/store.ts';
 import type { Entry } from '../cache/entry/entry.ts';
-import type { ApiRequest } from '../registry/api-request.ts';
 import type { BodyType } from '../registry/descriptor.ts';
-import type { Resource } from '../registry/registry.ts';
+import type { ApiRequest, Resource } from '../registry/registry.ts';
 
 /**
  * The operation. CONNECT is for subresources that open a stream, such as exec: their options are the object, and
@@ -96,4 +95,13 @@ export interface AdmissionControl {
   open(request: ApiRequest, subject: AdmissionSubject): Admission | undefined;
   /** Removes fields that plugins added on creation, from a copy of the object. */
   forget(kind: Kind, object: KubeObject): void;
+}
+
+/** Creates a 403 with the reason. An object whose name is not generated yet is named by its prefix. */
+export function rejected(request: AdmissionRequest, why: string): ApiError {
+  return forbidden(request.kind, nameOf(request), why);
+}
+
+export function nameOf({ name, object }: AdmissionRequest): string {
+  return name || object?.metadata.generateName || object?.metadata.name || 'Unknown';
 }

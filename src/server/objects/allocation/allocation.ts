@@ -15,6 +15,7 @@ import {
   portsWithoutNodePort,
 } from '../../../kinds/groups/core/service/service-addresses.ts';
 import { IPAddress } from '../../../kinds/groups/networking/ip-address.ts';
+import { ServiceCIDR } from '../../../kinds/groups/networking/service-cidr.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { canonicalIp } from '../../../kinds/shapes/meta/addresses/canonical-ip.ts';
 import { type FieldError, invalid } from '../../../schema/field-error.ts';
@@ -22,12 +23,11 @@ import type { Write } from '../../../store/store.ts';
 import { invalidObject } from '../body/check.ts';
 import type { Cache } from '../cache/cache.ts';
 import { keyOf } from '../cache/keys.ts';
-import type { IpRange, PortRange } from './ranges.ts';
-import { ServiceRanges } from './service-ranges.ts';
+import { type IpRange, ipRange, type PortRange } from './ranges.ts';
 
 const PORTS = { group: 'allocations', plural: 'nodeports' };
 
-export interface AllocationOptions {
+interface AllocationOptions {
   readonly cache: Cache;
   readonly random: Random;
   /** A range for each IP family, the primary one first. ServiceCIDRs add others. */
@@ -235,4 +235,44 @@ function isService(kind: Kind): boolean {
 
 function without<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): T[] {
   return [...all].filter((each) => !others.has(each));
+}
+
+/** The current ranges for cluster IPs: those of the server's flags, and of ready ServiceCIDRs. */
+class ServiceRanges {
+  readonly #cache: Cache;
+  readonly #configured: readonly IpRange[];
+  #generation: number | undefined;
+  #open: readonly IpRange[] = [];
+
+  constructor(cache: Cache, configured: readonly IpRange[]) {
+    this.#cache = cache;
+    this.#configured = configured;
+  }
+
+  open(): readonly IpRange[] {
+    const { generation } = this.#cache.table(ServiceCIDR);
+    if (generation !== this.#generation) {
+      this.#open = this.#find();
+      this.#generation = generation;
+    }
+    return this.#open;
+  }
+
+  #find(): IpRange[] {
+    const ready = new Set<string>();
+    const closed = new Set<string>();
+    for (const entry of this.#cache.table(ServiceCIDR).entries('')) {
+      const { spec, status, metadata } = entry.hub(ServiceCIDR) as ServiceCIDR;
+      const condition = status.conditions?.find(({ type }) => type === 'Ready')?.status;
+      const isClosed = metadata.deletionTimestamp !== undefined || condition === 'False';
+      for (const cidr of spec.cidrs ?? []) {
+        if (isClosed) closed.add(cidr);
+        else if (condition === 'True') ready.add(cidr);
+      }
+    }
+    // The configured ranges are needed before any controller could mark them ready.
+    const own = this.#configured.filter(({ cidr }) => ready.has(cidr) || !closed.has(cidr));
+    const others = [...ready].filter((cidr) => !own.some((each) => each.cidr === cidr));
+    return [...own, ...others.flatMap((cidr) => ipRange(cidr) ?? [])];
+  }
 }

@@ -1,13 +1,15 @@
 import { badRequest } from '../../../api/errors.ts';
+import type { Item, ListedItem } from '../../../api/reply.ts';
 import { isTree } from '../../../base/json/tree.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { DecodeError, type DecodeOptions, decode, LimitError } from '../../../schema/decode/decode.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
+import { selfLinkOf } from '../cache/entry/encoding.ts';
+import { fromHub, type MaybeAsync, whenReady } from '../conversion/convert.ts';
 import type { BodyType } from '../registry/descriptor.ts';
 import type { Registry, Resource } from '../registry/registry.ts';
 import { invalidObject } from './check.ts';
-import { reportBodyFaults, type SentBody, validatesFields } from './field-validation.ts';
-import { REDACTED } from './redacted.ts';
+import { REDACTED, reportBodyFaults, type SentBody, validatesFields } from './field-validation.ts';
 
 /** The expected body: a kind's name, the version of the request, and the schema to decode it with. */
 interface Expected {
@@ -124,4 +126,27 @@ function unrecognized(expected: Expected, problem: string, summary: string): Err
 function jsonType(value: unknown): string {
   if (Array.isArray(value)) return 'array';
   return value === null ? 'null' : typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
+/** An item for an object outside the cache, such as the result of a dry run, or a Scale. */
+export function plainItem(object: KubeObject): ListedItem {
+  let json: Buffer | undefined;
+  return {
+    object,
+    metadata: object.metadata,
+    size: 0,
+    json() {
+      json ??= Buffer.from(JSON.stringify(object));
+      return json;
+    },
+  };
+}
+
+/** Creates the item for an object that was not stored, converted from the stored version to that of the call. */
+export function unstored(resource: Resource, object: KubeObject): MaybeAsync<Item> {
+  return whenReady(fromHub(resource, object), (shown) => {
+    const { namespace = '', name = '' } = shown.metadata;
+    shown.metadata.selfLink = selfLinkOf(resource.kind, resource.version, { namespace, name });
+    return plainItem(shown);
+  });
 }

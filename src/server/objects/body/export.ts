@@ -1,11 +1,10 @@
 import { badRequest } from '../../../api/errors.ts';
 import { clone } from '../../../base/json/tree.ts';
-import type { KubeObject } from '../../../kinds/kind.ts';
+import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
 import type { AdmissionControl } from '../admission/request.ts';
 import { fromHub } from '../conversion/convert.ts';
 import type { Resource } from '../registry/registry.ts';
-import { setInitialStatus } from './initial-status.ts';
 
 /** Metadata fields that only the server writes. */
 const SERVER_METADATA = [
@@ -53,4 +52,10 @@ function clientMetadata(metadata: ObjectMeta, exact: boolean): ObjectMeta {
 
 function isEmpty(value: object | undefined): boolean {
   return value !== undefined && Object.keys(value).length === 0;
+}
+
+/** Sets the status of a new object, regardless of what the client sent. */
+export function setInitialStatus(kind: Kind, object: KubeObject & { status?: unknown }): void {
+  if (kind.initialStatus) object.status = kind.initialStatus(object);
+  else if (kind.subresources?.status) object.status = {};
 }

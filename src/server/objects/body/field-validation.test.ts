@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, type TestServer, testServer } from '../../../../test/support/server.ts';
-import type { Call } from '../../../api/call.ts';
-import { RequestNotes } from '../../../api/request-notes.ts';
+import { type Call, RequestNotes } from '../../../api/call.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';

@@ -2,16 +2,13 @@
  * Handles unknown and duplicate fields in the body of a write: ignore, warn (the default) or reject
  * (`fieldValidation`).
  */
-
-import type { Call } from '../../../api/call.ts';
+import type { Call, RequestNotes } from '../../../api/call.ts';
 import { badRequest } from '../../../api/errors.ts';
-import type { RequestNotes } from '../../../api/request-notes.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { unknownFields } from '../../../schema/decode/unknown-fields.ts';
 import { invalid } from '../../../schema/field-error.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import { invalidObject } from './check.ts';
-import { REDACTED } from './redacted.ts';
 
 /** A body, and the destination of warnings about its fields. */
 export interface SentBody {
@@ -139,3 +136,6 @@ function pathsOf(tree: unknown, path: string, found: string[] = []): readonly st
   }
   return found;
 }
+
+/** Placeholder for the values of a confidential kind in messages, as in Kubernetes. */
+export const REDACTED = '<secret contents redacted>';

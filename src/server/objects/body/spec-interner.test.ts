@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
+import { RequestNotes } from '../../../api/call.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
-import { RequestNotes } from '../../../api/request-notes.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 

@@ -1,4 +1,4 @@
-import type { RequestNotes } from '../../../api/request-notes.ts';
+import type { RequestNotes } from '../../../api/call.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { DeletePlan } from './delete-options.ts';
 

@@ -1,20 +1,31 @@
 /** Server-side apply: computes the resulting object of a configuration, and the owners of its fields. */
-import { deepEqual, type Tree } from '../../../base/json/tree.ts';
+
+import { ApiError } from '../../../api/errors.ts';
+import { rawJson, withSortedKeys } from '../../../base/json/raw-json.ts';
+import { deepEqual, isTree, type Tree } from '../../../base/json/tree.ts';
 import type { Kind, Version } from '../../../kinds/kind.ts';
-import { difference, type FieldSet, intersection, isEmptySet, union } from '../../../schema/fields/field-set.ts';
+import { checkFields } from '../../../schema/fields/check.ts';
+import { compareFields } from '../../../schema/fields/compare.ts';
+import { shownPath } from '../../../schema/fields/element.ts';
+import {
+  difference,
+  type FieldSet,
+  intersection,
+  isEmptySet,
+  NO_FIELDS,
+  pathsIn,
+  union,
+} from '../../../schema/fields/field-set.ts';
 import { fieldsOf } from '../../../schema/fields/fields-of.ts';
 import { mergeFields } from '../../../schema/fields/merge.ts';
 import { removeFields, withNamedFields } from '../../../schema/fields/remove.ts';
 import { zeroObject } from '../../../schema/fields/zero.ts';
-import { type Conflicts, conflictError } from './conflict.ts';
-import { KUBECTL, withLastApplied, withoutLastApplied } from './last-applied.ts';
-import { checkApplicable, checkManaged } from './limits.ts';
-import { identifierOf, type Manager, type Managers } from './managers.ts';
+import { checkApplicable, checkManaged, compareText, identifierOf, type Manager, type Managers } from './managers.ts';
 import type { OwnableFields } from './reset-fields.ts';
 import { afterUpdate, othersAfter, withoutMetadata } from './update.ts';
 import { VersionedTree, versionNamed } from './versioned.ts';
 
-export interface Application {
+interface Application {
   readonly kind: Kind;
   readonly version: Version;
   /** The current object in that version; if there is none, the empty object as Go programs write it. */
@@ -30,7 +41,7 @@ export interface Application {
   readonly ownable: (version: Version) => OwnableFields;
 }
 
-export interface Applied {
+interface Applied {
   /** The result in the version of the configuration; not decoded. */
   readonly tree: unknown;
   readonly managers: Managers;
@@ -132,4 +143,112 @@ function withOwned(
   const had = withNamedFields(schema, fieldsOf(schema, before));
   const has = withNamedFields(schema, fieldsOf(schema, left.in(version) ?? {}));
   return removeFields(schema, before, difference(had, union(has, withNamedFields(schema, owned))));
+}
+
+/**
+ * The annotation in which client-side apply stores the configuration. kubectl migrates to server-side apply without
+ * conflicts about fields that it applied that way itself, and keeps the annotation up to date for clients that still
+ * use it.
+ */
+const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
+const MAX_ANNOTATIONS_BYTES = 256 * 1024;
+
+/** The only manager for which the annotation is used. */
+const KUBECTL = 'kubectl';
+
+/** Returns the conflicts that remain when the fields in the annotation may be taken over. */
+function withoutLastApplied(conflicts: Conflicts, version: Version, live: unknown): Conflicts {
+  const allowed = appliedBefore(version, live);
+  const left = new Map<Manager, FieldSet>();
+  for (const [manager, fields] of conflicts) {
+    const others = difference(fields, allowed);
+    if (!isEmptySet(others)) left.set(manager, others);
+  }
+  return left;
+}
+
+/** Returns the fields that client-side apply set and nobody has changed since. */
+function appliedBefore(version: Version, live: unknown): FieldSet {
+  const config = parsed(annotationsOf(live)?.[ANNOTATION]);
+  if (!isTree(config) || config.apiVersion !== version.apiVersion) return NO_FIELDS;
+  if (checkFields(version.schema, config).length > 0) return NO_FIELDS;
+  const { added, modified, removed } = compareFields(version.schema, config, live);
+  return [added, modified, removed].reduce(difference, fieldsOf(version.schema, config));
+}
+
+function parsed(text: unknown): unknown {
+  if (typeof text !== 'string') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function annotationsOf(object: unknown): Tree | undefined {
+  const metadata = isTree(object) ? object.metadata : undefined;
+  const annotations = isTree(metadata) ? metadata.annotations : undefined;
+  return isTree(annotations) ? annotations : undefined;
+}
+
+/** Returns the object with the configuration in the annotation, if it has the annotation and the size limit permits. */
+function withLastApplied(object: unknown, config: Tree): unknown {
+  const annotations = annotationsOf(object);
+  if (!isTree(object) || !annotations?.[ANNOTATION]) return object;
+  const { [ANNOTATION]: _, ...others } = annotationsOf(config) ?? {};
+  const metadata = { ...(config.metadata as Tree), ...(annotationsOf(config) ? { annotations: others } : {}) };
+  const text = `${rawJson(withSortedKeys({ ...config, metadata }))}\n`;
+  const next: Tree = { ...annotations, [ANNOTATION]: text };
+  if (sizeOf(next) > MAX_ANNOTATIONS_BYTES) delete next[ANNOTATION];
+  return { ...object, metadata: { ...(object.metadata as Tree), annotations: next } };
+}
+
+function sizeOf(annotations: Tree): number {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations))
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(`${value}`);
+  return bytes;
+}
+
+/** Fields that a configuration would change, by the managers that own them. */
+type Conflicts = ReadonlyMap<Manager, FieldSet>;
+
+/** Limit for the fields named in an error; further ones are only counted. */
+const MAX_NAMED_FIELDS = 1_000;
+
+/** The 409 that names fields and their managers. */
+function conflictError(conflicts: Conflicts): ApiError {
+  const owners: Owner[] = [];
+  let count = 0;
+  for (const [manager, fields] of [...conflicts].sort(([a], [b]) => compareText(identifierOf(a), identifierOf(b)))) {
+    const paths = pathsIn(fields);
+    const named = paths.slice(0, Math.max(0, MAX_NAMED_FIELDS - count));
+    if (named.length > 0) owners.push({ name: shown(manager), fields: named.map(shownPath) });
+    count += paths.length;
+  }
+  const causes = owners.flatMap(({ name, fields }) =>
+    fields.map((field) => ({ reason: 'FieldManagerConflict', message: `conflict with ${name}`, field })),
+  );
+  return new ApiError('Conflict', messageOf(owners, count), { details: { causes } });
+}
+
+interface Owner {
+  readonly name: string;
+  readonly fields: readonly string[];
+}
+
+function messageOf(owners: readonly Owner[], count: number): string {
+  if (count === 1) {
+    return `Apply failed with 1 conflict: conflict with ${owners[0]!.name}: ${owners[0]!.fields[0]}`;
+  }
+  const lines = owners.flatMap(({ name, fields }) => [
+    `conflicts with ${name}:`,
+    ...fields.map((field) => `- ${field}`),
+  ]);
+  return `Apply failed with ${count} conflicts: ${lines.join('\n')}`;
+}
+
+function shown({ manager, operation, apiVersion, subresource }: Manager): string {
+  const name = JSON.stringify(manager) + (subresource ? ` with subresource ${JSON.stringify(subresource)}` : '');
+  return operation === 'Update' ? `${name} using ${apiVersion}` : name;
 }

@@ -5,9 +5,14 @@
  */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { ChangeSignatures } from '../../../schema/fields/change-signature.ts';
-import { MAX_UPDATE_MANAGERS } from './cap.ts';
-import { isTracked } from './limits.ts';
-import { compareEntries, type Manager, type Managers, readManagers } from './managers.ts';
+import {
+  compareEntries,
+  isTracked,
+  MAX_UPDATE_MANAGERS,
+  type Manager,
+  type Managers,
+  readManagers,
+} from './managers.ts';
 import { internSet, type SetTemplate } from './stored/interned-sets.ts';
 import { type ManagedFieldsEntry, managedEntry, setOf } from './stored/managed-entry.ts';
 import { afterUpdate, type Change, type Updater } from './update.ts';

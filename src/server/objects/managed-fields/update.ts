@@ -10,8 +10,7 @@ import {
   NO_FIELDS,
   union,
 } from '../../../schema/fields/field-set.ts';
-import { capManagers } from './cap.ts';
-import { identifierOf, type Manager, type Managers, withFields } from './managers.ts';
+import { capManagers, identifierOf, type Manager, type Managers, withFields } from './managers.ts';
 import type { OwnableFields } from './reset-fields.ts';
 import { type VersionedTree, versionNamed } from './versioned.ts';
 

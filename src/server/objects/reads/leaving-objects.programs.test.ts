@@ -11,7 +11,7 @@ import { allKinds } from '../../../kinds/all.ts';
 import { storeDrivers } from '../../../store/drivers.ts';
 import type { Store } from '../../../store/store.ts';
 import { objectForms } from '../../serving/representations/forms.ts';
-import { shapeWatch } from '../../serving/representations/watch.ts';
+import { shapeWatch } from '../../serving/representations/reply.ts';
 
 const HUB = { apiVersion: 'apps/v1' };
 const OLD = { apiVersion: 'extensions/v1beta1' };

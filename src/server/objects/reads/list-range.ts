@@ -5,12 +5,10 @@ import { invalidObject } from '../body/check.ts';
 import type { Entry } from '../cache/entry/entry.ts';
 import { prepare } from '../cache/entry/prepare.ts';
 import type { Reader, Tools } from '../ports.ts';
-import type { ApiRequest } from '../registry/api-request.ts';
-import type { Resource } from '../registry/registry.ts';
+import type { ApiRequest, Resource } from '../registry/registry.ts';
 import { type ContinueToken, decodeToken, encodeToken } from './continue-token.ts';
 import { parseRevision, waitForRevision } from './freshness.ts';
-import { readInTurns } from './read-in-turns.ts';
-import { type Selection, selectionOf } from './selection.ts';
+import { readInTurns, type Selection, selectionOf } from './selection.ts';
 
 type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Tools, 'clock'>;
 

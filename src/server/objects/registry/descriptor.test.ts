@@ -16,17 +16,15 @@ import { defineKind, type KubeObject, type ObjectOf } from '../../../kinds/kind.
 import type { KindSubresources, SubresourceName } from '../../../kinds/subresources.ts';
 import { s } from '../../../schema/builders.ts';
 import type { AdmissionPlugin } from '../../operations/admission/plugin.ts';
-import type { Operation } from '../../operations/operation.ts';
+import type { Operation } from '../../operations/ports.ts';
 import { allSubresources } from '../../operations/subresources/all.ts';
 import { objectPart } from '../../operations/subresources/object-part.ts';
 import type { Subresource } from '../../operations/subresources/subresource.ts';
-import { readBody } from '../body/body.ts';
-import { plainItem } from '../body/unstored.ts';
+import { plainItem, readBody } from '../body/body.ts';
 import { withAdmittedBody } from '../transaction/admitted-body.ts';
 import { transact } from '../transaction/transaction.ts';
-import { updatedPart } from './api-request.ts';
 import { bodyTypeOf } from './descriptor.ts';
-import { Registry } from './registry.ts';
+import { Registry, updatedPart } from './registry.ts';
 
 /** The test's own names are not in the closed set. */
 const named = (name: string) => name as SubresourceName;

@@ -2,12 +2,10 @@
  * The contract of a subresource: everything the server knows about it. Dispatch, routing, discovery, the published schemas,
  * the decoding of bodies and what a write may change derive from its descriptor.
  */
-
 import type { QueryParameters } from '../../../api/parameters.ts';
 import type { Kind, Verb, Version } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
-import type { UpdatedPart } from './updated-part.ts';
 
 /** The descriptor of a subresource. `Op` performs a verb, and is opaque to everything but the dispatcher. */
 export interface SubresourceDescriptor<Op = unknown, Name extends SubresourceName = SubresourceName> {
@@ -50,3 +48,8 @@ export interface BodyType {
 export function bodyTypeOf({ kind, hub }: Kind): BodyType & { readonly schema: ObjectSchema } {
   return { kind, apiVersion: hub.apiVersion, schema: hub.schema };
 }
+
+/**
+ * The part that an update may change: everything but the status, only the status, or both. The rest stays unchanged.
+ */
+export type UpdatedPart = 'object' | 'status' | 'any';

@@ -2,8 +2,11 @@
  * The kinds that this server stores and serves, built-in or not. Kinds are added and removed while the server runs:
  * code that derives data from them compares `generation`, or subscribes.
  */
+
+import type { Call, RequestNotes } from '../../../api/call.ts';
 import type { Kind, Verb, Version } from '../../../kinds/kind.ts';
-import type { SubresourceDescriptor } from './descriptor.ts';
+import type { SubresourceName } from '../../../kinds/subresources.ts';
+import type { SubresourceDescriptor, UpdatedPart } from './descriptor.ts';
 import { type ServedSubresource, servedSubresources } from './served.ts';
 
 /** A served version of a kind, which a path such as `/apis/apps/v1/…/deployments` names. */
@@ -121,4 +124,23 @@ export class Registry {
     this.generation++;
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** A call with the resource that it names, and the destination of its warnings and annotations. */
+export interface ApiRequest {
+  readonly resource: Resource;
+  /** The subresource; undefined for requests to the object itself, and for requests by the server itself. */
+  readonly subresource?: ServedSubresource | undefined;
+  readonly call: Call;
+  readonly notes: RequestNotes;
+}
+
+/** Returns the part of the object that an update at the path of the request changes. */
+export function updatedPart({ subresource }: ApiRequest): UpdatedPart {
+  return subresource?.descriptor.updates ?? 'object';
+}
+
+/** Returns the subresource of a dispatched call: one that its kind does not declare has been rejected before. */
+export function declaredSubresource({ subresource }: Call): SubresourceName | undefined {
+  return subresource as SubresourceName | undefined;
 }

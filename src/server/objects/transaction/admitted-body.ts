@@ -1,10 +1,10 @@
+import type { Call } from '../../../api/call.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { StoreConflict } from '../../../store/store.ts';
 import type { Admission } from '../admission/request.ts';
 import { expectedBody } from '../body/body.ts';
-import { isDryRun } from '../body/dry-run.ts';
 import type { Reader } from '../ports.ts';
-import type { ApiRequest } from '../registry/api-request.ts';
+import type { ApiRequest } from '../registry/registry.ts';
 import type { Writer } from './ports.ts';
 import { catchUp } from './retry.ts';
 
@@ -56,4 +56,9 @@ export async function withAdmittedBody<T extends KubeObject, R>(
       admission?.settle();
     }
   }
+}
+
+/** Reports whether the call is a dry run, which skips only the commit. */
+export function isDryRun(call: Call): boolean {
+  return (call.options?.dryRun?.length ?? 0) > 0;
 }

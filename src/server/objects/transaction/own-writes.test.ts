@@ -5,7 +5,7 @@ import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.t
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { AdmissionPlugin } from '../../operations/admission/plugin.ts';
-import type { Mutation } from './mutation.ts';
+import type { Mutation } from './draft.ts';
 import { type OwnWrite, writeOwn } from './own-writes.ts';
 import type { TransactionPorts } from './ports.ts';
 

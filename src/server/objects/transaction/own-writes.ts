@@ -1,11 +1,9 @@
-import type { Call } from '../../../api/call.ts';
+import { type Call, RequestNotes } from '../../../api/call.ts';
 import { isApiError } from '../../../api/errors.ts';
-import { RequestNotes } from '../../../api/request-notes.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { StoreConflict, type Write } from '../../../store/store.ts';
 import { SERVER_USER } from '../server-user.ts';
-import type { ObjectDraft } from './draft.ts';
-import type { Mutation } from './mutation.ts';
+import type { Mutation, ObjectDraft } from './draft.ts';
 import type { TransactionPorts } from './ports.ts';
 import { draftOf, finish, isUnchanged } from './stages.ts';
 

@@ -1,6 +1,6 @@
 import type { StoreConflict } from '../../../store/store.ts';
 import type { Reader } from '../ports.ts';
-import type { ApiRequest } from '../registry/api-request.ts';
+import type { ApiRequest } from '../registry/registry.ts';
 
 type Ports = Pick<Reader, 'cache'>;
 

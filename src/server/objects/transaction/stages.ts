@@ -2,14 +2,13 @@
 import { notFound } from '../../../api/errors.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { AdmissionSubject } from '../admission/request.ts';
-import { isDryRun } from '../body/dry-run.ts';
 import type { Entry } from '../cache/entry/entry.ts';
 import { prepare } from '../cache/entry/prepare.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type MaybeAsync, whenReady } from '../conversion/convert.ts';
-import type { ApiRequest } from '../registry/api-request.ts';
-import type { ObjectDraft } from './draft.ts';
-import type { Delete, Mutation, Update } from './mutation.ts';
+import type { ApiRequest } from '../registry/registry.ts';
+import { isDryRun } from './admitted-body.ts';
+import type { Delete, Mutation, ObjectDraft, Update } from './draft.ts';
 import { draftCreate, finishCreate } from './mutations/create.ts';
 import { draftDelete, isDeletable, isUnchangedDelete } from './mutations/delete.ts';
 import { draftUpdate, finishUpdate, isUnchangedUpdate } from './mutations/update.ts';

@@ -14,16 +14,17 @@
  * When the store reports a conflict, the next attempt starts from the newest state. Admission is settled after every
  * attempt, whatever its outcome.
  */
+
+import { RequestNotes } from '../../../api/call.ts';
 import { ApiError } from '../../../api/errors.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { StoreConflict } from '../../../store/store.ts';
-import type { Admission } from '../admission/request.ts';
+import type { AdditionalUpdate, Admission } from '../admission/request.ts';
 import type { Entry } from '../cache/entry/entry.ts';
-import type { ApiRequest } from '../registry/api-request.ts';
-import { draftAdditionalUpdates } from './additional-updates.ts';
-import type { ObjectDraft } from './draft.ts';
-import type { Mutation } from './mutation.ts';
+import type { ApiRequest } from '../registry/registry.ts';
+import type { Mutation, ObjectDraft, Update } from './draft.ts';
 import { checkNameTaken, checkUnversioned } from './mutations/create.ts';
+import { draftUpdate, finishUpdate } from './mutations/update.ts';
 import type { TransactionPorts } from './ports.ts';
 import { catchUp } from './retry.ts';
 import { draftOf, finish, isDry, isUnchanged, keyOfTarget, subjectOf } from './stages.ts';
@@ -123,4 +124,33 @@ async function commit(
   const [entry] = await core.commits.commit(drafts, { conditions });
   if (mutation.type === 'create' && entry && !shared) core.specs.remember(request.resource.kind, entry, isQuiet);
   return { entry, object: mutation.type === 'delete' ? old! : object };
+}
+
+/** Drafts the objects that admission updates together with the written one. They are not admitted themselves. */
+function draftAdditionalUpdates(
+  core: TransactionPorts,
+  { call }: ApiRequest,
+  updates: readonly AdditionalUpdate[],
+): ObjectDraft[] {
+  return updates.map(({ kind, current, part, object }) => {
+    const { namespace, name } = current.at;
+    const { apiVersion } = kind.hub;
+    const request: ApiRequest = {
+      resource: { kind, version: kind.hub },
+      call: {
+        verb: 'patch',
+        apiVersion,
+        plural: kind.plural,
+        namespace,
+        name,
+        subresource: part === 'status' ? 'status' : undefined,
+        user: call.user,
+      },
+      notes: new RequestNotes(),
+    };
+    const update: Update = { type: 'update', part, next: () => object };
+    const draft = draftUpdate(core, request, update, { current, object });
+    finishUpdate(core, draft, update);
+    return draft;
+  });
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { podNamed } from '../../../../test/support/admission.ts';
 import { testServer } from '../../../../test/support/server.ts';
+import { RequestNotes } from '../../../api/call.ts';
 import { ApiError } from '../../../api/errors.ts';
-import { RequestNotes } from '../../../api/request-notes.ts';
 import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';

@@ -1,5 +1,4 @@
-import type { Call } from '../../../api/call.ts';
-import type { RequestNotes } from '../../../api/request-notes.ts';
+import type { Call, RequestNotes } from '../../../api/call.ts';
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
@@ -14,8 +13,7 @@ import type {
   AdmissionSubject,
 } from '../../objects/admission/request.ts';
 import { invalidObject } from '../../objects/body/check.ts';
-import { type ApiRequest, declaredSubresource } from '../../objects/registry/api-request.ts';
-import type { Resource } from '../../objects/registry/registry.ts';
+import { type ApiRequest, declaredSubresource, type Resource } from '../../objects/registry/registry.ts';
 import type { PluginPorts } from '../ports.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 

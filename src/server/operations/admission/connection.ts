@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../../kinds/kind.ts';
-import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../objects/registry/registry.ts';
 import type { Writer } from '../../objects/transaction/ports.ts';
 
 type Ports = Pick<Writer, 'admission'>;

@@ -3,16 +3,14 @@
  */
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import { finalize } from './finalize.ts';
-import { objectPart } from './object-part.ts';
+import { ephemeralContainers, objectPart, resize } from './object-part.ts';
 import { attach } from './pods/attach.ts';
 import { binding } from './pods/binding.ts';
-import { ephemeralContainers } from './pods/ephemeral-containers.ts';
 import { eviction } from './pods/eviction.ts';
 import { exec } from './pods/exec.ts';
 import { explain } from './pods/explain.ts';
 import { log } from './pods/log.ts';
 import { portForward } from './pods/port-forward.ts';
-import { resize } from './pods/resize.ts';
 import { proxy } from './proxy/proxy.ts';
 import { rollback } from './rollback.ts';
 import { scale } from './scale.ts';

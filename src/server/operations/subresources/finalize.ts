@@ -3,7 +3,7 @@ import { clone } from '../../../base/json/tree.ts';
 import type { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { readBody } from '../../objects/body/body.ts';
 import { unknownContent } from '../../objects/reads/unknown-content.ts';
-import { updatedPart } from '../../objects/registry/api-request.ts';
+import { updatedPart } from '../../objects/registry/registry.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
 import type { OperationPorts } from '../ports.ts';
 import { replyOf } from '../verbs/reply.ts';

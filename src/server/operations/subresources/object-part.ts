@@ -1,8 +1,8 @@
 import type { Item, ObjectReply } from '../../../api/reply.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
-import { plainItem } from '../../objects/body/unstored.ts';
-import type { UpdatedPart } from '../../objects/registry/updated-part.ts';
-import type { Operation } from '../operation.ts';
+import { plainItem } from '../../objects/body/body.ts';
+import type { UpdatedPart } from '../../objects/registry/descriptor.ts';
+import type { Operation } from '../ports.ts';
 import { get } from '../verbs/get.ts';
 import { patch } from '../verbs/patch.ts';
 import { update } from '../verbs/update.ts';
@@ -34,3 +34,12 @@ export function objectPart<N extends SubresourceName>(
 function withLink({ object }: Item, name: SubresourceName): Item {
   return plainItem({ ...object, metadata: { ...object.metadata, selfLink: `${object.metadata.selfLink}/${name}` } });
 }
+
+/**
+ * Changes the resources of the containers of a running pod. The kind preserves everything else. The selfLink is that of
+ * the pod itself.
+ */
+export const resize = objectPart('resize', 'object', { keepsLink: true });
+
+/** Adds containers to a running pod, for debugging. The kind preserves everything else. */
+export const ephemeralContainers = objectPart('ephemeralcontainers', 'object');

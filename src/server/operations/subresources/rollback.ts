@@ -10,7 +10,7 @@ import { DeploymentRollback } from '../../../kinds/groups/apps/deployment-rollba
 import { validate } from '../../../schema/validate.ts';
 import { readBody } from '../../objects/body/body.ts';
 import { invalidObject } from '../../objects/body/check.ts';
-import { updatedPart } from '../../objects/registry/api-request.ts';
+import { updatedPart } from '../../objects/registry/registry.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
 import { success } from '../verbs/reply.ts';
 import type { Subresource } from './subresource.ts';

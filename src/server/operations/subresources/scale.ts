@@ -4,13 +4,11 @@ import { type Scale, type ScaleShape, scaleShapeOf } from '../../../kinds/groups
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { validate } from '../../../schema/validate.ts';
 import type { Access } from '../../access/ports.ts';
-import { readBody } from '../../objects/body/body.ts';
+import { plainItem, readBody } from '../../objects/body/body.ts';
 import { invalidObject } from '../../objects/body/check.ts';
 import { SCALE_KIND, scaleDefinition, scaleOf } from '../../objects/body/scale-view.ts';
-import { plainItem } from '../../objects/body/unstored.ts';
 import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';
-import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
-import type { Resource } from '../../objects/registry/registry.ts';
+import { type ApiRequest, type Resource, updatedPart } from '../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
 import { applyTo } from '../verbs/apply.ts';

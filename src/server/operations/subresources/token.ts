@@ -10,13 +10,11 @@ import { type Kind, type KubeObject, splitApiVersion } from '../../../kinds/kind
 import { invalid } from '../../../schema/field-error.ts';
 import type { BoundToken, Reference, TokenIssuer } from '../../access/authn/tokens/token-issuer.ts';
 import type { Access } from '../../access/ports.ts';
-import { readBody } from '../../objects/body/body.ts';
+import { plainItem, readBody } from '../../objects/body/body.ts';
 import { checkContent, invalidObject } from '../../objects/body/check.ts';
-import { plainItem } from '../../objects/body/unstored.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
-import type { ApiRequest } from '../../objects/registry/api-request.ts';
 import { bodyTypeOf } from '../../objects/registry/descriptor.ts';
-import type { Resource } from '../../objects/registry/registry.ts';
+import type { ApiRequest, Resource } from '../../objects/registry/registry.ts';
 import { type AdmittedBody, withAdmittedBody } from '../../objects/transaction/admitted-body.ts';
 import type { Writer } from '../../objects/transaction/ports.ts';
 import type { Subresource } from './subresource.ts';

@@ -8,17 +8,21 @@ import { checkFields, errorText } from '../../../schema/fields/check.ts';
 import { zeroObject } from '../../../schema/fields/zero.ts';
 import type { Access } from '../../access/ports.ts';
 import { cannotHandle } from '../../objects/body/body.ts';
-import { reportConfigurationFaults } from '../../objects/body/field-validation.ts';
-import { REDACTED } from '../../objects/body/redacted.ts';
+import { REDACTED, reportConfigurationFaults } from '../../objects/body/field-validation.ts';
 import { type MaybeAsync, toHub } from '../../objects/conversion/convert.ts';
 import { applyConfiguration } from '../../objects/managed-fields/apply.ts';
-import { checkApplicable } from '../../objects/managed-fields/limits.ts';
-import { listManagers, type Managers, NO_MANAGERS, readManagers } from '../../objects/managed-fields/managers.ts';
+import {
+  checkApplicable,
+  listManagers,
+  type Managers,
+  NO_MANAGERS,
+  readManagers,
+} from '../../objects/managed-fields/managers.ts';
 import { ownableFields } from '../../objects/managed-fields/reset-fields.ts';
-import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
+import { type ApiRequest, updatedPart } from '../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { type TransactionResult, transact } from '../../objects/transaction/transaction.ts';
-import { checkMayCreate } from './may-create.ts';
+import { checkMayCreate } from './create.ts';
 import { replyOf } from './reply.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;

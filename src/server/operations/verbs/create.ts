@@ -1,8 +1,10 @@
 import type { ObjectReply } from '../../../api/reply.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
+import { forbiddenError } from '../../access/authz/forbidden-error.ts';
+import type { Access } from '../../access/ports.ts';
 import { readBody } from '../../objects/body/body.ts';
 import { type MaybeAsync, toHub } from '../../objects/conversion/convert.ts';
-import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
 import { replyOf } from './reply.ts';
@@ -25,4 +27,20 @@ export async function createObject(
   // free.
   if (!outcome.entry?.isHeld) outcome.entry?.retire();
   return reply;
+}
+
+/**
+ * Throws when a client may not create the object that it replaces or applies: the permission to change objects does not
+ * include that.
+ */
+export async function checkMayCreate(
+  core: Pick<Access, 'authorizer'>,
+  { resource: { kind, version }, call }: ApiRequest,
+): Promise<void> {
+  const { user, namespace = '', name = '' } = call;
+  const { group, version: named } = version;
+  const object = { group, version: named, resource: kind.plural, subresource: '', namespace, name };
+  const asked = { user, verb: 'create', ...object };
+  const { verdict, reason } = await core.authorizer.authorize(asked);
+  if (verdict !== 'allow') throw forbiddenError(asked, reason);
 }

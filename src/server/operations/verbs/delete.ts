@@ -1,11 +1,14 @@
 import type { StatusReply } from '../../../api/reply.ts';
+import { StoreConflict } from '../../../store/store.ts';
+import { forbiddenError } from '../../access/authz/forbidden-error.ts';
 import type { Access } from '../../access/ports.ts';
 import { deletePlan } from '../../objects/body/delete-options.ts';
 import { noteDeleteWarning } from '../../objects/body/warnings.ts';
-import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import { keyOf } from '../../objects/cache/keys.ts';
+import type { ApiRequest } from '../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
+import { catchUp } from '../../objects/transaction/retry.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
-import { removeUnreadable } from './remove-unreadable.ts';
 import { success } from './reply.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
@@ -20,4 +23,48 @@ export async function remove(core: Ports, request: ApiRequest): Promise<StatusRe
   if (plan.ignoreReadError && (await removeUnreadable(core, request))) return success(about);
   const { metadata } = (await transact(core, request, { type: 'delete', plan })).object;
   return success({ ...about, uid: metadata.uid || undefined });
+}
+
+/** Kubernetes' verb for this delete, required in addition to `delete`. */
+const VERB = 'unsafe-delete-ignore-read-errors';
+
+/**
+ * Removes an object that cannot be read. A transaction is impossible, since its finalizers, owners and preconditions
+ * are unknown, and there is no object to admit. Returns false, and does nothing, when the object can be read or does
+ * not exist.
+ */
+async function removeUnreadable(core: Ports, request: ApiRequest): Promise<boolean> {
+  const { cache, commits } = core;
+  const { resource, call } = request;
+  const key = keyOf(resource.kind, call.namespace ?? '', call.name ?? '');
+  await cache.fresh();
+  for (;;) {
+    await commits.idle(key);
+    const entry = cache.entry(key);
+    if (!entry?.failure(resource.kind)) return false;
+    await checkPermission(core, request);
+    try {
+      await commits.removeUnreadable(entry);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreConflict)) throw error;
+      await catchUp(core, request, error);
+    }
+  }
+}
+
+async function checkPermission({ authorizer }: Ports, { resource, call }: ApiRequest): Promise<void> {
+  const { kind, version } = resource;
+  const attributes = {
+    user: call.user,
+    verb: VERB,
+    group: version.group,
+    version: version.version,
+    resource: kind.plural,
+    subresource: '',
+    namespace: call.namespace ?? '',
+    name: call.name ?? '',
+  };
+  const decision = await authorizer.authorize(attributes);
+  if (decision.verdict !== 'allow') throw forbiddenError(attributes, decision.reason);
 }

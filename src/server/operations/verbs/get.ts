@@ -1,11 +1,11 @@
 import { notFound } from '../../../api/errors.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
+import { plainItem } from '../../objects/body/body.ts';
 import { exportedObject } from '../../objects/body/export.ts';
-import { plainItem } from '../../objects/body/unstored.ts';
 import { prepare } from '../../objects/cache/entry/prepare.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
 import { parseRevision, waitForRevision } from '../../objects/reads/freshness.ts';
-import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../objects/registry/registry.ts';
 import type { Writer } from '../../objects/transaction/ports.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Writer, 'admission'>;

@@ -9,10 +9,8 @@ import type { Reader, Tools } from '../../objects/ports.ts';
 import { encodeToken } from '../../objects/reads/continue-token.ts';
 import { listJson } from '../../objects/reads/list-bodies.ts';
 import { isLimited, type ListRange, listRange, pageOf } from '../../objects/reads/list-range.ts';
-import { readInTurns } from '../../objects/reads/read-in-turns.ts';
-import type { Selection } from '../../objects/reads/selection.ts';
-import type { ApiRequest } from '../../objects/registry/api-request.ts';
-import type { Resource } from '../../objects/registry/registry.ts';
+import { readInTurns, type Selection } from '../../objects/reads/selection.ts';
+import type { ApiRequest, Resource } from '../../objects/registry/registry.ts';
 import type { Streams } from '../ports.ts';
 
 type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Tools, 'clock'> & Pick<Streams, 'lists'>;

@@ -13,7 +13,7 @@ import type { Access } from '../../access/ports.ts';
 import { cannotHandle } from '../../objects/body/body.ts';
 import { reportPatchFaults, validatesFields } from '../../objects/body/field-validation.ts';
 import { type MaybeAsync, toHub, whenReady } from '../../objects/conversion/convert.ts';
-import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
+import { type ApiRequest, updatedPart } from '../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
 import { apply } from './apply.ts';

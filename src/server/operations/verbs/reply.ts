@@ -1,5 +1,5 @@
 import type { ObjectReply, StatusReply } from '../../../api/reply.ts';
-import { unstored } from '../../objects/body/unstored.ts';
+import { unstored } from '../../objects/body/body.ts';
 import { prepare } from '../../objects/cache/entry/prepare.ts';
 import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';
 import type { Resource } from '../../objects/registry/registry.ts';

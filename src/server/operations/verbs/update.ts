@@ -4,11 +4,10 @@ import type { KubeObject } from '../../../kinds/kind.ts';
 import type { Access } from '../../access/ports.ts';
 import { readBody } from '../../objects/body/body.ts';
 import { toHub } from '../../objects/conversion/convert.ts';
-import { type ApiRequest, updatedPart } from '../../objects/registry/api-request.ts';
+import { type ApiRequest, updatedPart } from '../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
-import { createObject } from './create.ts';
-import { checkMayCreate } from './may-create.ts';
+import { checkMayCreate, createObject } from './create.ts';
 import { replyOf } from './reply.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;

@@ -7,12 +7,10 @@ import type { MaybeAsync } from '../../objects/conversion/convert.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
 import { channelOf } from '../../objects/reads/async-watch-channel.ts';
 import { parseRevision, waitForRevision } from '../../objects/reads/freshness.ts';
-import { mayTakeTurns, readInTurns } from '../../objects/reads/read-in-turns.ts';
-import { type Selection, selectionOf } from '../../objects/reads/selection.ts';
+import { mayTakeTurns, readInTurns, type Selection, selectionOf } from '../../objects/reads/selection.ts';
 import { batchOf } from '../../objects/reads/watch-channel.ts';
 import { WatchOutput } from '../../objects/reads/watch-output.ts';
-import type { ApiRequest } from '../../objects/registry/api-request.ts';
-import type { Resource } from '../../objects/registry/registry.ts';
+import type { ApiRequest, Resource } from '../../objects/registry/registry.ts';
 import type { Streams } from '../ports.ts';
 
 type Ports = Pick<Reader, 'cache' | 'turns'> &

@@ -7,9 +7,9 @@ import {
   subjectAccessReview,
 } from './access-reviews.ts';
 import { binding } from './binding.ts';
-import { componentStatus } from './component-status.ts';
-import { selfSubjectReview, tokenReview } from './identity-reviews.ts';
+import { componentStatus } from './computed.ts';
 import { nodeMetrics, podMetrics } from './metrics.ts';
+import { selfSubjectReview, tokenReview } from './review.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 
 export const virtualResources: readonly VirtualResource[] = [

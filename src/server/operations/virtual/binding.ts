@@ -2,7 +2,7 @@ import { badRequest } from '../../../api/errors.ts';
 import type { StatusReply } from '../../../api/reply.ts';
 import { Binding } from '../../../kinds/groups/core/binding.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { bind, binding as subresource } from '../subresources/pods/binding.ts';
 import type { VirtualResource } from './virtual-resource.ts';

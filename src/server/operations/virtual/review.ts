@@ -1,13 +1,15 @@
 import type { Call } from '../../../api/call.ts';
 import { badRequest } from '../../../api/errors.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
+import type { User } from '../../../api/user.ts';
+import { SelfSubjectReview } from '../../../kinds/groups/access/authentication/self-subject-review.ts';
+import { TokenReview } from '../../../kinds/groups/access/authentication/token-review.ts';
 import type { Kind, KubeObject, ObjectOf } from '../../../kinds/kind.ts';
 import type { Access } from '../../access/ports.ts';
-import { readBody } from '../../objects/body/body.ts';
+import { plainItem, readBody } from '../../objects/body/body.ts';
 import { checkContent } from '../../objects/body/check.ts';
-import { plainItem } from '../../objects/body/unstored.ts';
 import type { Reader } from '../../objects/ports.ts';
-import type { ApiRequest } from '../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../objects/registry/registry.ts';
 import { type AdmittedBody, withAdmittedBody } from '../../objects/transaction/admitted-body.ts';
 import type { Writer } from '../../objects/transaction/ports.ts';
 import type { VirtualResource } from './virtual-resource.ts';
@@ -44,4 +46,25 @@ function readReview(core: Ports, request: ApiRequest): KubeObject {
   }
   if (call.namespace) object.metadata.namespace = call.namespace;
   return object;
+}
+
+export const selfSubjectReview = review(SelfSubjectReview, (object, _core, { user }) => {
+  object.status = { userInfo: userInfo(user) };
+});
+
+export const tokenReview = review(TokenReview, async (object, core) => {
+  const { token, audiences = [] } = object.spec;
+  if (!token) throw badRequest('token is required for TokenReview in authentication');
+  const found = await core.identify(token, audiences);
+  object.status = found
+    ? { authenticated: true, user: userInfo(found.user), audiences: [...found.audiences] }
+    : { user: {}, error: 'invalid bearer token' };
+});
+
+function userInfo({ name, uid, groups, extra }: User) {
+  return { username: name, uid: uid || undefined, groups: [...groups], extra: extra ? copyOf(extra) : undefined };
+}
+
+function copyOf(extra: NonNullable<User['extra']>): Record<string, string[]> {
+  return Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]));
 }

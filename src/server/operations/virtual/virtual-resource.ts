@@ -1,5 +1,5 @@
 import type { Kind, Verb } from '../../../kinds/kind.ts';
-import type { Operation } from '../operation.ts';
+import type { Operation } from '../ports.ts';
 
 /** A kind whose objects are never stored. */
 export interface VirtualResource {

@@ -19,10 +19,9 @@ import {
   dialAgent,
   getFrom,
 } from './agent-connection.ts';
-import type { NodeConnection } from './connection.ts';
-import { usageOf } from './summary-usage.ts';
+import type { NodeConnection, NodeUsage } from './connection.ts';
 
-export interface HttpsConnectionOptions {
+interface HttpsConnectionOptions {
   /** Returns the address of a node's agent; undefined if unknown. */
   addressOf(node: string): AgentAddress | undefined;
   /** Returns the certificates of the server. Called for every connection, since they are renewed. */
@@ -172,4 +171,50 @@ async function jsonOf(response: IncomingMessage): Promise<unknown> {
     parts.push(part);
   }
   return JSON.parse(Buffer.concat(parts).toString('utf8'));
+}
+
+/** The relevant part of a summary (`/stats/summary`). */
+interface Summary {
+  readonly node?: Stats;
+  readonly pods?: readonly {
+    readonly podRef?: { readonly name?: string; readonly namespace?: string };
+    readonly containers?: readonly (Stats & { readonly name?: string })[];
+  }[];
+}
+
+interface Stats {
+  readonly cpu?: { readonly time?: string; readonly usageNanoCores?: number };
+  readonly memory?: { readonly workingSetBytes?: number };
+}
+
+/** Measurement interval of agents: a summary does not contain the period of its rates. */
+const WINDOW_MS = 10_000;
+
+/**
+ * Parses a summary; undefined until the agent has measured twice. A pod is left out until all its containers were
+ * measured.
+ */
+function usageOf(document: unknown): NodeUsage | undefined {
+  const { node, pods = [] } = document as Summary;
+  const measured = amountsOf(node);
+  const time = Date.parse(node?.cpu?.time ?? '');
+  if (!measured || Number.isNaN(time)) return undefined;
+  return {
+    time,
+    window: WINDOW_MS,
+    node: measured,
+    pods: pods.flatMap(({ podRef, containers = [] }) => {
+      const { name, namespace } = podRef ?? {};
+      const known = containers.flatMap((each) => {
+        const amounts = amountsOf(each);
+        return amounts && each.name ? [{ name: each.name, ...amounts }] : [];
+      });
+      return name && namespace && known.length === containers.length ? [{ namespace, name, containers: known }] : [];
+    }),
+  };
+}
+
+function amountsOf(stats: Stats | undefined): { readonly cpu: number; readonly memory: number } | undefined {
+  const [cpu, memory] = [stats?.cpu?.usageNanoCores, stats?.memory?.workingSetBytes];
+  return cpu === undefined || memory === undefined ? undefined : { cpu, memory };
 }

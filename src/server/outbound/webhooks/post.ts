@@ -1,14 +1,16 @@
-/**
- * Calls webhooks: posts JSON over kept-alive connections, with the credentials of a kubeconfig. The content of requests
- * and responses is up to the callers (`../audit/webhook.ts`, `../authz/webhook/`).
- */
-// Named imports: a namespace import would load the modules at once.
 import { Agent as HttpAgent, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { refuseUpgrade } from '../../../base/http/refuse-upgrade.ts';
-import { tlsAgent } from '../services/tls-agent.ts';
+import { exceeded } from '../../../base/json/size.ts';
+import { tlsAgent } from '../services/dial-service.ts';
+
+/**
+ * Calls webhooks: posts JSON over kept-alive connections, with the credentials of a kubeconfig. The content of requests
+ * and responses is up to the callers (`../audit/webhook.ts`, `../authz/webhook/`).
+ */
+// Named imports: a namespace import would load the modules at once.
 
 export interface Endpoint {
   readonly server: string;
@@ -96,4 +98,18 @@ function authorizationOf({ token, username, password }: Endpoint): string | unde
   if (token) return `Bearer ${token}`;
   if (username) return `Basic ${Buffer.from(`${username}:${password ?? ''}`).toString('base64')}`;
   return undefined;
+}
+
+/** Limit for nesting: the deepest object, and the review around it. */
+const MAX_DEPTH = 1_050;
+
+/**
+ * Parses the response of a webhook. Throws an Error: a few megabytes of opening brackets would block the event loop for
+ * a third of a second before JSON.parse rejects them, and an object with 100,000 fields for half of that.
+ */
+export function parseAnswer(text: string, maxParts = Number.POSITIVE_INFINITY): unknown {
+  const limit = exceeded(text, { maxDepth: MAX_DEPTH, maxParts });
+  if (limit === 'depth') throw new Error('json: exceeded max depth');
+  if (limit === 'parts') throw new Error(`json: more than ${maxParts} fields and list items`);
+  return JSON.parse(text);
 }

@@ -8,7 +8,7 @@ import { clone, deepEqual } from '../../../base/json/tree.ts';
 import { APIService } from '../../../kinds/groups/extension/apiregistration/api-service.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { objectsIn } from '../../objects/reads/lookup.ts';
-import type { Mutation } from '../../objects/transaction/mutation.ts';
+import type { Mutation } from '../../objects/transaction/draft.ts';
 import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { Upkeep } from '../../upkeep/upkeep.ts';

@@ -9,8 +9,7 @@ import type {
   ProxiedRequest,
 } from '../backend.ts';
 import type { Exchange } from '../exchange.ts';
-import { forward, unavailable } from './forwarding/forward.ts';
-import { replyUnavailable, serve, tooManyWaiting } from './forwarding/serve.ts';
+import { forward, replyUnavailable, serve, tooManyWaiting, unavailable } from './forwarding/serve.ts';
 import type { Transport } from './forwarding/transport.ts';
 import { discoveredRows } from './published/discovery-rows.ts';
 import { OpenApiDocuments } from './published/openapi-documents.ts';

@@ -1,9 +1,13 @@
 /** The currently served groups and versions, and their backends. Backends come and go while the server runs. */
-import { splitApiVersion } from '../../../kinds/kind.ts';
-import type { Registry } from '../../objects/registry/registry.ts';
-import type { Backend } from '../backend.ts';
-import { KindBackends } from './kind-backends.ts';
-import { compareVersions } from './versions.ts';
+
+import { createHash } from 'node:crypto';
+import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
+import { type Kind, splitApiVersion } from '../../../kinds/kind.ts';
+import type { Registry, ServedResource } from '../../objects/registry/registry.ts';
+import type { ServedSubresource } from '../../objects/registry/served.ts';
+import type { Backend, DiscoveredResource, DiscoveredSubresource } from '../backend.ts';
+import type { KindSchemas } from '../openapi/kind-schemas.ts';
+import { priorityOf } from './priorities.ts';
 
 export class BackendRegistry {
   readonly #kinds: KindBackends;
@@ -104,3 +108,87 @@ export class BackendRegistry {
 /** Orders the versions of a group. */
 const byPreference = (a: Backend, b: Backend) =>
   b.priority.version - a.priority.version || compareVersions(a.apiVersion, b.apiVersion);
+
+/** Orders the versions of a group: stable before beta before alpha, and newest first. */
+export function compareVersions(a: string, b: string): number {
+  const left = rankOf(splitApiVersion(a)[1]);
+  const right = rankOf(splitApiVersion(b)[1]);
+  for (let i = 0; i < 3; i++) if (left[i] !== right[i]) return right[i]! - left[i]!;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
+
+function rankOf(version: string): [stability: number, major: number, minor: number] {
+  const match = VERSION.exec(version);
+  if (!match) return [-1, 0, 0];
+  const [, major, stage, minor] = match;
+  return [stage === 'alpha' ? 0 : stage === 'beta' ? 1 : 2, Number(major), Number(minor ?? 0)];
+}
+
+class KindBackends {
+  readonly #registry: Registry;
+  readonly #backends = new Map<string, Backend>();
+  #schemas: Promise<KindSchemas> | undefined;
+
+  constructor(registry: Registry) {
+    this.#registry = registry;
+  }
+
+  find(apiVersion: string): Backend | undefined {
+    if (!this.#registry.hasVersion(apiVersion)) return undefined;
+    return getOrInsert(this.#backends, apiVersion, () => this.#create(apiVersion));
+  }
+
+  all(): readonly Backend[] {
+    return [...this.#registry.apiVersions].map((apiVersion) => this.find(apiVersion)!);
+  }
+
+  #create(apiVersion: string): Backend {
+    const registry = this.#registry;
+    return {
+      apiVersion,
+      priority: priorityOf(apiVersion),
+      resources: () => registry.resourcesOf(apiVersion).map(discovered),
+      schemas: async () => (await this.#loadSchemas()).of(apiVersion),
+      serving: { type: 'objects', resource: (plural) => registry.resource(apiVersion, plural) },
+    };
+  }
+
+  #loadSchemas(): Promise<KindSchemas> {
+    this.#schemas ??= import('../openapi/kind-schemas.ts').then(({ KindSchemas }) => new KindSchemas(this.#registry));
+    return this.#schemas;
+  }
+}
+
+function discovered({ kind, version, verbs, subresources }: ServedResource): DiscoveredResource {
+  return {
+    plural: kind.plural,
+    singular: kind.singular,
+    kind: kind.kind,
+    namespaced: kind.scope === 'Namespaced',
+    verbs,
+    shortNames: kind.short,
+    categories: version.group === kind.hub.group ? kind.categories : [],
+    hasMoved: version.deprecated !== undefined && version.group !== kind.hub.group,
+    // Kinds that are not stored, such as reviews, cannot be watched. An unusable version is not named, as in
+    // Kubernetes.
+    storageVersionHash: verbs.includes('watch') && kind.hub.served !== false ? storageVersionHash(kind) : undefined,
+    subresources: [...subresources.values()].map((each) => discoveredSubresource(each, version.apiVersion)),
+  };
+}
+
+function discoveredSubresource({ name, verbs, body }: ServedSubresource, own: string): DiscoveredSubresource {
+  return { name, kind: body.kind, apiVersion: body.apiVersion === own ? undefined : body.apiVersion, verbs };
+}
+
+const HASH_BYTES = 8;
+
+/**
+ * Hashes the group, version and kind that objects are stored as. A storage migrator compares the hash between servers,
+ * so it is computed as in Kubernetes.
+ */
+function storageVersionHash({ hub, kind }: Pick<Kind, 'hub' | 'kind'>): string {
+  const digest = createHash('sha256').update(`${hub.group}/${hub.version}/${kind}`).digest();
+  return digest.subarray(0, HASH_BYTES).toString('base64');
+}

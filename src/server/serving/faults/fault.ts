@@ -1,3 +1,5 @@
+import type { FaultSpec } from '../../../kinds/groups/testing/fault-spec.ts';
+
 /** A fault, and the requests that it affects. Omitted fields match everything. */
 export interface FaultRule {
   readonly verbs?: readonly string[] | undefined;
@@ -21,3 +23,15 @@ export interface FaultRule {
 }
 
 export type FaultCode = 409 | 429 | 500 | 503;
+
+/** Converts an accepted description to a rule of the injector. */
+export function ruleOfSpec(spec: FaultSpec): FaultRule {
+  const { latencyMilliseconds, dropWatchesAfterMilliseconds, staleWatchesMilliseconds, error, ...match } = spec;
+  return {
+    ...match,
+    error: error as FaultCode | undefined,
+    latencyMs: latencyMilliseconds,
+    dropWatchesAfterMs: dropWatchesAfterMilliseconds,
+    staleWatchesMs: staleWatchesMilliseconds,
+  };
+}

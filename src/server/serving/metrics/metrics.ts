@@ -3,14 +3,15 @@
  * use. Every request is counted, so counting is cheap; formatting the text is not. Components add sources of their own.
  */
 
+import { readdirSync } from 'node:fs';
+import { Histogram } from '../../../base/metrics/histogram.ts';
 import { head, labelsOf } from '../../../base/metrics/text.ts';
 import type { Clock } from '../../../base/time/clock.ts';
-import { processLines } from './process.ts';
+import type { Store } from '../../../store/store.ts';
 import { RequestMetrics } from './requests.ts';
-import { StoreMetrics } from './store.ts';
 
 /** The release of the program. */
-export interface BuildInfo {
+interface BuildInfo {
   readonly major: string;
   readonly minor: string;
   readonly gitVersion: string;
@@ -46,5 +47,81 @@ export class Metrics {
       ...processLines(this.clock.now()),
     ];
     return `${lines.join('\n')}\n`;
+  }
+}
+
+const BUCKETS_SECONDS = [
+  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
+];
+const DURATIONS = 'etcd_request_duration_seconds';
+
+/** Measures commits to the store, under the name that dashboards use, whichever store it is. */
+class StoreMetrics {
+  readonly #commits = new Histogram(BUCKETS_SECONDS);
+
+  /** Wraps a store to measure its commits. */
+  measured(store: Store, clock: Clock): Store {
+    return {
+      revision: () => store.revision(),
+      get: (key) => store.get(key),
+      list: (prefix, options) => store.list(prefix, options),
+      watch: (after, watcher) => store.watch(after, watcher),
+      compact: (revision) => store.compact(revision),
+      close: () => store.close(),
+      commit: async (writes, conditions) => {
+        const began = clock.now();
+        try {
+          return await store.commit(writes, conditions);
+        } finally {
+          this.#commits.observe((clock.now() - began) / 1000);
+        }
+      },
+    };
+  }
+
+  *lines(): Generator<string> {
+    yield head(DURATIONS, 'histogram', 'Time that a commit to the store takes, in seconds.');
+    yield* this.#commits.lines(DURATIONS, 'operation="txn",type="*"');
+  }
+}
+
+/** Processor time, memory and open files of this process. `now` is in milliseconds since the epoch. */
+function* processLines(now: number): Generator<string> {
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed, heapTotal, external } = process.memoryUsage();
+  yield* counter('process_cpu_seconds_total', 'User and system CPU time spent, in seconds.', (user + system) / 1e6);
+  yield* gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', rss);
+  yield* gauge(
+    'process_start_time_seconds',
+    'Start time of the process, in seconds since the epoch.',
+    now / 1000 - process.uptime(),
+  );
+  const files = openFiles();
+  if (files !== undefined) yield* gauge('process_open_fds', 'Number of open file descriptors.', files);
+  yield* gauge('nodejs_heap_size_used_bytes', 'Used heap size in bytes.', heapUsed);
+  yield* gauge('nodejs_heap_size_total_bytes', 'Total heap size in bytes.', heapTotal);
+  yield* gauge(
+    'nodejs_external_memory_bytes',
+    'Memory outside of the heap that is bound to JavaScript objects, in bytes.',
+    external,
+  );
+}
+
+function* counter(name: string, help: string, value: number): Generator<string> {
+  yield head(name, 'counter', help);
+  yield `${name} ${value}`;
+}
+
+function* gauge(name: string, help: string, value: number): Generator<string> {
+  yield head(name, 'gauge', help);
+  yield `${name} ${value}`;
+}
+
+/** Counts open files; undefined on systems without /proc. */
+function openFiles(): number | undefined {
+  try {
+    return readdirSync('/proc/self/fd').length;
+  } catch {
+    return undefined;
   }
 }

@@ -4,6 +4,7 @@
  * objects. A document is built when a client first requests it, and cached until the backends change.
  */
 import { setImmediate } from 'node:timers/promises';
+import { ApiError } from '../../../api/errors.ts';
 import { Registry } from '../../objects/registry/registry.ts';
 import type { Backend, BackendSchemas, Backends, Json } from '../backend.ts';
 import { Definitions } from './definitions.ts';
@@ -11,10 +12,43 @@ import { encodeDocument } from './dialects/proto.ts';
 import { swaggerListing } from './dialects/swagger.ts';
 import { DIALECT_V2, documentV2, partV2 } from './dialects/v2.ts';
 import { groupEndpoints } from './discovery.ts';
-import { chooseType, JSON_TYPE, PROTOBUF_TYPE } from './media.ts';
 import { rootOf } from './operations.ts';
 import { type PublishedDocument, publishedDocument } from './published-document.ts';
 import { DefinitionRenderer } from './schemas.ts';
+
+const JSON_TYPE = 'application/json';
+const PROTOBUF_TYPE = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/** Aliases of the media types. The first is malformed, and is the one that most clients send. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['application/com.github.proto-openapi.spec.v2@v1.0+protobuf', PROTOBUF_TYPE],
+  ['application/com.github.googleapis.gnostic.openapiv2+protobuf', PROTOBUF_TYPE],
+]);
+
+/** Returns the offered type that the client prefers. Throws NotAcceptable (406) when it accepts none. */
+function chooseType(accept: string | undefined, offered: readonly [string, ...string[]]): string {
+  if (!accept) return offered[0];
+  const wanted = accept
+    .split(',')
+    .map(parseClause)
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality);
+  for (const { type } of wanted) {
+    const found = offered.find((offer) => matches(type, offer));
+    if (found) return found;
+  }
+  throw new ApiError('NotAcceptable', `only the following media types are accepted: ${offered.join(', ')}`);
+}
+
+function parseClause(clause: string): { type: string; quality: number } {
+  const [type = '', ...parameters] = clause.split(';').map((part) => part.trim().toLowerCase());
+  const quality = parameters.find((parameter) => parameter.startsWith('q='));
+  return { type: ALIASES.get(type) ?? type, quality: quality ? Number(quality.slice(2)) : 1 };
+}
+
+function matches(wanted: string, offer: string): boolean {
+  return wanted === '*/*' || wanted === offer || (wanted.endsWith('/*') && offer.startsWith(wanted.slice(0, -1)));
+}
 
 const V2 = '/openapi/v2';
 const V3 = '/openapi/v3';

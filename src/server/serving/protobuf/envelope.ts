@@ -2,7 +2,6 @@
  * Wraps the bytes of an object: in the envelope (runtime.Unknown) that names its kind, and in the frame of a watch
  * event.
  */
-
 import type { WatchEvent } from '../../../api/reply.ts';
 import { allocateSharable } from '../../../base/bytes/shared-buffer.ts';
 
@@ -109,3 +108,5 @@ function writeVarint(out: Buffer, start: number, value: number): number {
   out[at++] = rest;
   return at;
 }
+
+export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';

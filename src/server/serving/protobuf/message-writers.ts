@@ -2,7 +2,6 @@
  * Encodes objects as protobuf messages: the counterpart of messages.ts. The writer of a shape is built with its first
  * object. Distinctions that matter to Go clients (absent or zero, no message or an empty one) are preserved.
  */
-
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { rawJson } from '../../../base/json/raw-json.ts';
 import type { Tree } from '../../../base/json/tree.ts';
@@ -14,7 +13,6 @@ import type { Fields, LazySchema, ObjectSchema, Schema } from '../../../schema/s
 import { fieldsJson } from '../../objects/managed-fields/stored/interned-sets.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
 import { stringWriter, type WriteValue, writeIntOrString } from './scalar-writers.ts';
-import { unionWriters } from './union-writers.ts';
 
 interface FieldWriter {
   readonly name: string;
@@ -187,4 +185,37 @@ function rawWriter(json: (value: unknown) => string): WriteValue {
     out.string(1, json(value));
     out.wrap(number, end);
   };
+}
+
+type UnionWriter = (schema: WriteValue) => WriteValue;
+
+/** Writers by the name of the shape. */
+const unionWriters: ReadonlyMap<string, UnionWriter> = new Map<string, UnionWriter>([
+  ['JSONSchemaPropsOrArray', (schema) => oneOrMany(schema, schema)],
+  ['JSONSchemaPropsOrStringArray', (schema) => oneOrMany(schema, writeText)],
+  ['JSONSchemaPropsOrBool', schemaOrFlag],
+]);
+
+function oneOrMany(one: WriteValue, many: WriteValue): WriteValue {
+  return (out, number, value: never) => {
+    const end = out.length;
+    if (Array.isArray(value)) for (const item of [...value].reverse()) many(out, 2, item as never);
+    else one(out, 1, value);
+    out.wrap(number, end);
+  };
+}
+
+function schemaOrFlag(schema: WriteValue): WriteValue {
+  return (out, number, value: never) => {
+    const end = out.length;
+    const isFlag = typeof value === 'boolean';
+    if (!isFlag) schema(out, 2, value);
+    // A schema implies that values are allowed.
+    out.boolean(1, isFlag ? value : true);
+    out.wrap(number, end);
+  };
+}
+
+function writeText(out: ProtoWriter, number: number, value: string): void {
+  out.string(number, value);
 }

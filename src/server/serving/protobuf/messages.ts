@@ -3,7 +3,6 @@
  * fields come from the schema of a shape, their numbers from `kinds/protobuf/`. The reader of a shape is built with its
  * first message.
  */
-
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { countParts } from '../../../base/json/size.ts';
 import { put, type Tree } from '../../../base/json/tree.ts';
@@ -15,7 +14,6 @@ import type { Fields, LazySchema, ListSchema, MapSchema, ObjectSchema, Schema } 
 import { DecodeError } from '../codec/decode-error.ts';
 import { decodeJson, MAX_BODY_PARTS, tooManyParts } from '../codec/json.ts';
 import type { Definition, Definitions } from '../openapi/definitions.ts';
-import { schemaUnions } from './json-schemas.ts';
 import { inner, readIntOrString, readNumber, readString, readText } from './scalars.ts';
 
 /** Reads the value of the current field. */
@@ -215,4 +213,52 @@ export class Messages {
 interface FieldContext {
   readonly home: string;
   readonly keepsZero: boolean;
+}
+
+interface Reading {
+  /** Reads the schema in the current field. */
+  schema(wire: ProtoReader): unknown;
+  /** Called for every field. */
+  count(): void;
+}
+
+/**
+ * The union types of JSON schemas in a custom resource definition: in protobuf each is a message of its own. `JSON`
+ * contains the value as text, the others have a field for each form.
+ */
+type ReadUnion = (wire: ProtoReader, reading: Reading) => unknown;
+
+/** Readers by the name of the shape; `wire` reads the message. */
+const schemaUnions: ReadonlyMap<string, ReadUnion> = new Map([
+  ['JSONSchemaPropsOrArray', oneOrMany((wire, { schema }) => schema(wire))],
+  ['JSONSchemaPropsOrStringArray', oneOrMany((wire) => readText(wire))],
+  ['JSONSchemaPropsOrBool', schemaOrFlag],
+]);
+
+/** Reads a schema in the first field, or a list in the second. */
+function oneOrMany(item: ReadUnion): ReadUnion {
+  return (wire, reading) => {
+    let one: unknown;
+    const many: unknown[] = [];
+    for (let field = wire.next(); field; field = wire.next()) {
+      reading.count();
+      if (field === 1) one = reading.schema(wire);
+      else if (field === 2) many.push(item(wire, reading));
+      else wire.skip();
+    }
+    return many.length > 0 ? many : one;
+  };
+}
+
+/** Reads a boolean in the first field, which tells whether there may be values, or their schema in the second. */
+function schemaOrFlag(wire: ProtoReader, { schema, count }: Reading): unknown {
+  let allows = false;
+  let values: unknown;
+  for (let field = wire.next(); field; field = wire.next()) {
+    count();
+    if (field === 1) allows = wire.signed() !== 0;
+    else if (field === 2) values = schema(wire);
+    else wire.skip();
+  }
+  return values ?? allows;
 }

@@ -7,12 +7,12 @@ import { systemClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { ProtoReader } from '../../../protocols/protobuf/reader.ts';
-import { plainItem } from '../../objects/body/unstored.ts';
+import { plainItem } from '../../objects/body/body.ts';
 import { View } from '../../objects/cache/entry/view.ts';
 import { batchOf } from '../../objects/reads/watch-channel.ts';
 import type { HttpServer } from '../http/server.ts';
 import { ProtobufBodies } from './bodies.ts';
-import { PROTOBUF_TYPE } from './media-type.ts';
+import { PROTOBUF_TYPE } from './envelope.ts';
 import { ProtobufReplies } from './replies.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';

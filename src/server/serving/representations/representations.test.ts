@@ -9,7 +9,7 @@ import type { WatchBatch, WatchEvent } from '../../../api/reply.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import type { HttpServer } from '../http/server.ts';
-import { shapeWatch } from './watch.ts';
+import { shapeWatch } from './reply.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const table = (version = 'v1') => `application/json;as=Table;v=${version};g=meta.k8s.io`;

@@ -2,10 +2,9 @@
  * Removes `managedFields` for clients that would show them unasked. kubectl hides the field since 1.21; older releases
  * print it with every object, and `kubectl diff` as a change.
  */
-
 import type { ListedItem, ListReply, Reply, WatchEvent, WatchReply } from '../../../api/reply.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { plainItem } from '../../objects/body/unstored.ts';
+import { plainItem } from '../../objects/body/body.ts';
 import { type MaybeAsync, whenReady } from '../../objects/conversion/convert.ts';
 import { batchOf } from '../../objects/reads/watch-channel.ts';
 

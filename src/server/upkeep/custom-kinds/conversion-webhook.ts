@@ -8,7 +8,7 @@ import type { Reader, Tools } from '../../objects/ports.ts';
 import type { Writer } from '../../objects/transaction/ports.ts';
 import { connectionTo, type WebhookConnection } from '../../operations/admission/webhooks/connection.ts';
 import type { Outbound } from '../../outbound/ports.ts';
-import { parseAnswer } from '../../outbound/webhooks/parse-answer.ts';
+import { parseAnswer } from '../../outbound/webhooks/post.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'stages'> & Pick<Tools, 'clock' | 'random'> & Outbound;
 

@@ -1,5 +1,4 @@
 /** Updates the registry of kinds to match the custom resource definitions in the cache. */
-
 import type { Handle } from '../../../api/call.ts';
 import { parseWithout, type SkippedField } from '../../../base/json/json-scan.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
@@ -13,10 +12,17 @@ import { SERVER_USER } from '../../objects/server-user.ts';
 import type { Writer } from '../../objects/transaction/ports.ts';
 import type { Outbound } from '../../outbound/ports.ts';
 import { Upkeep } from '../upkeep.ts';
-import { deleteObjects, markedInProgress, needsCleanup, released } from './cleanup.ts';
 import { webhookConversion } from './conversion-webhook.ts';
 import type { Names, TakenNames } from './names.ts';
-import { decideStatus, isServed, isSettled } from './status.ts';
+import {
+  decideStatus,
+  deleteObjects,
+  isServed,
+  isSettled,
+  markedInProgress,
+  needsCleanup,
+  released,
+} from './status.ts';
 
 type Ports = Reader & Tools & Pick<Writer, 'stages'> & Outbound;
 

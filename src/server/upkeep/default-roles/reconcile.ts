@@ -19,7 +19,7 @@ import {
   type Policy,
 } from '../../access/authz/rbac/policy/policy.ts';
 import { readMarker } from '../../objects/cache/definitions/markers.ts';
-import type { Mutation } from '../../objects/transaction/mutation.ts';
+import type { Mutation } from '../../objects/transaction/draft.ts';
 import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import type { Storage } from '../../operations/ports.ts';

@@ -1,6 +1,6 @@
 /** Parses certificate requests (PKCS #10) and verifies that each is signed with its own key. */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import { DerError, type Element, elementsOf } from '../../../../protocols/x509/der-reader.ts';
+import { DerError, type Element, elementsOf } from '../../../../protocols/x509/der.ts';
 import { requestBytes } from '../../../../protocols/x509/request.ts';
 
 const SEQUENCE = 0x30;

@@ -1,5 +1,4 @@
-import { parseAnswer } from '../../../outbound/webhooks/parse-answer.ts';
-import { createPost, type Endpoint } from '../../../outbound/webhooks/post.ts';
+import { createPost, type Endpoint, parseAnswer } from '../../../outbound/webhooks/post.ts';
 import type { PostReview, ReviewStatus } from './webhook.ts';
 
 /** Posts SubjectAccessReviews to a webhook, which must use https, since its answers grant permissions. */

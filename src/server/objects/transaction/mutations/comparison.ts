@@ -1,10 +1,14 @@
+import type { Call } from '../../../../api/call.ts';
 import { deepEqual, type Tree } from '../../../../base/json/tree.ts';
-import type { KubeObject } from '../../../../kinds/kind.ts';
+import { timestamp } from '../../../../base/time/timestamp.ts';
+import type { HookContext, KubeObject } from '../../../../kinds/kind.ts';
 import {
   type EntryComparison,
   type ManagedFieldsEntry,
   sameEntries,
 } from '../../managed-fields/stored/managed-entry.ts';
+import type { Tools } from '../../ports.ts';
+import { declaredSubresource } from '../../registry/registry.ts';
 
 const NOT_DESIRED: ReadonlySet<string> = new Set(['status', 'metadata', 'apiVersion', 'kind']);
 
@@ -42,4 +46,11 @@ type Entries = readonly ManagedFieldsEntry[] | undefined;
 
 function sameManagers(entries: Entries, old: Entries, options: EntryComparison | undefined): boolean {
   return entries && old ? sameEntries(entries, old, options) : entries === old;
+}
+
+/** Creates the context of a call for a kind's hooks. */
+export function hookContext({ clock, random }: Pick<Tools, 'clock' | 'random'>, call: Call): HookContext {
+  const { apiVersion, user } = call;
+  const subresource = declaredSubresource(call);
+  return { now: timestamp(clock.now()), uuid: random.uuid, apiVersion, subresource, user };
 }

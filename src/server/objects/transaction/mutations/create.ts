@@ -1,6 +1,5 @@
-import type { Call } from '../../../../api/call.ts';
+import { type Call, RequestNotes } from '../../../../api/call.ts';
 import { alreadyExists, badRequest } from '../../../../api/errors.ts';
-import { RequestNotes } from '../../../../api/request-notes.ts';
 import { nameSuffix, type Random } from '../../../../base/random.ts';
 import { timestamp } from '../../../../base/time/timestamp.ts';
 import { IPAddress } from '../../../../kinds/groups/networking/ip-address.ts';
@@ -9,16 +8,15 @@ import type { ObjectMeta } from '../../../../kinds/shapes/meta/object-meta.ts';
 import type { StoreConflict } from '../../../../store/store.ts';
 import { newAddress } from '../../allocation/new-address.ts';
 import { checkObject } from '../../body/check.ts';
-import { setInitialStatus } from '../../body/initial-status.ts';
+import { setInitialStatus } from '../../body/export.ts';
 import { noteWarnings } from '../../body/warnings.ts';
 import { keyOf } from '../../cache/keys.ts';
 import { trackCreate } from '../../managed-fields/track.ts';
-import type { ApiRequest } from '../../registry/api-request.ts';
+import type { ApiRequest } from '../../registry/registry.ts';
 import { SERVER_USER } from '../../server-user.ts';
-import { ObjectDraft } from '../draft.ts';
-import type { Create } from '../mutation.ts';
+import { type Create, ObjectDraft } from '../draft.ts';
 import type { TransactionPorts } from '../ports.ts';
-import { hookContext } from './hook-context.ts';
+import { hookContext } from './comparison.ts';
 
 /** Attempts to generate a name when the generated one is taken. */
 const MAX_NAME_ATTEMPTS = 8;

@@ -5,10 +5,8 @@ import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
 import type { DeletePlan } from '../../body/delete-options.ts';
 import type { Entry } from '../../cache/entry/entry.ts';
 import type { Tools } from '../../ports.ts';
-import type { ApiRequest } from '../../registry/api-request.ts';
-import type { Resource } from '../../registry/registry.ts';
-import { ObjectDraft } from '../draft.ts';
-import type { Delete } from '../mutation.ts';
+import type { ApiRequest, Resource } from '../../registry/registry.ts';
+import { type Delete, ObjectDraft } from '../draft.ts';
 import type { Writer } from '../ports.ts';
 import { sameMetadata } from './comparison.ts';
 

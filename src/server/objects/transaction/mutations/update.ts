@@ -8,14 +8,12 @@ import { noteWarnings } from '../../body/warnings.ts';
 import type { Entry } from '../../cache/entry/entry.ts';
 import type { ManagedFieldsEntry } from '../../managed-fields/stored/managed-entry.ts';
 import { trackUpdate } from '../../managed-fields/track.ts';
-import type { ApiRequest } from '../../registry/api-request.ts';
-import type { UpdatedPart } from '../../registry/updated-part.ts';
-import { ObjectDraft } from '../draft.ts';
-import type { Update } from '../mutation.ts';
+import type { UpdatedPart } from '../../registry/descriptor.ts';
+import type { ApiRequest } from '../../registry/registry.ts';
+import { ObjectDraft, type Update } from '../draft.ts';
 import type { TransactionPorts } from '../ports.ts';
-import { sameContent, sameDesiredState } from './comparison.ts';
+import { hookContext, sameContent, sameDesiredState } from './comparison.ts';
 import { allocate } from './create.ts';
-import { hookContext } from './hook-context.ts';
 
 /** Drafts an update. `object` is the requested object; parts that it may not change are restored. */
 export function draftUpdate(

@@ -4,7 +4,7 @@ import { compileMatchCondition } from '../../../../kinds/groups/extension/admiss
 import { ALLOW, type Attributes, type Decision, NO_OPINION, NO_RULES } from '../../../access/authz/authorizer.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import { Activation, type RequestContext, RequestValues } from './activation.ts';
-import { matchesConditions } from './match-conditions.ts';
+import { matchesConditions } from './evaluation.ts';
 
 const user = { name: 'ann', groups: ['dev'] };
 const request = {

@@ -1,5 +1,5 @@
 import { inTurns } from '../../../../base/event-loop/in-turns.ts';
-import { type CostBudget, CostLimitError, EvaluationError } from '../../../../cel/program.ts';
+import { CostBudget, CostLimitError, EvaluationError } from '../../../../cel/program.ts';
 import type { Value } from '../../../../cel/values/value.ts';
 import type { Compiled } from '../../../../kinds/groups/extension/admissionregistration/expressions/compile.ts';
 import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
@@ -11,7 +11,7 @@ import type { Activation } from './activation.ts';
  */
 export const POLICY_COST_BUDGET = 10_000_000;
 /** Cost limit for the match conditions of a webhook or policy together. */
-export const MATCH_CONDITIONS_COST_BUDGET = 2_500_000;
+const MATCH_CONDITIONS_COST_BUDGET = 2_500_000;
 
 /** An expression that failed; the failure policy decides about the request. */
 export class ExpressionFailed extends Error {
@@ -50,4 +50,24 @@ function reject(error: unknown, text: string): never {
   if (!(error instanceof EvaluationError)) throw error;
   if (error instanceof CostLimitError && error.scope === 'budget') throw new OutOfBudget();
   throw new ExpressionFailed(`expression '${text}' resulted in error: ${error.message}`);
+}
+
+/**
+ * Reports whether all conditions are true. A false one decides, whatever the others are. Throws ExpressionFailed when
+ * some fail and none is false.
+ */
+export async function matchesConditions(conditions: readonly Compiled[], activation: Activation): Promise<boolean> {
+  if (conditions.length === 0) return true;
+  const budget = new CostBudget(MATCH_CONDITIONS_COST_BUDGET);
+  const problems = new Set<string>();
+  for (const condition of conditions) {
+    try {
+      if ((await evaluate(condition, activation, budget)) === false) return false;
+    } catch (error) {
+      if (!(error instanceof ExpressionFailed) || error instanceof OutOfBudget) throw error;
+      problems.add(error.message);
+    }
+  }
+  if (problems.size === 0) return true;
+  throw new ExpressionFailed(problems.size === 1 ? [...problems][0] : `[${[...problems].join(', ')}]`);
 }

@@ -1,5 +1,5 @@
 import { Service } from '../../../../kinds/groups/core/service/service.ts';
-import { rejected } from '../../../objects/admission/rejection.ts';
+import { rejected } from '../../../objects/admission/request.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 
 /** Rejects new external IPs of services, which could be used to intercept the traffic of others. */

@@ -4,8 +4,7 @@ import type { KubeObject } from '../../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../../kinds/shapes/meta/object-meta.ts';
 import type { ResourceAttributes } from '../../../access/authz/authorizer.ts';
 import type { Access } from '../../../access/ports.ts';
-import { rejected } from '../../../objects/admission/rejection.ts';
-import type { AdmissionRequest } from '../../../objects/admission/request.ts';
+import { type AdmissionRequest, rejected } from '../../../objects/admission/request.ts';
 import type { Reader } from '../../../objects/ports.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 

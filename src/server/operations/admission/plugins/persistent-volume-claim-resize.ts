@@ -2,7 +2,7 @@ import { compareQuantities, parseQuantity } from '../../../../base/quantity.ts';
 import { PersistentVolumeClaim } from '../../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { StorageClass } from '../../../../kinds/groups/storage/storage-class.ts';
 import { classNameOf } from '../../../../kinds/volumes/binding.ts';
-import { rejected } from '../../../objects/admission/rejection.ts';
+import { rejected } from '../../../objects/admission/request.ts';
 import type { Reader } from '../../../objects/ports.ts';
 import { objectNamed } from '../../../objects/reads/lookup.ts';
 import type { AdmissionPlugin } from '../plugin.ts';

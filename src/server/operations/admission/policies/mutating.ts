@@ -8,14 +8,19 @@ import type { Access } from '../../../access/ports.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { Reader } from '../../../objects/ports.ts';
 import { Activation, RequestValues } from '../expressions/activation.ts';
-import { ExpressionFailed } from '../expressions/evaluation.ts';
-import { matchesConditions } from '../expressions/match-conditions.ts';
+import { ExpressionFailed, matchesConditions } from '../expressions/evaluation.ts';
 import { type AdmittedForm, formOf, fromForm } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { type FirstRound, Rounds } from '../reinvocation.ts';
-import { type Denial, mutationDenied } from './denial.ts';
-import { isExempt } from './exempt.ts';
-import { invocationsOf, type MatchedPolicy, matchedPolicies, paramName } from './invocations.ts';
+import {
+  type Denial,
+  invocationsOf,
+  isExempt,
+  type MatchedPolicy,
+  matchedPolicies,
+  mutationDenied,
+  paramName,
+} from './invocations.ts';
 import { type CompiledMutations, compileMutations, type Mutator } from './mutation.ts';
 import { registeredPolicies } from './registered.ts';
 

@@ -10,10 +10,15 @@ import { warnOfOtherVersions } from '../exact-match.ts';
 import { RequestValues } from '../expressions/activation.ts';
 import { readOnlyForm } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
-import { AuditAnnotations } from './audit-annotations.ts';
-import { type Denial, validationDenied } from './denial.ts';
-import { isExempt } from './exempt.ts';
-import { type Invocation, invocationsOf, type MatchedPolicy, matchedPolicies } from './invocations.ts';
+import {
+  type Denial,
+  type Invocation,
+  invocationsOf,
+  isExempt,
+  type MatchedPolicy,
+  matchedPolicies,
+  validationDenied,
+} from './invocations.ts';
 import { registeredPolicies } from './registered.ts';
 import { compileValidation, type PolicyViolation, type Validation } from './validation.ts';
 
@@ -126,4 +131,34 @@ function audit(request: AdmissionRequest, { bound }: Bound, { message, index }: 
   const { policyName: policy, validationActions } = bound.binding.spec;
   const failure = { message, policy, binding: bound.name, expressionIndex: index, validationActions };
   request.annotate(FAILURE_ANNOTATION, JSON.stringify([failure]));
+}
+
+const MAX_VALUE_BYTES = 10 * 1024;
+
+/** The audit annotations of one policy. Different values for one key, from several bindings, are joined. */
+class AuditAnnotations {
+  readonly #policy: string;
+  readonly #request: AdmissionRequest;
+  #values: Map<string, Set<string>> | undefined;
+
+  constructor(policy: string, request: AdmissionRequest) {
+    this.#policy = policy;
+    this.#request = request;
+  }
+
+  add(key: string, value: string): void {
+    this.#values ??= new Map();
+    const others = this.#values.get(key) ?? new Set();
+    this.#values.set(key, others.add(cut(value)));
+  }
+
+  publish(): void {
+    for (const [key, values] of this.#values ?? []) {
+      this.#request.annotate(`${this.#policy}/${key}`, [...values].join(', '));
+    }
+  }
+}
+
+function cut(value: string): string {
+  return Buffer.byteLength(value) <= MAX_VALUE_BYTES ? value : Buffer.from(value).toString('utf8', 0, MAX_VALUE_BYTES);
 }

@@ -12,8 +12,13 @@ import type { ValidatingAdmissionPolicy } from '../../../../kinds/groups/extensi
 import type { KubeObject } from '../../../../kinds/kind.ts';
 import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
 import { Activation, type RequestValues } from '../expressions/activation.ts';
-import { ExpressionFailed, evaluate, OutOfBudget, POLICY_COST_BUDGET } from '../expressions/evaluation.ts';
-import { matchesConditions } from '../expressions/match-conditions.ts';
+import {
+  ExpressionFailed,
+  evaluate,
+  matchesConditions,
+  OutOfBudget,
+  POLICY_COST_BUDGET,
+} from '../expressions/evaluation.ts';
 
 const MAX_MESSAGE_BYTES = 5 * 1024;
 /** Cost between checks of the clock: about a millisecond. */

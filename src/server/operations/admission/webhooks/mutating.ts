@@ -9,13 +9,12 @@ import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { Writer } from '../../../objects/transaction/ports.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
-import { parseAnswer } from '../../../outbound/webhooks/parse-answer.ts';
+import { parseAnswer } from '../../../outbound/webhooks/post.ts';
 import { type AdmittedForm, formOf, fromForm } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { type FirstRound, Rounds } from '../reinvocation.ts';
 import { ask, CallFailed, failedClosed } from './ask.ts';
-import { meetsConditions } from './conditions.ts';
-import { isExempt, mutatingWebhooks, type RegisteredWebhook } from './webhooks.ts';
+import { isExempt, meetsConditions, mutatingWebhooks, type RegisteredWebhook } from './webhooks.ts';
 
 type Ports = Pick<Reader, 'cache' | 'turns'> & Pick<Writer, 'stages'> & Tools & Pick<Access, 'authorizer'> & Outbound;
 

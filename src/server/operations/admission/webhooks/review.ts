@@ -1,7 +1,7 @@
 /** AdmissionReviews: builds the request to a webhook, and parses its response. */
 import { isTree } from '../../../../base/json/tree.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
-import { parseAnswer } from '../../../outbound/webhooks/parse-answer.ts';
+import { parseAnswer } from '../../../outbound/webhooks/post.ts';
 import { describeRequest } from '../describe-request.ts';
 import type { AdmittedForm } from '../form.ts';
 

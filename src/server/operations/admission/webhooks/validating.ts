@@ -11,8 +11,7 @@ import { warnOfOtherVersions } from '../exact-match.ts';
 import { type AdmittedForm, formOf } from '../form.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { ask, CallFailed, failedClosed } from './ask.ts';
-import { meetsConditions } from './conditions.ts';
-import { isExempt, type RegisteredWebhook, validatingWebhooks } from './webhooks.ts';
+import { isExempt, meetsConditions, type RegisteredWebhook, validatingWebhooks } from './webhooks.ts';
 
 type Ports = Reader & Pick<Writer, 'stages'> & Tools & Pick<Access, 'authorizer'> & Outbound;
 

@@ -1,6 +1,6 @@
 import type { ConnectionReply } from '../../../../api/reply.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
-import type { ApiRequest } from '../../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../../objects/registry/registry.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
 import type { Subresource } from '../subresource.ts';
 import { COMMAND_PARAMETERS, commandReply } from './command.ts';

@@ -1,5 +1,4 @@
 /** The common part of exec and attach: connects the client with a process of a container. */
-
 import { badRequest } from '../../../../api/errors.ts';
 import type { ParameterValues, QueryParameters } from '../../../../api/parameters.ts';
 import type { CommandStreams } from '../../../../api/remote-command/command-channels.ts';
@@ -7,10 +6,10 @@ import { serveCommand } from '../../../../api/remote-command/serve-command.ts';
 import { commandUpgrade } from '../../../../api/remote-command/upgrade.ts';
 import type { ConnectionReply } from '../../../../api/reply.ts';
 import type { ProcessStreams } from '../../../../base/programs/process-streams.ts';
+import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
-import type { ApiRequest } from '../../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../../objects/registry/registry.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
-import { containerNamed } from './container-name.ts';
 import { nodeFor, podFor } from './pod-stream.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
@@ -76,4 +75,20 @@ function streamsOf(parameters: ParameterValues<typeof COMMAND_PARAMETERS>): Comm
     throw badRequest('you must specify at least 1 of stdin, stdout, stderr');
   }
   return streams;
+}
+
+/**
+ * Returns the container that a request names, or the only one of the pod. Throws a BadRequest when there is none, or
+ * several to choose from.
+ */
+export function containerNamed({ metadata, spec }: Pod, requested: string | undefined): string {
+  const { initContainers = [], containers, ephemeralContainers = [] } = spec;
+  const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name);
+  if (requested) {
+    if (names.includes(requested)) return requested;
+    throw badRequest(`container ${requested} is not valid for pod ${metadata.name}`);
+  }
+  const [only] = containers;
+  if (only && containers.length === 1) return only.name;
+  throw badRequest(`a container name must be specified for pod ${metadata.name}, choose one of: [${names.join(' ')}]`);
 }

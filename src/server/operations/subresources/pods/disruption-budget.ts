@@ -1,5 +1,4 @@
 /** Checks the disruption budget of an evicted pod, and charges it. */
-
 import type { Call } from '../../../../api/call.ts';
 import { ApiError, forbidden } from '../../../../api/errors.ts';
 import { clone } from '../../../../base/json/tree.ts';
@@ -8,7 +7,7 @@ import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../../../kinds/groups/policy/pod-disruption-budget.ts';
 import { fromLabelSelector } from '../../../../schema/selector/selector.ts';
 import type { Entry } from '../../../objects/cache/entry/entry.ts';
-import type { ApiRequest } from '../../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../../objects/transaction/ports.ts';
 import { transact } from '../../../objects/transaction/transaction.ts';
 

@@ -1,6 +1,6 @@
 import { ApiError } from '../../../../api/errors.ts';
 import type { KubeObject } from '../../../../kinds/kind.ts';
-import { plainItem } from '../../../objects/body/unstored.ts';
+import { plainItem } from '../../../objects/body/body.ts';
 import { get } from '../../verbs/get.ts';
 import type { Subresource } from '../subresource.ts';
 

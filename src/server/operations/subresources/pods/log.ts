@@ -5,10 +5,10 @@ import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { type FieldError, forbidden, invalid, notSupported } from '../../../../schema/field-error.ts';
 import { invalidObject } from '../../../objects/body/check.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
-import type { ApiRequest } from '../../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../../objects/registry/registry.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
 import type { Subresource } from '../subresource.ts';
-import { containerNamed } from './container-name.ts';
+import { containerNamed } from './command.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
 

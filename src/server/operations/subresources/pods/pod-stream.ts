@@ -1,7 +1,7 @@
 import { badRequest, notFound } from '../../../../api/errors.ts';
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import type { Reader } from '../../../objects/ports.ts';
-import type { ApiRequest } from '../../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../../objects/registry/registry.ts';
 import type { StreamAction } from '../../../outbound/nodes/connection.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
 

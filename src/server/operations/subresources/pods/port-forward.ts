@@ -4,7 +4,7 @@ import { isPort } from '../../../../api/remote-command/spdy-ports.ts';
 import { portUpgrade } from '../../../../api/remote-command/upgrade.ts';
 import type { ConnectionReply } from '../../../../api/reply.ts';
 import type { Reader } from '../../../objects/ports.ts';
-import type { ApiRequest } from '../../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../../objects/registry/registry.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
 import type { Subresource } from '../subresource.ts';
 import { nodeFor, podFor } from './pod-stream.ts';

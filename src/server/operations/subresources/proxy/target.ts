@@ -7,7 +7,7 @@ import { Endpoints } from '../../../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../../../kinds/groups/core/service/service.ts';
 import type { Kind, KubeObject } from '../../../../kinds/kind.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
-import type { ApiRequest } from '../../../objects/registry/api-request.ts';
+import type { ApiRequest } from '../../../objects/registry/registry.ts';
 import { type EndpointAddress, serviceEndpoints } from '../../../outbound/nodes/service-endpoints.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
 import { nodeFor } from '../pods/pod-stream.ts';

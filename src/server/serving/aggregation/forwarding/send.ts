@@ -6,7 +6,7 @@ import {
   headProblem,
   sendForwarded,
 } from '../../../outbound/services/send.ts';
-import { splitPath } from '../../http/route/path-segments.ts';
+import { splitPath } from '../../http/route/route.ts';
 import type { Transport } from './transport.ts';
 
 const MAX_ERROR_LENGTH = 1000;

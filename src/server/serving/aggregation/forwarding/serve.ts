@@ -1,11 +1,13 @@
 /** Forwards a request to the server behind an APIService, and returns its response. */
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ApiError } from '../../../../api/errors.ts';
 import { joined } from '../../../../api/remote-command/joined.ts';
+import type { User } from '../../../../api/user.ts';
 import { forwardedResponse } from '../../../outbound/services/headers.ts';
 import type { ForwardedAnswer } from '../../../outbound/services/send.ts';
-import type { ProxiedRequest } from '../../backend.ts';
+import type { ForwardedRequest, ForwardedResponse, ProxiedRequest } from '../../backend.ts';
 import type { Exchange } from '../../exchange.ts';
 import { checkPath, problemOf, send, unreachableMessage } from './send.ts';
 import type { Transport } from './transport.ts';
@@ -81,4 +83,33 @@ export function tooManyWaiting(): ApiError {
   return new ApiError('TooManyRequests', 'too many requests, please try again later', {
     details: { retryAfterSeconds: 1 },
   });
+}
+
+/** The error for a request to an unavailable server, with the message of Kubernetes. */
+export const unavailable = () =>
+  new ApiError('ServiceUnavailable', 'the server is currently unable to handle the request');
+
+export async function forward(
+  { user, method, url, headers, body, signal }: ForwardedRequest & { readonly user: User },
+  transport: Transport,
+): Promise<ForwardedResponse> {
+  checkPath(url.split('?', 1)[0]!);
+  const client = {
+    method,
+    headers,
+    signal,
+    address: '',
+    hasBody: body !== undefined,
+    body: () => Readable.from([body]),
+  };
+  let answer: ForwardedAnswer;
+  try {
+    answer = await send(client, { path: url, headers: transport.userHeaders(user) }, transport);
+  } catch (error) {
+    throw new ApiError('ServiceUnavailable', unreachableMessage(error), { cause: error });
+  }
+  const problem = problemOf(answer, false);
+  if (problem === undefined) return answer.response;
+  answer.request.destroy();
+  throw new ApiError('ServiceUnavailable', problem);
 }

@@ -6,8 +6,7 @@ import { refuseUpgrade } from '../../../../base/http/refuse-upgrade.ts';
 import type { APIService } from '../../../../kinds/groups/extension/apiregistration/api-service.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
-import { dialService, endpointsOf, type ServicePort } from '../../../outbound/services/dial-service.ts';
-import { tlsAgent } from '../../../outbound/services/tls-agent.ts';
+import { dialService, endpointsOf, type ServicePort, tlsAgent } from '../../../outbound/services/dial-service.ts';
 import type { FrontProxy } from '../front-proxy.ts';
 import { namesUsers, STANDARD_HEADERS, type UserHeaderNames, userHeaders } from '../user-headers.ts';
 

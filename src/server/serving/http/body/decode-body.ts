@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { PatchType } from '../../../../api/call.ts';
 import { badRequest } from '../../../../api/errors.ts';
-import { REDACTED } from '../../../objects/body/redacted.ts';
+import { REDACTED } from '../../../objects/body/field-validation.ts';
 import { DecodeError } from '../../codec/decode-error.ts';
 import { decodeJson } from '../../codec/json.ts';
 import { duplicateKeys } from '../../codec/json-duplicates.ts';
 import { type DecodeYaml, decodeYaml } from '../../codec/yaml.ts';
 import type { ProtobufBodies } from '../../protobuf/bodies.ts';
-import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
+import { PROTOBUF_TYPE } from '../../protobuf/envelope.ts';
 import { unsupportedMediaType } from '../errors.ts';
 import type { Limits } from '../limits.ts';
 import { ACCEPTED_TYPES } from '../respond/accept.ts';

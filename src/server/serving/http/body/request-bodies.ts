@@ -16,7 +16,6 @@ import { ProtobufBodies } from '../../protobuf/bodies.ts';
 import type { Limits } from '../limits.ts';
 import { NO_CONTENT, type RequestContent } from '../pipeline/request-call.ts';
 import type { Route } from '../route/route.ts';
-import { batched } from './batched.ts';
 import {
   decodeConfiguration,
   decodeObject,
@@ -28,7 +27,7 @@ import {
 } from './decode-body.ts';
 
 /** The properties of a request that determine how its body is read. */
-export interface BodyContext {
+interface BodyContext {
   readonly route: Route;
   readonly verb: Verb;
   readonly options: CallOptions | undefined;
@@ -180,4 +179,37 @@ function kindOf({ resource: { kind, version } }: Route): { readonly kind: string
 
 function ignoresDuplicates(options: CallOptions | undefined): boolean {
   return options?.fieldValidation === 'Ignore';
+}
+
+/** Number of bodies handled at a time: while the next ones are handled, the disk is busy with the writes of these. */
+const BATCH_SIZE = 8;
+/** Size at which a batch ends: decoding a large body takes most of the time that a turn may take. */
+const MAX_BATCH_BYTES = 256 * 1024;
+
+interface Waiting {
+  readonly bytes: number;
+  resolve(): void;
+}
+
+const waiting: Waiting[] = [];
+
+/**
+ * Waits until the other bodies that arrive in this turn of the event loop have been read, so that their requests are handled
+ * one right after the other: the code of each stage then stays in the processor's cache, which makes a write a fifth cheaper.
+ */
+export async function batched(body: Promise<Buffer>): Promise<Buffer> {
+  const bytes = await body;
+  await new Promise<void>((resolve) => {
+    if (waiting.push({ bytes: bytes.length, resolve }) === 1) setImmediate(releaseBatch);
+  });
+  return bytes;
+}
+
+function releaseBatch(): void {
+  let count = 0;
+  for (let bytes = 0; count < Math.min(BATCH_SIZE, waiting.length) && bytes <= MAX_BATCH_BYTES; count++) {
+    bytes += waiting[count]!.bytes;
+  }
+  for (const { resolve } of waiting.splice(0, count)) resolve();
+  if (waiting.length > 0) setImmediate(releaseBatch);
 }

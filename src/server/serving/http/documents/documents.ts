@@ -9,10 +9,9 @@ import type { Metrics } from '../../metrics/metrics.ts';
 import type { PublishedDocument } from '../../openapi/published-document.ts';
 import { negotiate } from '../respond/accept.ts';
 import { sendDocument } from '../respond/respond.ts';
-import { splitPath } from '../route/path-segments.ts';
+import { splitPath } from '../route/route.ts';
 import type { Health } from './health.ts';
-import { published, sendPublished } from './published.ts';
-import { SchemaDocuments } from './schema-documents.ts';
+import { published, SchemaDocuments, sendPublished } from './published.ts';
 
 export interface DocumentsOptions {
   readonly backends: BackendRegistry;

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { ControlledClock } from '../../../../base/time/clock.ts';
-import { answering, Health, healthPath, runCheck, runChecks } from './health.ts';
-import { HealthResults } from './health-results.ts';
+import { answering, Health, HealthResults, healthPath, runCheck, runChecks } from './health.ts';
 
 const well = { name: 'ping', check: () => undefined };
 const ill = { name: 'etcd', check: () => Promise.reject(new Error('no answer')) };

@@ -1,8 +1,9 @@
 /** Health endpoints in Kubernetes' format: a single word for probes, and one line per check with `?verbose`. */
 
+import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import type { Logger } from '../../../../base/log.ts';
+import { head, labelsOf } from '../../../../base/metrics/text.ts';
 import { type Clock, sleep } from '../../../../base/time/clock.ts';
-import type { HealthResults } from './health-results.ts';
 
 /** Checks one part of the server. Throws, or rejects, if it is unhealthy. */
 export interface HealthCheck {
@@ -18,9 +19,9 @@ export interface HealthCheck {
 }
 
 /** An endpoint with its set of checks. */
-export type HealthName = 'healthz' | 'livez' | 'readyz';
+type HealthName = 'healthz' | 'livez' | 'readyz';
 
-export interface HealthAnswer {
+interface HealthAnswer {
   readonly code: 200 | 404 | 500;
   readonly text: string;
 }
@@ -123,7 +124,7 @@ export async function runCheck(name: string, checks: readonly HealthCheck[]): Pr
   return { code: 500, text: `internal server error: ${reason}\n` };
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   readonly checks: readonly HealthCheck[];
   readonly isReady: () => boolean;
   readonly isDraining: () => boolean;
@@ -169,5 +170,44 @@ async function reasonOf(check: HealthCheck['check']): Promise<string | undefined
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
+  }
+}
+
+interface Result {
+  readonly name: string;
+  readonly type: string;
+  /** True when the last check passed. */
+  isPassed: boolean;
+  readonly counts: { success: number; error: number };
+}
+
+/** Counts passed and failed checks of health endpoints, for `/metrics/slis`. */
+export class HealthResults {
+  /** Results by endpoint and check. */
+  readonly #results = new Map<string, Result>();
+
+  note(type: string, name: string, isPassed: boolean): void {
+    const key = `${type} ${name}`;
+    const result = getOrInsert(this.#results, key, () => ({ name, type, isPassed, counts: { success: 0, error: 0 } }));
+    result.isPassed = isPassed;
+    result.counts[isPassed ? 'success' : 'error']++;
+  }
+
+  text(): string {
+    const results = [...this.#results.values()];
+    if (results.length === 0) return '';
+    const lines = [
+      head('kubernetes_healthcheck', 'gauge', '[STABLE] This metric records the result of a single healthcheck.'),
+      ...results.map(
+        ({ name, type, isPassed }) => `kubernetes_healthcheck{${labelsOf({ name, type })}} ${isPassed ? 1 : 0}`,
+      ),
+      head('kubernetes_healthchecks_total', 'counter', '[STABLE] This metric records the results of all healthcheck.'),
+      ...results.flatMap(({ name, type, counts }) =>
+        (['error', 'success'] as const)
+          .filter((status) => counts[status] > 0)
+          .map((status) => `kubernetes_healthchecks_total{${labelsOf({ name, status, type })}} ${counts[status]}`),
+      ),
+    ];
+    return `${lines.join('\n')}\n`;
   }
 }

@@ -98,3 +98,6 @@ export interface RequestHead {
   readonly body: BodyLocation;
   readonly watchFraming: WatchFraming;
 }
+
+/** Limit for the bytes of a stream in transit between the threads, in each direction. */
+export const MAX_IN_FLIGHT_BYTES = 256 * 1024;

@@ -11,8 +11,7 @@ import {
   type WatchHead,
 } from '../../exchange.ts';
 import { HttpError } from '../errors.ts';
-import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
-import type { FrontMessage } from './messages.ts';
+import { type FrontMessage, MAX_IN_FLIGHT_BYTES } from './messages.ts';
 
 /** The functions of the front thread that an open exchange uses. */
 export interface OpenExchangeHost {

@@ -17,8 +17,7 @@ import {
 import { Disconnected, HttpError } from '../errors.ts';
 import { ExchangeBase } from '../protocol/exchange-base.ts';
 import type { BatchedPort } from './batched-port.ts';
-import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
-import type { ApiMessage, FrontMessage, RequestHead } from './messages.ts';
+import { type ApiMessage, type FrontMessage, MAX_IN_FLIGHT_BYTES, type RequestHead } from './messages.ts';
 import { RemoteSocket } from './remote-socket.ts';
 
 /** The functions of the connection to the front thread that exchanges use. */

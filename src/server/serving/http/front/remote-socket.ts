@@ -1,5 +1,5 @@
 import { Duplex } from 'node:stream';
-import { MAX_IN_FLIGHT_BYTES } from './flow.ts';
+import { MAX_IN_FLIGHT_BYTES } from './messages.ts';
 
 /** The functions of its exchange that an upgraded connection uses. */
 export interface RemoteSocketHost {

@@ -1,6 +1,6 @@
 import type { CallOptions } from '../../../../api/call.ts';
 import type { Attributes, Authorizer } from '../../../access/authz/authorizer.ts';
-import { requireAccess } from '../../../access/authz/require-access.ts';
+import { requireAccess } from '../../../access/authz/forbidden-error.ts';
 import type { Route } from '../route/route.ts';
 import type { RequestLifecycle } from './request-lifecycle.ts';
 

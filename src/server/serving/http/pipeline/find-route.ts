@@ -1,9 +1,11 @@
+import type { User } from '../../../../api/user.ts';
 import type { Verb } from '../../../../kinds/kind.ts';
 import { attributesOfPath } from '../../../access/authz/attributes.ts';
-import { splitPath } from '../route/path-segments.ts';
-import { type Route, type Routes, verbOf } from '../route/route.ts';
+import type { Exchange } from '../../exchange.ts';
+import { type Route, type Routes, splitPath, verbOf } from '../route/route.ts';
 import type { Admit } from './admit.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { RequestLifecycle } from './request-lifecycle.ts';
+import type { RequestTarget } from './request-target.ts';
 
 /** The route of a path and the verb of a method. */
 export interface RoutedVerb {
@@ -11,7 +13,7 @@ export interface RoutedVerb {
   readonly verb: Verb;
 }
 
-export interface FindRouteOptions {
+interface FindRouteOptions {
   readonly routes: Routes;
   readonly admit: Admit;
 }
@@ -41,4 +43,13 @@ export function findRouteStage({ routes, admit }: FindRouteOptions) {
     const parts = splitPath(path);
     return admit(lifecycle, attributesOfPath({ user, method: exchange.method, path, parts, watch: query.watch }));
   }
+}
+
+/** A request whose user is known. */
+export interface ApiRequest {
+  readonly exchange: Exchange;
+  readonly target: RequestTarget;
+  /** The user of the request: its sender, or the user that the sender impersonates. */
+  readonly user: User;
+  readonly lifecycle: RequestLifecycle;
 }

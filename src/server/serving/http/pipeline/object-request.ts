@@ -1,5 +1,5 @@
+import { RequestNotes } from '../../../../api/call.ts';
 import type { ParameterValues } from '../../../../api/parameters.ts';
-import { RequestNotes } from '../../../../api/request-notes.ts';
 import type { User } from '../../../../api/user.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
 import type { Verb } from '../../../../kinds/kind.ts';
@@ -7,8 +7,7 @@ import type { Exchange } from '../../exchange.ts';
 import type { RequestMetrics, Series } from '../../metrics/requests.ts';
 import { parseParameters, type Query } from '../route/query.ts';
 import type { Route } from '../route/route.ts';
-import type { ApiRequest } from './api-request.ts';
-import type { RoutedVerb } from './find-route.ts';
+import type { ApiRequest, RoutedVerb } from './find-route.ts';
 import type { RequestLifecycle } from './request-lifecycle.ts';
 
 /** Status code in the metrics for a request whose client disconnected before the response, as in nginx. */

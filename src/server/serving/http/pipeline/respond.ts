@@ -5,7 +5,7 @@ import type { Logger } from '../../../../base/log.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
 import type { RequestOutcome } from '../../../access/audit/event.ts';
 import { type Exchange, NO_HEADERS } from '../../exchange.ts';
-import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
+import { PROTOBUF_TYPE } from '../../protobuf/envelope.ts';
 import type { ProtobufReplies } from '../../protobuf/replies.ts';
 import { includeOf, type ObjectForm } from '../../representations/forms.ts';
 import { shapeReply } from '../../representations/reply.ts';

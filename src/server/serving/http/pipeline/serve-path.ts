@@ -7,7 +7,7 @@ import type { Health, HealthPath } from '../documents/health.ts';
 import { isPretty } from '../respond/respond.ts';
 import type { Routes } from '../route/route.ts';
 import type { Admit } from './admit.ts';
-import type { ApiRequest } from './api-request.ts';
+import type { ApiRequest } from './find-route.ts';
 import type { OpenStreams } from './open-streams.ts';
 
 const TEXT = 'text/plain; charset=utf-8';

@@ -18,11 +18,9 @@ import type { Limits } from '../limits.ts';
 import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
 import { noteAnsweredEarly } from '../listen/malformed-request.ts';
 import { rawChunkSocket } from '../node-internals.ts';
-import { closeInTime } from './close-in-time.ts';
-import { ExchangeBase } from './exchange-base.ts';
+import { closeInTime, ExchangeBase, timelyBody } from './exchange-base.ts';
 import { discardBody, maxSizeOf, readBody } from './read-body.ts';
 import { MAX_WHOLE_BYTES, SlicedOutput } from './sliced-output.ts';
-import { timelyBody } from './timely-body.ts';
 
 export interface Http1Options {
   readonly limits: Pick<Limits, 'maxBodyBytes' | 'requestTimeoutMs'>;

@@ -16,10 +16,8 @@ import {
 import type { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
 import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
-import { closeInTime } from './close-in-time.ts';
-import { ExchangeBase } from './exchange-base.ts';
+import { closeInTime, ExchangeBase, timelyBody } from './exchange-base.ts';
 import { maxSizeOf, readBody } from './read-body.ts';
-import { timelyBody } from './timely-body.ts';
 
 /** Size of the flow-control window that Node announces, which a client may fill on an unread stream. */
 const STREAM_WINDOW_BYTES = 64 * 1024;

@@ -6,7 +6,7 @@ import { handshakeHeaders, offeredProtocols } from '../../../../protocols/websoc
 import type { EventBytes, EventWriter, HeaderList, Peer, WatchFraming, WatchHead } from '../../exchange.ts';
 import { Disconnected } from '../errors.ts';
 import { currentResponse, releaseSocket, responseToUpgrade } from '../node-internals.ts';
-import { closeInTime } from './close-in-time.ts';
+import { closeInTime } from './exchange-base.ts';
 import { Http1Exchange, type Http1Options } from './http1.ts';
 import { MAX_WHOLE_BYTES, SlicedOutput } from './sliced-output.ts';
 

@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
 import { memoized } from '../../../../base/collections/memoized.ts';
-import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
+import { PROTOBUF_TYPE } from '../../protobuf/envelope.ts';
 import { notAcceptable } from '../errors.ts';
 
 /** A form that a response can be converted to, as named in a media type: `as=Table;g=meta.k8s.io;v=v1`. */

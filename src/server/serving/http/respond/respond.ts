@@ -6,7 +6,7 @@ import { makeMovable } from '../../../../base/bytes/shared-buffer.ts';
 import { prettyJson } from '../../codec/pretty-json.ts';
 import { encodeYaml, encodeYamlList, encodeYamlObject } from '../../codec/yaml.ts';
 import { type Exchange, type HeaderList, LARGE_RESPONSE_BYTES, NO_HEADERS } from '../../exchange.ts';
-import { PROTOBUF_TYPE } from '../../protobuf/media-type.ts';
+import { PROTOBUF_TYPE } from '../../protobuf/envelope.ts';
 import { Disconnected, HttpError } from '../errors.ts';
 import type { Query } from '../route/query.ts';
 import { errorFormat, type Representation } from './accept.ts';

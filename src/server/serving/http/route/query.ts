@@ -2,7 +2,7 @@ import type { CallOptions } from '../../../../api/call.ts';
 import { badRequest } from '../../../../api/errors.ts';
 import type { ParameterValues, QueryParameters } from '../../../../api/parameters.ts';
 import { parseDuration } from '../../../../base/time/go-duration.ts';
-import { decodeComponent } from './percent-decode.ts';
+import { decodeComponent } from './route.ts';
 
 /** A parsed query string. */
 export interface Query {

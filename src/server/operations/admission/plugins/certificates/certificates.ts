@@ -6,12 +6,11 @@ import type { User } from '../../../../../api/user.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import { CertificateSigningRequest } from '../../../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { ClusterTrustBundle } from '../../../../../kinds/groups/access/certificates/cluster-trust-bundle.ts';
-import { DerError } from '../../../../../protocols/x509/der-reader.ts';
+import { DerError } from '../../../../../protocols/x509/der.ts';
 import { type ParsedRequest, parseRequest } from '../../../../../protocols/x509/request.ts';
 import type { Decision } from '../../../../access/authz/authorizer.ts';
 import type { Access } from '../../../../access/ports.ts';
-import { rejected } from '../../../../objects/admission/rejection.ts';
-import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
+import { type AdmissionRequest, rejected } from '../../../../objects/admission/request.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 
 type Ports = Pick<Access, 'authorizer'>;

@@ -1,8 +1,7 @@
 import { ApiError, forbidden, notFound } from '../../../../../api/errors.ts';
 import { LocalSubjectAccessReview } from '../../../../../kinds/groups/access/authorization/local-subject-access-review.ts';
 import { Namespace } from '../../../../../kinds/groups/core/namespace.ts';
-import { nameOf, rejected } from '../../../../objects/admission/rejection.ts';
-import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
+import { type AdmissionRequest, nameOf, rejected } from '../../../../objects/admission/request.ts';
 import type { Entry } from '../../../../objects/cache/entry/entry.ts';
 import type { Reader } from '../../../../objects/ports.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';

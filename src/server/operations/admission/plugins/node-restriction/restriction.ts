@@ -2,7 +2,6 @@
  * The admission plugin NodeRestriction: a node may write only about itself and its own pods. The node authorizer checks
  * which objects a node may write; this plugin checks the content of its writes.
  */
-
 import { notFound } from '../../../../../api/errors.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import type { TokenRequest } from '../../../../../kinds/groups/access/authentication/token-request.ts';
@@ -19,8 +18,7 @@ import { nodeOf } from '../../../../access/authz/node/identity.ts';
 import { MIRROR_ANNOTATION } from '../../../../access/authz/node/node-pods.ts';
 import { referencesOf } from '../../../../access/authz/node/references.ts';
 import type { Access } from '../../../../access/ports.ts';
-import { rejected } from '../../../../objects/admission/rejection.ts';
-import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
+import { type AdmissionRequest, rejected } from '../../../../objects/admission/request.ts';
 import type { Reader } from '../../../../objects/ports.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 import { podAddressProblem } from './pod-addresses.ts';

@@ -6,8 +6,7 @@ import type { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { CSIDriver } from '../../../../../kinds/groups/storage/csi-driver.ts';
 import type { Kind, KubeObject } from '../../../../../kinds/kind.ts';
 import type { Access } from '../../../../access/ports.ts';
-import { rejected } from '../../../../objects/admission/rejection.ts';
-import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
+import { type AdmissionRequest, rejected } from '../../../../objects/admission/request.ts';
 import type { Reader } from '../../../../objects/ports.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Access, 'authorizer' | 'tokenIssuer'>;

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { decode } from '../../../../../schema/decode/decode.ts';
 import type { PodLike } from './control.ts';
-import { allControls } from './controls/all.ts';
-import { violations, violationsText } from './evaluate.ts';
+import { allControls, violations, violationsText } from './controls/all.ts';
 import type { LevelVersion } from './policy.ts';
 
 type Spec = Record<string, any>;

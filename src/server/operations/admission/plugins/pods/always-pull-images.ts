@@ -1,8 +1,7 @@
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { visitContainers } from '../../../../../kinds/shapes/container/container-rules.ts';
 import type { PodSpec } from '../../../../../kinds/shapes/pod/pod-spec.ts';
-import { rejected } from '../../../../objects/admission/rejection.ts';
-import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
+import { type AdmissionRequest, rejected } from '../../../../objects/admission/request.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 
 /** Sets the pull policy `Always`, so that no pod can run a private image only because the node has it. */

@@ -1,7 +1,6 @@
 import { Pod } from '../../../../../kinds/groups/core/pod/pod.ts';
 import { PriorityClass } from '../../../../../kinds/groups/scheduling/priority-class.ts';
-import { rejected } from '../../../../objects/admission/rejection.ts';
-import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
+import { type AdmissionRequest, rejected } from '../../../../objects/admission/request.ts';
 import type { Reader } from '../../../../objects/ports.ts';
 import { derivedFrom, objectNamed } from '../../../../objects/reads/lookup.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';

@@ -2,7 +2,6 @@
  * Prevents privilege escalation: to write a role, a user must have all of its permissions, or the permission to
  * `escalate` it; likewise to bind a role, or the permission to `bind` it. Members of `system:masters` may do both.
  */
-
 import type { User } from '../../../../../api/user.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import { isAggregated } from '../../../../../kinds/groups/access/rbac/aggregation.ts';
@@ -17,8 +16,7 @@ import { describeRules, quoted, uncovered } from '../../../../access/authz/rbac/
 import { joinErrors } from '../../../../access/authz/rbac/user-permissions.ts';
 import { isMaster } from '../../../../access/authz/union.ts';
 import type { Access } from '../../../../access/ports.ts';
-import { rejected } from '../../../../objects/admission/rejection.ts';
-import type { AdmissionRequest } from '../../../../objects/admission/request.ts';
+import { type AdmissionRequest, rejected } from '../../../../objects/admission/request.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
 
 type Ports = Pick<Access, 'authorizer' | 'rbac'>;

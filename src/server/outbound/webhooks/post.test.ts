@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { parseAnswer } from './parse-answer.ts';
+import { parseAnswer } from './post.ts';
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 

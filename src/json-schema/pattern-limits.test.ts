@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { patternSize } from './pattern-size.ts';
+import { patternSize } from './pattern-limits.ts';
 
 it.each([
   ['', 0],

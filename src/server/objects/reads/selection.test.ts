@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
-import { readInTurns } from './read-in-turns.ts';
+import { readInTurns } from './selection.ts';
 
 /** Objects that each take a millisecond to decode, and the longest time spent on them in one turn of the event loop. */
 function slowObjects(length: number, size = 0) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RequestNotes } from './request-notes.ts';
+import { RequestNotes } from './call.ts';
 
 it('keeps warnings in order, and equal ones once', () => {
   const notes = new RequestNotes();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { dealQueues } from './shuffle-sharding.ts';
+import { dealQueues } from './priority-level.ts';
 
 it('deals a flow the requested number of different queues, always the same', () => {
   fc.assert(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withoutManagedFields } from './managed-fields.ts';
+import { withoutManagedFields } from './event.ts';
 
 const object = { metadata: { name: 'a', managedFields: [{ manager: 'm' }] } };
 const bare = { metadata: { name: 'a' } };

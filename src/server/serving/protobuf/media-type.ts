@@ -1,1 +1,0 @@
-export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
