@@ -11,9 +11,8 @@ const SUPERSEDED: Readonly<Record<string, readonly [since: string, until: string
 };
 
 /** The warning for clients of a superseded version, with the message of Kubernetes. The version is still served. */
-export function deprecation(apiVersion: string, kind: string): string {
-  const found = SUPERSEDED[apiVersion];
-  if (!found) throw new Error(`${apiVersion} is not known to be superseded`);
-  const [since, until, by] = found;
+export function deprecation(apiVersion: string, kind: string): string | undefined {
+  if (!Object.hasOwn(SUPERSEDED, apiVersion)) return undefined;
+  const [since, until, by] = SUPERSEDED[apiVersion]!;
   return `${apiVersion} ${kind} is deprecated in v${since}+, unavailable in v${until}+; use ${by} ${kind}`;
 }

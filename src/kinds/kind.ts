@@ -9,6 +9,7 @@ import { s } from '../schema/builders.ts';
 import type { FieldError } from '../schema/field-error.ts';
 import type { Fields, ObjectSchema, ObjectType, RuleContext } from '../schema/schema.ts';
 import { type Column, type ColumnList, columnsOf, type Sparse } from './columns/column.ts';
+import { deprecation } from './deprecation.ts';
 import { ObjectMeta } from './shapes/meta/object-meta.ts';
 import type { KindSubresources, SubresourceName } from './subresources.ts';
 
@@ -73,15 +74,15 @@ export interface VersionDefinition<T = KubeObject> {
   fromHub?(object: KubeObject): KubeObject;
   /** True when a delete orphans dependents unless the client says otherwise. */
   readonly orphansByDefault?: boolean;
-  /** The warning for clients that use this version. */
+  /** The warning for clients that use this version, where it is not among those of `deprecation.ts`. */
   readonly deprecated?: string;
 }
 
 /** `T` is the type of the kind's objects in the stored version. */
 export interface KindDefinition<F extends Fields = Fields, T = KubeObject & ObjectType<F>> {
-  readonly group: string;
   readonly kind: string;
-  readonly plural: string;
+  /** Default: the singular with an `s`. */
+  readonly plural?: string;
   /** Default: the kind's name in lower case. */
   readonly singular?: string;
   readonly short?: readonly string[];
@@ -231,10 +232,13 @@ export interface Version<T = KubeObject> {
 }
 
 /** Properties that a Kind has in another form than its definition. */
-type Resolved = 'versions' | 'singular' | 'short' | 'categories' | 'columns' | 'rows';
+type Resolved = 'versions' | 'plural' | 'singular' | 'short' | 'categories' | 'columns' | 'rows';
 
 export interface Kind<T = KubeObject> extends Omit<KindDefinition<Fields, T>, Resolved> {
   readonly _type?: T;
+  /** API group of the stored version. */
+  readonly group: string;
+  readonly plural: string;
   readonly singular: string;
   readonly short: readonly string[];
   readonly categories: readonly string[];
@@ -290,10 +294,10 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
       selectable: version.selectable ?? definition.selectable,
       subresources: Object.freeze({ ...definition.subresources, ...version.subresources }),
       orphansByDefault: version.orphansByDefault ?? false,
-      deprecated: version.deprecated,
+      deprecated: version.deprecated ?? deprecation(apiVersion, definition.kind),
     });
   });
-  const { columns, rows, ...rest } = definition;
+  const { columns, rows, singular = definition.kind.toLowerCase(), ...rest } = definition;
   const hub = versions[0] as Version<KubeObject & ObjectType<F>> | undefined;
   if (!hub) throw new Error(`kind ${definition.kind} has no version`);
   if (definition.conversion && versions.some(({ toHub, fromHub }) => toHub || fromHub)) {
@@ -301,7 +305,9 @@ export function defineKind<const F extends Fields>(definition: KindDefinition<F>
   }
   return Object.freeze({
     ...rest,
-    singular: definition.singular ?? definition.kind.toLowerCase(),
+    group: hub.group,
+    plural: definition.plural ?? `${singular}s`,
+    singular,
     short: definition.short ?? [],
     categories: definition.categories ?? [],
     columns: (typeof columns === 'function' ? columnsOf(columns) : columns) as Kind['columns'],

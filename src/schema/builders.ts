@@ -152,6 +152,15 @@ export const s = {
 
   object,
 
+  /** An object that is always there: where it is absent, one in which nothing is set. */
+  struct: <const F extends Fields, const O extends Omit<ObjectOptions<ObjectType<F>>, 'default'> = object>(
+    name: string,
+    description: string,
+    fields: F,
+    options?: O,
+  ): ObjectSchema<ValueOf<ObjectTypeWith<F, O>, O>, 'present'> =>
+    node({ ...object(name, description, fields, options), default: {} }),
+
   lazy: <const A extends Described<Options<unknown>>>(
     resolve: () => Schema,
     ...args: A

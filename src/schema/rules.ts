@@ -1,8 +1,7 @@
 /** Rules that many schemas share. */
 import { addAll } from '../base/collections/add-all.ts';
 import type { Tree } from '../base/json/tree.ts';
-import type { FieldError } from './field-error.ts';
-import { duplicate, invalid, under } from './field-error.ts';
+import { duplicate, type FieldError, invalid, under } from './field-error.ts';
 import type { Rule } from './schema.ts';
 
 /** A string must pass a check of names.ts. */

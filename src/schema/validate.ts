@@ -6,8 +6,7 @@ import { memoized } from '../base/collections/memoized.ts';
 import type { DividedWork, Pace } from '../base/event-loop/in-turns.ts';
 import { deepEqual, type Tree } from '../base/json/tree.ts';
 import { Code, quote, read } from './code.ts';
-import type { FieldError } from './field-error.ts';
-import { invalid, joinPath, notSupported, required } from './field-error.ts';
+import { type FieldError, invalid, joinPath, notSupported, required } from './field-error.ts';
 import type { IntegerSchema, ListSchema, MapSchema, ObjectSchema, Rule, RuleContext, Schema } from './schema.ts';
 
 export type ValidationContext = Pick<RuleContext, 'operation' | 'old' | 'subresource'> &

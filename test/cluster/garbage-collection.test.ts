@@ -212,9 +212,7 @@ describe('an owner', () => {
 });
 
 const Boat = defineKind({
-  group: 'example.com',
   kind: 'Boat',
-  plural: 'boats',
   scope: 'Namespaced',
   description: 'Came later.',
   versions: { 'example.com/v1': {} },

@@ -192,9 +192,7 @@ describe('a namespace that is deleted', () => {
   it('empties it of kinds that were added at run time, also without deletecollection', async () => {
     const { client, server } = cluster;
     const Widget = defineKind({
-      group: 'example.com',
       kind: 'Widget',
-      plural: 'widgets',
       scope: 'Namespaced',
       description: 'A kind that came later.',
       versions: { 'example.com/v1': {} },
@@ -217,9 +215,7 @@ describe('a namespace that is deleted', () => {
   it('stays while it has objects of kinds that the server does not know', async () => {
     const { client, server } = cluster;
     const Boat = defineKind({
-      group: 'later.example.com',
       kind: 'Boat',
-      plural: 'boats',
       scope: 'Namespaced',
       description: 'A kind of a later release.',
       versions: { 'later.example.com/v1': {} },

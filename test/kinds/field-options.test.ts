@@ -10,9 +10,7 @@ import { s } from '../../src/schema/builders.ts';
 import { type Asked, type TestServer, testServer } from '../support/server.ts';
 
 const Widget = defineKind({
-  group: 'example.com',
   kind: 'Widget',
-  plural: 'widgets',
   scope: 'Namespaced',
   description: 'A kind with every field option.',
   versions: { 'example.com/v1': {}, 'example.com/v1beta1': {} },

@@ -3,8 +3,18 @@
  * values can still be read.
  */
 import type { Random } from '../../base/random.ts';
-import type { Change, Condition, ListOptions, Row, Rows, Store, Subscription, Watcher, Write } from '../store.ts';
-import { StoreConflict } from '../store.ts';
+import {
+  type Change,
+  type Condition,
+  type ListOptions,
+  type Row,
+  type Rows,
+  type Store,
+  StoreConflict,
+  type Subscription,
+  type Watcher,
+  type Write,
+} from '../store.ts';
 import { Envelopes, isSealed, KeyMissing, keyIdOf, StoreSealed } from './envelope.ts';
 import type { Keyring } from './keyring.ts';
 

@@ -1,6 +1,5 @@
 import type { Logger } from '../../base/log.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import { sleep } from '../../base/time/clock.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { GrpcClient } from '../../protocols/grpc/client.ts';
 import { type Change, type Row, StoreCompacted, StoreUnavailable, type Watcher } from '../store.ts';
 import type { Connection } from './connection.ts';

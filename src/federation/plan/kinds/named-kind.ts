@@ -39,7 +39,6 @@ function openKind(group: string, plural: string, { version, kind, scope }: DeepR
     );
   }
   return defineKind({
-    group,
     kind,
     plural,
     scope,

@@ -3,22 +3,15 @@ import { s } from '../../../schema/builders.ts';
 import { type FieldError, required } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import { age, NONE, name, type Sparse } from '../../columns/column.ts';
-import { deprecation } from '../../deprecation.ts';
 import { defineKind, type KubeObject, type ObjectOf, splitApiVersion } from '../../kind.ts';
-
-const older = (apiVersion: string) => ({
-  deprecated: deprecation(apiVersion, 'ControllerRevision'),
-});
 
 /** A snapshot of a workload's state that its controller can roll back to. */
 export const ControllerRevision = defineKind({
-  group: 'apps',
   kind: 'ControllerRevision',
-  plural: 'controllerrevisions',
   scope: 'Namespaced',
   description:
     'An immutable snapshot of the state of a DaemonSet or StatefulSet, kept so that its controller can roll back to it. Revisions are written and cleaned up by the controllers; clients normally only read them.',
-  versions: { 'apps/v1': {}, 'apps/v1beta2': older('apps/v1beta2'), 'apps/v1beta1': older('apps/v1beta1') },
+  versions: { 'apps/v1': {}, 'apps/v1beta2': {}, 'apps/v1beta1': {} },
   fields: {
     data: s.any(
       'The serialized state, as an object whose layout only the owning controller interprets. Required; cannot be changed after creation.',

@@ -1,7 +1,6 @@
 /** The update strategy of a DaemonSet. */
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid, notSupported, required } from '../../../schema/field-error.ts';
+import { type FieldError, invalid, notSupported, required } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import { countOrPercent, type IntOrPercent, magnitude, notMoreThanAll } from '../../shapes/meta/int-or-percent.ts';
 
@@ -23,7 +22,7 @@ const RollingUpdateDaemonSet = s.object(
 
 /** A strategy with this default type. */
 export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
-  return s.object(
+  return s.struct(
     'DaemonSetUpdateStrategy',
     'How existing pods are replaced when the pod template changes.',
     {
@@ -40,7 +39,7 @@ export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
         },
       ),
     },
-    { default: {}, rules: [knownType] },
+    { rules: [knownType] },
   );
 }
 

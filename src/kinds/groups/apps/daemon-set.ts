@@ -1,7 +1,6 @@
 import { deepEqual } from '../../../base/json/tree.ts';
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid } from '../../../schema/field-error.ts';
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { age, name } from '../../columns/column.ts';
 import { workloadColumns } from '../../columns/containers.ts';
 import { labelsText } from '../../columns/selector.ts';
@@ -12,7 +11,6 @@ import {
   templateGenerationToAnnotation,
   templateGenerationToField,
 } from '../../conversion/template-generation.ts';
-import { deprecation } from '../../deprecation.ts';
 import { defineKind, type HookContext, type KubeObject, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
@@ -49,7 +47,7 @@ const specFields = {
   }),
 };
 
-const DaemonSetStatus = s.object(
+const DaemonSetStatus = s.struct(
   'DaemonSetStatus',
   'Most recently observed state of the DaemonSet, written by its controller.',
   {
@@ -85,14 +83,12 @@ const DaemonSetStatus = s.object(
       { keys: ['type'] },
     ),
   },
-  { default: {}, rules: [collisionsGrow] },
+  { rules: [collisionsGrow] },
 );
 
 /** Runs one pod on every eligible node. */
 export const DaemonSet = defineKind({
-  group: 'apps',
   kind: 'DaemonSet',
-  plural: 'daemonsets',
   short: ['ds'],
   categories: ['all'],
   scope: 'Namespaced',
@@ -100,36 +96,26 @@ export const DaemonSet = defineKind({
     "Runs one copy of a pod on every node that the pod template's node selector, affinity and tolerations allow. Nodes that join the cluster get a pod; the pods of nodes that leave are cleaned up.",
   versions: {
     'apps/v1': {},
-    'apps/v1beta2': {
-      orphansByDefault: true,
-      deprecated: deprecation('apps/v1beta2', 'DaemonSet'),
-    },
+    'apps/v1beta2': { orphansByDefault: true },
     'extensions/v1beta1': {
       fields: {
-        spec: s.object(
-          'DaemonSetSpec',
-          'Desired state of the DaemonSet.',
-          {
-            ...specFields,
-            selector: s.use(specFields.selector, { default: selectorFromTemplate }),
-            updateStrategy: updateStrategyOf('OnDelete'),
-            templateGeneration: s.int64(
-              'Number of times the pod template has changed, starting at 1. Maintained by the server; a value of your own is accepted only at creation. Replaced by ControllerRevisions in apps/v1.',
-              { omitZero: true },
-            ),
-          },
-          { default: {} },
-        ),
+        spec: s.struct('DaemonSetSpec', 'Desired state of the DaemonSet.', {
+          ...specFields,
+          selector: s.use(specFields.selector, { default: selectorFromTemplate }),
+          updateStrategy: updateStrategyOf('OnDelete'),
+          templateGeneration: s.int64(
+            'Number of times the pod template has changed, starting at 1. Maintained by the server; a value of your own is accepted only at creation. Replaced by ControllerRevisions in apps/v1.',
+            { omitZero: true },
+          ),
+        }),
       },
       toHub: templateGenerationToAnnotation,
       fromHub: templateGenerationToField,
       orphansByDefault: true,
-      deprecated: deprecation('extensions/v1beta1', 'DaemonSet'),
     },
   },
   fields: {
-    spec: s.object('DaemonSetSpec', 'Desired state of the DaemonSet.', specFields, {
-      default: {},
+    spec: s.struct('DaemonSetSpec', 'Desired state of the DaemonSet.', specFields, {
       rules: [selectorIsKept([DEFAULTS_FROM_TEMPLATE])],
     }),
     status: DaemonSetStatus,

@@ -1,7 +1,6 @@
 /** The strategy by which a Deployment replaces pods. */
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { forbidden, invalid, notSupported } from '../../../schema/field-error.ts';
+import { type FieldError, forbidden, invalid, notSupported } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import { countOrPercent, type IntOrPercent, magnitude, notMoreThanAll } from '../../shapes/meta/int-or-percent.ts';
 
@@ -22,7 +21,7 @@ export function strategyOf(step: IntOrPercent) {
     },
     { rules: [makesProgress] },
   );
-  return s.object(
+  return s.struct(
     'DeploymentStrategy',
     'How existing pods are replaced when the pod template changes.',
     {
@@ -35,7 +34,7 @@ export function strategyOf(step: IntOrPercent) {
           strategy.type === 'RollingUpdate' ? {} : undefined,
       }),
     },
-    { default: {}, retainKeys: true, rules: [fitsType] },
+    { retainKeys: true, rules: [fitsType] },
   );
 }
 

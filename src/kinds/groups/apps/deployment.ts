@@ -1,6 +1,5 @@
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid } from '../../../schema/field-error.ts';
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { age, name, wide } from '../../columns/column.ts';
 import { containerColumns } from '../../columns/containers.ts';
@@ -8,7 +7,6 @@ import { selectorQuery } from '../../columns/selector.ts';
 import { keepAnnotation, wholeNumber } from '../../conversion/number-annotation.ts';
 import { ROLLBACK_ANNOTATION, rollbackToAnnotation, rollbackToField } from '../../conversion/rollback-to.ts';
 import { UNLIMITED } from '../../conversion/unlimited.ts';
-import { deprecation } from '../../deprecation.ts';
 import { defineKind, type HookContext, type KubeObject, type ObjectOf } from '../../kind.ts';
 import type { IntOrPercent } from '../../shapes/meta/int-or-percent.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
@@ -69,22 +67,17 @@ const hub = specFields({ step: '25%', history: 10, deadline: 600 });
 
 /** The spec of a version with `rollbackTo` and an optional selector. */
 function olderSpec(presets: Presets) {
-  return s.object(
-    'DeploymentSpec',
-    'Desired state of the Deployment.',
-    {
-      ...specFields(presets),
-      selector: s.use(hub.selector, { default: selectorFromTemplate }),
-      rollbackTo: s.use(
-        RollbackConfig,
-        'Rolls the Deployment back to this revision. Cleared by the controller once it has done so. Not available in apps/v1.',
-      ),
-    },
-    { default: {} },
-  );
+  return s.struct('DeploymentSpec', 'Desired state of the Deployment.', {
+    ...specFields(presets),
+    selector: s.use(hub.selector, { default: selectorFromTemplate }),
+    rollbackTo: s.use(
+      RollbackConfig,
+      'Rolls the Deployment back to this revision. Cleared by the controller once it has done so. Not available in apps/v1.',
+    ),
+  });
 }
 
-const DeploymentStatus = s.object(
+const DeploymentStatus = s.struct(
   'DeploymentStatus',
   'Most recently observed state of the Deployment, written by its controller.',
   {
@@ -113,24 +106,21 @@ const DeploymentStatus = s.object(
       { min: 0 },
     ),
   },
-  { default: {}, rules: [countersWithin(['updatedReplicas', 'readyReplicas', 'availableReplicas']), collisionsGrow] },
+  { rules: [countersWithin(['updatedReplicas', 'readyReplicas', 'availableReplicas']), collisionsGrow] },
 );
 
-const older = (apiVersion: string, presets: Presets) => ({
+const older = (presets: Presets) => ({
   fields: { spec: olderSpec(presets) },
   toHub: rollbackToAnnotation,
   fromHub: rollbackToField,
   resetFields: { status: ['metadata.labels'] },
   subresources: { rollback: true as const },
   orphansByDefault: true,
-  deprecated: deprecation(apiVersion, 'Deployment'),
 });
 
 /** Runs interchangeable pods through ReplicaSets, and rolls out changes of their template. */
 export const Deployment = defineKind({
-  group: 'apps',
   kind: 'Deployment',
-  plural: 'deployments',
   short: ['deploy'],
   categories: ['all'],
   scope: 'Namespaced',
@@ -138,16 +128,12 @@ export const Deployment = defineKind({
     'Runs a number of interchangeable pods through ReplicaSets, and replaces them in a controlled rollout when the pod template changes. Earlier templates are kept, so that a rollout can be undone.',
   versions: {
     'apps/v1': {},
-    'apps/v1beta2': {
-      orphansByDefault: true,
-      deprecated: deprecation('apps/v1beta2', 'Deployment'),
-    },
-    'apps/v1beta1': older('apps/v1beta1', { step: '25%', history: 2, deadline: 600 }),
-    'extensions/v1beta1': older('extensions/v1beta1', { step: 1, history: UNLIMITED, deadline: UNLIMITED }),
+    'apps/v1beta2': { orphansByDefault: true },
+    'apps/v1beta1': older({ step: '25%', history: 2, deadline: 600 }),
+    'extensions/v1beta1': older({ step: 1, history: UNLIMITED, deadline: UNLIMITED }),
   },
   fields: {
-    spec: s.object('DeploymentSpec', 'Desired state of the Deployment.', hub, {
-      default: {},
+    spec: s.struct('DeploymentSpec', 'Desired state of the Deployment.', hub, {
       rules: [deadlineAfterReady, selectorIsKept(DEFAULTS_FROM_TEMPLATE)],
     }),
     status: DeploymentStatus,

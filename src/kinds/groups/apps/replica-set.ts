@@ -1,7 +1,6 @@
 import { s } from '../../../schema/builders.ts';
 import { age, name } from '../../columns/column.ts';
 import { workloadColumns } from '../../columns/containers.ts';
-import { deprecation } from '../../deprecation.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../../shapes/workload/template-labels.ts';
@@ -37,7 +36,7 @@ const specFields = {
   ),
 };
 
-const ReplicaSetStatus = s.object(
+const ReplicaSetStatus = s.struct(
   'ReplicaSetStatus',
   'Most recently observed state of the ReplicaSet, written by its controller.',
   {
@@ -56,14 +55,12 @@ const ReplicaSetStatus = s.object(
       { keys: ['type'] },
     ),
   },
-  { default: {}, rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])] },
+  { rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])] },
 );
 
 /** Keeps a fixed number of interchangeable pods running. */
 export const ReplicaSet = defineKind({
-  group: 'apps',
   kind: 'ReplicaSet',
-  plural: 'replicasets',
   short: ['rs'],
   categories: ['all'],
   scope: 'Namespaced',
@@ -71,26 +68,19 @@ export const ReplicaSet = defineKind({
     'Keeps a fixed number of interchangeable pods running: missing ones are created, surplus ones deleted. Most users create a Deployment, which manages ReplicaSets for them.',
   versions: {
     'apps/v1': {},
-    'apps/v1beta2': {
-      orphansByDefault: true,
-      deprecated: deprecation('apps/v1beta2', 'ReplicaSet'),
-    },
+    'apps/v1beta2': { orphansByDefault: true },
     'extensions/v1beta1': {
       fields: {
-        spec: s.object(
-          'ReplicaSetSpec',
-          'Desired state of the ReplicaSet.',
-          { ...specFields, selector: s.use(specFields.selector, { default: selectorFromTemplate }) },
-          { default: {} },
-        ),
+        spec: s.struct('ReplicaSetSpec', 'Desired state of the ReplicaSet.', {
+          ...specFields,
+          selector: s.use(specFields.selector, { default: selectorFromTemplate }),
+        }),
       },
       orphansByDefault: true,
-      deprecated: deprecation('extensions/v1beta1', 'ReplicaSet'),
     },
   },
   fields: {
-    spec: s.object('ReplicaSetSpec', 'Desired state of the ReplicaSet.', specFields, {
-      default: {},
+    spec: s.struct('ReplicaSetSpec', 'Desired state of the ReplicaSet.', specFields, {
       rules: [selectorIsKept([DEFAULTS_FROM_TEMPLATE])],
     }),
     status: ReplicaSetStatus,

@@ -28,7 +28,7 @@ interface Strategy {
 
 /** A strategy with this default type. */
 export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
-  return s.object(
+  return s.struct(
     'StatefulSetUpdateStrategy',
     'How existing pods are replaced when the pod template changes.',
     {
@@ -46,7 +46,7 @@ export function updateStrategyOf(type: 'RollingUpdate' | 'OnDelete') {
         { default: type },
       ),
     },
-    { default: {}, rules: [fitsType] },
+    { rules: [fitsType] },
   );
 }
 

@@ -6,7 +6,6 @@ import { dnsLabel, nameRule } from '../../../schema/names.ts';
 import type { ObjectType, Rule, RuleContext } from '../../../schema/schema.ts';
 import { age, name, wide } from '../../columns/column.ts';
 import { containerColumns } from '../../columns/containers.ts';
-import { deprecation } from '../../deprecation.ts';
 import { defineKind, type HookContext, type KubeObject, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
@@ -29,7 +28,7 @@ const managementPolicy: Rule<string> = (word) =>
 const serviceName: Rule<string> = (name, { operation }) =>
   operation === 'create' ? dnsLabel(name).map((complaint) => invalid('', name, complaint)) : undefined;
 
-const RetentionPolicy = s.object(
+const RetentionPolicy = s.struct(
   'StatefulSetPersistentVolumeClaimRetentionPolicy',
   'What happens to the claims created from volumeClaimTemplates when they are no longer needed. By default they are kept.',
   {
@@ -44,7 +43,6 @@ const RetentionPolicy = s.object(
       { default: 'Retain' },
     ),
   },
-  { default: {} },
 );
 
 const specFields = {
@@ -87,7 +85,7 @@ const specFields = {
   ),
 };
 
-const StatefulSetStatus = s.object(
+const StatefulSetStatus = s.struct(
   'StatefulSetStatus',
   'Most recently observed state of the StatefulSet, written by its controller.',
   {
@@ -122,7 +120,6 @@ const StatefulSetStatus = s.object(
     }),
   },
   {
-    default: {},
     rules: [
       countersWithin(
         ['readyReplicas', 'currentReplicas', 'updatedReplicas', 'availableReplicas'],
@@ -133,16 +130,9 @@ const StatefulSetStatus = s.object(
   },
 );
 
-const older = (apiVersion: string) => ({
-  orphansByDefault: true,
-  deprecated: deprecation(apiVersion, 'StatefulSet'),
-});
-
 /** Runs pods with stable names and storage, in order. */
 export const StatefulSet = defineKind({
-  group: 'apps',
   kind: 'StatefulSet',
-  plural: 'statefulsets',
   short: ['sts'],
   categories: ['all'],
   scope: 'Namespaced',
@@ -150,27 +140,21 @@ export const StatefulSet = defineKind({
     'Runs a number of pods with stable identities: each keeps its ordinal name, its DNS name and its persistent volumes when it is replaced. Pods are started, updated and stopped in order unless podManagementPolicy is Parallel.',
   versions: {
     'apps/v1': {},
-    'apps/v1beta2': older('apps/v1beta2'),
+    'apps/v1beta2': { orphansByDefault: true },
     'apps/v1beta1': {
       fields: {
-        spec: s.object(
-          'StatefulSetSpec',
-          'Desired state of the StatefulSet.',
-          {
-            ...specFields,
-            selector: s.use(specFields.selector, { default: selectorFromTemplate }),
-            serviceName: s.use(specFields.serviceName, { zero: true }),
-            updateStrategy: updateStrategyOf('OnDelete'),
-          },
-          { default: {} },
-        ),
+        spec: s.struct('StatefulSetSpec', 'Desired state of the StatefulSet.', {
+          ...specFields,
+          selector: s.use(specFields.selector, { default: selectorFromTemplate }),
+          serviceName: s.use(specFields.serviceName, { zero: true }),
+          updateStrategy: updateStrategyOf('OnDelete'),
+        }),
       },
-      ...older('apps/v1beta1'),
+      orphansByDefault: true,
     },
   },
   fields: {
-    spec: s.object('StatefulSetSpec', 'Desired state of the StatefulSet.', specFields, {
-      default: {},
+    spec: s.struct('StatefulSetSpec', 'Desired state of the StatefulSet.', specFields, {
       rules: [onlyMutableFieldsChange],
     }),
     status: StatefulSetStatus,

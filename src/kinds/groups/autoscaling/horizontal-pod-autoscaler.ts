@@ -1,6 +1,5 @@
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid, required } from '../../../schema/field-error.ts';
+import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { ScaleTarget } from './cross-version-reference.ts';
@@ -20,9 +19,7 @@ const atLeastOne: Rule<number> = (count, { old }) =>
 
 /** Scales a workload by metrics of its pods. */
 export const HorizontalPodAutoscaler = defineKind({
-  group: 'autoscaling',
   kind: 'HorizontalPodAutoscaler',
-  plural: 'horizontalpodautoscalers',
   short: ['hpa'],
   categories: ['all'],
   scope: 'Namespaced',
@@ -51,7 +48,7 @@ export const HorizontalPodAutoscaler = defineKind({
       },
       { zero: true, rules: [minAndMax] },
     ),
-    status: s.object(
+    status: s.struct(
       'HorizontalPodAutoscalerStatus',
       'Most recently observed state of the autoscaler, written by its controller.',
       {
@@ -77,7 +74,6 @@ export const HorizontalPodAutoscaler = defineKind({
           { keys: ['type'] },
         ),
       },
-      { default: {} },
     ),
   },
   subresources: { status: true },

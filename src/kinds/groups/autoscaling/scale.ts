@@ -84,18 +84,13 @@ function schemaOf(selectors: Readonly<Record<string, Schema>>): ObjectSchema<Sca
       kind: s.string('Kind of this object: Scale.'),
       apiVersion: s.string('API group and version of this object, such as autoscaling/v1.'),
       metadata: s.use(ObjectMeta, 'Name, namespace, UID and resourceVersion of the scaled object.', { default: {} }),
-      spec: s.object(
-        'ScaleSpec',
-        'Desired size of the workload.',
-        { replicas: s.int32('Number of pods to run. 0 stops them all.', { min: 0, omitZero: true }) },
-        { default: {} },
-      ),
-      status: s.object(
-        'ScaleStatus',
-        'Current size of the workload.',
-        { replicas: s.int32('Number of pods that currently exist.', { zero: true }), ...selectors },
-        { default: {} },
-      ),
+      spec: s.struct('ScaleSpec', 'Desired size of the workload.', {
+        replicas: s.int32('Number of pods to run. 0 stops them all.', { min: 0, omitZero: true }),
+      }),
+      status: s.struct('ScaleStatus', 'Current size of the workload.', {
+        replicas: s.int32('Number of pods that currently exist.', { zero: true }),
+        ...selectors,
+      }),
     },
   ) as unknown as ObjectSchema<Scale>;
 }

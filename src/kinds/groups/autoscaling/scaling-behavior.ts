@@ -41,31 +41,26 @@ interface ScalingDefaults {
 }
 
 const rulesOf = ({ stabilizationWindowSeconds, policies }: ScalingDefaults) =>
-  s.object(
-    'HPAScalingRules',
-    'How fast the number of pods may change in one direction.',
-    {
-      stabilizationWindowSeconds: s.int32(
-        'How far back, in seconds, the autoscaler looks at its own recommendations, to avoid scaling back and forth; it acts on the safest of them. From 0 to 3600; defaults to 0 when scaling up and to 300 when scaling down.',
-        { default: () => stabilizationWindowSeconds, rules: [window] },
-      ),
-      selectPolicy: s.enum(
-        ['Disabled', 'Max', 'Min'],
-        'Which policy applies when there are several: `Max`, the one that allows the largest change; `Min`, the one that allows the smallest; or `Disabled`, which forbids scaling in this direction. Defaults to Max.',
-        { default: 'Max' },
-      ),
-      policies: s.list(
-        HPAScalingPolicy,
-        'Limits on the speed of the change. By default up to 4 pods or 100%, whichever is more, may be added every 15 seconds, and any number removed.',
-        { default: policies },
-      ),
-      tolerance: s.quantity(
-        'How far the ratio between the current metric and its target may be from 1 before anything is scaled, as a fraction: 0.05 is 5%. Must not be negative; defaults to the cluster-wide tolerance, 10%.',
-        { rules: [notNegative] },
-      ),
-    },
-    { default: {} },
-  );
+  s.struct('HPAScalingRules', 'How fast the number of pods may change in one direction.', {
+    stabilizationWindowSeconds: s.int32(
+      'How far back, in seconds, the autoscaler looks at its own recommendations, to avoid scaling back and forth; it acts on the safest of them. From 0 to 3600; defaults to 0 when scaling up and to 300 when scaling down.',
+      { default: () => stabilizationWindowSeconds, rules: [window] },
+    ),
+    selectPolicy: s.enum(
+      ['Disabled', 'Max', 'Min'],
+      'Which policy applies when there are several: `Max`, the one that allows the largest change; `Min`, the one that allows the smallest; or `Disabled`, which forbids scaling in this direction. Defaults to Max.',
+      { default: 'Max' },
+    ),
+    policies: s.list(
+      HPAScalingPolicy,
+      'Limits on the speed of the change. By default up to 4 pods or 100%, whichever is more, may be added every 15 seconds, and any number removed.',
+      { default: policies },
+    ),
+    tolerance: s.quantity(
+      'How far the ratio between the current metric and its target may be from 1 before anything is scaled, as a fraction: 0.05 is 5%. Must not be negative; defaults to the cluster-wide tolerance, 10%.',
+      { rules: [notNegative] },
+    ),
+  });
 
 export const HorizontalPodAutoscalerBehavior = s.object(
   'HorizontalPodAutoscalerBehavior',

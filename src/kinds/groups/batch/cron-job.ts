@@ -1,13 +1,11 @@
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid } from '../../../schema/field-error.ts';
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { Fields, Rule, RuleContext, TypeOf } from '../../../schema/schema.ts';
 import { age, NONE, name, type Sparse, UNSET, wide } from '../../columns/column.ts';
 import { containerColumnsOf } from '../../columns/containers.ts';
 import { elapsed } from '../../columns/elapsed.ts';
 import { labelSelectorText } from '../../columns/selector.ts';
 import { absentToUnlimited, type Limited, unlimitedToAbsent } from '../../conversion/unlimited.ts';
-import { deprecation } from '../../deprecation.ts';
 import { defineKind, type KubeObject, type ObjectOf } from '../../kind.ts';
 import { ObjectReference } from '../../shapes/meta/references.ts';
 import { isTimeZone, parseCronSchedule } from './cron-schedule.ts';
@@ -75,7 +73,7 @@ const fields = {
 };
 
 const specOf = <const F extends Fields>(own: F) =>
-  s.object('CronJobSpec', 'Desired behavior of the CronJob: which Jobs it creates, and when.', own, { default: {} });
+  s.struct('CronJobSpec', 'Desired behavior of the CronJob: which Jobs it creates, and when.', own);
 
 const CronJobSpec = specOf({
   ...fields,
@@ -88,39 +86,28 @@ const HISTORY_LIMITS = ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'];
 
 /** Creates Jobs on a schedule. */
 export const CronJob = defineKind({
-  group: 'batch',
   kind: 'CronJob',
-  plural: 'cronjobs',
   short: ['cj'],
   categories: ['all'],
   scope: 'Namespaced',
   description: 'Creates Jobs from a template on a repeating schedule in cron syntax.',
   versions: {
     'batch/v1': {},
-    'batch/v1beta1': {
-      orphansByDefault: true,
-      deprecated: deprecation('batch/v1beta1', 'CronJob'),
-    },
+    'batch/v1beta1': { orphansByDefault: true },
     'batch/v2alpha1': {
       fields: { spec: specOf(fields) },
       toHub: (cronJob: Limited) => absentToUnlimited(cronJob, HISTORY_LIMITS),
       fromHub: (cronJob: Limited) => unlimitedToAbsent(cronJob, HISTORY_LIMITS),
       orphansByDefault: true,
-      deprecated: deprecation('batch/v2alpha1', 'CronJob'),
     },
   },
   fields: {
     spec: CronJobSpec,
-    status: s.object(
-      'CronJobStatus',
-      'Most recently observed state of the CronJob, written by its controller.',
-      {
-        active: s.list(ObjectReference, 'References to the Jobs that are currently running.'),
-        lastScheduleTime: s.time('Most recent scheduled time for which a Job was created.'),
-        lastSuccessfulTime: s.time('When a Job of this CronJob last completed successfully.'),
-      },
-      { default: {} },
-    ),
+    status: s.struct('CronJobStatus', 'Most recently observed state of the CronJob, written by its controller.', {
+      active: s.list(ObjectReference, 'References to the Jobs that are currently running.'),
+      lastScheduleTime: s.time('Most recent scheduled time for which a Job was created.'),
+      lastSuccessfulTime: s.time('When a Job of this CronJob last completed successfully.'),
+    }),
   },
   subresources: { status: true },
   generation: true,

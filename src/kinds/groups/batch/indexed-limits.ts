@@ -1,7 +1,6 @@
 /** Size limits of indexed Jobs, which keep their lists of indexes small enough for the status. */
 import { addAll } from '../../../base/collections/add-all.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid, required } from '../../../schema/field-error.ts';
+import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 
 const MAX_PARALLELISM = 100_000;

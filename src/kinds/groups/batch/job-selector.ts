@@ -2,8 +2,7 @@
  * The generated selector of a Job: it matches labels with the UID and name of the JobObject, which the server adds to the pod
  * template. With manualSelector the client chooses the selector instead.
  */
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid, required, under } from '../../../schema/field-error.ts';
+import { type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import { labelsMatchSelector, selects } from '../../shapes/workload/workload-selector.ts';
 import type { JobObject } from './job-status.ts';

@@ -3,8 +3,7 @@
  * nothing immutable: both apply when a Job is created from it.
  */
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid, notSupported, required, tooLong } from '../../../schema/field-error.ts';
+import { type FieldError, invalid, notSupported, required, tooLong } from '../../../schema/field-error.ts';
 import { domainPrefixedPath } from '../../../schema/names.ts';
 import type { ObjectType, Rule, TypeOf } from '../../../schema/schema.ts';
 import { UNLIMITED } from '../../conversion/unlimited.ts';
@@ -152,10 +151,10 @@ const selectorIsGeneratedLater: Rule<{ readonly selector?: LabelSelector; readon
 /** The template in a CronJob. */
 export const JobTemplateSpec = s.object('JobTemplateSpec', 'Template of a Job.', {
   metadata: s.use(ObjectMeta, 'Labels and annotations of the Jobs created from the template.', { default: {} }),
-  spec: s.object(
+  spec: s.struct(
     'JobSpec',
     'Desired behavior of the Job: its pods, how many must succeed, and what to do when they fail.',
     fields,
-    { default: {}, rules: [...rules, selectorIsGeneratedLater] },
+    { rules: [...rules, selectorIsGeneratedLater] },
   ),
 });

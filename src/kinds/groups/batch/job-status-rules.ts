@@ -4,8 +4,7 @@
  * of the status invalid, and the controller must be able to correct it step by step.
  */
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { duplicate, invalid, required, under } from '../../../schema/field-error.ts';
+import { duplicate, type FieldError, invalid, required, under } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import { invalidCombination } from './field-errors.ts';
 import { firstCommonIndex, parseIndexes } from './indexes.ts';

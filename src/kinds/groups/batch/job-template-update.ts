@@ -3,8 +3,7 @@
  * without pods may change.
  */
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid } from '../../../schema/field-error.ts';
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import type { PodSpec } from '../../shapes/pod/pod-spec.ts';
 import type { JobObject } from './job-status.ts';

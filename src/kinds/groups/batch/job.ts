@@ -1,6 +1,5 @@
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid } from '../../../schema/field-error.ts';
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { dnsLabel } from '../../../schema/names.ts';
 import type { RuleContext } from '../../../schema/schema.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
@@ -15,9 +14,7 @@ import { jobWarnings } from './job-warnings.ts';
 
 /** Runs pods until enough of them have succeeded. */
 export const Job = defineKind({
-  group: 'batch',
   kind: 'Job',
-  plural: 'jobs',
   categories: ['all'],
   scope: 'Namespaced',
   description:

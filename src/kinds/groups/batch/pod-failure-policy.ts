@@ -1,7 +1,6 @@
 /** Reaction of a Job to failed pods. The first rule that matches applies. */
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { duplicate, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
+import { duplicate, type FieldError, invalid, notSupported, required, under } from '../../../schema/field-error.ts';
 import { qualifiedName } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
 import type { Rule, TypeOf } from '../../../schema/schema.ts';

@@ -1,8 +1,7 @@
 /** Success criteria of an indexed Job: it succeeds as soon as one rule is met, before all indexes have succeeded. */
 import { addAll } from '../../../base/collections/add-all.ts';
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid, required, tooLong, under } from '../../../schema/field-error.ts';
+import { type FieldError, invalid, required, tooLong, under } from '../../../schema/field-error.ts';
 import type { Rule, TypeOf } from '../../../schema/schema.ts';
 import { parseIndexes } from './indexes.ts';
 

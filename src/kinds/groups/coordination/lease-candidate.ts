@@ -31,9 +31,7 @@ type Spec = ObjectType<typeof spec>;
 
 /** Kind of a program that is a candidate for a Lease in a coordinated leader election. */
 export const LeaseCandidate = defineKind({
-  group: 'coordination.k8s.io',
   kind: 'LeaseCandidate',
-  plural: 'leasecandidates',
   scope: 'Namespaced',
   description:
     'A program that wants to hold a Lease, and the versions that it speaks. A coordinated leader election picks the best of the candidates.',

@@ -1,6 +1,5 @@
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { forbidden, invalid } from '../../../schema/field-error.ts';
+import { type FieldError, forbidden, invalid } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
@@ -10,15 +9,13 @@ const positive: Rule<number> = (seconds) => (seconds > 0 ? undefined : invalid('
 
 /** Names the holder of a role or resource, until it expires. */
 export const Lease = defineKind({
-  group: 'coordination.k8s.io',
   kind: 'Lease',
-  plural: 'leases',
   scope: 'Namespaced',
   description:
     'A claim to a role or resource that its holder must renew in time, used for leader election and for the heartbeats of nodes. Others may take over a lease that has expired.',
   versions: { 'coordination.k8s.io/v1': {} },
   fields: {
-    spec: s.object(
+    spec: s.struct(
       'LeaseSpec',
       'Who holds the lease, and until when.',
       {
@@ -38,7 +35,7 @@ export const Lease = defineKind({
           'Identity of a better holder, to whom the current one should give up the lease. Allowed only with a strategy.',
         ),
       },
-      { default: {}, rules: [preferredHolderNeedsStrategy] },
+      { rules: [preferredHolderNeedsStrategy] },
     ),
   },
   requiresVersion: true,

@@ -5,9 +5,7 @@ import { ObjectReference } from '../../shapes/meta/references.ts';
 
 /** Assigns a pod to a node. It can only be created and is never stored. */
 export const Binding = defineKind({
-  group: '',
   kind: 'Binding',
-  plural: 'bindings',
   scope: 'Namespaced',
   description: 'Assigns the pod of the same name to a node. Created by schedulers; it is not stored.',
   versions: { v1: {} },

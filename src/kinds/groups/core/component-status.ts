@@ -18,7 +18,6 @@ export type ComponentStatus = KubeObject & ObjectType<typeof fields>;
 
 /** Computed on request and never stored. */
 export const ComponentStatus = defineKind({
-  group: '',
   kind: 'ComponentStatus',
   plural: 'componentstatuses',
   short: ['cs'],

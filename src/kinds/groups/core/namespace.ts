@@ -13,40 +13,28 @@ const CONTENT = 'kubernetes';
 const plainFinalizers = [CONTENT, 'orphan', 'foregroundDeletion'];
 
 const fields = {
-  spec: s.object(
-    'NamespaceSpec',
-    'Desired state of a namespace.',
-    {
-      finalizers: s.list(
-        s.string(),
-        'Finalizers that must be removed before the namespace is deleted, such as kubernetes, which removes its ' +
-          'content. Changed only through the finalize subresource.',
-      ),
-    },
-    { default: {} },
-  ),
-  status: s.object(
-    'NamespaceStatus',
-    'Observed state of a namespace. Read-only.',
-    {
-      phase: s.string('Active, or Terminating while the namespace is being deleted.', { default: 'Active' }),
-      conditions: s.listMap(
-        s.object('NamespaceCondition', 'One aspect of the observed state of a namespace.', conditionFields),
-        'Why a namespace that is being deleted still exists, such as remaining content or finalizers.',
-        { keys: ['type'] },
-      ),
-    },
-    { default: {} },
-  ),
+  spec: s.struct('NamespaceSpec', 'Desired state of a namespace.', {
+    finalizers: s.list(
+      s.string(),
+      'Finalizers that must be removed before the namespace is deleted, such as kubernetes, which removes its ' +
+        'content. Changed only through the finalize subresource.',
+    ),
+  }),
+  status: s.struct('NamespaceStatus', 'Observed state of a namespace. Read-only.', {
+    phase: s.string('Active, or Terminating while the namespace is being deleted.', { default: 'Active' }),
+    conditions: s.listMap(
+      s.object('NamespaceCondition', 'One aspect of the observed state of a namespace.', conditionFields),
+      'Why a namespace that is being deleted still exists, such as remaining content or finalizers.',
+      { keys: ['type'] },
+    ),
+  }),
 };
 
 export type Namespace = KubeObject & ObjectType<typeof fields>;
 
 /** A scope for names. */
 export const Namespace = defineKind({
-  group: '',
   kind: 'Namespace',
-  plural: 'namespaces',
   short: ['ns'],
   scope: 'Cluster',
   description: 'Scope for names. Most objects belong to a namespace and are deleted together with it.',

@@ -25,9 +25,7 @@ const template = workloadTemplate('ReplicationController', [labelsMatch]);
 
 /** Maintains a fixed number of identical pods; the predecessor of the ReplicaSet. */
 export const ReplicationController = defineKind({
-  group: '',
   kind: 'ReplicationController',
-  plural: 'replicationcontrollers',
   short: ['rc'],
   categories: ['all'],
   scope: 'Namespaced',
@@ -36,33 +34,28 @@ export const ReplicationController = defineKind({
     'a Deployment or ReplicaSet.',
   versions: { v1: { orphansByDefault: true } },
   fields: {
-    spec: s.object(
-      'ReplicationControllerSpec',
-      'Desired state of the ReplicationController.',
-      {
-        replicas: s.int32('Desired number of pods. Defaults to 1.', { min: 0, default: 1 }),
-        minReadySeconds: s.int32(
-          'Seconds that a new pod must have been ready before it counts as available. Defaults to 0.',
-          { min: 0, omitZero: true },
-        ),
-        selector: s.map(
-          s.string(),
-          'Labels of the pods that the controller manages. They must be in the template. Defaults to the labels of ' +
-            'the template.',
-          {
-            atomic: true,
-            required: true,
-            default: ({ template }: WithTemplate): Record<string, string> | undefined => template?.metadata.labels,
-          },
-        ),
-        template: s.use(template, 'Template for new pods. Existing pods are not updated when it changes.', {
+    spec: s.struct('ReplicationControllerSpec', 'Desired state of the ReplicationController.', {
+      replicas: s.int32('Desired number of pods. Defaults to 1.', { min: 0, default: 1 }),
+      minReadySeconds: s.int32(
+        'Seconds that a new pod must have been ready before it counts as available. Defaults to 0.',
+        { min: 0, omitZero: true },
+      ),
+      selector: s.map(
+        s.string(),
+        'Labels of the pods that the controller manages. They must be in the template. Defaults to the labels of ' +
+          'the template.',
+        {
+          atomic: true,
           required: true,
-          pointer: true,
-        }),
-      },
-      { default: {} },
-    ),
-    status: s.object(
+          default: ({ template }: WithTemplate): Record<string, string> | undefined => template?.metadata.labels,
+        },
+      ),
+      template: s.use(template, 'Template for new pods. Existing pods are not updated when it changes.', {
+        required: true,
+        pointer: true,
+      }),
+    }),
+    status: s.struct(
       'ReplicationControllerStatus',
       'Observed state of the ReplicationController. Read-only.',
       {
@@ -84,7 +77,7 @@ export const ReplicationController = defineKind({
           { keys: ['type'] },
         ),
       },
-      { default: {}, rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])] },
+      { rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])] },
     ),
   },
   subresources: {

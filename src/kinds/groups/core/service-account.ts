@@ -24,9 +24,7 @@ export type ServiceAccount = KubeObject & ObjectType<typeof fields>;
 
 /** The identity of processes in pods. */
 export const ServiceAccount = defineKind({
-  group: '',
   kind: 'ServiceAccount',
-  plural: 'serviceaccounts',
   short: ['sa'],
   scope: 'Namespaced',
   description: 'Identity of processes in pods when they access the API.',

@@ -52,9 +52,7 @@ export type EndpointSlice = KubeObject & ObjectType<typeof fields>;
 
 /** Part of the endpoints of a Service. */
 export const EndpointSlice = defineKind({
-  group: 'discovery.k8s.io',
   kind: 'EndpointSlice',
-  plural: 'endpointslices',
   scope: 'Namespaced',
   description:
     'Part of the endpoints of a Service: addresses of one type, all with the same ports. The label kubernetes.io/service-name names the Service; its endpoints are those of all its slices together. Slices are normally written by a controller.',

@@ -29,42 +29,30 @@ const ClusterCondition = s.object('ClusterCondition', 'One aspect of the health 
 
 /** A member cluster of a federation. */
 export const Cluster = defineKind({
-  group: 'federation',
   kind: 'Cluster',
-  plural: 'clusters',
   scope: 'Cluster',
   description:
     'A member cluster of the federation: where its API server is, and the Secret on the host cluster that holds its credentials. Its name is the identity of the cluster.',
   versions: { 'federation/v1beta1': {} },
   fields: {
-    spec: s.object(
-      'ClusterSpec',
-      'How the cluster is reached.',
-      {
-        serverAddressByClientCIDRs: s.list(
-          ServerAddress,
-          'Addresses of the API server of the cluster. The federation uses the one whose clientCIDR contains its own address, which 0.0.0.0/0 always does.',
-          { zero: true },
-        ),
-        secretRef: s.use(
-          SecretRef,
-          'Secret with the kubeconfig of the cluster, in the namespace of the federation control plane on the host cluster. Without it, the cluster is used without credentials.',
-        ),
-      },
-      { default: {} },
-    ),
-    status: s.object(
-      'ClusterStatus',
-      'Observed state of the cluster. Populated by the federation.',
-      {
-        conditions: s.listMap(ClusterCondition, 'Health of the cluster, as the federation sees it.', {
-          keys: ['type'],
-        }),
-        zones: s.list(s.string(), 'Availability zones in which the cluster has nodes.'),
-        region: s.string('Region in which the cluster has nodes.', { omitZero: true }),
-      },
-      { default: {} },
-    ),
+    spec: s.struct('ClusterSpec', 'How the cluster is reached.', {
+      serverAddressByClientCIDRs: s.list(
+        ServerAddress,
+        'Addresses of the API server of the cluster. The federation uses the one whose clientCIDR contains its own address, which 0.0.0.0/0 always does.',
+        { zero: true },
+      ),
+      secretRef: s.use(
+        SecretRef,
+        'Secret with the kubeconfig of the cluster, in the namespace of the federation control plane on the host cluster. Without it, the cluster is used without credentials.',
+      ),
+    }),
+    status: s.struct('ClusterStatus', 'Observed state of the cluster. Populated by the federation.', {
+      conditions: s.listMap(ClusterCondition, 'Health of the cluster, as the federation sees it.', {
+        keys: ['type'],
+      }),
+      zones: s.list(s.string(), 'Availability zones in which the cluster has nodes.'),
+      region: s.string('Region in which the cluster has nodes.', { omitZero: true }),
+    }),
   },
   name: nameRule(dns1035Label),
   subresources: { status: true },

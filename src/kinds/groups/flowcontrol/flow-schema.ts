@@ -29,38 +29,28 @@ const FlowDistinguisherMethod = s.object(
 );
 
 const fields = {
-  spec: s.object(
-    'FlowSchemaSpec',
-    'Which requests the schema applies to, and what it does with them.',
-    {
-      matchingPrecedence: s.int32(
-        'Order in which FlowSchemas are compared with a request: the one with the lowest number that matches is chosen. From 1 to 10000; defaults to 1000. 1 is reserved for the schema `exempt`.',
-        { omitZero: true, default: 1000, rules: [precedence] },
-      ),
-      distinguisherMethod: FlowDistinguisherMethod,
-      priorityLevelConfiguration: PriorityLevelConfigurationReference,
-      rules: s.list(
-        PolicyRulesWithSubjects,
-        'Which requests match: those that match at least one of these rules. Without rules, none.',
-      ),
-    },
-    { default: {} },
-  ),
-  status: s.object(
-    'FlowSchemaStatus',
-    'Most recently observed state of the FlowSchema.',
-    { conditions: conditionsOf('FlowSchema') },
-    { default: {} },
-  ),
+  spec: s.struct('FlowSchemaSpec', 'Which requests the schema applies to, and what it does with them.', {
+    matchingPrecedence: s.int32(
+      'Order in which FlowSchemas are compared with a request: the one with the lowest number that matches is chosen. From 1 to 10000; defaults to 1000. 1 is reserved for the schema `exempt`.',
+      { omitZero: true, default: 1000, rules: [precedence] },
+    ),
+    distinguisherMethod: FlowDistinguisherMethod,
+    priorityLevelConfiguration: PriorityLevelConfigurationReference,
+    rules: s.list(
+      PolicyRulesWithSubjects,
+      'Which requests match: those that match at least one of these rules. Without rules, none.',
+    ),
+  }),
+  status: s.struct('FlowSchemaStatus', 'Most recently observed state of the FlowSchema.', {
+    conditions: conditionsOf('FlowSchema'),
+  }),
 };
 
 export type FlowSchema = KubeObject & ObjectType<typeof fields>;
 
 /** Assigns requests to priority levels. */
 export const FlowSchema = defineKind({
-  group: 'flowcontrol.apiserver.k8s.io',
   kind: 'FlowSchema',
-  plural: 'flowschemas',
   scope: 'Cluster',
   description:
     'Assigns requests to the API server to a priority level, by who sends them and what they ask for, and divides them into flows that are treated fairly among each other.',

@@ -58,15 +58,10 @@ const spec = {
 };
 
 const fields = {
-  spec: s.object('PriorityLevelConfigurationSpec', 'Whether and how the requests of the level are limited.', spec, {
-    default: {},
+  spec: s.struct('PriorityLevelConfigurationSpec', 'Whether and how the requests of the level are limited.', spec),
+  status: s.struct('PriorityLevelConfigurationStatus', 'Most recently observed state of the priority level.', {
+    conditions: conditionsOf('PriorityLevelConfiguration'),
   }),
-  status: s.object(
-    'PriorityLevelConfigurationStatus',
-    'Most recently observed state of the priority level.',
-    { conditions: conditionsOf('PriorityLevelConfiguration') },
-    { default: {} },
-  ),
 };
 
 export type PriorityLevelConfiguration = KubeObject & ObjectType<typeof fields>;
@@ -87,9 +82,7 @@ const queuing = (
 
 /** Limits how many requests of a priority level are executed at a time. */
 export const PriorityLevelConfiguration = defineKind({
-  group: 'flowcontrol.apiserver.k8s.io',
   kind: 'PriorityLevelConfiguration',
-  plural: 'prioritylevelconfigurations',
   scope: 'Cluster',
   description:
     'Limits how many requests of a priority level the API server executes at a time, and says whether the others wait or are rejected. FlowSchemas assign requests to levels.',

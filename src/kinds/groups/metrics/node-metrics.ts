@@ -4,7 +4,6 @@ import { measured, usage, usageColumns, ZERO } from './usage.ts';
 
 /** Resource usage of a node. It is measured on request and never stored. */
 export const NodeMetrics = defineKind({
-  group: 'metrics.k8s.io',
   kind: 'NodeMetrics',
   plural: 'nodes',
   scope: 'Cluster',

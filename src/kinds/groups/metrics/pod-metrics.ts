@@ -10,7 +10,6 @@ const ContainerMetrics = s.object('ContainerMetrics', 'Usage of one container.',
 
 /** Resource usage of the containers of a pod. It is measured on request and never stored. */
 export const PodMetrics = defineKind({
-  group: 'metrics.k8s.io',
   kind: 'PodMetrics',
   plural: 'pods',
   scope: 'Namespaced',

@@ -6,14 +6,14 @@ import { dnsLabel, dnsSubdomain, pathSegment, portName, portNumber } from '../..
 import type { TypeOf } from '../../../schema/schema.ts';
 import { TypedLocalObjectReference } from '../../shapes/meta/references.ts';
 
-const ServiceBackendPort = s.object(
+const ServiceBackendPort = s.struct(
   'ServiceBackendPort',
   'The port of the Service, by name or by number. Exactly one is required.',
   {
     name: s.string('Name of a port of the Service. Cannot be combined with number.', { omitZero: true }),
     number: s.int32('Number of a port of the Service, such as 80. Cannot be combined with name.', { omitZero: true }),
   },
-  { default: {}, atomic: true },
+  { atomic: true },
 );
 
 const IngressServiceBackend = s.object(

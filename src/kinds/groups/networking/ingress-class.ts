@@ -29,7 +29,6 @@ const IngressClassParametersReference = s.object(
 
 /** A class of Ingresses, and the controller that implements it. */
 export const IngressClass = defineKind({
-  group: 'networking.k8s.io',
   kind: 'IngressClass',
   plural: 'ingressclasses',
   scope: 'Cluster',
@@ -37,30 +36,25 @@ export const IngressClass = defineKind({
     'A class of Ingresses and the controller that implements it. An Ingress chooses its class with ingressClassName; the class annotated with ingressclass.kubernetes.io/is-default-class is used for new Ingresses that choose none.',
   versions: { 'networking.k8s.io/v1': {} },
   fields: {
-    spec: s.object(
-      'IngressClassSpec',
-      'The controller of the class and its settings.',
-      {
-        controller: s.string(
-          'Name of the controller that implements the class, as a domain-prefixed path of at most 250 characters such as example.com/ingress-controller. Required; cannot be changed.',
-          {
-            omitZero: true,
-            required: true,
-            immutable: true,
-            rules: [
-              (name: string) =>
-                Buffer.byteLength(name) > MAX_CONTROLLER_BYTES ? tooLong('', MAX_CONTROLLER_BYTES) : undefined,
-              matches(domainPrefixedPath),
-            ],
-          },
-        ),
-        parameters: s.use(
-          IngressClassParametersReference,
-          'Object with further settings for the controller, such as a custom resource of its own.',
-        ),
-      },
-      { default: {} },
-    ),
+    spec: s.struct('IngressClassSpec', 'The controller of the class and its settings.', {
+      controller: s.string(
+        'Name of the controller that implements the class, as a domain-prefixed path of at most 250 characters such as example.com/ingress-controller. Required; cannot be changed.',
+        {
+          omitZero: true,
+          required: true,
+          immutable: true,
+          rules: [
+            (name: string) =>
+              Buffer.byteLength(name) > MAX_CONTROLLER_BYTES ? tooLong('', MAX_CONTROLLER_BYTES) : undefined,
+            matches(domainPrefixedPath),
+          ],
+        },
+      ),
+      parameters: s.use(
+        IngressClassParametersReference,
+        'Object with further settings for the controller, such as a custom resource of its own.',
+      ),
+    }),
   },
   generation: true,
   columns: ({ text }) => [

@@ -33,14 +33,9 @@ export const IngressStatus = s.object(
   'IngressStatus',
   'Most recently observed state of an Ingress, written by its controller.',
   {
-    loadBalancer: s.object(
-      'IngressLoadBalancerStatus',
-      'State of the load balancer.',
-      {
-        ingress: s.list(IngressLoadBalancerIngress, 'Addresses and names under which the load balancer is reached.'),
-      },
-      { default: {} },
-    ),
+    loadBalancer: s.struct('IngressLoadBalancerStatus', 'State of the load balancer.', {
+      ingress: s.list(IngressLoadBalancerIngress, 'Addresses and names under which the load balancer is reached.'),
+    }),
   },
 );
 

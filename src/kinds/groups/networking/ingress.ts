@@ -64,7 +64,7 @@ const specFields = {
 };
 
 const fields = {
-  spec: s.object('IngressSpec', 'Desired routing.', specFields, { default: {}, rules: [hasBackend] }),
+  spec: s.struct('IngressSpec', 'Desired routing.', specFields, { rules: [hasBackend] }),
   status: s.use(IngressStatus, 'Most recently observed state of the Ingress, written by its controller.', {
     default: {},
   }),
@@ -74,7 +74,6 @@ export type Ingress = KubeObject & ObjectType<typeof fields>;
 
 /** Routes HTTP requests from outside the cluster to Services. */
 export const Ingress = defineKind({
-  group: 'networking.k8s.io',
   kind: 'Ingress',
   plural: 'ingresses',
   short: ['ing'],

@@ -30,7 +30,6 @@ export const IP_ALLOCATOR = 'ipallocator.k8s.io';
 
 /** An allocated IP address of a Service. */
 export const IPAddress = defineKind({
-  group: 'networking.k8s.io',
   kind: 'IPAddress',
   plural: 'ipaddresses',
   short: ['ip'],

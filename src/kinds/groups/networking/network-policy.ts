@@ -77,7 +77,6 @@ const EgressRule = s.object(
 
 /** Restricts the network traffic of pods. */
 export const NetworkPolicy = defineKind({
-  group: 'networking.k8s.io',
   kind: 'NetworkPolicy',
   plural: 'networkpolicies',
   short: ['netpol'],
@@ -86,34 +85,29 @@ export const NetworkPolicy = defineKind({
     'Restricts the network traffic of the pods it selects: once a policy selects a pod for a direction, only traffic that some policy allows is accepted in that direction. Policies add up. Pods that no policy selects are not restricted.',
   versions: { 'networking.k8s.io/v1': {} },
   fields: {
-    spec: s.object(
-      'NetworkPolicySpec',
-      'The selected pods, and the traffic they are allowed.',
-      {
-        podSelector: s.use(
-          LabelSelector,
-          'Pods the policy applies to, by their labels. An empty selector matches all pods of the namespace.',
-          { default: {} },
-        ),
-        ingress: s.list(
-          IngressRule,
-          'Incoming traffic that is allowed. Without any rule, a policy of type Ingress allows none.',
-        ),
-        egress: s.list(
-          EgressRule,
-          'Outgoing traffic that is allowed. Without any rule, a policy of type Egress allows none.',
-        ),
-        policyTypes: s.list(
-          s.string(),
-          'Directions the policy restricts: `Ingress`, `Egress` or both. Defaults to Ingress, and to both if there are egress rules.',
-          {
-            default: ({ egress }: { egress?: unknown }): string[] => (egress ? policyTypes : ['Ingress']),
-            rules: [knownTypes],
-          },
-        ),
-      },
-      { default: {} },
-    ),
+    spec: s.struct('NetworkPolicySpec', 'The selected pods, and the traffic they are allowed.', {
+      podSelector: s.use(
+        LabelSelector,
+        'Pods the policy applies to, by their labels. An empty selector matches all pods of the namespace.',
+        { default: {} },
+      ),
+      ingress: s.list(
+        IngressRule,
+        'Incoming traffic that is allowed. Without any rule, a policy of type Ingress allows none.',
+      ),
+      egress: s.list(
+        EgressRule,
+        'Outgoing traffic that is allowed. Without any rule, a policy of type Egress allows none.',
+      ),
+      policyTypes: s.list(
+        s.string(),
+        'Directions the policy restricts: `Ingress`, `Egress` or both. Defaults to Ingress, and to both if there are egress rules.',
+        {
+          default: ({ egress }: { egress?: unknown }): string[] => (egress ? policyTypes : ['Ingress']),
+          rules: [knownTypes],
+        },
+      ),
+    }),
   },
   generation: true,
   warnings: rangeWarnings,

@@ -8,38 +8,26 @@ import { ipFamily } from '../../shapes/meta/addresses/ip-address.ts';
 import { Condition } from '../../shapes/meta/condition.ts';
 
 const fields = {
-  spec: s.object(
-    'ServiceCIDRSpec',
-    'The address ranges.',
-    {
-      cidrs: s.list(
-        s.string(),
-        'The ranges in CIDR notation: one, or one IPv4 and one IPv6 range. Required. Cannot be changed, except that a range of the second IP family can be added.',
-      ),
-    },
-    { default: {} },
-  ),
-  status: s.object(
-    'ServiceCIDRStatus',
-    'Most recently observed state of the ranges.',
-    {
-      conditions: s.listMap(
-        Condition,
-        'Latest observations of the state of the ranges. Ready is True while addresses can be allocated from them.',
-        { keys: ['type'] },
-      ),
-    },
-    { default: {} },
-  ),
+  spec: s.struct('ServiceCIDRSpec', 'The address ranges.', {
+    cidrs: s.list(
+      s.string(),
+      'The ranges in CIDR notation: one, or one IPv4 and one IPv6 range. Required. Cannot be changed, except that a range of the second IP family can be added.',
+    ),
+  }),
+  status: s.struct('ServiceCIDRStatus', 'Most recently observed state of the ranges.', {
+    conditions: s.listMap(
+      Condition,
+      'Latest observations of the state of the ranges. Ready is True while addresses can be allocated from them.',
+      { keys: ['type'] },
+    ),
+  }),
 };
 
 export type ServiceCIDR = KubeObject & ObjectType<typeof fields>;
 
 /** A range of addresses for Services. */
 export const ServiceCIDR = defineKind({
-  group: 'networking.k8s.io',
   kind: 'ServiceCIDR',
-  plural: 'servicecidrs',
   scope: 'Cluster',
   description:
     'A range of IP addresses, or one for each IP family, that the cluster IPs of Services are allocated from.',

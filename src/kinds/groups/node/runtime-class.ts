@@ -20,7 +20,6 @@ const overhead = {
 
 /** A container runtime configuration that pods can choose. */
 export const RuntimeClass = defineKind({
-  group: 'node.k8s.io',
   kind: 'RuntimeClass',
   plural: 'runtimeclasses',
   scope: 'Cluster',

@@ -4,9 +4,7 @@ import { DeleteOptions } from '../../shapes/meta/delete-options.ts';
 
 /** The body of a pod's `eviction` subresource: a delete that respects PodDisruptionBudgets. It is never stored. */
 export const Eviction = defineKind({
-  group: 'policy',
   kind: 'Eviction',
-  plural: 'evictions',
   scope: 'Namespaced',
   description:
     "Request body of a pod's `eviction` subresource: deletes the pod gracefully, unless that would violate a PodDisruptionBudget. Nothing is stored.",

@@ -3,7 +3,6 @@ import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import { pathSegmentName } from '../../../schema/names.ts';
 import type { ObjectType, RuleContext } from '../../../schema/schema.ts';
 import { age, name } from '../../columns/column.ts';
-import { deprecation } from '../../deprecation.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { Condition, completeConditions } from '../../shapes/meta/condition.ts';
 import { countOrPercent, notMoreThanAll } from '../../shapes/meta/int-or-percent.ts';
@@ -57,9 +56,7 @@ const status = {
 
 /** Limits voluntary disruptions of a set of pods. */
 export const PodDisruptionBudget = defineKind({
-  group: 'policy',
   kind: 'PodDisruptionBudget',
-  plural: 'poddisruptionbudgets',
   short: ['pdb'],
   scope: 'Namespaced',
   description:
@@ -68,7 +65,7 @@ export const PodDisruptionBudget = defineKind({
     'policy/v1': {},
     [V1BETA1]: {
       fields: {
-        spec: s.object(
+        spec: s.struct(
           'PodDisruptionBudgetSpec',
           'Which pods the budget protects, and how many of them must stay available.',
           {
@@ -78,26 +75,23 @@ export const PodDisruptionBudget = defineKind({
               'Label selector for the pods the budget protects, in its own namespace. In this version an empty selector matches no pods.',
             ),
           },
-          { default: {} },
         ),
       },
       toHub: selectorToV1,
       fromHub: selectorToV1beta1,
-      deprecated: deprecation('policy/v1beta1', 'PodDisruptionBudget'),
     },
   },
   fields: {
-    spec: s.object(
+    spec: s.struct(
       'PodDisruptionBudgetSpec',
       'Which pods the budget protects, and how many of them must stay available.',
       spec,
-      { default: {}, rules: [minOrMax] },
+      { rules: [minOrMax] },
     ),
-    status: s.object(
+    status: s.struct(
       'PodDisruptionBudgetStatus',
       'Most recently observed state of the budget, written by its controller.',
       status,
-      { default: {} },
     ),
   },
   requiresVersion: true,

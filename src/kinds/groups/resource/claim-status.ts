@@ -79,7 +79,7 @@ const AllocatedDeviceStatus = s.object(
 );
 export type AllocatedDeviceStatus = TypeOf<typeof AllocatedDeviceStatus>;
 
-export const ResourceClaimStatus = s.object(
+export const ResourceClaimStatus = s.struct(
   'ResourceClaimStatus',
   'Devices that were allocated to the claim, and who uses them.',
   {
@@ -102,6 +102,5 @@ export const ResourceClaimStatus = s.object(
       merge: undefined,
     }),
   },
-  { default: {} },
 );
 export type ResourceClaimStatus = TypeOf<typeof ResourceClaimStatus>;

@@ -36,7 +36,6 @@ export type DeviceClass = KubeObject & ObjectType<typeof fields>;
 
 /** A class of devices that claims can request. */
 export const DeviceClass = defineKind({
-  group: 'resource.k8s.io',
   kind: 'DeviceClass',
   plural: 'deviceclasses',
   scope: 'Cluster',

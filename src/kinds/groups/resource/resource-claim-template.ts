@@ -27,9 +27,7 @@ export type ResourceClaimTemplate = KubeObject & ObjectType<typeof fields>;
 
 /** Template for ResourceClaims, one per pod. */
 export const ResourceClaimTemplate = defineKind({
-  group: 'resource.k8s.io',
   kind: 'ResourceClaimTemplate',
-  plural: 'resourceclaimtemplates',
   scope: 'Namespaced',
   description:
     'Template from which a ResourceClaim of its own is created for each pod that refers to it. The claims are deleted along with their pods.',

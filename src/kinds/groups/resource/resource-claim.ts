@@ -15,9 +15,7 @@ export type ResourceClaim = KubeObject & ObjectType<typeof fields>;
 
 /** Requests devices for pods. */
 export const ResourceClaim = defineKind({
-  group: 'resource.k8s.io',
   kind: 'ResourceClaim',
-  plural: 'resourceclaims',
   scope: 'Namespaced',
   description:
     'Requests devices, such as GPUs or network interfaces, for use by one or several pods. The scheduler allocates devices that match; pods refer to the claim in spec.resourceClaims.',

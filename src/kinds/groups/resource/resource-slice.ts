@@ -19,9 +19,7 @@ export type ResourceSlice = KubeObject & ObjectType<typeof fields>;
 
 /** Devices of a driver. */
 export const ResourceSlice = defineKind({
-  group: 'resource.k8s.io',
   kind: 'ResourceSlice',
-  plural: 'resourceslices',
   scope: 'Cluster',
   description:
     'Lists devices that a driver offers on one or several nodes. All slices of a pool together describe it. Written by drivers.',

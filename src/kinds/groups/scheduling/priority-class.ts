@@ -34,7 +34,6 @@ export type PriorityClass = KubeObject & ObjectType<typeof fields>;
 
 /** Names a pod priority. */
 export const PriorityClass = defineKind({
-  group: 'scheduling.k8s.io',
   kind: 'PriorityClass',
   plural: 'priorityclasses',
   short: ['pc'],

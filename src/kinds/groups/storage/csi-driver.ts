@@ -80,9 +80,7 @@ export type CSIDriver = KubeObject & ObjectType<typeof fields>;
 
 /** Requirements and capabilities of a CSI driver. */
 export const CSIDriver = defineKind({
-  group: 'storage.k8s.io',
   kind: 'CSIDriver',
-  plural: 'csidrivers',
   scope: 'Cluster',
   description:
     "Describes a CSI storage driver to the cluster: what it needs and what it supports. The name of the object is the driver's name. Usually created when the driver is installed.",

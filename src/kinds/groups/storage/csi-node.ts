@@ -54,9 +54,7 @@ export type CSINode = KubeObject & ObjectType<typeof fields>;
 
 /** The CSI drivers of a node. */
 export const CSINode = defineKind({
-  group: 'storage.k8s.io',
   kind: 'CSINode',
-  plural: 'csinodes',
   scope: 'Cluster',
   description: 'Lists the CSI drivers that run on a node. It has the name of the node and is maintained by its agent.',
   versions: { 'storage.k8s.io/v1': {} },

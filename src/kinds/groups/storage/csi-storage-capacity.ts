@@ -27,7 +27,6 @@ export type CSIStorageCapacity = KubeObject & ObjectType<typeof fields>;
 
 /** Available storage capacity, as a CSI driver reports it. */
 export const CSIStorageCapacity = defineKind({
-  group: 'storage.k8s.io',
   kind: 'CSIStorageCapacity',
   plural: 'csistoragecapacities',
   scope: 'Namespaced',

@@ -7,7 +7,6 @@ import { distinctTerms, TopologySelectorTerm } from './topology-terms.ts';
 
 /** A class of storage that claims can request. */
 export const StorageClass = defineKind({
-  group: 'storage.k8s.io',
   kind: 'StorageClass',
   plural: 'storageclasses',
   short: ['sc'],

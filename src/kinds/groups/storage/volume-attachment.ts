@@ -60,9 +60,7 @@ const VolumeAttachmentStatus = s.object('VolumeAttachmentStatus', {
 
 /** Attaches a volume to a node. */
 export const VolumeAttachment = defineKind({
-  group: 'storage.k8s.io',
   kind: 'VolumeAttachment',
-  plural: 'volumeattachments',
   scope: 'Cluster',
   description:
     'Requests that a volume be attached to a node, and reports the result. Deleting it requests that the volume be detached. Usually managed by a controller and the CSI driver.',

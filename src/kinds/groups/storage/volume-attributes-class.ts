@@ -23,7 +23,6 @@ export type VolumeAttributesClass = KubeObject & ObjectType<typeof fields>;
 
 /** Volume attributes that can be changed while a volume is in use. */
 export const VolumeAttributesClass = defineKind({
-  group: 'storage.k8s.io',
   kind: 'VolumeAttributesClass',
   plural: 'volumeattributesclasses',
   short: ['vac'],

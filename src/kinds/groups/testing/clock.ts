@@ -7,26 +7,18 @@ export const CLUSTER_CLOCK = 'cluster';
 
 /** The time of a cluster whose clock is moved by its users. */
 export const Clock = defineKind({
-  group: 'testing.kubernetes.io',
   kind: 'Clock',
-  plural: 'clocks',
   scope: 'Cluster',
   description:
     'The time of a cluster that was started with a manual clock. There is one, named `cluster`. The time moves when spec.time is set to a later one; everything that is due until then happens on the way.',
   versions: { 'testing.kubernetes.io/v1': {} },
   fields: {
-    spec: s.object(
-      'ClockSpec',
-      'Desired time of the cluster.',
-      { time: s.microTime('The time that the cluster moves to. An earlier time has no effect.') },
-      { default: {} },
-    ),
-    status: s.object(
-      'ClockStatus',
-      'Observed time of the cluster.',
-      { time: s.microTime('The time that the cluster has reached.') },
-      { default: {} },
-    ),
+    spec: s.struct('ClockSpec', 'Desired time of the cluster.', {
+      time: s.microTime('The time that the cluster moves to. An earlier time has no effect.'),
+    }),
+    status: s.struct('ClockStatus', 'Observed time of the cluster.', {
+      time: s.microTime('The time that the cluster has reached.'),
+    }),
   },
   subresources: { status: true },
   columns: ({ text }) => [

@@ -30,7 +30,7 @@ const words = (description: string) => s.list(s.string(), description);
 const milliseconds = (description: string) => s.int64(description, { min: 1 });
 
 /** Describes the requests that are disturbed, and how. */
-export const FaultSpec = s.object(
+export const FaultSpec = s.struct(
   'FaultSpec',
   'Which requests are disturbed, and how.',
   {
@@ -48,7 +48,7 @@ export const FaultSpec = s.object(
     dropWatchesAfterMilliseconds: milliseconds('Milliseconds after which watches end.'),
     staleWatchesMilliseconds: milliseconds('Milliseconds by which the events of watches arrive later.'),
   },
-  { default: {}, rules: [hasEffect] },
+  { rules: [hasEffect] },
 );
 export type FaultSpec = TypeOf<typeof FaultSpec>;
 

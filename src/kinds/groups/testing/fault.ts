@@ -4,9 +4,7 @@ import { FaultSpec } from './fault-spec.ts';
 
 /** Disturbs requests, so that clients can be tested. */
 export const Fault = defineKind({
-  group: 'testing.kubernetes.io',
   kind: 'Fault',
-  plural: 'faults',
   scope: 'Cluster',
   description:
     'Disturbs requests to the API server, as long as it exists: errors, latency, watches that end or lag. Served by clusters that were started with --faults. Requests for faults are never disturbed.',

@@ -1,7 +1,6 @@
 /** Fields and rules that the statuses of pod controllers have in common. */
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { invalid } from '../../../schema/field-error.ts';
+import { type FieldError, invalid } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 
 /** Fields that the conditions of older kinds have in common. */

@@ -1,7 +1,6 @@
 /** The pod template of a controller whose pods run indefinitely. */
 import { s } from '../../../schema/builders.ts';
-import type { FieldError } from '../../../schema/field-error.ts';
-import { forbidden, notSupported } from '../../../schema/field-error.ts';
+import { type FieldError, forbidden, notSupported } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
 import { ObjectMeta } from '../meta/object-meta.ts';
 import { PodTemplateSpec } from '../pod/pod-template.ts';

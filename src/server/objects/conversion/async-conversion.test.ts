@@ -55,9 +55,7 @@ let api: TestServer;
 
 function boats() {
   return defineKind({
-    group: 'example.com',
     kind: 'Boat',
-    plural: 'boats',
     scope: 'Namespaced',
     description: '',
     versions: { [HUB]: {}, [OLD]: { fields: { spec: s.object('BoatSpec', { size: s.int32({ default: 1 }) }) } } },

@@ -31,9 +31,7 @@ const named = (name: string) => name as SubresourceName;
 const declared = (...names: string[]) => Object.fromEntries(names.map((name) => [name, true])) as KindSubresources;
 
 const Robot = defineKind({
-  group: 'robots.example.com',
   kind: 'Robot',
-  plural: 'robots',
   scope: 'Namespaced',
   description: 'For tests.',
   versions: {
@@ -54,9 +52,7 @@ const Robot = defineKind({
 type Robot = ObjectOf<typeof Robot>;
 
 const Job = defineKind({
-  group: 'robots.example.com',
   kind: 'RobotJob',
-  plural: 'robotjobs',
   scope: 'Namespaced',
   description: 'What a robot should do.',
   versions: { 'robots.example.com/v2': {} },

@@ -28,9 +28,7 @@ it('lists groups with their preferred versions, extensions last', () => {
   for (const group of ['zoo.example.com', 'batch', 'storage.k8s.io']) {
     registry.add(
       defineKind({
-        group,
         kind: 'Thing',
-        plural: 'things',
         scope: 'Cluster',
         description: '',
         fields: {},
@@ -100,9 +98,7 @@ it('identifies the stored version of stored kinds', () => {
   const registry = smallRegistry();
   registry.add(
     defineKind({
-      group: 'zoo.example.com',
       kind: 'Thing',
-      plural: 'things',
       scope: 'Cluster',
       description: '',
       fields: {},

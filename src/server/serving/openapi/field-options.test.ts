@@ -8,9 +8,7 @@ import { OpenApi } from './openapi.ts';
 
 const Inner = s.object('Inner', { a: s.string() });
 const Widget = defineKind({
-  group: 'example.com',
   kind: 'Widget',
-  plural: 'widgets',
   scope: 'Namespaced',
   description: 'A kind with every field option.',
   versions: { 'example.com/v1': {} },

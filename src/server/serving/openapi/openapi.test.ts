@@ -16,9 +16,7 @@ import { OpenApi } from './openapi.ts';
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 const Backup = defineKind({
-  group: 'stable.example.com',
   kind: 'Backup',
-  plural: 'backups',
   scope: 'Namespaced',
   description: 'A copy of something.',
   versions: { 'stable.example.com/v1': {} },
@@ -198,9 +196,7 @@ describe('OpenAPI 3', () => {
   it('describes a shape itself, whatever its uses are described as', async () => {
     const Window = s.object('Window', 'An hour of the day.', { hour: s.int32() });
     const Shift = defineKind({
-      group: 'stable.example.com',
       kind: 'Shift',
-      plural: 'shifts',
       scope: 'Namespaced',
       description: 'Some work.',
       versions: { 'stable.example.com/v1': {} },

@@ -6,9 +6,7 @@ const audiences = (description: string) => s.list(s.string(), description);
 
 /** Asks whose token this is. It is answered at once and never stored. */
 export const TokenReview = defineKind({
-  group: 'authentication.k8s.io',
   kind: 'TokenReview',
-  plural: 'tokenreviews',
   scope: 'Cluster',
   description:
     'Asks the server whether a bearer token is valid and whose it is, so that other services can authenticate their clients against the cluster. The answer is in status; nothing is stored.',
@@ -27,19 +25,14 @@ export const TokenReview = defineKind({
       },
       { zero: true },
     ),
-    status: s.object(
-      'TokenReviewStatus',
-      'The answer, filled in by the server.',
-      {
-        authenticated: s.boolean('Whether the token is valid and belongs to a known user.', { omitZero: true }),
-        user: s.use(UserInfo, 'The user the token belongs to. Set only when authenticated is true.', { default: {} }),
-        audiences: audiences(
-          'Those of the requested audiences that the token is valid for. If the list is empty, the token is valid for the API server.',
-        ),
-        error: s.string('Why the token could not be checked.', { omitZero: true }),
-      },
-      { default: {} },
-    ),
+    status: s.struct('TokenReviewStatus', 'The answer, filled in by the server.', {
+      authenticated: s.boolean('Whether the token is valid and belongs to a known user.', { omitZero: true }),
+      user: s.use(UserInfo, 'The user the token belongs to. Set only when authenticated is true.', { default: {} }),
+      audiences: audiences(
+        'Those of the requested audiences that the token is valid for. If the list is empty, the token is valid for the API server.',
+      ),
+      error: s.string('Why the token could not be checked.', { omitZero: true }),
+    }),
   },
 });
 export type TokenReview = ObjectOf<typeof TokenReview>;

@@ -24,23 +24,18 @@ export const SubjectAccessReviewSpec = s.object(
   { zero: true, rules: [oneOfAttributes, userOrGroups, selectorsAreValid] },
 );
 
-export const SubjectAccessReviewStatus = s.object(
-  'SubjectAccessReviewStatus',
-  'The answer, filled in by the server.',
-  {
-    allowed: s.boolean('Whether the action is allowed.', { zero: true }),
-    denied: s.boolean(
-      'Whether an authorizer has explicitly denied the action, so that no other one was asked. If allowed and denied are both false, no authorizer had an opinion and the action is not allowed.',
-      { omitZero: true },
-    ),
-    reason: s.string('Why the action is allowed or denied, where the authorizer says so.', { omitZero: true }),
-    evaluationError: s.string(
-      'Error that occurred while the action was checked. The answer can still be right: for example, a missing role does not affect permissions granted by others.',
-      { omitZero: true },
-    ),
-  },
-  { default: {} },
-);
+export const SubjectAccessReviewStatus = s.struct('SubjectAccessReviewStatus', 'The answer, filled in by the server.', {
+  allowed: s.boolean('Whether the action is allowed.', { zero: true }),
+  denied: s.boolean(
+    'Whether an authorizer has explicitly denied the action, so that no other one was asked. If allowed and denied are both false, no authorizer had an opinion and the action is not allowed.',
+    { omitZero: true },
+  ),
+  reason: s.string('Why the action is allowed or denied, where the authorizer says so.', { omitZero: true }),
+  evaluationError: s.string(
+    'Error that occurred while the action was checked. The answer can still be right: for example, a missing role does not affect permissions granted by others.',
+    { omitZero: true },
+  ),
+});
 
 function userOrGroups({ user = '', groups }: { readonly user?: string; readonly groups?: readonly string[] }) {
   return user || groups ? undefined : invalid('user', user, 'at least one of user or group must be specified');

@@ -5,9 +5,7 @@ import { emptyMetadata, SubjectAccessReviewSpec, SubjectAccessReviewStatus } fro
 
 /** Asks whether a subject may perform an action in one namespace. Being namespaced, it can be permitted per namespace. */
 export const LocalSubjectAccessReview = defineKind({
-  group: 'authorization.k8s.io',
   kind: 'LocalSubjectAccessReview',
-  plural: 'localsubjectaccessreviews',
   scope: 'Namespaced',
   description:
     'Asks whether a user or group may perform an action in one namespace. Because it is namespaced itself, permission to ask can be granted per namespace. The answer is in status; nothing is stored.',

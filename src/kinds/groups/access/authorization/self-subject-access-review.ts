@@ -5,9 +5,7 @@ import { attributes, oneOfAttributes, selectorsAreValid } from './attributes.ts'
 
 /** Asks whether the caller may perform an action. It is answered at once and never stored. */
 export const SelfSubjectAccessReview = defineKind({
-  group: 'authorization.k8s.io',
   kind: 'SelfSubjectAccessReview',
-  plural: 'selfsubjectaccessreviews',
   scope: 'Cluster',
   description:
     'Asks whether the caller may perform an action, as `kubectl auth can-i` does. Every authenticated user may ask. The answer is in status; nothing is stored.',

@@ -6,9 +6,7 @@ const verbs = s.list(s.string(), 'Verbs that are allowed, `*` for all.', { zero:
 
 /** Asks what the caller may do. It is answered at once and never stored. */
 export const SelfSubjectRulesReview = defineKind({
-  group: 'authorization.k8s.io',
   kind: 'SelfSubjectRulesReview',
-  plural: 'selfsubjectrulesreviews',
   scope: 'Cluster',
   description:
     'Lists what the caller may do in a namespace, for example to show or hide controls in a user interface. The list can be incomplete: base decisions on SubjectAccessReviews instead. Nothing is stored.',
@@ -21,43 +19,36 @@ export const SelfSubjectRulesReview = defineKind({
       { namespace: s.string('Namespace to list the rules for. Required.', { omitZero: true }) },
       { zero: true },
     ),
-    status: s.object(
-      'SubjectRulesReviewStatus',
-      'The rules that were found, filled in by the server.',
-      {
-        resourceRules: s.list(
-          s.object('ResourceRule', 'Verbs that are allowed on resources.', {
-            verbs,
-            apiGroups: list('API groups the rule applies to: the empty string is the core group, `*` all groups.'),
-            resources: list(
-              'Resources the rule applies to; `*` is all of them, `*/status` the status subresource of all.',
-            ),
-            resourceNames: list('Names of the objects the rule applies to. Empty means all objects.'),
-          }),
-          'Allowed actions on API resources, in no particular order.',
-          { zero: true },
-        ),
-        nonResourceRules: s.list(
-          s.object('NonResourceRule', 'Verbs that are allowed on URL paths outside API resources.', {
-            verbs,
-            nonResourceURLs: list(
-              'URL paths the rule applies to. `*` may stand for a whole path or for its last part.',
-            ),
-          }),
-          'Allowed requests to other paths, in no particular order.',
-          { zero: true },
-        ),
-        incomplete: s.boolean(
-          'Whether rules may be missing, because an authorizer cannot list its rules or an error occurred.',
-          { zero: true },
-        ),
-        evaluationError: s.string(
-          'Error that occurred while the rules were collected. The rules that were found are still listed.',
-          { omitZero: true },
-        ),
-      },
-      { default: {} },
-    ),
+    status: s.struct('SubjectRulesReviewStatus', 'The rules that were found, filled in by the server.', {
+      resourceRules: s.list(
+        s.object('ResourceRule', 'Verbs that are allowed on resources.', {
+          verbs,
+          apiGroups: list('API groups the rule applies to: the empty string is the core group, `*` all groups.'),
+          resources: list(
+            'Resources the rule applies to; `*` is all of them, `*/status` the status subresource of all.',
+          ),
+          resourceNames: list('Names of the objects the rule applies to. Empty means all objects.'),
+        }),
+        'Allowed actions on API resources, in no particular order.',
+        { zero: true },
+      ),
+      nonResourceRules: s.list(
+        s.object('NonResourceRule', 'Verbs that are allowed on URL paths outside API resources.', {
+          verbs,
+          nonResourceURLs: list('URL paths the rule applies to. `*` may stand for a whole path or for its last part.'),
+        }),
+        'Allowed requests to other paths, in no particular order.',
+        { zero: true },
+      ),
+      incomplete: s.boolean(
+        'Whether rules may be missing, because an authorizer cannot list its rules or an error occurred.',
+        { zero: true },
+      ),
+      evaluationError: s.string(
+        'Error that occurred while the rules were collected. The rules that were found are still listed.',
+        { omitZero: true },
+      ),
+    }),
   },
 });
 export type SelfSubjectRulesReview = ObjectOf<typeof SelfSubjectRulesReview>;

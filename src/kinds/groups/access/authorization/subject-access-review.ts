@@ -3,9 +3,7 @@ import { emptyMetadata, SubjectAccessReviewSpec, SubjectAccessReviewStatus } fro
 
 /** Asks whether a subject may perform an action. It is answered at once and never stored. */
 export const SubjectAccessReview = defineKind({
-  group: 'authorization.k8s.io',
   kind: 'SubjectAccessReview',
-  plural: 'subjectaccessreviews',
   scope: 'Cluster',
   description:
     'Asks whether a user or group may perform an action, in any namespace or cluster-wide. The answer is in status; nothing is stored.',

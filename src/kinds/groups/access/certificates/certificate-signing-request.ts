@@ -82,9 +82,7 @@ type Request = CertificateSigningRequest;
 
 /** A request for a certificate. */
 export const CertificateSigningRequest = defineKind({
-  group: 'certificates.k8s.io',
   kind: 'CertificateSigningRequest',
-  plural: 'certificatesigningrequests',
   short: ['csr'],
   scope: 'Cluster',
   description:

@@ -31,9 +31,7 @@ export type ClusterTrustBundle = KubeObject & ObjectType<typeof fields>;
 
 /** Trust anchors that pods can mount. */
 export const ClusterTrustBundle = defineKind({
-  group: 'certificates.k8s.io',
   kind: 'ClusterTrustBundle',
-  plural: 'clustertrustbundles',
   scope: 'Cluster',
   description:
     'Certificates of authorities, for the whole cluster. Pods mount them with a projected volume, by the name of a bundle or by signer and labels.',

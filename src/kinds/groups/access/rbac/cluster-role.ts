@@ -6,7 +6,6 @@ import { defineKind, type ObjectOf } from '../../../kind.ts';
 import { LabelSelector } from '../../../shapes/meta/label-selector.ts';
 import { selects } from '../../../shapes/workload/workload-selector.ts';
 import { ClusterRule } from './policy-rule.ts';
-import { GROUP, versionsOf } from './versions.ts';
 
 const RoleSelector = s.use(LabelSelector, { rules: [selectorIsValid] });
 
@@ -20,13 +19,11 @@ const AggregationRule = s.object('AggregationRule', 'Which ClusterRoles an aggre
 
 /** Permissions that can be granted cluster-wide or in single namespaces. */
 export const ClusterRole = defineKind({
-  group: GROUP,
   kind: 'ClusterRole',
-  plural: 'clusterroles',
   scope: 'Cluster',
   description:
     'A set of permissions that can be granted cluster-wide with a ClusterRoleBinding, or in single namespaces with RoleBindings.',
-  versions: versionsOf('ClusterRole'),
+  versions: { 'rbac.authorization.k8s.io/v1': {}, 'rbac.authorization.k8s.io/v1beta1': {} },
   fields: {
     rules: s.list(
       ClusterRule,

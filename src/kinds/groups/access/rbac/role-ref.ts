@@ -4,7 +4,9 @@ import { s } from '../../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../../../schema/field-error.ts';
 import { pathSegment } from '../../../../schema/names.ts';
 import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';
-import { GROUP } from './versions.ts';
+
+/** The API group of roles and of those they are granted to. */
+export const GROUP = 'rbac.authorization.k8s.io';
 
 const fields = {
   apiGroup: s.string('API group of the role: rbac.authorization.k8s.io, which is the default.', { default: GROUP }),

@@ -3,16 +3,13 @@ import { pathSegment } from '../../../../schema/names.ts';
 import { createdAt, name } from '../../../columns/column.ts';
 import { defineKind, type ObjectOf } from '../../../kind.ts';
 import { NamespacedRule } from './policy-rule.ts';
-import { GROUP, versionsOf } from './versions.ts';
 
 /** Permissions in one namespace. */
 export const Role = defineKind({
-  group: GROUP,
   kind: 'Role',
-  plural: 'roles',
   scope: 'Namespaced',
   description: 'A set of permissions within one namespace, granted with RoleBindings of the same namespace.',
-  versions: versionsOf('Role'),
+  versions: { 'rbac.authorization.k8s.io/v1': {}, 'rbac.authorization.k8s.io/v1beta1': {} },
   fields: {
     rules: s.list(NamespacedRule, 'Permissions of the role. They only ever allow; there are no deny rules.', {
       default: [],

@@ -3,7 +3,7 @@ import { s } from '../../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required } from '../../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../../schema/names.ts';
 import type { ObjectType, Rule } from '../../../../schema/schema.ts';
-import { GROUP } from './versions.ts';
+import { GROUP } from './role-ref.ts';
 
 const kinds = ['ServiceAccount', 'User', 'Group'];
 

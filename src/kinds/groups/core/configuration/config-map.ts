@@ -49,9 +49,7 @@ export type ConfigMap = KubeObject & ObjectType<typeof fields>;
 
 /** Configuration for programs, separate from their images. */
 export const ConfigMap = defineKind({
-  group: '',
   kind: 'ConfigMap',
-  plural: 'configmaps',
   short: ['cm'],
   scope: 'Namespaced',
   description:

@@ -41,9 +41,7 @@ export type Secret = KubeObject & ObjectType<typeof fields>;
 
 /** Passwords, keys and tokens. */
 export const Secret = defineKind({
-  group: '',
   kind: 'Secret',
-  plural: 'secrets',
   scope: 'Namespaced',
   description:
     'Sensitive data such as passwords, keys and tokens that pods use as files or environment variables. ' +

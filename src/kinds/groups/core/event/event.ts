@@ -58,9 +58,7 @@ const selectable = {
 
 /** A report of something that happened to an object. */
 export const Event = defineKind({
-  group: '',
   kind: 'Event',
-  plural: 'events',
   short: ['ev'],
   scope: 'Namespaced',
   description: 'Report of something that happened to an object. Informative only; do not rely on events being kept.',

@@ -96,19 +96,11 @@ export const NodeStatus = s.object(
       'Addresses at which the node can be reached.',
       { keys: ['type'] },
     ),
-    daemonEndpoints: s.object(
-      'NodeDaemonEndpoints',
-      'Ports on which the components of a node listen.',
-      {
-        kubeletEndpoint: s.object(
-          'DaemonEndpoint',
-          'Port of the kubelet.',
-          { Port: s.int32('Port number that the component listens on.', { zero: true }) },
-          { default: {} },
-        ),
-      },
-      { default: {} },
-    ),
+    daemonEndpoints: s.struct('NodeDaemonEndpoints', 'Ports on which the components of a node listen.', {
+      kubeletEndpoint: s.struct('DaemonEndpoint', 'Port of the kubelet.', {
+        Port: s.int32('Port number that the component listens on.', { zero: true }),
+      }),
+    }),
     nodeInfo: s.use(NodeSystemInfo, { default: {} }),
     images: s.list(
       s.object('ContainerImage', 'An image on the node.', {

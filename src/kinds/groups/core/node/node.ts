@@ -81,9 +81,7 @@ export type Node = KubeObject & ObjectType<typeof fields>;
 
 /** A machine that runs pods. */
 export const Node = defineKind({
-  group: '',
   kind: 'Node',
-  plural: 'nodes',
   short: ['no'],
   scope: 'Cluster',
   description: 'A machine that runs pods. Its kubelet registers it and updates its status.',

@@ -73,9 +73,7 @@ type Spec = PersistentVolumeClaim['spec'];
 
 /** A request for storage. */
 export const PersistentVolumeClaim = defineKind({
-  group: '',
   kind: 'PersistentVolumeClaim',
-  plural: 'persistentvolumeclaims',
   short: ['pvc'],
   scope: 'Namespaced',
   description: 'Request for storage. Once bound to a volume, pods use the volume through the name of the claim.',

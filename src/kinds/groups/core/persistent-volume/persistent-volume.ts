@@ -78,30 +78,23 @@ type PersistentVolumeSpec = TypeOf<typeof PersistentVolumeSpec>;
 
 const fields = {
   spec: s.use(PersistentVolumeSpec, { default: {} }),
-  status: s.object(
-    'PersistentVolumeStatus',
-    'Observed state of a volume. Read-only.',
-    {
-      phase: s.string(
-        'Pending, Available (not bound), Bound, Released (its claim was deleted) or Failed (it could not be ' +
-          'reclaimed).',
-        { default: 'Pending' },
-      ),
-      message: s.string('Why the volume is in this state, for people.', { omitZero: true }),
-      reason: s.string('Why the volume is in this state, in one CamelCase word.', { omitZero: true }),
-      lastPhaseTransitionTime: s.time('Time at which the phase last changed.'),
-    },
-    { default: {} },
-  ),
+  status: s.struct('PersistentVolumeStatus', 'Observed state of a volume. Read-only.', {
+    phase: s.string(
+      'Pending, Available (not bound), Bound, Released (its claim was deleted) or Failed (it could not be ' +
+        'reclaimed).',
+      { default: 'Pending' },
+    ),
+    message: s.string('Why the volume is in this state, for people.', { omitZero: true }),
+    reason: s.string('Why the volume is in this state, in one CamelCase word.', { omitZero: true }),
+    lastPhaseTransitionTime: s.time('Time at which the phase last changed.'),
+  }),
 };
 
 export type PersistentVolume = KubeObject & ObjectType<typeof fields>;
 
 /** A piece of storage that outlives pods. */
 export const PersistentVolume = defineKind({
-  group: '',
   kind: 'PersistentVolume',
-  plural: 'persistentvolumes',
   short: ['pv'],
   scope: 'Cluster',
   description: 'A piece of storage in the cluster that outlives pods. Pods use it through a PersistentVolumeClaim.',

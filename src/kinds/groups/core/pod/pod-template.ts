@@ -15,9 +15,7 @@ export type PodTemplate = KubeObject & ObjectType<typeof fields>;
 
 /** A named template for pods. */
 export const PodTemplate = defineKind({
-  group: '',
   kind: 'PodTemplate',
-  plural: 'podtemplates',
   scope: 'Namespaced',
   description: 'A named template for pods. It creates none by itself.',
   versions: { v1: {} },

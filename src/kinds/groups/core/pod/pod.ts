@@ -19,9 +19,7 @@ import { podUpdateRules } from './update/pod-update.ts';
 export type Pod = PodObject;
 
 export const Pod = defineKind({
-  group: '',
   kind: 'Pod',
-  plural: 'pods',
   short: ['po'],
   categories: ['all'],
   scope: 'Namespaced',

@@ -24,27 +24,20 @@ const item = {
 };
 
 const fields = {
-  spec: s.object(
-    'LimitRangeSpec',
-    'Limits that are enforced in the namespace.',
-    {
-      limits: s.list(
-        s.object('LimitRangeItem', 'Limits and defaults for objects of one type.', item),
-        'Limits and defaults, for each type of object.',
-        { zero: true, rules: [limitRules] },
-      ),
-    },
-    { default: {} },
-  ),
+  spec: s.struct('LimitRangeSpec', 'Limits that are enforced in the namespace.', {
+    limits: s.list(
+      s.object('LimitRangeItem', 'Limits and defaults for objects of one type.', item),
+      'Limits and defaults, for each type of object.',
+      { zero: true, rules: [limitRules] },
+    ),
+  }),
 };
 
 export type LimitRange = KubeObject & ObjectType<typeof fields>;
 
 /** Limits single pods, containers and claims of a namespace. */
 export const LimitRange = defineKind({
-  group: '',
   kind: 'LimitRange',
-  plural: 'limitranges',
   short: ['limits'],
   scope: 'Namespaced',
   description: 'Limits the resources of each pod, container or claim of a namespace, and sets defaults for containers.',

@@ -36,7 +36,7 @@ const ScopeSelector = s.object(
 );
 
 const fields = {
-  spec: s.object(
+  spec: s.struct(
     'ResourceQuotaSpec',
     'Limits of the quota and the objects that count towards it.',
     {
@@ -49,26 +49,19 @@ const fields = {
       ),
       scopeSelector: s.use(ScopeSelector, 'Like scopes, with operators and values. An object must meet both to count.'),
     },
-    { default: {}, rules: [scopesFit, selectorFits, scopesAreKept] },
+    { rules: [scopesFit, selectorFits, scopesAreKept] },
   ),
-  status: s.object(
-    'ResourceQuotaStatus',
-    'Enforced limits and current usage. Read-only.',
-    {
-      hard: s.use(Amounts, 'Limit of each resource that is being enforced.'),
-      used: s.use(Amounts, 'Current usage of each resource in the namespace.'),
-    },
-    { default: {} },
-  ),
+  status: s.struct('ResourceQuotaStatus', 'Enforced limits and current usage. Read-only.', {
+    hard: s.use(Amounts, 'Limit of each resource that is being enforced.'),
+    used: s.use(Amounts, 'Current usage of each resource in the namespace.'),
+  }),
 };
 
 export type ResourceQuota = KubeObject & ObjectType<typeof fields>;
 
 /** Limits the total usage of a namespace. */
 export const ResourceQuota = defineKind({
-  group: '',
   kind: 'ResourceQuota',
-  plural: 'resourcequotas',
   short: ['quota'],
   scope: 'Namespaced',
   description: 'Limits the total compute resources, storage and number of objects of a namespace.',

@@ -64,7 +64,6 @@ const EndpointSubset = s.object(
 
 /** The addresses behind a service. */
 export const Endpoints = defineKind({
-  group: '',
   kind: 'Endpoints',
   plural: 'endpoints',
   short: ['ep'],

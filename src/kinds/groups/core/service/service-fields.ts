@@ -42,26 +42,21 @@ const SessionAffinityConfig = s.object(
   'SessionAffinityConfig',
   'Settings of session affinity. Only for sessionAffinity ClientIP.',
   {
-    clientIP: s.object(
-      'ClientIPConfig',
-      'Settings of session affinity by client IP.',
-      {
-        timeoutSeconds: s.int32(
-          'Seconds without traffic after which a client may be sent to another pod, from 1 to 86400. Defaults to ' +
-            '10800 (3 hours).',
-          {
-            default: AFFINITY_SECONDS,
-            rules: [
-              (seconds: number) =>
-                seconds > 0 && seconds <= MAX_AFFINITY_SECONDS
-                  ? undefined
-                  : invalid('', seconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`),
-            ],
-          },
-        ),
-      },
-      { default: {} },
-    ),
+    clientIP: s.struct('ClientIPConfig', 'Settings of session affinity by client IP.', {
+      timeoutSeconds: s.int32(
+        'Seconds without traffic after which a client may be sent to another pod, from 1 to 86400. Defaults to ' +
+          '10800 (3 hours).',
+        {
+          default: AFFINITY_SECONDS,
+          rules: [
+            (seconds: number) =>
+              seconds > 0 && seconds <= MAX_AFFINITY_SECONDS
+                ? undefined
+                : invalid('', seconds, `must be greater than 0 and less than ${MAX_AFFINITY_SECONDS}`),
+          ],
+        },
+      ),
+    }),
   },
 );
 
@@ -203,17 +198,12 @@ const LoadBalancerIngress = s.object('LoadBalancerIngress', 'An address at which
 });
 
 const ServiceStatus = s.object('ServiceStatus', 'Observed state of the service. Read-only.', {
-  loadBalancer: s.object(
-    'LoadBalancerStatus',
-    'Status of the load balancer of the service.',
-    {
-      ingress: s.list(
-        LoadBalancerIngress,
-        'Addresses at which the load balancer accepts traffic. Empty until it is set up.',
-      ),
-    },
-    { default: {} },
-  ),
+  loadBalancer: s.struct('LoadBalancerStatus', 'Status of the load balancer of the service.', {
+    ingress: s.list(
+      LoadBalancerIngress,
+      'Addresses at which the load balancer accepts traffic. Empty until it is set up.',
+    ),
+  }),
   conditions: s.listMap(Condition, 'Conditions of the service.', { keys: ['type'] }),
 });
 

@@ -12,9 +12,7 @@ export type Service = ServiceObject;
 
 /** A stable name and address for a set of pods. */
 export const Service = defineKind({
-  group: '',
   kind: 'Service',
-  plural: 'services',
   short: ['svc'],
   categories: ['all'],
   scope: 'Namespaced',

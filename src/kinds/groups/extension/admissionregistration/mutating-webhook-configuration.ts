@@ -21,9 +21,7 @@ export type MutatingWebhook = TypeOf<typeof MutatingWebhook>;
 
 /** Webhooks that may change the written object. */
 export const MutatingWebhookConfiguration = defineKind({
-  group: 'admissionregistration.k8s.io',
   kind: 'MutatingWebhookConfiguration',
-  plural: 'mutatingwebhookconfigurations',
   categories: ['api-extensions'],
   scope: 'Cluster',
   description:

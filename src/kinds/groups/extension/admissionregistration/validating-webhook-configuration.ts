@@ -14,9 +14,7 @@ export type ValidatingWebhook = TypeOf<typeof ValidatingWebhook>;
 
 /** Webhooks that may reject writes. */
 export const ValidatingWebhookConfiguration = defineKind({
-  group: 'admissionregistration.k8s.io',
   kind: 'ValidatingWebhookConfiguration',
-  plural: 'validatingwebhookconfigurations',
   categories: ['api-extensions'],
   scope: 'Cluster',
   description:

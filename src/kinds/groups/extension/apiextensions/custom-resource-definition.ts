@@ -8,9 +8,7 @@ export type CustomResourceDefinition = Definition;
 
 /** Defines a custom kind. */
 export const CustomResourceDefinition = defineKind({
-  group: 'apiextensions.k8s.io',
   kind: 'CustomResourceDefinition',
-  plural: 'customresourcedefinitions',
   short: ['crd', 'crds'],
   categories: ['api-extensions'],
   scope: 'Cluster',

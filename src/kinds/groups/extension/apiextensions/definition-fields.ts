@@ -100,31 +100,26 @@ export const definitionFields = {
     },
     { zero: true },
   ),
-  status: s.object(
-    'CustomResourceDefinitionStatus',
-    'Observed state of the definition. Read-only.',
-    {
-      conditions: s.list(
-        s.object('CustomResourceDefinitionCondition', 'One aspect of the observed state of a definition.', {
-          type: s.string('Established, NamesAccepted, Terminating or another one.', { zero: true }),
-          status: s.string('Whether the condition holds: True, False or Unknown.', { zero: true }),
-          lastTransitionTime: s.time('Time at which the status last changed.'),
-          reason: s.string('Machine-readable cause of the last change, in one word.'),
-          message: s.string('Explanation of the last change for people.'),
-          observedGeneration: s.int64('metadata.generation that the condition was computed from.'),
-        }),
-        'Whether the kind is served, and why not.',
-        { list: 'map', keys: ['type'] },
-      ),
-      acceptedNames: s.use(Names, 'Names under which the kind is served.', { default: {}, pointer: true }),
-      storedVersions: s.list(
-        s.string(),
-        'Versions in which objects may be stored. A version can be removed from spec.versions when it is removed here, after all objects have been rewritten.',
-      ),
-      observedGeneration: s.int64('metadata.generation that the status was computed from.'),
-    },
-    { default: {} },
-  ),
+  status: s.struct('CustomResourceDefinitionStatus', 'Observed state of the definition. Read-only.', {
+    conditions: s.list(
+      s.object('CustomResourceDefinitionCondition', 'One aspect of the observed state of a definition.', {
+        type: s.string('Established, NamesAccepted, Terminating or another one.', { zero: true }),
+        status: s.string('Whether the condition holds: True, False or Unknown.', { zero: true }),
+        lastTransitionTime: s.time('Time at which the status last changed.'),
+        reason: s.string('Machine-readable cause of the last change, in one word.'),
+        message: s.string('Explanation of the last change for people.'),
+        observedGeneration: s.int64('metadata.generation that the condition was computed from.'),
+      }),
+      'Whether the kind is served, and why not.',
+      { list: 'map', keys: ['type'] },
+    ),
+    acceptedNames: s.use(Names, 'Names under which the kind is served.', { default: {}, pointer: true }),
+    storedVersions: s.list(
+      s.string(),
+      'Versions in which objects may be stored. A version can be removed from spec.versions when it is removed here, after all objects have been rewritten.',
+    ),
+    observedGeneration: s.int64('metadata.generation that the status was computed from.'),
+  }),
 };
 
 export type CustomResourceDefinition = KubeObject & ObjectType<typeof definitionFields>;

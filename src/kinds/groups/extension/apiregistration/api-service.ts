@@ -4,7 +4,6 @@ import { dns1035Label, dnsSubdomain, pathSegmentName, portNumber } from '../../.
 import type { ObjectType } from '../../../../schema/schema.ts';
 import { shortJson } from '../../../../schema/short-json.ts';
 import { age, name } from '../../../columns/column.ts';
-import { deprecation } from '../../../deprecation.ts';
 import { defineKind, type HookContext, type KubeObject } from '../../../kind.ts';
 
 const HTTPS_PORT = 443;
@@ -30,31 +29,26 @@ const APIServiceCondition = s.object('APIServiceCondition', 'A condition of the 
 });
 
 const fields = {
-  spec: s.object(
-    'APIServiceSpec',
-    'Which group and version is served, and by what.',
-    {
-      service: ServiceReference,
-      group: s.string('API group that is served. Empty for the core group.', { omitZero: true }),
-      version: s.string('API version that is served, such as v1. Required.', { omitZero: true }),
-      insecureSkipTLSVerify: s.boolean(
-        'Whether the certificate of the server is not verified. Anyone on the way can then read and change requests; set caBundle instead.',
-        { omitZero: true },
-      ),
-      caBundle: s.bytes(
-        'PEM bundle of the certificate authorities that the certificate of the server is verified with. Defaults to those of the machine.',
-      ),
-      groupPriorityMinimum: s.int32(
-        'Priority of the group in discovery, from 1 to 20000: clients prefer groups with higher ones. The highest of the versions of a group counts; equal groups are ordered by name. Required.',
-        { zero: true },
-      ),
-      versionPriority: s.int32(
-        'Priority of the version within its group, from 1 to 1000: clients prefer higher ones. Equal ones are ordered as versions are: v2, v1, v1beta1. Required.',
-        { zero: true },
-      ),
-    },
-    { default: {} },
-  ),
+  spec: s.struct('APIServiceSpec', 'Which group and version is served, and by what.', {
+    service: ServiceReference,
+    group: s.string('API group that is served. Empty for the core group.', { omitZero: true }),
+    version: s.string('API version that is served, such as v1. Required.', { omitZero: true }),
+    insecureSkipTLSVerify: s.boolean(
+      'Whether the certificate of the server is not verified. Anyone on the way can then read and change requests; set caBundle instead.',
+      { omitZero: true },
+    ),
+    caBundle: s.bytes(
+      'PEM bundle of the certificate authorities that the certificate of the server is verified with. Defaults to those of the machine.',
+    ),
+    groupPriorityMinimum: s.int32(
+      'Priority of the group in discovery, from 1 to 20000: clients prefer groups with higher ones. The highest of the versions of a group counts; equal groups are ordered by name. Required.',
+      { zero: true },
+    ),
+    versionPriority: s.int32(
+      'Priority of the version within its group, from 1 to 1000: clients prefer higher ones. Equal ones are ordered as versions are: v2, v1, v1beta1. Required.',
+      { zero: true },
+    ),
+  }),
   status: s.object('APIServiceStatus', 'Most recently observed state of the server. Read-only.', {
     conditions: s.listMap(
       APIServiceCondition,
@@ -77,16 +71,14 @@ export const LOCAL_CONDITION = {
 
 /** Says which server serves a group and version. */
 export const APIService = defineKind({
-  group: 'apiregistration.k8s.io',
   kind: 'APIService',
-  plural: 'apiservices',
   categories: ['api-extensions'],
   scope: 'Cluster',
   description:
     'Says what serves an API group and version: this server, or another one behind a Service, which requests are passed on to. Its name is the version, a dot and the group.',
   versions: {
     'apiregistration.k8s.io/v1': {},
-    'apiregistration.k8s.io/v1beta1': { deprecated: deprecation('apiregistration.k8s.io/v1beta1', 'APIService') },
+    'apiregistration.k8s.io/v1beta1': {},
   },
   fields,
   subresources: { status: true },

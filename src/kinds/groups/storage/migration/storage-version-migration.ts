@@ -12,7 +12,7 @@ const resourceFields = {
 };
 
 const fields = {
-  spec: s.object(
+  spec: s.struct(
     'StorageVersionMigrationSpec',
     'What is migrated. Cannot be changed.',
     {
@@ -21,24 +21,19 @@ const fields = {
         rules: [namesResource],
       }),
     },
-    { default: {}, immutable: true },
+    { immutable: true },
   ),
-  status: s.object(
-    'StorageVersionMigrationStatus',
-    'How far the migration is. Written by the controller.',
-    {
-      conditions: s.listMap(Condition, 'State of the migration: `Running`, `Succeeded` and `Failed`.', {
-        keys: ['type'],
-        patch: 'merge',
-        rules: [completeConditions],
-      }),
-      resourceVersion: s.string(
-        'Resource version of the resource when the migration began. Objects that were written later are already stored as they should be.',
-        { omitZero: true },
-      ),
-    },
-    { default: {} },
-  ),
+  status: s.struct('StorageVersionMigrationStatus', 'How far the migration is. Written by the controller.', {
+    conditions: s.listMap(Condition, 'State of the migration: `Running`, `Succeeded` and `Failed`.', {
+      keys: ['type'],
+      patch: 'merge',
+      rules: [completeConditions],
+    }),
+    resourceVersion: s.string(
+      'Resource version of the resource when the migration began. Objects that were written later are already stored as they should be.',
+      { omitZero: true },
+    ),
+  }),
 };
 type Fields = KubeObject & ObjectType<typeof fields>;
 
@@ -46,9 +41,7 @@ const ENDS = ['Succeeded', 'Failed'] as const;
 
 /** Requests that every object of a resource is written again, in its present stored version. */
 export const StorageVersionMigration = defineKind({
-  group: 'storagemigration.k8s.io',
   kind: 'StorageVersionMigration',
-  plural: 'storageversionmigrations',
   scope: 'Cluster',
   description:
     'Has every object of a resource written again in the version in which the resource is stored today, so that older versions can be removed from its definition.',

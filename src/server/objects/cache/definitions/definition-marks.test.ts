@@ -14,9 +14,7 @@ const KEY = '/registry/example.com/boats/default/';
 
 function boats(colour: string): Kind {
   return defineKind({
-    group: 'example.com',
     kind: 'Boat',
-    plural: 'boats',
     scope: 'Namespaced',
     description: '',
     versions: { 'example.com/v1': {} },

@@ -7,9 +7,7 @@ import { bindingFields } from './policy-fields.ts';
 
 /** Applies a MutatingAdmissionPolicy to requests, with parameters. */
 export const MutatingAdmissionPolicyBinding = defineKind({
-  group: 'admissionregistration.k8s.io',
   kind: 'MutatingAdmissionPolicyBinding',
-  plural: 'mutatingadmissionpolicybindings',
   categories: ['api-extensions'],
   scope: 'Cluster',
   description: 'Puts a MutatingAdmissionPolicy into effect: for which requests and with which parameters.',
@@ -19,16 +17,11 @@ export const MutatingAdmissionPolicyBinding = defineKind({
     'admissionregistration.k8s.io/v1alpha1': {},
   },
   fields: {
-    spec: s.object(
-      'MutatingAdmissionPolicyBindingSpec',
-      'Desired behavior of the binding.',
-      {
-        ...bindingFields,
-        policyName: s.use(bindingFields.policyName, { zero: false }),
-        matchResources: s.use(bindingFields.matchResources, { rules: [operationsAreMutable] }),
-      },
-      { default: {} },
-    ),
+    spec: s.struct('MutatingAdmissionPolicyBindingSpec', 'Desired behavior of the binding.', {
+      ...bindingFields,
+      policyName: s.use(bindingFields.policyName, { zero: false }),
+      matchResources: s.use(bindingFields.matchResources, { rules: [operationsAreMutable] }),
+    }),
   },
   generation: true,
   columns: ({ text }) => [

@@ -59,10 +59,7 @@ const spec = {
 };
 
 const specOf = <const F extends Fields>(own: F) =>
-  s.object('MutatingAdmissionPolicySpec', 'Desired behavior of the policy.', own, {
-    default: {},
-    rules: [mutationsCompile],
-  });
+  s.struct('MutatingAdmissionPolicySpec', 'Desired behavior of the policy.', own, { rules: [mutationsCompile] });
 const fields = { spec: specOf(spec) };
 
 /** Variables whose fields are owned one by one, as in v1alpha1. */
@@ -78,7 +75,6 @@ export type MutatingAdmissionPolicy = KubeObject & ObjectType<typeof fields>;
 
 /** Expressions that change the written object. */
 export const MutatingAdmissionPolicy = defineKind({
-  group: 'admissionregistration.k8s.io',
   kind: 'MutatingAdmissionPolicy',
   plural: 'mutatingadmissionpolicies',
   categories: ['api-extensions'],

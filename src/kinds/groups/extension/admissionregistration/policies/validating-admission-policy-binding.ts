@@ -10,9 +10,7 @@ const ACTIONS = ['Audit', 'Deny', 'Warn'];
 
 /** Applies a ValidatingAdmissionPolicy to requests, with parameters and consequences. */
 export const ValidatingAdmissionPolicyBinding = defineKind({
-  group: 'admissionregistration.k8s.io',
   kind: 'ValidatingAdmissionPolicyBinding',
-  plural: 'validatingadmissionpolicybindings',
   categories: ['api-extensions'],
   scope: 'Cluster',
   description:

@@ -101,8 +101,7 @@ const status = {
 };
 
 const fields = {
-  spec: s.object('ValidatingAdmissionPolicySpec', 'Desired behavior of the policy.', spec, {
-    default: {},
+  spec: s.struct('ValidatingAdmissionPolicySpec', 'Desired behavior of the policy.', spec, {
     rules: [hasExpressions, validationsCompile],
   }),
   status: s.object('ValidatingAdmissionPolicyStatus', 'Result of type checking, written by a controller.', status),
@@ -111,7 +110,6 @@ export type ValidatingAdmissionPolicy = KubeObject & ObjectType<typeof fields>;
 
 /** Expressions that reject writes. */
 export const ValidatingAdmissionPolicy = defineKind({
-  group: 'admissionregistration.k8s.io',
   kind: 'ValidatingAdmissionPolicy',
   plural: 'validatingadmissionpolicies',
   categories: ['api-extensions'],

@@ -1,8 +1,8 @@
 /** The default roles and bindings of a cluster, as objects. The other files of this folder contain their rules. */
 import { gatheredRules } from '../../../../../kinds/groups/access/rbac/aggregation.ts';
 import type { PolicyRule } from '../../../../../kinds/groups/access/rbac/policy-rule.ts';
+import { GROUP } from '../../../../../kinds/groups/access/rbac/role-ref.ts';
 import type { Subject } from '../../../../../kinds/groups/access/rbac/subject.ts';
-import { GROUP } from '../../../../../kinds/groups/access/rbac/versions.ts';
 import { controllerRules } from './controllers.ts';
 import { metricsReader, peoplesRules } from './people.ts';
 import { EVENTS, on, onPaths, READ } from './rule.ts';
