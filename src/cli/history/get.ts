@@ -1,5 +1,6 @@
 /** `qd get`: prints objects, now or as they were. */
 import { CliError } from '../output/cli-error.ts';
+import { print } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import type { GetFlags } from './flags.ts';
 import { type Named, splitName, withObjects } from './object-api.ts';
@@ -24,8 +25,4 @@ export async function get(named: Named, flags: GetFlags): Promise<void> {
     if (flags.output === 'json') print(JSON.stringify(shown, undefined, 2));
     else print((await import('yaml')).stringify(shown).trimEnd());
   });
-}
-
-function print(...lines: readonly string[]): void {
-  process.stdout.write(`${lines.join('\n')}\n`);
 }

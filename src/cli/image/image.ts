@@ -5,6 +5,7 @@ import { RuntimeError } from '../../node/runtime/errors.ts';
 import type { Images } from '../../node/runtime/runtime.ts';
 import type { ClusterFlags } from '../flags/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
+import { print } from '../output/print.ts';
 import { table } from '../output/table.ts';
 import { withNodeImages } from './node-images.ts';
 
@@ -39,7 +40,7 @@ export async function listImages(flags: ClusterFlags): Promise<void> {
         }
       }
     }
-    for (const line of table(rows)) print(line);
+    print(...table(rows));
   });
 }
 
@@ -72,8 +73,4 @@ async function explained<T>(what: string, work: Promise<T>): Promise<T> {
     const isExpected = error instanceof RuntimeError || (error as Error).name === 'TarError';
     throw isExpected ? new CliError(`${what}: ${(error as Error).message}`, { cause: error }) : error;
   }
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

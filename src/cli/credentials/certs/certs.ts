@@ -17,6 +17,7 @@ import type { KeysFlags } from '../../encryption/flags.ts';
 import type { ClusterFlags } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { isConfirmed } from '../../output/confirm.ts';
+import { print } from '../../output/print.ts';
 import { table } from '../../output/table.ts';
 import { withCluster } from '../../process/cluster-process.ts';
 import { ROTATED_SIGNAL } from '../../process/signals.ts';
@@ -41,7 +42,7 @@ export async function showCerts(flags: ClusterFlags): Promise<void> {
     if (found.length === 0) rows.push([what, '<created at the next start>', '', '']);
     for (const [index, each] of found.entries()) rows.push(rowOf(index === 0 ? what : `${what} (replaced)`, each));
   }
-  for (const line of table(rows)) print(line);
+  print(...table(rows));
 }
 
 function certificatesIn(text: string): X509Certificate[] {
@@ -133,8 +134,4 @@ async function pkiOf(flags: ClusterFlags): Promise<string> {
     });
   });
   return directory;
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

@@ -16,6 +16,7 @@ import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { connectionFor } from '../../clusters/choice.ts';
 import type { ClusterFlags } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
+import { print } from '../../output/print.ts';
 import { table } from '../../output/table.ts';
 import { type CreateFlags, type GivenCreateFlags, settleCreate } from './flags.ts';
 import { letNodesJoin, letServersJoin } from './joining-rights.ts';
@@ -50,7 +51,7 @@ export async function listTokens(flags: ClusterFlags): Promise<void> {
       .of(Secret)
       .in(NAMESPACE)
       .list({ fieldSelector: `type=${TYPE}` });
-    for (const line of tokenTable(items, systemClock.now())) print(line);
+    print(...tokenTable(items, systemClock.now()));
   });
 }
 
@@ -174,8 +175,4 @@ async function withClient(
   } finally {
     transport.close();
   }
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

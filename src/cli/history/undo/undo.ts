@@ -1,6 +1,7 @@
 /** `qd undo`: undoes the last change of an object, or its deletion, or brings back the state of a time. */
-import { createInterface } from 'node:readline/promises';
 import { CliError } from '../../output/cli-error.ts';
+import { isConfirmed } from '../../output/confirm.ts';
+import { print } from '../../output/print.ts';
 import type { UndoFlags } from '../flags.ts';
 import { type Named, type ObjectApi, type Selection, splitName, withObjects } from '../object-api.ts';
 import { diffLines, missingLines } from '../object-diff.ts';
@@ -26,7 +27,7 @@ export async function undo(named: Named, flags: UndoFlags): Promise<void> {
     }
     print(...describe(what, plan));
     const isDryRun = flags.dryRun ?? false;
-    if (!isDryRun && !flags.yes && !(await isConfirmed())) throw new CliError('nothing was changed');
+    if (!isDryRun && !flags.yes && !(await isWanted())) throw new CliError('nothing was changed');
     const missing = await perform(objects, selection, { plan, isDryRun });
     const done = `${isDryRun ? 'would be ' : ''}${plan.type === 'create' ? 'created again' : 'changed back'}`;
     if (missing.length > 0) {
@@ -81,20 +82,7 @@ function describe(what: string, plan: Change): string[] {
   ];
 }
 
-async function isConfirmed(): Promise<boolean> {
+async function isWanted(): Promise<boolean> {
   if (!process.stdin.isTTY) throw new CliError('nothing was changed; confirm with --yes');
-  const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  const end = new AbortController();
-  terminal.once('close', () => end.abort());
-  try {
-    return /^y(es)?$/i.test((await terminal.question('Do it? [y/N] ', { signal: end.signal })).trim());
-  } catch {
-    return false; // Ctrl-C or Ctrl-D instead of an answer.
-  } finally {
-    terminal.close();
-  }
-}
-
-function print(...lines: readonly string[]): void {
-  process.stdout.write(`${lines.join('\n')}\n`);
+  return isConfirmed('Do it?');
 }
