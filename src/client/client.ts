@@ -1,4 +1,7 @@
 import type { AnyObject, KindRef } from '../api/object-types.ts';
+import type { Logger } from '../base/log.ts';
+import type { Random } from '../base/random.ts';
+import type { Clock } from '../base/time/clock.ts';
 import { Resource } from './resource.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -11,6 +14,14 @@ export interface Client {
   of<T>(kind: KindRef<T>): Resource<T>;
   /** The resource in any served version. */
   of(kind: KindRef, apiVersion: string): Resource<AnyObject>;
+}
+
+/** Dependencies of everything that works through the API. */
+export interface ClientTools {
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
 }
 
 /** `aggregated`: a transport to the kinds of aggregated API servers, if `transport` does not reach them. */

@@ -1,4 +1,6 @@
 /** Starts one node with real pods: registers it, opens its runtime, and starts the agent. */
+
+import type { Duplex } from 'node:stream';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { rejectsOn } from '../../base/event-loop/rejects-on.ts';
 import { sleep } from '../../base/time/clock.ts';
@@ -14,7 +16,6 @@ import { describeOther, OWNER_ANNOTATION, ownerOf, rejectOtherOwner } from './no
 import { NodeParts } from './node-parts.ts';
 import type { NodeOptions } from './options.ts';
 import { nodeSettings, Registration } from './registration.ts';
-import type { Duplex } from 'node:stream';
 
 export interface RunningNode {
   /** Logs, exec, attach and ports of its pods. */

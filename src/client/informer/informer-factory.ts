@@ -4,11 +4,8 @@ import type { KindRef } from '../../api/object-types.ts';
 import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import { extended } from '../../base/json/tree.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { Client } from '../client.ts';
+import type { ClientTools } from '../client.ts';
 import type { CacheLimit } from './cache-limit.ts';
 import { Informer } from './informer.ts';
 import type { Source } from './reflector.ts';
@@ -20,11 +17,7 @@ export interface InformerSelection {
   readonly fieldSelector?: string;
 }
 
-export interface InformerFactoryOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface InformerFactoryOptions extends ClientTools {
   /** Stops all informers. */
   readonly signal: AbortSignal;
   /**

@@ -4,11 +4,8 @@ import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { inTurns } from '../../base/event-loop/in-turns.ts';
 import { eachTurn, TurnBudget } from '../../base/event-loop/turn-budget.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
+import type { ClientTools } from '../../client/client.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { keyOf } from '../../client/informer/object-cache.ts';
@@ -27,11 +24,7 @@ import { StatusWriter } from './status-writer.ts';
 const CLASS_NAME = 'quarterdeck';
 const CONTROLLER_NAME = 'kubernetes.io/quarterdeck-ingress';
 
-export interface IngressControllerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface IngressControllerOptions extends ClientTools {
   /** Address at which clients reach the proxy. */
   readonly address: string;
   /** Where it listens instead of the usual ports; empty when it has them. */

@@ -3,22 +3,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isApiError, isLostRace } from '../../api/errors.ts';
 import { eachTurn } from '../../base/event-loop/turn-budget.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
+import type { ClientTools } from '../../client/client.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import { keyOf } from '../../client/informer/object-cache.ts';
 import { Ingress } from '../../kinds/groups/networking/ingress.ts';
 import { type MovedPort, moveReason } from './moved-port.ts';
 import type { SeenIngress } from './plan/rules.ts';
 
-export interface StatusWriterOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface StatusWriterOptions extends ClientTools {
   readonly address: string;
   readonly movedPorts: readonly MovedPort[];
   readonly informer: Informer<Ingress>;

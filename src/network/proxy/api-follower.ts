@@ -4,18 +4,11 @@
  */
 
 import { eachTurn } from '../../base/event-loop/turn-budget.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
+import type { ClientTools } from '../../client/client.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 
-export interface ApiFollowerOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface ApiFollowerOptions extends ClientTools {
   /** Limits the duration of watches, in seconds. */
   readonly watchSeconds?: number;
 }

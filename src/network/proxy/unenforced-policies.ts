@@ -1,22 +1,13 @@
 /** Says of every NetworkPolicy that a node does not enforce it. */
 
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { NetworkPolicy } from '../../kinds/groups/networking/network-policy.ts';
+import type { ApiFollowerOptions } from './api-follower.ts';
 
-export interface UnenforcedPoliciesOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface UnenforcedPoliciesOptions extends ApiFollowerOptions {
   /** The name of the node. */
   readonly node: string;
-  /** Limits the duration of watches, in seconds. */
-  readonly watchSeconds?: number;
 }
 
 const REASON = 'NetworkPolicyNotEnforced';

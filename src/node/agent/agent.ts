@@ -1,11 +1,7 @@
 /** The agent of one node: registers it, runs the pods that are bound to it, and reports on both. */
 
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { DialGuard } from '../../base/sockets/dial/dial-guard.ts';
-import type { Clock } from '../../base/time/clock.ts';
 import { sleep } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
+import type { ClientTools } from '../../client/client.ts';
 import { createEventRecorder, type EventType } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
@@ -21,45 +17,32 @@ import type { Runtime } from '../runtime/runtime.ts';
 import { directorySelector, eraseNodeDirectories } from '../volumes/directories/node-directories.ts';
 import { ownDirectory } from '../volumes/directories/own-directory.ts';
 import { hostMounter } from '../volumes/host/mounter.ts';
-import type { Volumes } from '../volumes/volumes.ts';
 import type { ActionContext, NodeFacts, PodNetwork } from './actions/context.ts';
 import { ImagePulls, type PullEvent } from './images/pull.ts';
 import type { PullRecords } from './images/pull-records.ts';
 import { ensureCsiNode } from './node/csi-node.ts';
 import { keepLease } from './node/lease.ts';
-import type { Machine } from './node/machine.ts';
 import type { NodeSettings } from './node/node-object.ts';
-import { NodeReporter } from './node/node-reporter.ts';
+import { NodeReporter, type NodeReporterOptions } from './node/node-reporter.ts';
 import { type ApiServerAddress, referredObjects } from './objects.ts';
 import { AgentPods } from './pods.ts';
 import { ManifestDirectory } from './static/manifest-directory.ts';
 import { eventSubject } from './worker/events.ts';
 import { Records } from './worker/records.ts';
 
-export interface AgentOptions {
-  /** Acts as the node. */
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly runtime: Runtime;
-  readonly volumes: Volumes;
-  readonly machine: Machine;
-  readonly settings: NodeSettings;
+type AgentContext = Pick<
+  ActionContext,
+  'runtime' | 'volumes' | 'logRoot' | 'seccompDirectory' | 'userAgent' | 'dialGuard'
+>;
+
+export interface AgentOptions extends ClientTools, AgentContext, Pick<NodeReporterOptions, 'settings' | 'machine'> {
   /** Facts about the node that pods see, besides its allocatable resources. */
   readonly facts: Omit<NodeFacts, 'allocatable' | 'sharesNetwork'>;
-  /** Holds the log directories of all pods. */
-  readonly logRoot: string;
-  readonly seccompDirectory: string;
   readonly pullRecords: PullRecords;
   /** Address of the API server for the variables of containers, where that of its Service cannot be reached. */
   readonly apiServer?: ApiServerAddress | undefined;
   /** Kernel parameters that pods may set although they are not safe: names, or beginnings with `*` at the end. */
   readonly allowedUnsafeSysctls?: readonly string[];
-  /** User agent of probes and hooks: `kube-probe/1.36`. */
-  readonly userAgent: string;
-  /** Checks what probes and hooks connect to. */
-  readonly dialGuard: DialGuard;
   /** Who of the machine has some of these ports, which pods must leave alone. */
   readonly portsInUse?: (wanted: ReadonlySet<number>) => Promise<readonly PortInUse[]>;
   /** Holds the manifests of static pods. Undefined: there are none. */

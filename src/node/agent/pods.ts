@@ -1,9 +1,6 @@
 /** The pods of the node: those of the API, and those that the runtime still has although nobody knows them. */
 
 import { unlessAborted } from '../../base/event-loop/unless-aborted.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
 import type { Pod } from '../../kinds/groups/core/pod/pod.ts';
@@ -18,25 +15,17 @@ import type { ActionContext } from './actions/context.ts';
 import { AgentCounters } from './counters.ts';
 import { releaseLeftovers } from './leftovers.ts';
 import { type PodRecords, RuntimeView } from './runtime-view.ts';
-import { MirrorPods } from './static/mirror-pods.ts';
+import { MirrorPods, type MirrorPodsOptions } from './static/mirror-pods.ts';
 import { StaticPods } from './static/static-pods.ts';
-import { StatusWriter } from './status/status-writer.ts';
+import { StatusWriter, type StatusWriterOptions } from './status/status-writer.ts';
 import { eventSubject } from './worker/events.ts';
 import { PodWorker } from './worker/pod-worker.ts';
 import type { Records } from './worker/records.ts';
 
-export interface AgentPodsOptions {
+export interface AgentPodsOptions extends Omit<MirrorPodsOptions, 'clock'>, Pick<StatusWriterOptions, 'hostIP'> {
   readonly context: ActionContext;
-  readonly client: Client;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
   readonly recorder: EventRecorder;
   readonly recordsOf: () => Records;
-  readonly hostIP: () => string;
-  readonly nodeName: string;
-  /** The UID of the Node object. Undefined until it is registered. */
-  readonly nodeUid: () => string | undefined;
   /** Decides whether the node runs a pod, given those that it runs already. One that is not new has its ports. */
   readonly admission: (pod: SeenPod, others: readonly SeenPod[], isNew: boolean) => Promise<Admission>;
 }

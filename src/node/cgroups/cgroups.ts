@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { makeDirectoriesSync } from '../../base/files/own/make-directories.ts';
 import type { ContainerResources } from '../runtime/container-config.ts';
 import { RuntimeError } from '../runtime/errors.ts';
-import type { Throttling } from '../runtime/usage.ts';
+import type { ContainerUsage } from '../runtime/runtime.ts';
 import { anticipateMoves } from './anticipate-moves.ts';
 import { delegatedRoots, type MountedHierarchy } from './delegated-roots.ts';
 import { limitsOf } from './limits.ts';
@@ -18,13 +18,7 @@ const MIN_SHARES = 2;
 const MAX_WEIGHT = 10_000;
 const NANOSECONDS_PER_MICROSECOND = 1_000;
 
-export interface CgroupUsage {
-  readonly cpuNanoseconds: number;
-  readonly workingSet: number;
-  readonly rss: number | undefined;
-  /** Present where the processor time is limited. */
-  readonly throttling?: Throttling;
-}
+export type CgroupUsage = Pick<ContainerUsage, 'cpuNanoseconds' | 'workingSet' | 'rss' | 'throttling'>;
 
 export interface Cgroups {
   readonly version: 1 | 2;

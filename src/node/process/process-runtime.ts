@@ -5,7 +5,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { ImageStore } from '../images/image-store.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Container, Runtime } from '../runtime/runtime.ts';
-import { type ConnectedKeeper, connectKeeper } from './connect/keeper-process.ts';
+import { type ConnectedKeeper, connectKeeper, type KeeperSettings } from './connect/keeper-process.ts';
 import { imagesWithHost, resolveImage } from './images-with-host.ts';
 import { mountPathProblem } from './mount-paths.ts';
 import { ignoredRequests, rejection } from './rejection.ts';
@@ -14,20 +14,12 @@ import { userNamespaceOf } from './user-namespace-of.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 import type { KeeperConnection } from './wire/connection.ts';
 
-export interface ProcessRuntimeOptions {
-  /** Everything that the runtime keeps is in it. One runtime at a time uses a directory. */
-  readonly directory: string;
-  /** Distinguishes the bridge, the nftables table and the cgroups of this runtime from those of others; at most 11 characters. */
-  readonly name: string;
-  /** The node's range of pod addresses, for example `10.244.0.0/24`. */
-  readonly podCidr: string;
+export interface ProcessRuntimeOptions extends KeeperSettings {
   readonly images: ImageStore;
   /** Paths of the node that containers with its files do not see: the data of clusters, and their keys. */
   readonly hidden: () => Promise<readonly string[]>;
   /** True when containers may use the image `host`. */
   readonly allowsHostImage: boolean;
-  /** The command that starts the keeper of containers, to which name, range and directory are appended. */
-  readonly keeper: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
 }

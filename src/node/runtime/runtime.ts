@@ -126,6 +126,7 @@ export interface Container {
   readonly id: string;
   readonly sandboxId: string;
   readonly name: string;
+  /** Counts the containers of this name, from zero: its restart count. */
   readonly attempt: number;
   readonly state: ContainerState;
   readonly createdAt: number;

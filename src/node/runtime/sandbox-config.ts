@@ -1,6 +1,6 @@
 /** Configuration of a sandbox: everything that the containers of a pod share. */
 import type { QosClass } from '../../kinds/shapes/pod/qos-class.ts';
-import type { ContainerResources, IdMapping, Seccomp, SelinuxOptions } from './container-config.ts';
+import type { ContainerResources, ContainerSecurity, IdMapping } from './container-config.ts';
 
 export interface SandboxConfig {
   readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
@@ -50,11 +50,7 @@ export interface PodNamespaces {
   readonly user: readonly IdMapping[] | undefined;
 }
 
-export interface SandboxSecurity {
-  readonly privileged: boolean;
-  readonly runAsUser: number | undefined;
-  readonly runAsGroup: number | undefined;
-  readonly supplementalGroups: readonly number[];
-  readonly seccomp: Seccomp | undefined;
-  readonly selinux: SelinuxOptions | undefined;
-}
+export type SandboxSecurity = Pick<
+  ContainerSecurity,
+  'privileged' | 'runAsUser' | 'runAsGroup' | 'supplementalGroups' | 'seccomp' | 'selinux'
+>;

@@ -4,15 +4,13 @@
  */
 
 import { ApiError } from '../../api/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
+import type { Client, ClientTools } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
+import type { NodeUsage } from '../machine/stats/node-usage.ts';
 import { formatAddress, parseAddress, subnetsOf } from './agent/addresses.ts';
 import { AgentEvents } from './agent/agent-events.ts';
 import { DirectoryVolumes } from './agent/directory-volumes.ts';
@@ -23,17 +21,12 @@ import { StatusReporter } from './agent/status-reporter.ts';
 import { TimerQueue } from './agent/timer-queue.ts';
 import { type LogRequest, logLines, logRun } from './lifecycle/logs.ts';
 import { SharedLoad } from './lifecycle/shared-load.ts';
-import { type NodeUsage, usageOf } from './lifecycle/usage.ts';
+import { usageOf } from './lifecycle/usage.ts';
 import type { Rules } from './rules/rules.ts';
 
-export interface SimulatedNodesOptions {
-  /** Acts as the simulation: it reads for all nodes. */
-  readonly client: Client;
+export interface SimulatedNodesOptions extends ClientTools {
   /** Acts as the node of this name: it writes what a kubelet writes. */
   readonly clientOf: (node: string) => Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   /** The names of the nodes, in order. */
   readonly names: readonly string[];
   /** Divided among the nodes for their pods: `10.244.0.0/16`. */

@@ -2,12 +2,9 @@
 import { FileTooLargeError } from '../../base/files/inside/errors.ts';
 import { readInside } from '../../base/files/inside/read-inside.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
 import type { SeenContainer, SeenPod } from '../pod/container-run.ts';
 import type { IdMapping } from '../runtime/container-config.ts';
 import type { UserNamespaceMode } from '../runtime/runtime.ts';
-import type { VolumesApi } from './api.ts';
 import { containerMounts } from './container-mounts.ts';
 import type { CsiSource } from './csi/describe-volume.ts';
 import { CsiDrivers } from './csi/drivers.ts';
@@ -42,17 +39,12 @@ import {
   type Volumes,
 } from './volumes.ts';
 
-export interface VolumesOptions {
+export interface VolumesOptions
+  extends Pick<VolumeHost, 'nodeName' | 'api' | 'allocatable' | 'liveConfigVolumes' | 'clock' | 'random'> {
   /** The agent's directory on the node, absolute. Pods are in `pods/UID` below it, as in kubelet's. */
   readonly root: string;
-  readonly nodeName: string;
   /** Where the volumes are that were provisioned on the node; undefined: at the paths that they have. */
   readonly volumesDirectory?: string | undefined;
-  readonly api: VolumesApi;
-  /** The node's allocatable resources, which the downward API shows for a container without limits. */
-  readonly allocatable: () => Readonly<Record<string, string>>;
-  /** True when changed ConfigMaps and Secrets reach the volumes of running pods. */
-  readonly liveConfigVolumes: boolean;
   /** True when the agent may mount, that is, when it is root. Otherwise volumes that need a mount are a VolumeError. */
   readonly canMount: boolean;
   /**
@@ -60,31 +52,24 @@ export interface VolumesOptions {
    * false`.
    */
   readonly userNamespaceOf?: ((pod: SeenPod) => UserNamespaceMode) | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
   readonly log: Logger;
 }
 
 export function openVolumes(options: VolumesOptions): Volumes {
-  const { root, nodeName, api, allocatable, liveConfigVolumes, clock, random, log } = options;
+  const { root, api, clock, log } = options;
   const layout = new Layout(root);
   const csi = new CsiDrivers({ registry: layout.pluginRegistry, api, clock, log });
   const mounter = hostMounter(options.canMount);
   const host = {
-    nodeName,
+    ...options,
     layout,
     mounter,
     directoryOf: ownDirectory(options.volumesDirectory),
     memory: new SecretMemory(layout.memory, mounter, log),
-    api,
     tokens: new ServiceAccountTokens(api, clock, log),
     csi,
     inUse: new VolumesInUse(layout, api),
     staging: new SerialByKey(),
-    allocatable,
-    liveConfigVolumes,
-    clock,
-    random,
   };
   return new NodeVolumes(host, options.userNamespaceOf ?? mappedWhereAsked);
 }

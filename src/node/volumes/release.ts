@@ -2,24 +2,17 @@
 import { dirname, join } from 'node:path';
 import { removeTree } from '../../base/files/inside/remove-tree.ts';
 import { stat } from '../../base/files/own/own-files.ts';
-import { type CsiDrivers, DriverNotFoundError } from './csi/drivers.ts';
-import { csiDirectory, csiVolumes, type PublishedVolume, type VolumesInUse } from './csi/in-use.ts';
+import { DriverNotFoundError } from './csi/drivers.ts';
+import { csiDirectory, csiVolumes, type PublishedVolume } from './csi/in-use.ts';
 import { csi as methods } from './csi/messages.ts';
 import type { Layout } from './host/layout.ts';
 import { mountPointsBelow } from './host/mount-table.ts';
 import type { Mounter } from './host/mounter.ts';
 import { namesIn } from './host/names-in.ts';
-import type { SerialByKey } from './serial-by-key.ts';
+import type { VolumeHost } from './kinds/setup.ts';
 import { VolumeError } from './volumes.ts';
 
-export interface ReleaseContext {
-  readonly layout: Layout;
-  readonly mounter: Mounter;
-  readonly csi: CsiDrivers;
-  readonly inUse: VolumesInUse;
-  /** Serializes work by staging path: a volume is not unstaged while another pod stages it. */
-  readonly staging: SerialByKey;
-}
+type ReleaseContext = Pick<VolumeHost, 'layout' | 'mounter' | 'csi' | 'inUse' | 'staging'>;
 
 /** Idempotent. Rejects with a VolumeError when something cannot be unmounted; nothing below a mount is ever removed. */
 export async function releasePod(uid: string, context: ReleaseContext): Promise<void> {

@@ -2,7 +2,13 @@
 import { ANY_ADDRESS } from '../../../kinds/placement/host-ports.ts';
 import { runningDaemons } from '../../../network/daemon/running.ts';
 import { readListeners } from '../../../network/kernel/local-kernel.ts';
-import { type ListeningSocket, type NetworkPort, type SocketHolder, socketHolders, socketsOfProcesses } from '../../../network/kernel/ports/listening-sockets.ts';
+import {
+  type ListeningSocket,
+  type NetworkPort,
+  type SocketHolder,
+  socketHolders,
+  socketsOfProcesses,
+} from '../../../network/kernel/ports/listening-sockets.ts';
 import { readPublishedPorts } from '../../../network/kernel/ports/read-published-ports.ts';
 import { ofIp, SETS } from '../../../network/nftables/layout.ts';
 import type { PortInUse } from '../../../node/admission/ports.ts';

@@ -1,15 +1,11 @@
 /** Renews the lease of the node: as long as it is renewed, the node lives. */
 
 import { isApiError } from '../../../api/errors.ts';
-import type { Logger } from '../../../base/log.ts';
-import { type Clock, sleep } from '../../../base/time/clock.ts';
-import type { Client } from '../../../client/client.ts';
+import { sleep } from '../../../base/time/clock.ts';
+import type { ClientTools } from '../../../client/client.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 
-export interface NodeLeaseOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface NodeLeaseOptions extends Omit<ClientTools, 'random'> {
   readonly signal: AbortSignal;
   readonly node: string;
   /** The UID of the Node object, which owns the lease. */

@@ -6,22 +6,15 @@
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
 import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
 import type { BackoffOptions } from '../../../base/time/backoff.ts';
-import type { Clock } from '../../../base/time/clock.ts';
-import type { Client } from '../../../client/client.ts';
+import type { ClientTools } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import type { Runtime, RuntimeHealth } from '../../runtime/runtime.ts';
 import type { Machine, MachineDescription } from './machine.ts';
 import { type NodeSettings, newNode, nodeAnnotations, nodeConditions, nodeLabels, nodeStatus } from './node-object.ts';
 
-export interface NodeReporterOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface NodeReporterOptions extends ClientTools {
   readonly signal: AbortSignal;
   readonly settings: NodeSettings;
   readonly machine: Machine;

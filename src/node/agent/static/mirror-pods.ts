@@ -3,20 +3,13 @@
 import { isApiError, isLostRace } from '../../../api/errors.ts';
 import type { Draft } from '../../../api/object-types.ts';
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
 import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../../base/time/clock.ts';
-import type { Client } from '../../../client/client.ts';
+import type { ClientTools } from '../../../client/client.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { CONFIG_HASH, CONFIG_MIRROR } from '../../admission/critical.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 
-export interface MirrorPodsOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface MirrorPodsOptions extends ClientTools {
   readonly signal: AbortSignal;
   readonly nodeName: string;
   /** The UID of the Node object, which owns the mirrors. Undefined until it is registered. */

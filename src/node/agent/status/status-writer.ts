@@ -4,12 +4,10 @@
  */
 
 import { isLostRace } from '../../../api/errors.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
 import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
 import type { BackoffOptions } from '../../../base/time/backoff.ts';
-import type { Clock, Timer } from '../../../base/time/clock.ts';
-import type { Client } from '../../../client/client.ts';
+import type { Timer } from '../../../base/time/clock.ts';
+import type { ClientTools } from '../../../client/client.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Condition } from '../../pod/conditions.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
@@ -19,11 +17,7 @@ import { type PodStatus, showsStatus, statusPatch } from '../../pod/status-patch
 import type { PodWorker } from '../worker/pod-worker.ts';
 import { CorrectionPace } from './correction-pace.ts';
 
-export interface StatusWriterOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface StatusWriterOptions extends ClientTools {
   readonly signal: AbortSignal;
   readonly hostIP: () => string;
   /** Describes missing isolation of containers, and ignored requests of the pod, as sentences. */

@@ -5,7 +5,6 @@ import { open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ifMissing } from '../../../base/files/if-missing.ts';
 import { makeDirectories } from '../../../base/files/own/make-directories.ts';
-import type { Logger } from '../../../base/log.ts';
 import { underHostName } from '../../../base/programs/host-name.ts';
 import { withoutInherited } from '../../../base/programs/inherited-descriptors.ts';
 import { type ProcessIdentity, processIdentity } from '../../../base/programs/process-identity.ts';
@@ -15,20 +14,12 @@ import { hostsOf, type RegistrySettings } from '../../images/registry/hosts.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { Connection } from '../calls/connection.ts';
 import { cri } from '../calls/methods.ts';
+import type { ContainerdOptions } from '../options.ts';
 import { baseSpecOf, containerdConfig, type Tables, toml } from './config-file.ts';
 import { findProgram, type Machine, probeMachine, systemPath } from './machine.ts';
 import { type OwnPaths, ownPaths } from './paths.ts';
 
-export interface DaemonOptions {
-  readonly directory: string;
-  readonly registries?: RegistrySettings;
-  readonly networkNamespace?: string;
-  readonly hostName?: string;
-  readonly streamAddress?: string;
-  readonly path: string;
-  readonly clock: Clock;
-  readonly log: Logger;
-}
+export type DaemonOptions = Omit<ContainerdOptions, 'endpoint' | 'name' | 'podCIDRs'>;
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;

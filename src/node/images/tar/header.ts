@@ -1,16 +1,9 @@
 /** The header block of an entry: ustar, with the numbers of GNU tar that do not fit into octal digits. */
-import { BLOCK_BYTES, TarError } from './entry.ts';
+import { BLOCK_BYTES, type EntryHeader, TarError } from './entry.ts';
 
 /** Header as in the archive; extended headers before it may override it. */
-export interface RawHeader {
-  readonly path: string;
-  readonly mode: number;
-  readonly uid: number;
-  readonly gid: number;
-  readonly size: number;
-  readonly mtime: number;
+export interface RawHeader extends Omit<EntryHeader, 'type'> {
   readonly flag: string;
-  readonly linkTarget: string;
 }
 
 /** Position and length of the fields. */

@@ -3,7 +3,9 @@
  * executor owns it and changes it only through `record.ts` and `adopt.ts`; the plan only reads it. Times are milliseconds
  * since the epoch.
  */
+
 import type { ContainerResources } from '../../runtime/container-config.ts';
+import type { Container, Sandbox } from '../../runtime/runtime.ts';
 import type { Role, SeenContainer, SeenPod, Termination } from '../container-run.ts';
 import type { Phase } from '../phase.ts';
 
@@ -23,13 +25,7 @@ export type StepState =
       readonly retryAt: number;
     };
 
-export interface SandboxRecord {
-  readonly id: string;
-  readonly attempt: number;
-  readonly isReady: boolean;
-  readonly createdAt: number;
-  readonly addresses: readonly string[];
-}
+export type SandboxRecord = Pick<Sandbox, 'id' | 'attempt' | 'isReady' | 'createdAt' | 'addresses'>;
 
 export interface SandboxState extends SandboxRecord {
   stop: StepState;
@@ -37,24 +33,10 @@ export interface SandboxState extends SandboxRecord {
 }
 
 /** A container as the runtime reports it. */
-export interface ContainerRecord {
-  readonly id: string;
+export interface ContainerRecord
+  extends Omit<Container, 'createdAt' | 'labels' | 'annotations' | 'logPath' | 'resources'> {
   /** The value of `containerID` in the status: `containerd://…`. */
   readonly statusId: string;
-  readonly sandboxId: string;
-  readonly name: string;
-  /** Counts the containers of this name, from zero: its restart count. */
-  readonly attempt: number;
-  readonly state: 'created' | 'running' | 'exited' | 'unknown';
-  readonly startedAt: number | undefined;
-  readonly finishedAt: number | undefined;
-  readonly exitCode: number | undefined;
-  readonly reason: string | undefined;
-  readonly message: string | undefined;
-  /** The name that was asked for. */
-  readonly image: string;
-  /** The value of `imageID` in the status. */
-  readonly imageId: string;
 }
 
 /** Why a container is stopped. `ended`: a sidecar or ephemeral container whose pod has ended. */

@@ -10,8 +10,11 @@ import { type KeeperFacts, PROTOCOL_VERSION } from '../wire/calls.ts';
 import { KeeperConnection } from '../wire/connection.ts';
 
 export interface KeeperSettings {
+  /** Everything that the runtime keeps is in it. One runtime at a time uses a directory. */
   readonly directory: string;
+  /** Distinguishes the bridge, the nftables table and the cgroups of this runtime from those of others; at most 11 characters. */
   readonly name: string;
+  /** The node's range of pod addresses, for example `10.244.0.0/24`. */
   readonly podCidr: string;
   /** The command that starts a keeper; name, range and directory are appended. */
   readonly keeper: readonly string[];

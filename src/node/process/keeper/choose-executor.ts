@@ -2,22 +2,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
-import type { Cgroups } from '../../cgroups/cgroups.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { Executor } from './executor.ts';
-import type { Machine } from './machine.ts';
 import { Layers } from './oci/layers.ts';
 import { OciExecutor } from './oci/oci-executor.ts';
 import { openOwnDevices } from './oci/own-devices.ts';
-import { PlainExecutor } from './plain/plain-executor.ts';
+import { PlainExecutor, type PlainExecutorOptions } from './plain/plain-executor.ts';
 import type { SpareFifos } from './streams/spare-fifos.ts';
 
-export interface ChooseOptions {
-  readonly directory: string;
-  readonly name: string;
-  readonly machine: Machine;
-  readonly cgroups: Cgroups | undefined;
-  readonly hasNetwork: boolean;
+export interface ChooseOptions extends PlainExecutorOptions {
   readonly fifos: SpareFifos;
 }
 

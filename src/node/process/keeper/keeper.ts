@@ -7,10 +7,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
-import type { Random } from '../../../base/random.ts';
 import { listenAt, makeKey, onOpening } from '../../../base/sockets/keyed-socket/keyed-socket.ts';
 import { onLines } from '../../../base/sockets/keyed-socket/lines.ts';
-import type { Clock } from '../../../base/time/clock.ts';
 import { type Cgroups, openCgroups, openDelegatedCgroups } from '../../cgroups/cgroups.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { parseRange } from '../network/addresses.ts';
@@ -38,14 +36,9 @@ import { StreamHub } from './streams/stream-hub.ts';
 
 const LIMITS = ['cpu', 'memory', 'pids'] as const;
 
-export interface KeeperOptions {
-  readonly directory: string;
-  readonly name: string;
-  readonly podCidr: string;
+export interface KeeperOptions extends Pick<KeeperContext, 'directory' | 'name' | 'podCidr' | 'clock' | 'random'> {
   /** Folders in which programs of the system are looked for; undefined: the usual ones. */
   readonly programs: readonly string[] | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** Resolves with what resolves when the keeper has ended: it was told to, or nothing is left that needs it. */

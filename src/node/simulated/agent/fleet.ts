@@ -2,10 +2,7 @@
 
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
-import type { Clock } from '../../../base/time/clock.ts';
-import type { Client } from '../../../client/client.ts';
+import type { Client, ClientTools } from '../../../client/client.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { ANNOTATION_PREFIX } from '../rules/choose-stages.ts';
@@ -26,14 +23,9 @@ const RENEWAL_GRANULARITY_MS = 2_000;
 /** How long to wait after a renewal that failed. */
 const RENEWAL_RETRY_MS = 10_000;
 
-export interface FleetOptions {
-  /** Acts as the simulation, for what a node may not do itself. */
-  readonly client: Client;
+export interface FleetOptions extends ClientTools {
   /** Acts as the node of this name. */
   readonly clientOf: (node: string) => Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly timers: TimerQueue;
   readonly nodes: Informer<Node>;
   readonly machines: readonly Machine[];

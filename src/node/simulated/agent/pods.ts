@@ -1,8 +1,6 @@
 /** Follows the pods of all simulated nodes, advances each when its next step is due, and reports the result. */
 
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { ClientTools } from '../../../client/client.ts';
 import type { Change } from '../../../client/informer/object-cache.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { rejectionMessage } from '../../../kinds/shapes/pod/rejection.ts';
@@ -22,10 +20,7 @@ import type { NodePod, SimulatedNode } from './node.ts';
 import type { StatusReporter } from './status-reporter.ts';
 import type { TimerQueue } from './timer-queue.ts';
 
-export interface PodsOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface PodsOptions extends Omit<ClientTools, 'client'> {
   readonly timers: TimerQueue;
   readonly rules: readonly PodRule[];
   readonly reporter: StatusReporter;

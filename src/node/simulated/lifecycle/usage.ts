@@ -2,31 +2,13 @@
  * Computes the resource usage of simulated nodes. Nothing is stored: it is derived from running containers, rules and the
  * time.
  */
+import type { NodeUsage } from '../../machine/stats/node-usage.ts';
 import { containerOf } from '../../pod/phase.ts';
 import { type Measured, sampleAmount, unitsOf } from '../rules/amount.ts';
 import { DEFAULT_STAGES, isNamed, type UsageRule } from '../rules/rules.ts';
 import type { PodLife, SimulatedRun } from './pod-life.ts';
 
-/** In nanocores and bytes. */
-interface Usage {
-  readonly cpu: number;
-  readonly memory: number;
-}
-
-export interface NodeUsage {
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-  /** The milliseconds before that which it covers. */
-  readonly window: number;
-  readonly node: Usage;
-  readonly pods: readonly PodUsage[];
-}
-
-interface PodUsage {
-  readonly namespace: string;
-  readonly name: string;
-  readonly containers: readonly (Usage & { readonly name: string })[];
-}
+type Usage = NodeUsage['node'];
 
 /** The interval of a kubelet. */
 const WINDOW_MS = 10_000;
@@ -45,7 +27,7 @@ export interface UsageContext {
 /** Returns the usage of a node and of its pods. */
 export function usageOf(lives: Iterable<PodLife>, context: UsageContext): NodeUsage {
   let { cpu, memory } = SYSTEM_USAGE;
-  const pods: PodUsage[] = [];
+  const pods: NodeUsage['pods'][number][] = [];
   for (const life of lives) {
     const running = life.runs.filter(({ state }) => state.type === 'running');
     if (running.length === 0) continue;

@@ -6,11 +6,8 @@
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { removeTree } from '../../../base/files/inside/remove-tree.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
 import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../../base/time/clock.ts';
-import type { Client } from '../../../client/client.ts';
+import type { ClientTools } from '../../../client/client.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { isToRemove, NODE, nodeDirectory, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
@@ -19,15 +16,10 @@ import type { Mounter } from '../host/mounter.ts';
 import { VolumeError } from '../volumes.ts';
 import type { OwnDirectory } from './own-directory.ts';
 
-export interface NodeDirectoriesOptions {
-  /** Acts as the node. */
-  readonly client: Client;
+export interface NodeDirectoriesOptions extends ClientTools {
   readonly nodeName: string;
   readonly mounter: Pick<Mounter, 'entries'>;
   readonly directoryOf: OwnDirectory;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly signal: AbortSignal;
 }
 

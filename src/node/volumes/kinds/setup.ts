@@ -30,7 +30,9 @@ export interface VolumeHost {
   readonly staging: SerialByKey;
   /** Memory for Secrets and tokens. */
   readonly memory: SecretMemory;
+  /** The node's allocatable resources, which the downward API shows for a container without limits. */
   readonly allocatable: () => Readonly<Record<string, string>>;
+  /** True when changed ConfigMaps and Secrets reach the volumes of running pods. */
   readonly liveConfigVolumes: boolean;
   readonly clock: Clock;
   readonly random: Random;
