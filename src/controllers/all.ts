@@ -30,11 +30,7 @@ import { serviceCidrController } from './networking/service-cidr/service-cidr.ts
 import { type NodeIpamOptions, nodeIpamController } from './nodes/node-ipam/node-ipam.ts';
 import { nodeLifecycleController } from './nodes/node-lifecycle/node-lifecycle.ts';
 import { taintEvictionController } from './nodes/taint-eviction/taint-eviction.ts';
-import {
-  type DisruptionControllerOptions,
-  disruptionController,
-  staleDisruptionController,
-} from './policy/disruption/disruption.ts';
+import { disruptionController, staleDisruptionController } from './policy/disruption/disruption.ts';
 import { resourceQuotaController } from './policy/resource-quota/resource-quota.ts';
 import { typeCheckingController } from './policy/type-checking/type-checking.ts';
 import { attachDetachController } from './storage/attach-detach/attach-detach.ts';
@@ -48,33 +44,23 @@ import {
   classProtectionController,
   volumeProtectionController,
 } from './storage/storage-protection/storage-protection.ts';
-import {
-  type StorageVersionMigrationOptions,
-  storageVersionMigrationController,
-} from './storage-version-migration/storage-version-migration.ts';
+import { storageVersionMigrationController } from './storage-version-migration/storage-version-migration.ts';
 import { cronJobController } from './workloads/cron-job/cron-job.ts';
 import { daemonSetController } from './workloads/daemon-set/daemon-set.ts';
 import { deploymentController } from './workloads/deployment/deployment.ts';
-import {
-  type HorizontalPodAutoscalerOptions,
-  horizontalPodAutoscalerController,
-} from './workloads/horizontal-pod-autoscaler/horizontal-pod-autoscaler.ts';
+import { horizontalPodAutoscalerController } from './workloads/horizontal-pod-autoscaler/horizontal-pod-autoscaler.ts';
 import { jobController } from './workloads/job/job.ts';
-import { replicaSetController } from './workloads/replica-set/replica-set.ts';
-import { replicationControllerController } from './workloads/replication-controller/replication-controller.ts';
+import { replicaSetController, replicationControllerController } from './workloads/replica-set/replica-set.ts';
 import { statefulSetController } from './workloads/stateful-set/stateful-set.ts';
 
 export type ControllerOptions = NamespaceControllerOptions &
   ServiceAccountControllerOptions &
   ApprovingOptions &
   ClusterInfoOptions &
-  DisruptionControllerOptions &
   GarbageCollectorOptions &
-  HorizontalPodAutoscalerOptions &
   LoadBalancerOptions &
   NodeDirectoryOptions &
-  NodeIpamOptions &
-  StorageVersionMigrationOptions & { readonly signCertificate: SignCertificate };
+  NodeIpamOptions & { readonly signCertificate: SignCertificate };
 
 export const allControllers = (options: ControllerOptions): readonly Controller[] => [
   approvingController(options),

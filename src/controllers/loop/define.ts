@@ -60,7 +60,7 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   observe?(
     object: DeepReadonly<T> | undefined,
     world: Pick<Snapshot, 'key' | 'of' | 'failures'>,
-    tools: { readonly client: Client; readonly signal: AbortSignal; readonly now: Date },
+    tools: ReadTools & { readonly now: Date },
   ): Promise<Observed>;
   /**
    * Returns the actions that would bring the object to its desired state. Performs nothing. `undefined`: the object is gone.
@@ -68,6 +68,12 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
    * meanwhile.
    */
   plan(object: DeepReadonly<T> | undefined, world: Snapshot<Observed>, now: Date): Plan | DividedWork<Plan>;
+}
+
+/** For reading what the caches do not hold. */
+export interface ReadTools {
+  readonly client: Client;
+  readonly signal: AbortSignal;
 }
 
 export interface FeedTools {

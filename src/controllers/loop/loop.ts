@@ -16,7 +16,7 @@ import { createEventRecorder, type EventRecorder } from '../../client/events/eve
 import type { Informer } from '../../client/informer/informer.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { type Change, controllerOf, keyOf, type Lister } from '../../client/informer/object-cache.ts';
-import type { KubeObject } from '../../kinds/kind.ts';
+import { type KubeObject, splitApiVersion } from '../../kinds/kind.ts';
 import { ChangeWatches } from './change-watches.ts';
 import type { Controller, Failure, Listers, Related, Snapshot } from './define.ts';
 import { ActionFailure, isApiAction, type Performer, performAll, type Write } from './perform.ts';
@@ -207,12 +207,8 @@ function isGone({ metadata }: Named, lister: Lister<any>): boolean {
 function ownerKeys(object: DeepReadonly<KubeObject>, kind: KindRef | undefined): string[] {
   const { metadata } = object;
   const owner = controllerOf(object);
-  if (!kind || !owner || owner.kind !== kind.kind || groupOf(owner.apiVersion) !== kind.group) return [];
+  if (!kind || !owner || owner.kind !== kind.kind || splitApiVersion(owner.apiVersion)[0] !== kind.group) return [];
   return [kind.scope === 'Namespaced' && metadata.namespace ? `${metadata.namespace}/${owner.name}` : owner.name];
-}
-
-function groupOf(apiVersion: string): string {
-  return apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '';
 }
 
 function splitKey(key: string): Snapshot['key'] {

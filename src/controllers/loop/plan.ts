@@ -1,6 +1,7 @@
 /** The actions that a plan consists of. The loop performs them in order. */
 
 import type { DeepReadonly, Draft, KindRef } from '../../api/object-types.ts';
+import { deepEqual } from '../../base/json/tree.ts';
 import type { EventSubject, EventType } from '../../client/events/event-recorder.ts';
 import type { DeleteOptions, Patch } from '../../client/request-options.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
@@ -113,6 +114,13 @@ export const updateStatus = <T>(kind: KindRef<T>, object: Draft<T>): Action => (
   kind,
   object: object as Sent,
 });
+
+/** Writes the status if it differs from that of the object. */
+export const changeStatus = (
+  kind: KindRef,
+  object: Named & { readonly status?: unknown },
+  status: unknown,
+): Action[] => (deepEqual(status, object.status) ? [] : [updateStatus<any>(kind, { ...object, status })]);
 
 export const updateSubresource = <T>(kind: KindRef<T>, subresource: string, object: Draft<T>): Action => ({
   type: 'updateSubresource',

@@ -17,6 +17,11 @@ interface AggregatedResource {
   readonly verbs: readonly string[];
 }
 
+export interface KindsOptions {
+  /** The kinds that are currently served; they change at run time. */
+  readonly kinds: () => Iterable<Kind>;
+}
+
 export interface AggregatedOptions {
   /** The aggregated APIs; of each group, the preferred version first. They change at run time. */
   readonly aggregated: () => readonly AggregatedApi[];
@@ -88,7 +93,7 @@ export class AggregatedKinds {
 }
 
 function kindOf(apiVersion: string, { plural, kind, namespaced, verbs }: AggregatedResource): AggregatedKind {
-  const group = groupOf(apiVersion);
+  const [group] = splitApiVersion(apiVersion);
   return {
     isAggregated: true,
     group,
@@ -100,5 +105,3 @@ function kindOf(apiVersion: string, { plural, kind, namespaced, verbs }: Aggrega
     versions: [{ apiVersion, group }],
   };
 }
-
-const groupOf = (apiVersion: string) => splitApiVersion(apiVersion)[0];

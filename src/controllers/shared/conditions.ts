@@ -9,6 +9,17 @@ export interface Condition {
   readonly lastTransitionTime?: string;
 }
 
+interface WithConditions<T> {
+  readonly status?: { readonly conditions?: readonly T[] };
+}
+
+export const conditionOf = <T extends Pick<Condition, 'type'>>({ status }: WithConditions<T>, type: string) =>
+  status?.conditions?.find((condition) => condition.type === type);
+
+/** Reports whether the condition is true. */
+export const holds = (object: WithConditions<Pick<Condition, 'type' | 'status'>>, type: string): boolean =>
+  conditionOf(object, type)?.status === 'True';
+
 /**
  * Sets or replaces the conditions. The transition time changes only with the status, so that equal conditions stay equal.
  */

@@ -1,10 +1,9 @@
 import type { DeepReadonly, KindRef } from '../../api/object-types.ts';
-import type { Client } from '../../client/client.ts';
 import { controllerOf, keyOf } from '../../client/informer/object-cache.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { fromLabelSelector, fromLabels, type LabelSelector } from '../../schema/selector/selector.ts';
-import { type Listers, type Related, related } from '../loop/define.ts';
-import { type Action, type Named, patch } from '../loop/plan.ts';
+import { type Listers, type ReadTools, type Related, related } from '../loop/define.ts';
+import { type Action, type Named, patch, update } from '../loop/plan.ts';
 import { selectorIndex } from './selector-index.ts';
 
 /** Describes how owners of one kind find their objects of another kind. */
@@ -59,7 +58,7 @@ export function claim<Owner extends KubeObject, T extends KubeObject>(
 export async function observeAdoption<Owner extends KubeObject, T extends KubeObject>(
   owner: DeepReadonly<Owner> | undefined,
   ownership: Ownership<Owner, T>,
-  { world, client, signal }: { readonly world: Listers; readonly client: Client; readonly signal: AbortSignal },
+  { world, client, signal }: ReadTools & { readonly world: Listers },
 ): Promise<boolean> {
   if (!owner || owner.metadata.deletionTimestamp) return false;
   if (adoptable(owner, ownership, world).length === 0) return false;
@@ -77,6 +76,18 @@ export function orphansOf<Owner extends KubeObject, T extends KubeObject>(owners
     const { namespace = '', labels } = object.metadata;
     return ownersOf(labels, namespace, world).map(keyOf);
   });
+}
+
+/** Orders objects by age, and of one age by name. */
+export function olderFirst({ metadata: a }: Named, { metadata: b }: Named): number {
+  const [timeA = '', timeB = ''] = [a.creationTimestamp, b.creationTimestamp];
+  if (timeA !== timeB) return timeA < timeB ? -1 : 1;
+  return (a.name ?? '') < (b.name ?? '') ? -1 : 1;
+}
+
+export function removeFinalizer(kind: KindRef, object: Named, finalizer: string): Action {
+  const finalizers = object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
+  return update<any>(kind, { ...object, metadata: { ...object.metadata, finalizers } });
 }
 
 /** Returns the owner reference of a controlled object. */

@@ -1,27 +1,31 @@
 /** Carries out StorageVersionMigrations. */
+
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
-import type { Client } from '../../client/client.ts';
 import {
   CustomResourceDefinition,
   type CustomResourceDefinition as Definition,
 } from '../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 import { StorageVersionMigration } from '../../kinds/groups/storage/migration/storage-version-migration.ts';
 import type { Kind, KubeObject } from '../../kinds/kind.ts';
-import { type Controller, defineController, type Listers, related, type Snapshot } from '../loop/define.ts';
+import {
+  type Controller,
+  defineController,
+  type Listers,
+  type ReadTools,
+  related,
+  type Snapshot,
+} from '../loop/define.ts';
 import { type Action, type Named, type Plan, patch, patchStatus, requeueAfter, updateStatus } from '../loop/plan.ts';
-import { withConditions } from '../shared/conditions.ts';
+import type { KindsOptions } from '../shared/aggregated-kinds.ts';
+import { conditionOf, holds, withConditions } from '../shared/conditions.ts';
+import { olderFirst } from '../shared/ownership.ts';
 
 /** Time that a resource may stay unknown: its definition may not have arrived yet. */
 const UNKNOWN_RESOURCE_MS = 60_000;
 const RETRY_MS = 5_000;
 
-export interface StorageVersionMigrationOptions {
-  /** The kinds that are currently served; they change at run time. */
-  readonly kinds: () => Iterable<Kind>;
-}
-
-export function storageVersionMigrationController({ kinds }: StorageVersionMigrationOptions): Controller {
+export function storageVersionMigrationController({ kinds }: KindsOptions): Controller {
   return defineController<StorageVersionMigration, MigratedResource>({
     name: 'storage-version-migrator',
     account: 'storage-version-migrator-controller',
@@ -134,8 +138,8 @@ function withStatus(
 
 /** Migrations of one resource run one at a time, the oldest first. */
 function waits(migration: Migration, all: readonly Migration[]): boolean {
-  if (has(migration, 'Running')) return false;
-  const before = (other: Migration) => has(other, 'Running') || compareAge(other, migration) < 0;
+  if (holds(migration, 'Running')) return false;
+  const before = (other: Migration) => holds(other, 'Running') || olderFirst(other, migration) < 0;
   return all.some((other) => isRival(other, migration) && !isEnded(other) && before(other));
 }
 
@@ -147,23 +151,10 @@ function isRival(other: Migration, migration: Migration): boolean {
   );
 }
 
-function compareAge({ metadata: a }: Migration, { metadata: b }: Migration): number {
-  const age = Date.parse(a.creationTimestamp ?? '') - Date.parse(b.creationTimestamp ?? '');
-  if (age !== 0) return age;
-  return (a.name ?? '') < (b.name ?? '') ? -1 : 1;
-}
-
 /** Succeeded or failed. */
 function isEnded({ status }: Migration): boolean {
   return status.conditions?.some(({ type, status: is }) => is === 'True' && type !== 'Running') ?? false;
 }
-
-function has({ status }: Migration, type: 'Running'): boolean {
-  return status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
-}
-
-type Conditions = NonNullable<Definition['status']['conditions']>;
-type Condition = Conditions[number];
 
 const TYPE = 'StorageMigrating';
 
@@ -186,7 +177,7 @@ function endMigration(definition: DeepReadonly<Definition>, isSuccess: boolean, 
     );
   }
   const { metadata, spec } = definition;
-  const isSame = conditionOf(definition)?.observedGeneration === metadata.generation;
+  const isSame = conditionOf(definition, TYPE)?.observedGeneration === metadata.generation;
   const outcome = isSame
     ? 'and the stored versions have been updated'
     : 'but the stored versions have not been updated due to a generation mismatch';
@@ -194,10 +185,6 @@ function endMigration(definition: DeepReadonly<Definition>, isSuccess: boolean, 
   const stored = spec.versions.filter(({ storage }) => storage).map(({ name }) => name);
   const condition = { status: 'False', reason: 'MigrationSucceeded', message };
   return statusPatch(definition, condition, now, isSame ? { storedVersions: stored } : {});
-}
-
-function conditionOf({ status }: DeepReadonly<Definition>): DeepReadonly<Condition> | undefined {
-  return status.conditions?.find(({ type }) => type === TYPE);
 }
 
 /** Fails if the definition has changed since it was read. */
@@ -242,12 +229,6 @@ export const NO_RESOURCE: MigratedResource = {
 /** Number of objects in one page of a list. */
 const PAGE_OBJECTS = 500;
 
-interface Look {
-  readonly client: Client;
-  readonly signal: AbortSignal;
-  readonly kinds: () => Iterable<Kind>;
-}
-
 const REQUIRED_VERBS = ['update', 'patch', 'list'] as const;
 
 /** Reports whether objects of the kind can be written again. */
@@ -257,7 +238,7 @@ function isMigratable({ verbs }: Kind): boolean {
 
 async function resourceOf(
   { spec, status }: DeepReadonly<StorageVersionMigration>,
-  { client, signal, kinds }: Look,
+  { client, signal, kinds }: ReadTools & KindsOptions,
 ): Promise<MigratedResource> {
   const { group, resource } = spec.resource;
   const kind = [...kinds()].find((each) => each.group === group && each.plural === resource);
@@ -274,7 +255,7 @@ async function resourceOf(
   return { kind, resourceVersion: metadata.resourceVersion, outdated, definition };
 }
 
-async function definitionOf({ group, plural }: Kind, { client, signal }: Pick<Look, 'client' | 'signal'>) {
+async function definitionOf({ group, plural }: Kind, { client, signal }: ReadTools) {
   if (!group.includes('.')) return undefined;
   return client.of(CustomResourceDefinition).find(`${plural}.${group}`, { signal });
 }

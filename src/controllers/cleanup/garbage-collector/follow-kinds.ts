@@ -3,14 +3,12 @@ import { setMaxListeners } from 'node:events';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import { reflect, type Sink, type Source } from '../../../client/informer/reflector.ts';
-import type { Kind, KubeObject } from '../../../kinds/kind.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
 import type { Feed, FeedTools } from '../../loop/define.ts';
-import { type AggregatedKinds, hasVerbs, type ServedKind } from '../../shared/aggregated-kinds.ts';
+import { type AggregatedKinds, hasVerbs, type KindsOptions, type ServedKind } from '../../shared/aggregated-kinds.ts';
 import { isSameResource, nodeOf, type OwnerGraph } from './owner-graph.ts';
 
-export interface FollowOptions {
-  /** The kinds that are currently served. */
-  readonly kinds: () => Iterable<Kind>;
+export interface FollowOptions extends KindsOptions {
   readonly aggregated: AggregatedKinds;
   /** Calls the listener whenever kinds or aggregated APIs are added, changed or removed; returns a function to stop that. */
   readonly onKindsChange: (listener: () => void) => () => void;

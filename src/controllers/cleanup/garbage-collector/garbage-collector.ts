@@ -7,17 +7,18 @@ import type { DeleteOptions } from '../../../client/request-options.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { type Controller, defineController } from '../../loop/define.ts';
 import { type Action, event, type Named, type Plan, patch, remove, requeueAfter } from '../../loop/plan.ts';
-import { AggregatedKinds, type AggregatedOptions, hasVerbs, type ServedKind } from '../../shared/aggregated-kinds.ts';
-import { followKinds } from './follow-kinds.ts';
+import {
+  AggregatedKinds,
+  type AggregatedOptions,
+  hasVerbs,
+  type KindsOptions,
+  type ServedKind,
+} from '../../shared/aggregated-kinds.ts';
+import { type FollowOptions, followKinds } from './follow-kinds.ts';
 import { FOREGROUND, type GraphNode, isWaiting, ORPHAN, OwnerGraph, type OwnerReference } from './owner-graph.ts';
 import { type OwnerStatus, statusOfOwners } from './owners.ts';
 
-export interface GarbageCollectorOptions extends AggregatedOptions {
-  /** The kinds that are currently served; they change at run time. */
-  readonly kinds: () => Iterable<Kind>;
-  /** Calls the listener whenever kinds or aggregated APIs are added, changed or removed; returns a function to stop that. */
-  readonly onKindsChange: (listener: () => void) => () => void;
-}
+export type GarbageCollectorOptions = AggregatedOptions & KindsOptions & Pick<FollowOptions, 'onKindsChange'>;
 
 /** Deletions share disk flushes, so that many run concurrently. */
 const WORKERS = 64;

@@ -6,7 +6,7 @@
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { sameItems } from '../../../base/collections/same-items.ts';
-import type { KubeObject } from '../../../kinds/kind.ts';
+import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import type { ObjectMeta } from '../../../kinds/shapes/meta/object-meta.ts';
 import type { ServedKind } from '../../shared/aggregated-kinds.ts';
 
@@ -207,7 +207,7 @@ export function isNamedBy(
   return (
     reference.name === name &&
     reference.kind === kind.kind &&
-    kind.versions.some(({ group }) => group === groupOf(reference.apiVersion)) &&
+    kind.versions.some(({ group }) => group === splitApiVersion(reference.apiVersion)[0]) &&
     (namespace === '' || namespace === dependent.namespace)
   );
 }
@@ -221,8 +221,6 @@ export function identityKeyOf({
 }: Pick<GraphNode, 'kind' | 'uid' | 'namespace' | 'name'>): string {
   return `${uid} ${kind.group}/${kind.plural} ${namespace}/${name}`;
 }
-
-const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '');
 
 /** Number above which the oldest are forgotten and would be looked up once more. */
 const MAX_REMEMBERED = 1000;

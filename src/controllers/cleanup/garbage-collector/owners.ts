@@ -1,8 +1,9 @@
 /** Determines the state of an object's owners. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isApiError } from '../../../api/errors.ts';
-import type { Client } from '../../../client/client.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
+import type { ReadTools } from '../../loop/define.ts';
 import type { ServedKind } from '../../shared/aggregated-kinds.ts';
 import {
   type GraphNode,
@@ -29,10 +30,8 @@ export interface OwnerStatus {
   readonly isUnwatched: boolean;
 }
 
-interface OwnerLookup {
+interface OwnerLookup extends ReadTools {
   readonly graph: OwnerGraph;
-  readonly client: Client;
-  readonly signal: AbortSignal;
   readonly kindOf: (apiVersion: string, kind: string) => ServedKind | undefined;
 }
 

@@ -1,9 +1,9 @@
 /** Lists all objects in a namespace, of all kinds that are currently served, here or by other servers. */
+
 import { isApiError } from '../../../api/errors.ts';
-import type { Client } from '../../../client/client.ts';
-import type { Kind } from '../../../kinds/kind.ts';
+import type { ReadTools } from '../../loop/define.ts';
 import type { Named } from '../../loop/plan.ts';
-import { type AggregatedKinds, hasVerbs, type ServedKind } from '../../shared/aggregated-kinds.ts';
+import { type AggregatedKinds, hasVerbs, type KindsOptions, type ServedKind } from '../../shared/aggregated-kinds.ts';
 
 export interface Content {
   readonly kind: ServedKind;
@@ -23,11 +23,7 @@ export interface NamespaceContent {
 
 export const NO_CONTENT: NamespaceContent = { contents: [], unlisted: [] };
 
-interface Look {
-  readonly client: Client;
-  readonly signal: AbortSignal;
-  /** The kinds that are currently served. */
-  readonly kinds: () => Iterable<Kind>;
+interface Look extends ReadTools, KindsOptions {
   readonly unknownContent?: ((namespace: string) => readonly string[]) | undefined;
   readonly aggregated: AggregatedKinds;
 }

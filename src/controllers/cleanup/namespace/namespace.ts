@@ -2,22 +2,20 @@
 
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
-import { deepEqual } from '../../../base/json/tree.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
-import type { Kind } from '../../../kinds/kind.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
 import {
   type Action,
+  changeStatus,
   deleteCollection,
   type Named,
   type Plan,
   remove,
   requeueAfter,
   requeueOnChange,
-  updateStatus,
   updateSubresource,
 } from '../../loop/plan.ts';
-import { AggregatedKinds, type AggregatedOptions, hasVerbs } from '../../shared/aggregated-kinds.ts';
+import { AggregatedKinds, type AggregatedOptions, hasVerbs, type KindsOptions } from '../../shared/aggregated-kinds.ts';
 import { type Condition, withConditions } from '../../shared/conditions.ts';
 import { type Content, contentOf, type NamespaceContent, NO_CONTENT } from './content.ts';
 
@@ -27,9 +25,7 @@ const FINALIZER = 'kubernetes';
 /** Delay before kinds that could not be listed or watched are checked again. */
 const RETRY_MS = 5000;
 
-export interface NamespaceControllerOptions extends AggregatedOptions {
-  /** The kinds that are currently served; they change at run time. */
-  readonly kinds: () => Iterable<Kind>;
+export interface NamespaceControllerOptions extends AggregatedOptions, KindsOptions {
   /** Describes objects in a namespace of kinds that the server does not know; such a namespace is not finalized. */
   readonly unknownContent?: ((namespace: string) => readonly string[]) | undefined;
 }
@@ -113,8 +109,7 @@ function reported(
     ),
     now,
   );
-  const status = { ...namespace.status, phase: 'Terminating', conditions };
-  return deepEqual(status, namespace.status) ? [] : [updateStatus(Namespace, { ...namespace, status })];
+  return changeStatus(Namespace, namespace, { ...namespace.status, phase: 'Terminating', conditions });
 }
 
 function finalize(namespace: DeepReadonly<Namespace>): Action {

@@ -5,7 +5,7 @@ import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, type Plan, patchStatus, remove, requeueAfter } from '../../loop/plan.ts';
-import { type Condition, withConditions } from '../../shared/conditions.ts';
+import { type Condition, holds, withConditions } from '../../shared/conditions.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { podsByNode } from '../../shared/pods/pods-by-label.ts';
 
@@ -93,8 +93,7 @@ export function planStuckPod(_: undefined, { key, of }: Pick<Snapshot, 'key' | '
   if (!pod?.metadata.deletionTimestamp || pod.metadata.deletionGracePeriodSeconds === 0) return [];
   if (!pod.spec.nodeName) return ended(pod, [], now);
   const node = of(Node).get(pod.spec.nodeName);
-  const isReady = node?.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-  const isGivenUp = node && !isReady && node.spec.taints?.some((taint) => taint.key === OUT_OF_SERVICE);
+  const isGivenUp = node && !holds(node, 'Ready') && node.spec.taints?.some((taint) => taint.key === OUT_OF_SERVICE);
   return isGivenUp ? ended(pod, [], now) : [];
 }
 

@@ -85,18 +85,18 @@ export function detachedSignature(content: string, { id, secret }: { id: string;
 
 const base64url = (text: string) => Buffer.from(text).toString('base64url');
 
-export const NAMESPACE = 'kube-system';
+const NAMESPACE = 'kube-system';
 const TYPE = 'bootstrap.kubernetes.io/token';
 const PREFIX = 'bootstrap-token-';
 
 type ReadSecret = DeepReadonly<Secret>;
 
-export function isBootstrapSecret({ type, metadata }: ReadSecret): boolean {
+function isBootstrapSecret({ type, metadata }: ReadSecret): boolean {
   return type === TYPE && metadata.namespace === NAMESPACE;
 }
 
 /** Returns when the token expires; infinity without an expiration. An unreadable time has passed. */
-export function expiryOf(secret: ReadSecret): number {
+function expiryOf(secret: ReadSecret): number {
   const text = textOf(secret, 'expiration');
   if (text === '') return Number.POSITIVE_INFINITY;
   const time = Date.parse(text);

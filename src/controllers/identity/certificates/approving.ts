@@ -4,23 +4,22 @@
  * the right.
  */
 import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Client } from '../../../client/client.ts';
 import { SubjectAccessReview } from '../../../kinds/groups/access/authorization/subject-access-review.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { DerError } from '../../../protocols/x509/der.ts';
 import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';
-import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
-import { type Plan, requeueAfter, updateSubresource } from '../../loop/plan.ts';
 import {
-  conditionOf,
-  KUBELET_CLIENT,
-  KUBELET_SERVING,
-  nodeClient,
-  nodeServing,
-  pemOf,
-  type Request,
-} from './signer-rules.ts';
+  type Controller,
+  defineController,
+  type Listers,
+  type ReadTools,
+  related,
+  type Snapshot,
+} from '../../loop/define.ts';
+import { type Plan, requeueAfter, updateSubresource } from '../../loop/plan.ts';
+import { conditionOf } from '../../shared/conditions.ts';
+import { KUBELET_CLIENT, KUBELET_SERVING, nodeClient, nodeServing, pemOf, type Request } from './signer-rules.ts';
 
 /** Verdict on a request with the message for its condition; undefined when the request is not for this controller. */
 export interface ApprovalDecision {
@@ -118,12 +117,6 @@ export function isOwnServing({ spec }: Request, parsed: ParsedRequest, reserved:
   );
 }
 
-interface DecisionTools {
-  readonly client: Client;
-  readonly signal: AbortSignal;
-  readonly world: Pick<Snapshot, 'of'>;
-}
-
 /**
  * A node renews its own certificate. Others, mostly machines with a join token, get one for a name that is free: with the
  * certificate of a node that is alive, the holder of a token would read the Secrets of its pods.
@@ -131,7 +124,7 @@ interface DecisionTools {
 async function clientDecision(
   request: Request,
   parsed: ParsedRequest,
-  tools: DecisionTools,
+  tools: ReadTools & { readonly world: Listers },
 ): Promise<ApprovalDecision | undefined> {
   const { spec } = request;
   if (spec.signerName !== KUBELET_CLIENT || nodeClient(parsed, spec.usages ?? []) !== undefined) return undefined;
@@ -148,7 +141,7 @@ async function clientDecision(
 
 /** The node lifecycle controller marks a node that has fallen silent as unknown. */
 function isAlive(node: DeepReadonly<Node> | undefined): boolean {
-  const ready = node?.status.conditions?.find(({ type }) => type === 'Ready');
+  const ready = node && conditionOf(node, 'Ready');
   return ready !== undefined && ready.status !== 'Unknown';
 }
 
@@ -157,11 +150,7 @@ function nameTaken(name: string): string {
   return `Node ${name} exists and is alive: a join token cannot replace it. Choose another --node-name; or, if this machine takes its place, ${advice}.`;
 }
 
-async function mayCreate(
-  subresource: string,
-  { spec }: Request,
-  { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
-): Promise<boolean> {
+async function mayCreate(subresource: string, { spec }: Request, { client, signal }: ReadTools): Promise<boolean> {
   const { username: user = '', uid, groups, extra } = spec;
   const review = await client.of(SubjectAccessReview).create(
     {

@@ -1,9 +1,11 @@
 /** Deletes certificate requests that are no longer needed. */
+
 import { X509Certificate } from 'node:crypto';
 import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { type Controller, defineController } from '../../loop/define.ts';
 import { type Plan, remove, requeueAfter } from '../../loop/plan.ts';
-import { conditionOf, type Request } from './signer-rules.ts';
+import { conditionOf } from '../../shared/conditions.ts';
+import type { Request } from './signer-rules.ts';
 
 const HOUR_MS = 3_600_000;
 /** Retention of decided requests, and the time that undecided ones may wait. */

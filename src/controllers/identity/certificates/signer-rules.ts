@@ -4,6 +4,7 @@ import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import type { ParsedRequest } from '../../../protocols/x509/request.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
+import { conditionOf } from '../../shared/conditions.ts';
 
 export type Request = DeepReadonly<CertificateSigningRequest>;
 
@@ -11,10 +12,6 @@ const KUBE_APISERVER_CLIENT = 'kubernetes.io/kube-apiserver-client';
 export const KUBELET_CLIENT = 'kubernetes.io/kube-apiserver-client-kubelet';
 export const KUBELET_SERVING = 'kubernetes.io/kubelet-serving';
 const LEGACY_UNKNOWN = 'kubernetes.io/legacy-unknown';
-
-export function conditionOf({ status }: Request, type: 'Approved' | 'Denied' | 'Failed') {
-  return status.conditions?.find((condition) => condition.type === type);
-}
 
 /** Reports whether the request is approved and neither denied nor failed. */
 export function isApproved(request: Request): boolean {

@@ -9,7 +9,8 @@ import { DerError } from '../../../protocols/x509/der.ts';
 import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
 import { type Plan, updateStatus } from '../../loop/plan.ts';
-import { conditionOf, isApproved, pemOf, type Request, signerRules } from './signer-rules.ts';
+import { conditionOf } from '../../shared/conditions.ts';
+import { isApproved, pemOf, type Request, signerRules } from './signer-rules.ts';
 
 /** The content of a certificate to sign. */
 interface ToSign extends CertificateUsages {

@@ -5,12 +5,18 @@
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { Client } from '../../../client/client.ts';
 import { CONTROLLER_MANAGER } from '../../../client/component-users.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { ServiceAccount } from '../../../kinds/groups/core/service-account.ts';
-import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
+import {
+  type Controller,
+  defineController,
+  type Listers,
+  type ReadTools,
+  related,
+  type Snapshot,
+} from '../../loop/define.ts';
 import { type Action, create, type Plan, remove, requeueAfter, update } from '../../loop/plan.ts';
 import {
   accountNameOf,
@@ -129,11 +135,7 @@ const NO_TOKENS: TokenObservation = { tokens: new Map(), abandoned: new Set() };
 /** Signing takes about a millisecond. */
 const MAX_SECRETS_PER_PLAN = 50;
 
-interface Tools {
-  readonly client: Client;
-  readonly signal: AbortSignal;
-  readonly mintToken: MintToken;
-}
+type Tools = ReadTools & Pick<ServiceAccountControllerOptions, 'mintToken'>;
 
 /** Signs missing tokens of a namespace, and reads accounts from the server that the cache does not show. */
 export async function observeTokens(namespace: string, world: Listers, tools: Tools): Promise<TokenObservation> {

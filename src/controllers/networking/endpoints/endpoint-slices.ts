@@ -33,8 +33,6 @@ import { triggerTime, withTriggerTime } from './trigger-time.ts';
 const NAME = 'endpointslice-controller.k8s.io';
 const ZONE = 'topology.kubernetes.io/zone';
 const MAX_ENDPOINTS_PER_SLICE = 100;
-/** The limit of the kind. */
-const MAX_PORTS_PER_SLICE = 20_000;
 
 export const endpointSliceController: Controller = defineController<Service>({
   name: 'endpoint-slice',
@@ -107,7 +105,7 @@ function* groupsOf(service: SeenService, { pods, family, world }: ServicePods): 
   return limited(
     [...groups].map(([{ ports }, endpoints]) => ({
       addressType: family,
-      ports: slicePorts(ports.length > MAX_PORTS_PER_SLICE ? ports.slice(0, MAX_PORTS_PER_SLICE) : ports),
+      ports: slicePorts(ports),
       endpoints,
     })),
   );

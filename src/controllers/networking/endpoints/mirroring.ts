@@ -31,8 +31,6 @@ const SKIP = 'endpointslice.kubernetes.io/skip-mirror';
 const LEADER = 'control-plane.alpha.kubernetes.io/leader';
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 const MAX_ENDPOINTS_PER_SLICE = 1000;
-/** The limit of the kind. */
-const MAX_PORTS_PER_SLICE = 20_000;
 
 export const endpointSliceMirroringController: Controller = defineController<Endpoints>({
   name: 'endpoint-slice-mirroring',
@@ -93,9 +91,7 @@ function mirror({ addresses = [], notReadyAddresses = [], ports = [] }: Subset):
   const kept = valid.slice(0, MAX_ENDPOINTS_PER_SLICE);
   const groups = (['IPv4', 'IPv6'] as const).flatMap((addressType) => {
     const endpoints = kept.filter(({ address }) => ipFamily(address.ip) === addressType).map(endpointOf);
-    return endpoints.length > 0
-      ? [{ addressType, ports: slicePorts(ports.slice(0, MAX_PORTS_PER_SLICE)), endpoints }]
-      : [];
+    return endpoints.length > 0 ? [{ addressType, ports: slicePorts(ports), endpoints }] : [];
   });
   return { groups, invalid: all.length - valid.length, beyond: valid.length - kept.length };
 }

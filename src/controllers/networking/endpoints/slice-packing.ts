@@ -17,10 +17,13 @@ export type Slice = DeepReadonly<EndpointSlice>;
 export type SliceEndpoint = Slice['endpoints'][number];
 export type SlicePort = Slice['ports'][number];
 
+/** The limit of the kind. */
+const MAX_PORTS_PER_SLICE = 20_000;
+
 /** Names every port of a slice; the name may be empty. Cached: the ports of a service are the same in every plan. */
 export const slicePorts = memoized(
   (ports: readonly (Omit<SlicePort, 'name'> & { readonly name?: string })[]): readonly SlicePort[] =>
-    ports.map(({ name = '', ...port }) => ({ name, ...port })),
+    ports.slice(0, MAX_PORTS_PER_SLICE).map(({ name = '', ...port }) => ({ name, ...port })),
 );
 
 /** Endpoints with the same ports and address type. */

@@ -10,7 +10,7 @@ import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts
 import { ipFamily } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import { event, type Plan, patchStatus } from '../../loop/plan.ts';
-import { type Condition, withConditions, withoutCondition } from '../../shared/conditions.ts';
+import { type Condition, holds, withConditions, withoutCondition } from '../../shared/conditions.ts';
 import { SERVICE_NAME } from '../endpoints/slice-packing.ts';
 
 const EXCLUDED_NODE = 'node.kubernetes.io/exclude-from-external-load-balancers';
@@ -169,8 +169,7 @@ function isReal({ status }: SeenNode): boolean {
 /** Returns external addresses if the node has any. Nodes that are not ready, simulated or excluded have none. */
 function addressesOf(node: SeenNode): readonly string[] {
   const { metadata, status } = node;
-  const isReady = status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True');
-  if (!isReady || !isReal(node) || metadata.labels?.[EXCLUDED_NODE] !== undefined) return [];
+  if (!holds(node, 'Ready') || !isReal(node) || metadata.labels?.[EXCLUDED_NODE] !== undefined) return [];
   const ofType = (wanted: string) =>
     (status.addresses ?? []).filter(({ type }) => type === wanted).map(({ address }) => address);
   const external = ofType('ExternalIP');

@@ -1,11 +1,13 @@
 /** Marks ServiceCIDRs as ready, and protects those that services have addresses of. */
+
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { IP_ALLOCATOR, IP_MANAGER_LABEL, IPAddress } from '../../../kinds/groups/networking/ip-address.ts';
 import { ServiceCIDR } from '../../../kinds/groups/networking/service-cidr.ts';
 import { isInRange, isPartOfRange } from '../../../kinds/shapes/meta/addresses/ip-range.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
-import { type Plan, patch, patchStatus, requeueAfter, update } from '../../loop/plan.ts';
+import { type Plan, patch, patchStatus, requeueAfter } from '../../loop/plan.ts';
 import { type Condition, withConditions } from '../../shared/conditions.ts';
+import { removeFinalizer } from '../../shared/ownership.ts';
 
 const FINALIZER = 'networking.k8s.io/service-cidr-finalizer';
 /** Delay after which every server knows that it must not allocate from the ranges any more. */
@@ -56,8 +58,7 @@ function planDeletion(range: Range, { world, deletedAt, now }: Deletion): Plan {
   }
   const waitMs = deletedAt + DELETION_DELAY_MS - now.getTime();
   if (waitMs > 0) return [requeueAfter(waitMs)];
-  const others = finalizers.filter((each) => each !== FINALIZER);
-  return [update<ServiceCIDR>(ServiceCIDR, { ...range, metadata: { ...range.metadata, finalizers: others } })];
+  return [removeFinalizer(ServiceCIDR, range, FINALIZER)];
 }
 
 /** Reports whether a service has an address that no other remaining ServiceCIDR contains. */

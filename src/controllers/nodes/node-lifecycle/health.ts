@@ -1,5 +1,7 @@
 /** Time of a node's last heartbeat, by the clock of this process. */
+
 import type { SeenLease, SeenNode } from '../../../api/seen-objects.ts';
+import { conditionOf } from '../../shared/conditions.ts';
 
 /** Grace period for a node without a heartbeat. */
 const GRACE_MS = 50_000;
@@ -14,9 +16,7 @@ export interface Heartbeat {
   readonly observedAt: number;
 }
 
-export function readyCondition({ status }: SeenNode) {
-  return status.conditions?.find(({ type }) => type === 'Ready');
-}
+export const readyCondition = (node: SeenNode) => conditionOf(node, 'Ready');
 
 /**
  * Records a heartbeat. Clocks of machines differ, so that only their pace is trusted: the time between two reports is

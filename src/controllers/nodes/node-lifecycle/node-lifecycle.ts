@@ -41,9 +41,11 @@ interface NodeObservation {
   readonly isToMarkPods: boolean;
 }
 
+type Observed = NodeObservation | { readonly gone: SeenNode } | undefined;
+
 export function nodeLifecycleController(): Controller {
   const memory = new NodeMemory();
-  return defineController<Node, NodeObservation | { readonly gone: SeenNode } | undefined>({
+  return defineController<Node, Observed>({
     name: 'node',
     account: 'node-controller',
     component: 'node-controller',
@@ -87,11 +89,7 @@ class NodeMemory {
   readonly #pace = new EvictionRateLimiter();
   #zones: { readonly at: number; readonly zones: Zones } | undefined;
 
-  watch(
-    node: SeenNode | undefined,
-    world: Pick<Snapshot, 'key' | 'of' | 'failures'>,
-    now: number,
-  ): NodeObservation | { readonly gone: SeenNode } | undefined {
+  watch(node: SeenNode | undefined, world: Pick<Snapshot, 'key' | 'of' | 'failures'>, now: number): Observed {
     const { name } = world.key;
     const before = this.#known.get(name);
     if (!node) {
@@ -132,11 +130,7 @@ class NodeMemory {
 
 const leaseOf = ({ metadata }: SeenNode, { of }: Listers) => of(Lease).get(metadata.name ?? '', LEASES);
 
-function planNode(
-  node: SeenNode | undefined,
-  world: Pick<Snapshot<NodeObservation | { readonly gone: SeenNode } | undefined>, 'of' | 'observed'>,
-  now: Date,
-): Plan {
+function planNode(node: SeenNode | undefined, world: Pick<Snapshot<Observed>, 'of' | 'observed'>, now: Date): Plan {
   const { observed } = world;
   if (!observed) return [];
   if ('gone' in observed) return [nodeEvent(observed.gone, 'RemovingNode', 'Removing Node', 'from')];

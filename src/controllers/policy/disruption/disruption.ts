@@ -9,7 +9,6 @@ import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { PodDisruptionBudget } from '../../../kinds/groups/policy/pod-disruption-budget.ts';
-import type { Kind } from '../../../kinds/kind.ts';
 import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 import {
   type Controller,
@@ -19,7 +18,8 @@ import {
   related,
   type Snapshot,
 } from '../../loop/define.ts';
-import { type Action, event, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { type Action, changeStatus, event, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import type { KindsOptions } from '../../shared/aggregated-kinds.ts';
 import { withConditions } from '../../shared/conditions.ts';
 import { compiledSelector } from '../../shared/ownership.ts';
 import { isReady, isTerminal } from '../../shared/pods/pod-life.ts';
@@ -31,12 +31,7 @@ type Budget = DeepReadonly<PodDisruptionBudget>;
 /** Timeout for the deletion of an evicted pod. */
 const DELETION_TIMEOUT_MS = 120_000;
 
-export interface DisruptionControllerOptions {
-  /** The kinds that are currently served; they change at run time. */
-  readonly kinds: () => Iterable<Kind>;
-}
-
-export function disruptionController({ kinds }: DisruptionControllerOptions): Controller {
+export function disruptionController({ kinds }: KindsOptions): Controller {
   return defineController<PodDisruptionBudget, OtherScales>({
     name: 'disruption',
     account: 'disruption-controller',
@@ -44,7 +39,7 @@ export function disruptionController({ kinds }: DisruptionControllerOptions): Co
     watches: PodDisruptionBudget,
     also: [related(Pod, budgetsOf, isSameForBudgets), ...SCALED.map(scaledOwners)],
     observe: async (budget, world, tools) =>
-      budget && needsOwners(budget) ? observeOthers(podsOf(budget, world), { ...tools, world, kinds }) : new Map(),
+      budget && needsOwners(budget) ? observeOthers(podsOf(budget, world), { ...tools, kinds }) : new Map(),
     plan: planDisruption,
   });
 }
@@ -95,10 +90,10 @@ export function planDisruption(
     'problem' in needed
       ? failed(budget, needed.problem, now)
       : counted(budget, { ...needed, pods, disrupted: disrupted.pending }, now);
-  const isSame = deepEqual(status, budget.status);
+  const written = changeStatus(PodDisruptionBudget, budget, status);
   return [
-    ...(isSame ? [] : [updateStatus(PodDisruptionBudget, { ...budget, status } as Draft<PodDisruptionBudget>)]),
-    ...(isSame ? [] : eventsOf(budget, pods, needed)),
+    ...written,
+    ...(written.length > 0 ? eventsOf(budget, pods, needed) : []),
     ...disrupted.late.map((pod) => {
       const { namespace } = budget.metadata;
       const message = `Pod was expected by PDB ${namespace}/${namespace} to be deleted but it wasn't`;

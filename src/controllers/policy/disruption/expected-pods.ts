@@ -1,15 +1,16 @@
 /** Counts expected pods: the sum of the sizes of the controllers of a budget's pods. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { KindRef } from '../../../api/object-types.ts';
 import type { SeenPod } from '../../../api/seen-objects.ts';
-import type { Client } from '../../../client/client.ts';
 import { controllerOf } from '../../../client/informer/object-cache.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
-import type { Kind } from '../../../kinds/kind.ts';
-import type { Listers } from '../../loop/define.ts';
+import { type Kind, splitApiVersion } from '../../../kinds/kind.ts';
+import type { Listers, ReadTools } from '../../loop/define.ts';
+import type { KindsOptions } from '../../shared/aggregated-kinds.ts';
 
 /** The counts of a budget are 32-bit integers, and so is the size of every owner. */
 const MAX_INT32 = 2 ** 31 - 1;
@@ -64,17 +65,10 @@ function scaleOf(owner: Owner, pod: SeenPod, { of }: Listers): { uid: string; co
 }
 
 const isOf = (owner: Pick<Owner, 'apiVersion' | 'kind'>, kind: KindRef) =>
-  owner.kind === kind.kind && owner.apiVersion.split('/').slice(0, -1).join('/') === kind.group;
-
-interface ScaleLookup {
-  readonly world: Listers;
-  readonly kinds: () => Iterable<Kind>;
-  readonly client: Client;
-  readonly signal: AbortSignal;
-}
+  owner.kind === kind.kind && splitApiVersion(owner.apiVersion)[0] === kind.group;
 
 /** Reads the sizes of owners of other kinds. */
-export async function observeOthers(pods: readonly SeenPod[], lookup: ScaleLookup): Promise<OtherScales> {
+export async function observeOthers(pods: readonly SeenPod[], lookup: ReadTools & KindsOptions): Promise<OtherScales> {
   const out = new Map<string, number | string>();
   let served: ReadonlyMap<string, Kind> | undefined;
   let asked = 0;
@@ -101,7 +95,7 @@ async function ask(
   kind: Kind,
   name: string,
   { metadata }: SeenPod,
-  { client, signal }: ScaleLookup,
+  { client, signal }: ReadTools,
 ): Promise<number | string> {
   const plural = kind.group ? `${kind.plural}.${kind.group}` : kind.plural;
   if (!kind.subresources?.scale) return `${plural} does not implement the scale subresource`;

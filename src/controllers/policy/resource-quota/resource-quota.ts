@@ -3,7 +3,6 @@
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { Client } from '../../../client/client.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ResourceQuota } from '../../../kinds/groups/core/quota/resource-quota.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
@@ -11,8 +10,9 @@ import { addTo, amountsOf, listOf, NOTHING, only } from '../../../kinds/quota/am
 import { covers, evaluatorOf } from '../../../kinds/quota/objects.ts';
 import { chargedUntil } from '../../../kinds/quota/pods.ts';
 import type { Amounts } from '../../../kinds/shapes/pod/pod-resources.ts';
-import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
+import { type Controller, defineController, type ReadTools, type Snapshot } from '../../loop/define.ts';
 import { type Action, type Plan, requeueAfter, requeueOnChange, updateStatus } from '../../loop/plan.ts';
+import type { KindsOptions } from '../../shared/aggregated-kinds.ts';
 
 /** Delay before a failed write is retried. */
 const RETRY_MS = 1000;
@@ -25,12 +25,7 @@ export interface KindObjects {
   readonly resourceVersion: string;
 }
 
-export interface ResourceQuotaControllerOptions {
-  /** The kinds that are currently served; they change at run time. */
-  readonly kinds: () => Iterable<Kind>;
-}
-
-export function resourceQuotaController({ kinds }: ResourceQuotaControllerOptions): Controller {
+export function resourceQuotaController({ kinds }: KindsOptions): Controller {
   return defineController<ResourceQuota, readonly KindObjects[]>({
     name: 'resource-quota',
     account: 'resourcequota-controller',
@@ -46,7 +41,7 @@ export function resourceQuotaController({ kinds }: ResourceQuotaControllerOption
  */
 async function look(
   { metadata, spec }: DeepReadonly<ResourceQuota>,
-  { client, signal, kinds }: ResourceQuotaControllerOptions & { client: Client; signal: AbortSignal },
+  { client, signal, kinds }: ReadTools & KindsOptions,
 ): Promise<readonly KindObjects[]> {
   const limited = Object.keys(spec.hard ?? {});
   const relevant = [...kinds()].filter((kind) => limited.some((resource) => evaluatorOf(kind)?.counts(resource)));

@@ -1,4 +1,5 @@
 /** Writes the result of type checking a ValidatingAdmissionPolicy into its status, once for each generation. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import {
@@ -11,17 +12,13 @@ import { ValidatingAdmissionPolicy } from '../../../kinds/groups/extension/admis
 import type { Kind } from '../../../kinds/kind.ts';
 import { type Controller, defineController, type Snapshot } from '../../loop/define.ts';
 import { type Plan, updateStatus } from '../../loop/plan.ts';
+import type { KindsOptions } from '../../shared/aggregated-kinds.ts';
 
 const EXPRESSIONS_PER_TURN = 10;
 
 type Warnings = readonly ExpressionWarning[];
 
-export interface TypeCheckingOptions {
-  /** The kinds that are currently served; they change at run time. */
-  readonly kinds: () => Iterable<Kind>;
-}
-
-export function typeCheckingController({ kinds }: TypeCheckingOptions): Controller {
+export function typeCheckingController({ kinds }: KindsOptions): Controller {
   return defineController<ValidatingAdmissionPolicy, Warnings>({
     name: 'validatingadmissionpolicy-status',
     account: 'validatingadmissionpolicy-status-controller',

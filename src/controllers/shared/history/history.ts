@@ -14,7 +14,7 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { PodTemplateSpec } from '../../../kinds/shapes/pod/pod-template.ts';
 import type { Listers } from '../../loop/define.ts';
 import { type Action, create, type Named, patch, remove } from '../../loop/plan.ts';
-import { controllerReference } from '../ownership.ts';
+import { controllerReference, olderFirst } from '../ownership.ts';
 import { encodedHash } from '../pods/template-hash.ts';
 
 export type SeenRevision = DeepReadonly<ControllerRevision>;
@@ -25,6 +25,12 @@ export const REVISION_LABEL = 'controller-revision-hash';
 
 /** Leaves room for a hash within the maximum length of a name. */
 const MAX_PREFIX_LENGTH = 223;
+
+/** Adoption of orphaned pods and revisions that the server allows. */
+export interface Adoption {
+  readonly pods: boolean;
+  readonly revisions: boolean;
+}
 
 /** An object with a template that changes over time. */
 interface HistoryOwner extends Named {
@@ -142,12 +148,7 @@ function mergeInto(
   ];
 }
 
-function byRevision(a: SeenRevision, b: SeenRevision): number {
-  if (a.revision !== b.revision) return a.revision - b.revision;
-  const [timeA = '', timeB = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
-  if (timeA !== timeB) return timeA < timeB ? -1 : 1;
-  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
-}
+const byRevision = (a: SeenRevision, b: SeenRevision) => a.revision - b.revision || olderFirst(a, b);
 
 /**
  * The content of a ControllerRevision, in the bytes that Kubernetes' own controllers and kubectl would write, and compare: a

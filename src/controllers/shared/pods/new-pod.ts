@@ -1,7 +1,9 @@
 /** Creates pods from the template of a controller. */
+
 import type { DeepReadonly, Draft, KindRef } from '../../../api/object-types.ts';
+import type { EventSubject } from '../../../client/events/event-recorder.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import type { Named } from '../../loop/plan.ts';
+import { type EventReport, eventContent, type Named } from '../../loop/plan.ts';
 import { controllerReference } from '../ownership.ts';
 
 interface Template {
@@ -25,3 +27,17 @@ export function newPod(owner: Named, kind: KindRef, template: DeepReadonly<Templ
     spec: template.spec,
   } as Draft<Pod>;
 }
+
+/** Events about pods that the owner creates. */
+export const creationReport = (about: EventSubject): EventReport => ({
+  about,
+  done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
+  failed: ({ message }) => eventContent('Warning', 'FailedCreate', `Error creating: ${message}`),
+});
+
+/** Events about pods that the owner deletes. */
+export const deletionReport = (about: EventSubject): EventReport => ({
+  about,
+  done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
+  failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
+});

@@ -13,6 +13,8 @@ import { VolumeAttachment } from '../../../kinds/groups/storage/volume-attachmen
 import { attachmentName, uniqueVolumeName } from '../../../kinds/volumes/attachment.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { type Action, create, event, type Plan, patchStatus, remove, requeueAfter } from '../../loop/plan.ts';
+import { conditionOf } from '../../shared/conditions.ts';
+import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { podsByClaim, podsByNode } from '../../shared/pods/pods-by-label.ts';
 
 /** Keys are the names of nodes. Nodes without volumes of claims or attachments are never planned for. */
@@ -35,7 +37,7 @@ export const attachDetachController: Controller = defineController({
         deepEqual(node.status.volumesInUse, old.status.volumesInUse) &&
         deepEqual(node.status.volumesAttached, old.status.volumesAttached) &&
         deepEqual(node.spec?.taints, old.spec?.taints) &&
-        readyStatus(node) === readyStatus(old),
+        conditionOf(node, 'Ready')?.status === conditionOf(old, 'Ready')?.status,
     ),
     related(CSIDriver, ({ metadata }, listers) =>
       listers
@@ -47,12 +49,6 @@ export const attachDetachController: Controller = defineController({
   ],
   plan: (_, { key, of }, now) => planNode(key.name, { of }, now),
 });
-
-const readyStatus = ({
-  status,
-}: {
-  readonly status: { readonly conditions?: readonly { type: string; status: string }[] };
-}) => status.conditions?.find(({ type }) => type === 'Ready')?.status;
 
 function nodesOfPod(pod: SeenPod): readonly string[] {
   return pod.spec.nodeName && podsByClaim(pod).length > 0 ? [pod.spec.nodeName] : [];
@@ -137,7 +133,7 @@ function detach(attachment: Attachment, node: SeenNode | undefined, world: Liste
   const name = volumeName(attachment, world);
   const isUsed = name === undefined || (node?.status.volumesInUse?.includes(name) ?? false);
   if (!node || !isUsed || isOutOfService(node)) return [remove(VolumeAttachment, attachment)];
-  const ready = node.status.conditions?.find(({ type }) => type === 'Ready');
+  const ready = conditionOf(node, 'Ready');
   if (!ready || ready.status === 'True') return [];
   const left = Date.parse(ready.lastTransitionTime ?? '') + MAX_UNMOUNT_WAIT_MS - now.getTime();
   return left > 0 ? [requeueAfter(left)] : [remove(VolumeAttachment, attachment)];
@@ -190,7 +186,7 @@ interface WantedAttachment {
 function wantedAttachments(nodeName: string, { of }: Listers): Map<string, WantedAttachment> {
   const wanted = new Map<string, WantedAttachment>();
   for (const pod of of(Pod).by(podsByNode, nodeName)) {
-    if (pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed') continue;
+    if (isTerminal(pod)) continue;
     for (const key of podsByClaim(pod)) {
       const volume = volumeOf(key, { of });
       const csi = volume?.spec.csi;

@@ -1,4 +1,5 @@
 /** Provisions the volume for a claim. */
+
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { SeenNode } from '../../../api/seen-objects.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -10,6 +11,7 @@ import { requestOf } from '../../../kinds/volumes/matching.ts';
 import { NODE, NODE_DIRECTORY, REMOVAL } from '../../../kinds/volumes/node-directory.ts';
 import type { Listers } from '../../loop/define.ts';
 import { create, event, eventContent, type Plan, update } from '../../loop/plan.ts';
+import { holds } from '../../shared/conditions.ts';
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Class = DeepReadonly<StorageClass>;
@@ -123,12 +125,7 @@ export interface World extends Listers {
 }
 
 /** Reports whether new volumes may be placed on the node. */
-export function isHealthy({ spec, status }: SeenNode): boolean {
-  return !spec.unschedulable && (status.conditions?.some(isReady) ?? false);
-}
-
-const isReady = ({ type, status }: { readonly type: string; readonly status: string }) =>
-  type === 'Ready' && status === 'True';
+export const isHealthy = (node: SeenNode) => !node.spec.unschedulable && holds(node, 'Ready');
 
 /** An index: volumes by their node. */
 export const directoriesByNode = ({ metadata }: DeepReadonly<PersistentVolume>): readonly string[] => {

@@ -12,6 +12,7 @@ import { isToRemove, NODE, NODE_DIRECTORY, nodeDirectory, REMOVAL } from '../../
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import { event, type Plan, remove, update, updateStatus } from '../../loop/plan.ts';
 import { withConditions, withoutCondition } from '../../shared/conditions.ts';
+import { removeFinalizer } from '../../shared/ownership.ts';
 import { directoriesByNode, isHealthy, planProvision, type World } from './provision.ts';
 
 export interface NodeDirectoryOptions {
@@ -89,7 +90,7 @@ function planDirectory(volume: Volume | undefined, world: World): Plan {
   const { finalizers = [], deletionTimestamp } = volume.metadata;
   const isHeld = finalizers.includes(REMOVAL);
   const goesWithClaim = volume.spec.persistentVolumeReclaimPolicy === 'Delete';
-  if (isHeld && !goesWithClaim) return [removeFinalizer(volume)];
+  if (isHeld && !goesWithClaim) return [release(volume)];
   if (deletionTimestamp) return isToRemove(volume) ? releaseIfNodeIsGone(volume, world) : [];
   if (!isHeld && goesWithClaim) return [addFinalizer(volume)];
   return goesWithClaim && volume.status.phase === 'Released' ? [remove(PersistentVolume, volume)] : [];
@@ -100,23 +101,17 @@ function releaseIfNodeIsGone(volume: Volume, world: World): Plan {
   const directory = nodeDirectory(volume);
   if (!directory) {
     const message = 'the node or path of the directory cannot be determined: its data is not removed';
-    return [removeFinalizer(volume), event(volume, 'Warning', 'VolumeFailedDelete', message)];
+    return [release(volume), event(volume, 'Warning', 'VolumeFailedDelete', message)];
   }
-  return world.nodeNamed(directory.node) ? [] : [removeFinalizer(volume)];
+  return world.nodeNamed(directory.node) ? [] : [release(volume)];
 }
 
 function addFinalizer(volume: Volume) {
-  return withFinalizers(volume, [...(volume.metadata.finalizers ?? []), REMOVAL]);
-}
-
-function removeFinalizer(volume: Volume) {
-  return withFinalizers(volume, volume.metadata.finalizers?.filter((each) => each !== REMOVAL) ?? []);
-}
-
-function withFinalizers(volume: Volume, finalizers: readonly string[]) {
-  const metadata = { ...volume.metadata, finalizers };
+  const metadata = { ...volume.metadata, finalizers: [...(volume.metadata.finalizers ?? []), REMOVAL] };
   return update(PersistentVolume, { ...volume, metadata } as Draft<PersistentVolume>);
 }
+
+const release = (volume: Volume) => removeFinalizer(PersistentVolume, volume, REMOVAL);
 
 /** Resizes in two steps, as watchers expect: first in progress, then done. */
 function planResize(claim: Claim, { of }: Listers, now: Date): Plan {

@@ -1,13 +1,11 @@
 /** The writes that bind a claim and a volume to each other, and unbind them. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
-import type { SeenPod } from '../../../api/seen-objects.ts';
-import { deepEqual } from '../../../base/json/tree.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { BIND_COMPLETED, BOUND_BY_CONTROLLER, isFor } from '../../../kinds/volumes/binding.ts';
 import type { Listers } from '../../loop/define.ts';
-import { type Plan, update, updateStatus } from '../../loop/plan.ts';
+import { changeStatus, type Plan, update } from '../../loop/plan.ts';
 
 export type Claim = DeepReadonly<PersistentVolumeClaim>;
 export type Volume = DeepReadonly<PersistentVolume>;
@@ -26,11 +24,6 @@ export interface World extends Listers {
 /** Reports whether the claim has never been bound. */
 export function isUnbound({ metadata }: Claim): boolean {
   return metadata.annotations?.[BIND_COMPLETED] === undefined;
-}
-
-/** Reports whether the pod has terminated, so that it uses no volumes. */
-export function isDone({ status }: SeenPod): boolean {
-  return status.phase === 'Succeeded' || status.phase === 'Failed';
 }
 
 /**
@@ -75,7 +68,7 @@ function boundStatus(claim: Claim, { spec }: Volume): Plan {
   const { status } = claim;
   const isNew = status.phase !== 'Bound';
   const attributes = status.phase === 'Pending' ? spec.volumeAttributesClassName : undefined;
-  return claimStatus(claim, {
+  return changeStatus(PersistentVolumeClaim, claim, {
     ...status,
     phase: 'Bound',
     accessModes: spec.accessModes,
@@ -87,12 +80,7 @@ function boundStatus(claim: Claim, { spec }: Volume): Plan {
 /** The claim has no volume: it is pending, or has lost it. */
 export function unboundStatus(claim: Claim, phase: 'Pending' | 'Lost'): Plan {
   const { accessModes: _, capacity: __, currentVolumeAttributesClassName: ___, ...rest } = claim.status;
-  return claimStatus(claim, { ...rest, phase });
-}
-
-function claimStatus(claim: Claim, status: Claim['status']): Plan {
-  if (deepEqual(status, claim.status)) return [];
-  return [updateStatus(PersistentVolumeClaim, { ...claim, status } as Draft<PersistentVolumeClaim>)];
+  return changeStatus(PersistentVolumeClaim, claim, { ...rest, phase });
 }
 
 /** Unbinds the volume. A user's reservation for a claim stays. */

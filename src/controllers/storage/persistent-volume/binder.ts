@@ -9,8 +9,10 @@ import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
 import { classNameOf, freeByClass, volumesByClaim } from '../../../kinds/volumes/binding.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import type { Plan } from '../../loop/plan.ts';
+import { conditionOf } from '../../shared/conditions.ts';
+import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
-import { type Claim, type Counterpart, isDone, isUnbound, type Volume, type World } from './bind.ts';
+import { type Claim, type Counterpart, isUnbound, type Volume, type World } from './bind.ts';
 import { planClaim, waitsForPod } from './claims.ts';
 import { planVolume, recycledVolume } from './volumes.ts';
 
@@ -22,7 +24,7 @@ export const volumeBinderController: Controller = defineController<any, Counterp
     related(PersistentVolumeClaim, keysOfClaim),
     related(PersistentVolume, keysOfVolume),
     related(StorageClass, keysOfClass),
-    related(Pod, keysOfPod, (pod, old) => !isStuck(pod) === !isStuck(old) && isDone(pod) === isDone(old)),
+    related(Pod, keysOfPod, (pod, old) => !isStuck(pod) === !isStuck(old) && isTerminal(pod) === isTerminal(old)),
   ],
   observe: (_, world, { client }) => observe(world, client),
   plan: (_, world) => planKey(world),
@@ -88,7 +90,4 @@ function keysOfPod(pod: SeenPod): readonly string[] {
   return isStuck(pod) ? podsByClaim(pod) : [];
 }
 
-function isStuck({ spec, status }: SeenPod): boolean {
-  if (spec.nodeName) return false;
-  return status.conditions?.some(({ type, status: holds }) => type === 'PodScheduled' && holds === 'False') ?? false;
-}
+const isStuck = (pod: SeenPod) => !pod.spec.nodeName && conditionOf(pod, 'PodScheduled')?.status === 'False';

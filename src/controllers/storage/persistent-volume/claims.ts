@@ -20,8 +20,9 @@ import {
 import { defaultClass } from '../../../kinds/volumes/default-class.ts';
 import { allowsAccess, choice, closestFirst, misfit, suits } from '../../../kinds/volumes/matching.ts';
 import { event, type Plan, update } from '../../loop/plan.ts';
+import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
-import { bind, type Claim, isDone, isUnbound, unboundStatus, type Volume, type World } from './bind.ts';
+import { bind, type Claim, isUnbound, unboundStatus, type Volume, type World } from './bind.ts';
 
 export function planClaim(claim: Claim | undefined, world: World): Plan {
   if (!claim) return [];
@@ -114,7 +115,7 @@ function waitingForPod(claim: Claim, world: World) {
   const pods = world
     .of(Pod)
     .by(podsByClaim, keyOf(claim))
-    .filter((pod) => !pod.spec.nodeName && !isDone(pod))
+    .filter((pod) => !pod.spec.nodeName && !isTerminal(pod))
     .map(({ metadata }) => metadata.name);
   if (pods.length === 0) {
     const message = 'waiting for first consumer to be created before binding';

@@ -8,8 +8,9 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { PROVISIONED_BY, volumesByClaim } from '../../../kinds/volumes/binding.ts';
 import { hasMode } from '../../../kinds/volumes/matching.ts';
 import { create, event, type Plan, remove, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { isTerminal } from '../../shared/pods/pod-life.ts';
 import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
-import { type Claim, isDone, unbind, type Volume, type World } from './bind.ts';
+import { type Claim, unbind, type Volume, type World } from './bind.ts';
 
 export function planVolume(volume: Volume | undefined, world: World): Plan {
   if (!volume) return [];
@@ -130,7 +131,7 @@ function usersOf(volume: Volume, world: World): string[] {
   if (world.of(PersistentVolumeClaim).get(name, namespace)) return [];
   const [key = ''] = volumesByClaim(volume);
   const pods = world.of(Pod).by(podsByClaim, key);
-  return pods.filter((pod) => !isDone(pod)).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  return pods.filter((pod) => !isTerminal(pod)).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
 }
 
 function recycler({ metadata: { name, uid }, spec: { hostPath, nfs } }: Volume): Draft<Pod> {

@@ -9,9 +9,10 @@ import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/p
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { VolumeAttributesClass } from '../../../kinds/groups/storage/volume-attributes-class.ts';
-import type { Kind, KubeObject } from '../../../kinds/kind.ts';
+import type { KubeObject } from '../../../kinds/kind.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
-import { type Plan, update } from '../../loop/plan.ts';
+import type { Plan } from '../../loop/plan.ts';
+import { removeFinalizer } from '../../shared/ownership.ts';
 import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
 
 const CLAIM = 'kubernetes.io/pvc-protection';
@@ -49,7 +50,7 @@ export const classProtectionController: Controller = defineController<VolumeAttr
 export function planClaim(claim: Claim | undefined, world: Listers): Plan {
   if (!claim || !isHeld(claim, CLAIM)) return [];
   const pods = world.of(Pod).by(podsByClaim, keyOf(claim));
-  return pods.some((pod) => uses(pod, claim)) ? [] : removeFinalizer(PersistentVolumeClaim, claim, CLAIM);
+  return pods.some((pod) => uses(pod, claim)) ? [] : [removeFinalizer(PersistentVolumeClaim, claim, CLAIM)];
 }
 
 /**
@@ -66,7 +67,7 @@ function uses({ metadata, spec }: DeepReadonly<Pod>, claim: Claim): boolean {
 
 export function planVolume(volume: Volume | undefined): Plan {
   if (!volume || !isHeld(volume, VOLUME) || volume.status.phase === 'Bound') return [];
-  return removeFinalizer(PersistentVolume, volume, VOLUME);
+  return [removeFinalizer(PersistentVolume, volume, VOLUME)];
 }
 
 export function planClass(attributes: Class | undefined, world: Listers): Plan {
@@ -81,16 +82,11 @@ export function planClass(attributes: Class | undefined, world: Listers): Plan {
       .of(PersistentVolume)
       .list()
       .some((volume) => classesOfVolume(volume).includes(name));
-  return isUsed ? [] : removeFinalizer(VolumeAttributesClass, attributes, CLASS);
+  return isUsed ? [] : [removeFinalizer(VolumeAttributesClass, attributes, CLASS)];
 }
 
 function isHeld({ metadata }: DeepReadonly<KubeObject>, finalizer: string): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers?.includes(finalizer) ?? false);
-}
-
-function removeFinalizer<T extends KubeObject>(kind: Kind<T>, object: DeepReadonly<T>, finalizer: string): Plan {
-  const finalizers = object.metadata.finalizers?.filter((each) => each !== finalizer) ?? [];
-  return [update<KubeObject>(kind, { ...object, metadata: { ...object.metadata, finalizers } } as KubeObject)];
 }
 
 function classesOfClaim({ spec, status }: Claim): string[] {

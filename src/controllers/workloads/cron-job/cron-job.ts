@@ -3,15 +3,19 @@
  * (next-run.ts), what is started (start.ts), and the history.
  */
 
-import type { Draft } from '../../../api/object-types.ts';
 import type { SeenCronJob, SeenJob } from '../../../api/seen-objects.ts';
-import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
-import type { Client } from '../../../client/client.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
-import { type Controller, defineController, type Failure, type Listers, type Snapshot } from '../../loop/define.ts';
-import { type Action, event, type Plan, updateStatus } from '../../loop/plan.ts';
+import {
+  type Controller,
+  defineController,
+  type Failure,
+  type Listers,
+  type ReadTools,
+  type Snapshot,
+} from '../../loop/define.ts';
+import { type Action, changeStatus, event, type Plan } from '../../loop/plan.ts';
 import { endOf, isFinished } from '../job/conditions.ts';
 import { beyondHistory, referenceTo, removeJob, runOf, startOf } from './start.ts';
 
@@ -56,13 +60,8 @@ export function planCronJob(cronJob: SeenCronJob | undefined, world: World, now:
   const outdated = cronJob.metadata.deletionTimestamp ? [] : beyondHistory(cronJob, jobs);
   const rest = [...seen.events, ...outdated.map((job) => removeJob(cronJob, job))];
   return isRecorded
-    ? [...start.actions, ...written(cronJob, start.status), ...rest]
-    : [...written(cronJob, seen.status), ...rest, ...start.actions];
-}
-
-function written(cronJob: SeenCronJob, status: Status | undefined): readonly Action[] {
-  if (!status || deepEqual(status, cronJob.status)) return [];
-  return [updateStatus(CronJob, { ...cronJob, status } as unknown as Draft<CronJob>)];
+    ? [...start.actions, ...(start.status ? changeStatus(CronJob, cronJob, start.status) : []), ...rest]
+    : [...changeStatus(CronJob, cronJob, seen.status), ...rest, ...start.actions];
 }
 
 function isAboutStart({ action }: Failure): boolean {
@@ -120,7 +119,7 @@ function later(one: string | undefined, other: string | undefined): string | und
 async function goneJobs(
   { status, metadata }: SeenCronJob,
   { of }: Listers,
-  { client, signal }: { readonly client: Client; readonly signal: AbortSignal },
+  { client, signal }: ReadTools,
 ): Promise<ReadonlySet<string>> {
   const { namespace } = metadata;
   const gone = new Set<string>();

@@ -7,6 +7,7 @@ import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { requiredNodes } from '../../../kinds/placement/required-nodes.ts';
 import { isTolerated } from '../../../kinds/placement/tolerations.ts';
 import type { Listers } from '../../loop/define.ts';
+import { olderFirst } from '../../shared/ownership.ts';
 import { isAvailable, isReady, isTerminal } from '../../shared/pods/pod-life.ts';
 import { type PodTest, type SeenDaemonSet, targetNode, tolerationsOf } from './daemon-pod.ts';
 
@@ -56,9 +57,7 @@ const sorted = (pods: SeenPod[]) => (pods.length > 1 ? pods.sort(byAge) : pods);
 
 function byAge(a: SeenPod, b: SeenPod): number {
   if (!a.spec.nodeName !== !b.spec.nodeName) return a.spec.nodeName ? -1 : 1;
-  const [timeA = '', timeB = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
-  if (timeA !== timeB) return timeA < timeB ? -1 : 1;
-  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
+  return olderFirst(a, b);
 }
 
 interface Eligibility {

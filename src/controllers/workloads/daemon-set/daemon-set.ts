@@ -1,37 +1,29 @@
 /** Runs one pod of a DaemonSet on every eligible node, and updates them to the current template. */
 
-import type { Draft } from '../../../api/object-types.ts';
 import type { SeenNode, SeenPod } from '../../../api/seen-objects.ts';
-import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
 import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
+import { type Action, changeStatus, create, type Plan, remove } from '../../loop/plan.ts';
 import {
-  type Action,
-  create,
-  type EventReport,
-  eventContent,
-  type Plan,
-  remove,
-  updateStatus,
-} from '../../loop/plan.ts';
-import { forget, type History, history, REVISION_LABEL, type SeenRevision } from '../../shared/history/history.ts';
+  type Adoption,
+  forget,
+  type History,
+  history,
+  REVISION_LABEL,
+  type SeenRevision,
+} from '../../shared/history/history.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
+import { creationReport, deletionReport } from '../../shared/pods/new-pod.ts';
 import { nextAvailable } from '../../shared/pods/pod-life.ts';
 import { templateHash } from '../../shared/pods/template-hash.ts';
 import { type DaemonNodes, daemonNodesOf, eligibility, statusOf } from './daemon-nodes.ts';
 import { bySetAndNode, daemonPod, type PodTest, type SeenDaemonSet, setAndNode, updatedTest } from './daemon-pod.ts';
-import { FailedPods, type FailureBackoff } from './failure-backoff.ts';
+import { FailedPods } from './failure-backoff.ts';
 import { type Changes, planNodes, roll } from './plan-nodes.ts';
-
-/** Adoption of orphans that the server allows. */
-interface Adoption {
-  readonly pods: boolean;
-  readonly revisions: boolean;
-}
 
 type World = Pick<Snapshot<Adoption>, 'of' | 'observed' | 'failures'>;
 
@@ -92,7 +84,7 @@ export interface DaemonSetPlan {
 export function planDaemonSet(
   daemonSet: SeenDaemonSet,
   world: World,
-  { now, backoff }: { readonly now: number; readonly backoff: FailureBackoff },
+  { now, backoff }: { readonly now: number; readonly backoff: Pick<FailedPods, 'wait'> },
 ): DaemonSetPlan {
   // Its revisions may be gone before its pods, so that its status cannot be determined any more.
   if (daemonSet.metadata.deletionTimestamp) return { plan: [], failed: [] };
@@ -113,9 +105,7 @@ export function planDaemonSet(
     ...claimed.actions,
     ...past.actions,
     ...actions,
-    ...(isSilent || deepEqual(status, daemonSet.status)
-      ? []
-      : [updateStatus(DaemonSet, { ...daemonSet, status } as unknown as Draft<DaemonSet>)]),
+    ...(isSilent ? [] : changeStatus(DaemonSet, daemonSet, status)),
     ...kept.actions,
     ...pending,
     ...cleanUp(daemonSet, older, claimed.mine),
@@ -155,21 +145,13 @@ function changesOf(
 }
 
 function perform(daemonSet: SeenDaemonSet, changes: Changes, hash: string): readonly Action[] {
-  const creating: EventReport = {
-    about: daemonSet,
-    done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
-    failed: ({ message }) => eventContent('Warning', 'FailedCreate', `Error creating: ${message}`),
-  };
-  const deleting: EventReport = {
-    about: daemonSet,
-    done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
-    failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
-  };
+  const creating = creationReport(daemonSet);
+  const report = deletionReport(daemonSet);
   return [
     ...changes.create
       .slice(0, MAX_PODS_PER_PLAN)
       .map((node) => create(Pod, daemonPod(daemonSet, node, hash), creating)),
-    ...changes.remove.slice(0, MAX_PODS_PER_PLAN).map((pod) => remove(Pod, pod, { report: deleting })),
+    ...changes.remove.slice(0, MAX_PODS_PER_PLAN).map((pod) => remove(Pod, pod, { report })),
   ];
 }
 

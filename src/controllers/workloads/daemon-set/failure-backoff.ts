@@ -4,21 +4,16 @@ const MAX_DELAY_MS = 15 * 60_000;
 /** Time without a failure after which the back-off is reset. */
 const RESET_AFTER_MS = 2 * MAX_DELAY_MS;
 
-/** The back-off as a plan reads it. */
-export interface FailureBackoff {
-  /** Returns the milliseconds to wait; 0 when the pod may be replaced now. */
-  wait(key: string, now: number): number;
-}
-
 interface Failures {
   readonly since: number;
   readonly delay: number;
 }
 
-export class FailedPods implements FailureBackoff {
+export class FailedPods {
   /** Failures by age: the most recent is last. */
   readonly #failures = new Map<string, Failures>();
 
+  /** Returns the milliseconds to wait; 0 when the pod may be replaced now. */
   wait(key: string, now: number): number {
     const known = this.#known(key, now);
     return known ? Math.max(0, known.since + known.delay - now) : 0;

@@ -5,7 +5,7 @@ import { type Action, event, requeueAfter } from '../../loop/plan.ts';
 import { isActive, isAvailable, isReady } from '../../shared/pods/pod-life.ts';
 import type { DaemonNode, DaemonNodes } from './daemon-nodes.ts';
 import type { PodTest, SeenDaemonSet } from './daemon-pod.ts';
-import type { FailureBackoff } from './failure-backoff.ts';
+import type { FailedPods } from './failure-backoff.ts';
 
 /** Changes to pods. */
 export interface Changes {
@@ -24,7 +24,7 @@ export interface NodePlan extends Changes {
 export interface NodePlanInput {
   readonly isUpdated: PodTest;
   readonly now: number;
-  readonly backoff: FailureBackoff;
+  readonly backoff: Pick<FailedPods, 'wait'>;
 }
 
 export function planNodes(

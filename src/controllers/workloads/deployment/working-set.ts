@@ -6,6 +6,7 @@ import type { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { type IntOrPercent, magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
 import { type Action, create, event, eventContent, update } from '../../loop/plan.ts';
+import { olderFirst } from '../../shared/ownership.ts';
 import { type Annotations, sizeAnnotations } from './annotations.ts';
 
 export class WorkingSet {
@@ -120,12 +121,7 @@ export const CREATE_ERROR = 'ReplicaSetCreateError';
 
 export const createError = (name: string, message: string) => `Failed to create new replica set "${name}": ${message}`;
 
-/** Oldest first. */
-export function byAge({ set: a }: WorkingSet, { set: b }: WorkingSet): number {
-  const [timeA = '', timeB = ''] = [a.metadata.creationTimestamp, b.metadata.creationTimestamp];
-  if (timeA !== timeB) return timeA < timeB ? -1 : 1;
-  return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
-}
+export const byAge = (a: WorkingSet, b: WorkingSet) => olderFirst(a.set, b.set);
 
 export const sum = (sets: readonly WorkingSet[], of: (set: WorkingSet) => number): number =>
   sets.reduce((total, set) => total + of(set), 0);

@@ -6,22 +6,15 @@
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import type { Kind } from '../../../kinds/kind.ts';
 import { type Controller, defineController, related } from '../../loop/define.ts';
-import type { AggregatedOptions } from '../../shared/aggregated-kinds.ts';
+import type { AggregatedOptions, KindsOptions } from '../../shared/aggregated-kinds.ts';
 import { needsMetrics } from './decide.ts';
 import { readMetrics } from './metrics/readings.ts';
 import { type Look, planAutoscaler } from './plan-autoscaler.ts';
 import { Memory } from './scaling/memory.ts';
 import { readTarget } from './target.ts';
 
-export interface HorizontalPodAutoscalerOptions extends AggregatedOptions {
-  /** The kinds that are currently served; they change at run time. */
-  readonly kinds: () => Iterable<Kind>;
-}
-
-export function horizontalPodAutoscalerController(options: HorizontalPodAutoscalerOptions): Controller {
-  const { kinds, aggregated } = options;
+export function horizontalPodAutoscalerController({ kinds, aggregated }: KindsOptions & AggregatedOptions): Controller {
   const memory = new Memory();
   return defineController<HorizontalPodAutoscaler, Look | number>({
     name: 'horizontal-pod-autoscaler',

@@ -1,14 +1,13 @@
 /** Plans for an autoscaler after its target was read: pure, with its state passed in and out. */
 
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../../base/event-loop/in-turns.ts';
-import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import type { MetricStatus } from '../../../kinds/groups/autoscaling/metric.ts';
 import type { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Failure } from '../../loop/define.ts';
-import { type Action, event, eventContent, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { type Action, changeStatus, event, eventContent, type Plan, requeueAfter } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
 import { type Autoscaler, decide, type ScalingDecision } from './decide.ts';
 import type { Reading } from './metrics/readings.ts';
@@ -148,7 +147,4 @@ function statusWith({ status }: Autoscaler, conditions: readonly ConditionConten
   return { ...status, conditions: withConditions(status.conditions, conditions, now) } as Status;
 }
 
-function written(autoscaler: Autoscaler, status: Status): readonly Action[] {
-  if (deepEqual(status, autoscaler.status)) return [];
-  return [updateStatus(HorizontalPodAutoscaler, { ...autoscaler, status } as Draft<HorizontalPodAutoscaler>)];
-}
+const written = (autoscaler: Autoscaler, status: Status) => changeStatus(HorizontalPodAutoscaler, autoscaler, status);

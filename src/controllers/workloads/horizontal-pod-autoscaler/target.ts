@@ -1,9 +1,11 @@
 /** The target of an autoscaler, and its current size. */
+
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
-import type { Client } from '../../../client/client.ts';
 import type { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { type Kind, splitApiVersion } from '../../../kinds/kind.ts';
+import type { ReadTools } from '../../loop/define.ts';
+import type { KindsOptions } from '../../shared/aggregated-kinds.ts';
 
 export interface Target {
   readonly kind: Kind;
@@ -14,17 +16,10 @@ export interface Target {
   readonly selector: string;
 }
 
-interface Look {
-  readonly client: Client;
-  readonly signal: AbortSignal;
-  /** The kinds that are currently served. */
-  readonly kinds: () => Iterable<Kind>;
-}
-
 /** Returns the target, or why it cannot be read. */
 export async function readTarget(
   { metadata, spec }: DeepReadonly<HorizontalPodAutoscaler>,
-  { client, signal, kinds }: Look,
+  { client, signal, kinds }: ReadTools & KindsOptions,
 ): Promise<Target | string> {
   const { apiVersion = '', kind: wanted, name } = spec.scaleTargetRef;
   if (apiVersion.split('/').length > 2) return `unexpected GroupVersion string: ${apiVersion}`;

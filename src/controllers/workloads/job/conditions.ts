@@ -2,6 +2,7 @@
 
 import type { SeenJob } from '../../../api/seen-objects.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
+import { conditionOf, holds } from '../../shared/conditions.ts';
 
 type JobConditions = NonNullable<SeenJob['status']['conditions']>;
 type JobCondition = JobConditions[number];
@@ -18,8 +19,8 @@ const PENDING_CONDITION = { Complete: 'SuccessCriteriaMet', Failed: 'FailureTarg
 
 const BUILT_IN = 'kubernetes.io/job-controller';
 
-function holding({ status }: SeenJob, type: string): JobCondition | undefined {
-  return status.conditions?.find((condition) => condition.type === type && condition.status === 'True');
+function holding(job: SeenJob, type: string): JobCondition | undefined {
+  return holds(job, type) ? conditionOf(job, type) : undefined;
 }
 
 /** Returns the condition Complete or Failed of a finished Job. */

@@ -4,14 +4,12 @@
  * rules of tracking.ts), and writes the status.
  */
 
-import type { Draft } from '../../../api/object-types.ts';
 import type { SeenJob } from '../../../api/seen-objects.ts';
-import { deepEqual } from '../../../base/json/tree.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Failure, type Snapshot } from '../../loop/define.ts';
-import { type Action, event, type Plan, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { type Action, changeStatus, event, type Plan, requeueAfter } from '../../loop/plan.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
 import { type Account, accountOf } from './accounting.ts';
@@ -81,11 +79,7 @@ function progress(tally: Tally, world: World, time: Date): readonly Action[] {
   const ending = decided ? (isHeldUp ? undefined : decided) : successOf(tally, left);
   const account = accountOf(tally, { ending, exempt: decided ? [] : done.deleted });
   const { status, events } = statusOf(tally, { account, steps: done, ending, isOpen: !decided, now: time });
-  const writes = [
-    ...(deepEqual(status, job.status) ? [] : [updateStatus(Job, { ...job, status } as unknown as Draft<Job>)]),
-    ...events,
-    ...account.settled.map(untrack),
-  ];
+  const writes = [...changeStatus(Job, job, status), ...events, ...account.settled.map(untrack)];
   const requeueAfterMs = ending ? [] : nextLook(tally, steps, now);
   return isRetry ? [...writes, ...steps.actions, ...requeueAfterMs] : [...steps.actions, ...writes, ...requeueAfterMs];
 }

@@ -6,10 +6,10 @@ import { groupBy } from '../../../base/collections/group-by.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Listers } from '../../loop/define.ts';
-import { type Action, create, type EventReport, eventContent, remove } from '../../loop/plan.ts';
+import { type Action, create, remove } from '../../loop/plan.ts';
 import { ROOM_CHECK_MS, roomForPods } from '../../shared/pods/creation-limit.ts';
 import { firstToGo } from '../../shared/pods/deletion-order.ts';
-import { newPod } from '../../shared/pods/new-pod.ts';
+import { creationReport, deletionReport, newPod } from '../../shared/pods/new-pod.ts';
 import { type Failures, waitAfter } from './backoff.ts';
 import { failureCounts, pendingIndexes, triesBefore } from './indexes.ts';
 import { COMPLETION_INDEX, completionIndex, finishedAt, isCountable, waitsForTheEnd } from './outcome.ts';
@@ -38,7 +38,11 @@ const MAX_PODS_PER_PLAN = 500;
 
 /** Deletes active pods of a finished Job. They stay until they are counted. */
 export function endActive({ job, active }: Tally): Steps {
-  return { ...NO_STEPS, deleted: active, actions: active.map((pod) => remove(Pod, pod, { report: removal(job) })) };
+  return {
+    ...NO_STEPS,
+    deleted: active,
+    actions: active.map((pod) => remove(Pod, pod, { report: deletionReport(job) })),
+  };
 }
 
 export function resize(tally: Tally, { failures, now, world }: SizingContext): Steps {
@@ -99,7 +103,7 @@ function surplusOf(
 
 /** First the finalizers are removed, so that a deleted pod does not count as failed. */
 function deleteUntracked(job: SeenJob, pods: readonly SeenPod[]): Steps {
-  const removals = pods.map((pod) => remove(Pod, pod, { report: removal(job) }));
+  const removals = pods.map((pod) => remove(Pod, pod, { report: deletionReport(job) }));
   return { ...NO_STEPS, deleted: pods, actions: [...pods.filter(isTracked).map(untrack), ...removals] };
 }
 
@@ -119,7 +123,7 @@ function growByIndex(tally: Tally, count: number, now: number): Steps {
 
 /** Creates pods for these indexes, or this number of pods. */
 function grow({ job, indexes }: Tally, wanted: readonly number[] | number): Steps {
-  const report = creation(job);
+  const report = creationReport(job);
   if (typeof wanted !== 'number') {
     const pods = wanted.map((index) => newIndexedPod(job, index, indexes?.last.get(index)));
     return { ...NO_STEPS, created: pods.length, actions: pods.map((pod) => create(Pod, pod, report)) };
@@ -127,18 +131,6 @@ function grow({ job, indexes }: Tally, wanted: readonly number[] | number): Step
   const pod = newJobPod(job);
   return { ...NO_STEPS, created: wanted, actions: Array.from({ length: wanted }, () => create(Pod, pod, report)) };
 }
-
-const creation = (job: SeenJob): EventReport => ({
-  about: job,
-  done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
-  failed: ({ message }) => eventContent('Warning', 'FailedCreate', `Error creating: ${message}`),
-});
-
-const removal = (job: SeenJob): EventReport => ({
-  about: job,
-  done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
-  failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
-});
 
 const INDEX_VARIABLE = 'JOB_COMPLETION_INDEX';
 

@@ -1,34 +1,27 @@
 /** Maintains a number of pods: the common part of ReplicaSets and ReplicationControllers. */
 
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { SeenPod } from '../../../api/seen-objects.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
 import { fromLabels } from '../../../schema/selector/selector.ts';
-import type { Failure, Listers, Snapshot } from '../../loop/define.ts';
-import {
-  type Action,
-  create,
-  type EventReport,
-  eventContent,
-  type Plan,
-  remove,
-  requeueAfter,
-  updateStatus,
-} from '../../loop/plan.ts';
+import { type Controller, defineController, type Failure, type Listers, type Snapshot } from '../../loop/define.ts';
+import { type Action, changeStatus, create, type Plan, remove, requeueAfter } from '../../loop/plan.ts';
 import { withConditions, withoutCondition } from '../../shared/conditions.ts';
-import { claim, type Ownership } from '../../shared/ownership.ts';
+import { claim, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
 import { checkRoomLater, rejectionWait, roomForPods } from '../../shared/pods/creation-limit.ts';
 import { firstToGo } from '../../shared/pods/deletion-order.ts';
-import { newPod } from '../../shared/pods/new-pod.ts';
+import { creationReport, deletionReport, newPod } from '../../shared/pods/new-pod.ts';
 import { isActive, isAvailable, isReady, isTerminating, nextAvailable, readyTime } from '../../shared/pods/pod-life.ts';
 
 type Owner = ReplicaSet | ReplicationController;
 
+type World = Pick<Snapshot<boolean>, 'of' | 'observed' | 'failures'>;
+
 /** Differences between ReplicaSets and ReplicationControllers. */
-export interface ReplicasOptions<T extends Owner> {
+interface ReplicasOptions<T extends Owner> {
   readonly ownership: Ownership<T, Pod>;
   /** Pods that do the same work, whichever owner manages them. */
   related(owner: DeepReadonly<T>, world: Listers): readonly SeenPod[];
@@ -40,10 +33,34 @@ const MAX_PODS_PER_PLAN = 500;
 
 const FAILURE = 'ReplicaFailure';
 
-/** `world.observed`: whether orphans may be adopted. */
-export function planReplicas<T extends Owner>(
+/** Returns the controller of a kind, and its plan. `world.observed`: whether orphans may be adopted. */
+export function replicasController<T extends Owner>(
+  identity: Pick<Controller, 'name' | 'account'>,
+  {
+    owner: kind,
+    selector,
+    ...differences
+  }: Pick<Ownership<T, Pod>, 'owner' | 'selector'> & Omit<ReplicasOptions<T>, 'ownership'>,
+) {
+  // Terminating and terminated pods do not count.
+  const ownership: Ownership<T, Pod> = { owner: kind, kind: Pod, selector, counts: isActive };
+  const plan = (owner: DeepReadonly<T> | undefined, world: World, now: Date): Plan =>
+    owner ? planReplicas(owner, world, { ...differences, ownership, now: now.getTime() }) : [];
+  const controller = defineController<T, boolean>({
+    ...identity,
+    watches: kind,
+    owns: [Pod],
+    ignoresUpdate: isSameForReplicas,
+    also: [orphansOf(ownership)],
+    observe: (owner, world, tools) => observeAdoption(owner, ownership, { world, ...tools }),
+    plan,
+  });
+  return { controller, plan };
+}
+
+function planReplicas<T extends Owner>(
   owner: DeepReadonly<T>,
-  world: Pick<Snapshot<boolean>, 'of' | 'observed' | 'failures'>,
+  world: World,
   { now, ...options }: ReplicasOptions<T> & { readonly now: number },
 ): Plan {
   const { ownership } = options;
@@ -57,9 +74,7 @@ export function planReplicas<T extends Owner>(
   const status = statusOf(owner, claimed.mine, { ...options, world, now, failure });
   return [
     ...claimed.actions,
-    ...(isSilent || deepEqual(status, owner.status)
-      ? []
-      : [updateStatus(ownership.owner, { ...owner, status } as unknown as Draft<T>)]),
+    ...(isSilent ? [] : changeStatus(ownership.owner, owner, status)),
     ...changes,
     ...requeue,
     ...nextAvailable(claimed.mine, owner.spec.minReadySeconds ?? 0, now),
@@ -89,11 +104,7 @@ function resize<T extends Owner>(
     const wait = rejectionWait(world.of(Pod).controlledBy(owner.metadata.uid ?? ''), now);
     if (wait > 0) return { changes: [], requeue: [requeueAfter(wait)] };
     const pod = newPod(owner, ownership.owner, owner.spec.template as any);
-    const report: EventReport = {
-      about: owner,
-      done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),
-      failed: ({ message }) => eventContent('Warning', 'FailedCreate', `Error creating: ${message}`),
-    };
+    const report = creationReport(owner);
     const wanted = Math.min(missing, MAX_PODS_PER_PLAN);
     const room = roomForPods(owner.spec.template as object, owner.metadata.namespace, world);
     return {
@@ -102,11 +113,7 @@ function resize<T extends Owner>(
     };
   }
   if (missing === 0) return NO_CHANGES;
-  const report: EventReport = {
-    about: owner,
-    done: (name) => eventContent('Normal', 'SuccessfulDelete', `Deleted pod: ${name}`),
-    failed: ({ message }) => eventContent('Warning', 'FailedDelete', `Error deleting: ${message}`),
-  };
+  const report = deletionReport(owner);
   const count = Math.min(-missing, MAX_PODS_PER_PLAN);
   const going = firstToGo(pods, count, { related: related(owner, world), now });
   return { ...NO_CHANGES, changes: going.map((pod) => remove(Pod, pod, { report })) };
@@ -188,6 +195,3 @@ export function isSameForReplicas(pod: SeenPod, old: SeenPod): boolean {
     deepEqual(pod.metadata.ownerReferences, old.metadata.ownerReferences)
   );
 }
-
-/** Terminating and terminated pods do not count. */
-export const countsPod = (pod: SeenPod): boolean => isActive(pod);

@@ -6,9 +6,8 @@ import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { ReplicationController } from '../../../kinds/groups/core/replication-controller.ts';
 import type { Plan } from '../../loop/plan.ts';
-import { planReplicationController } from '../replication-controller/replication-controller.ts';
 import { isSameForReplicas } from './plan-replicas.ts';
-import { planReplicaSet } from './replica-set.ts';
+import { planReplicaSet, planReplicationController } from './replica-set.ts';
 
 const now = new Date('2030-01-01T01:00:00Z');
 const labels = { app: 'web' };

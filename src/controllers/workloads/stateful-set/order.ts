@@ -113,7 +113,7 @@ function shrink(set: SeenSet, members: Members, { world, now, isOrdered }: Input
   return { actions: mayGo ? [...actions, removal(set, next)] : actions, isDone: false };
 }
 
-export const removal = (set: SeenSet, { ordinal, pod }: Member): Action =>
+const removal = (set: SeenSet, { ordinal, pod }: Member): Action =>
   remove(Pod, pod, { report: report(set, 'Delete', ordinal) });
 
 function unusable(set: SeenSet, ordinal: number, claim: string): Action {

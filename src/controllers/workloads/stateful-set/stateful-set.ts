@@ -1,27 +1,21 @@
 /** Manages the pods of a StatefulSet, each with its name and storage, and updates them to the current template. */
 
-import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
+import type { DeepReadonly } from '../../../api/object-types.ts';
 import type { SeenPod } from '../../../api/seen-objects.ts';
-import { deepEqual } from '../../../base/json/tree.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { ControllerRevision } from '../../../kinds/groups/apps/controller-revision.ts';
 import { StatefulSet } from '../../../kinds/groups/apps/stateful-set.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
-import { type Action, type Plan, updateStatus } from '../../loop/plan.ts';
+import { changeStatus, type Plan } from '../../loop/plan.ts';
+import type { Adoption } from '../../shared/history/history.ts';
 import { claim, compiledSelector, type Ownership, observeAdoption, orphansOf } from '../../shared/ownership.ts';
 import { isAvailable, nextAvailable } from '../../shared/pods/pod-life.ts';
 import { setsOfClaim } from './claims.ts';
 import { isRunningAndReady, type Members, membersOf, ordinalOf, type SeenSet } from './members.ts';
 import { order, rollUpdate } from './order.ts';
 import { nameOf, type Revisions, revisionOf, revisionsOf } from './revisions.ts';
-
-/** Adoption of orphans that the server allows. */
-interface Adoption {
-  readonly pods: boolean;
-  readonly revisions: boolean;
-}
 
 type World = Pick<Snapshot<Adoption>, 'of' | 'observed'>;
 
@@ -62,7 +56,8 @@ export function planStatefulSet(set: SeenSet | undefined, world: World, time: Da
   const now = time.getTime();
   const { mine, actions: claims } = claim(set, pods, { world, mayAdopt: world.observed.pods });
   const members = membersOf(set, mine);
-  if (set.metadata.deletionTimestamp) return write(set, statusOf(set, members, { revisions: undefined, now }));
+  if (set.metadata.deletionTimestamp)
+    return changeStatus(StatefulSet, set, statusOf(set, members, { revisions: undefined, now }));
   const past = claim(set, revisions, { world, mayAdopt: world.observed.revisions });
   const known = revisionsOf(set, past.mine, { pods: mine, world });
   const ordered = order(set, members, { revisions: known, world, now });
@@ -70,16 +65,11 @@ export function planStatefulSet(set: SeenSet | undefined, world: World, time: Da
     ...claims,
     ...past.actions,
     ...known.actions,
-    ...write(set, statusOf(set, members, { revisions: known, now })),
+    ...changeStatus(StatefulSet, set, statusOf(set, members, { revisions: known, now })),
     ...ordered.actions,
     ...(ordered.isDone ? rollUpdate(set, members, { revisions: known, now }) : []),
     ...nextAvailable(mine, set.spec.minReadySeconds ?? 0, now),
   ];
-}
-
-function write(set: SeenSet, status: object): readonly Action[] {
-  if (deepEqual(status, set.status)) return [];
-  return [updateStatus(StatefulSet, { ...set, status } as unknown as Draft<StatefulSet>)];
 }
 
 interface StatusInput {

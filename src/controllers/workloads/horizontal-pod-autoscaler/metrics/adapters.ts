@@ -2,26 +2,21 @@
  * Reads custom and external metrics from the adapters that are registered for them. An adapter is another API server: nothing
  * that it sends is trusted.
  */
+
 import type { DeepReadonly, KindRef } from '../../../../api/object-types.ts';
 import { isTree } from '../../../../base/json/tree.ts';
-import type { Client } from '../../../../client/client.ts';
 import type { MetricSpec } from '../../../../kinds/groups/autoscaling/metric.ts';
-import { type Kind, splitApiVersion } from '../../../../kinds/kind.ts';
+import { splitApiVersion } from '../../../../kinds/kind.ts';
 import { selectorText } from '../../../../schema/selector/selector.ts';
-import type { AggregatedApi } from '../../../shared/aggregated-kinds.ts';
+import type { ReadTools } from '../../../loop/define.ts';
+import type { AggregatedOptions, KindsOptions } from '../../../shared/aggregated-kinds.ts';
 import { type Samples, thousandths } from './samples.ts';
 
 type PodsMetric = NonNullable<DeepReadonly<MetricSpec>['pods']>;
 type ObjectMetric = NonNullable<DeepReadonly<MetricSpec>['object']>;
 type Metric = PodsMetric['metric'];
 
-export interface Adapters {
-  readonly client: Client;
-  readonly signal: AbortSignal;
-  /** The kinds that are currently served. */
-  readonly kinds: () => Iterable<Kind>;
-  /** The groups and versions that other servers serve; of each group, the preferred version first. */
-  readonly aggregated: () => readonly AggregatedApi[];
+export interface Adapters extends ReadTools, KindsOptions, AggregatedOptions {
   readonly namespace: string;
 }
 
@@ -97,7 +92,7 @@ function customValues(
 /** The version to use of a group; undefined when no adapter serves one. */
 function versionOf(
   { group, versions }: { readonly group: string; readonly versions: readonly string[] },
-  { aggregated }: Pick<Adapters, 'aggregated'>,
+  { aggregated }: AggregatedOptions,
 ): string | undefined {
   const known = versions.map((version) => `${group}/${version}`);
   return aggregated().find(({ apiVersion }) => known.includes(apiVersion))?.apiVersion;
@@ -110,19 +105,13 @@ async function valuesAt(
   apiVersion: string,
   [namespace = '', ...steps]: readonly string[],
   query: Readonly<Record<string, string>>,
-  { client, signal }: Pick<Adapters, 'client' | 'signal'>,
+  { client, signal }: ReadTools,
 ): Promise<readonly Value[]> {
   const given = Object.fromEntries(Object.entries(query).filter(([, text]) => text !== ''));
   const [group] = splitApiVersion(apiVersion);
   const namespaces: KindRef = {
-    ...{
-      group,
-      hub: { apiVersion },
-      kind: 'MetricValueList',
-      plural: 'namespaces',
-      scope: 'Cluster',
-      isAggregated: true,
-    },
+    ...{ group, hub: { apiVersion }, kind: 'MetricValueList', plural: 'namespaces', scope: 'Cluster' },
+    isAggregated: true,
   };
   const path = steps.join('/');
   const { items } = await client
