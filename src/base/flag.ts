@@ -26,10 +26,7 @@ export interface FlagOptions<Value> {
   readonly remembered?: boolean;
   /** True when all servers on one store must have the same value. */
   readonly isAgreed?: boolean;
-  /**
-   * Message for a user who tries to change a value that is fixed once the cluster has it. `from` is the value of the
-   * cluster.
-   */
+  /** Message for a user who tries to change a value that is fixed. `from` is the value of the cluster. */
   fixed?(from: NonNullable<Value>, to: NonNullable<Value>): string;
 }
 

@@ -20,10 +20,7 @@ const WRONG_FORMAT = "quantities must match the regular expression '^([+-]?[0-9.
 const WRONG_SUFFIX = "unable to parse quantity's suffix";
 const WRONG_NUMBER = 'unable to parse numeric part of quantity';
 
-/**
- * The syntax of quantities. A suffix does not begin with a digit, so the digits before it match in only one way, in
- * linear time.
- */
+/** The syntax of quantities. A suffix begins with no digit, so that matching takes linear time. */
 const SHAPE = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(|[eEinumkKMGTP]+[-+]?[0-9]*|[-+][0-9]*)$/;
 
 const DECIMAL: Readonly<Record<string, number>> = {

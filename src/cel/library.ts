@@ -58,7 +58,6 @@ export interface CostNode {
   readonly type: Type;
   /** Size that the expression itself determines (literals, sums). */
   readonly computedSize: Range | undefined;
-  /** The value of a literal. */
   readonly literal: Value | undefined;
 }
 

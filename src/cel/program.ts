@@ -52,7 +52,6 @@ export class CompileError extends Error {
   }
 }
 
-/** Compiles an expression. Throws a CompileError. */
 export function compile(source: string, environment: Environment): Program {
   const parsed = parse(source, (name, member, arity) => environment.macro(name, member, arity));
   if (parsed.issues.length > 0) throw new CompileError(parsed.issues, source);
@@ -147,7 +146,6 @@ function evaluateWithin({ compiled, variables, budget, limit, scope }: Run, prog
   }
 }
 
-/** Evaluates a frame. The cost of an evaluation that was cut short is not counted. */
 function evaluateIn({ evaluate }: Compiled, frame: Frame, budget: CostBudget | undefined): Value {
   let isFinished = true;
   forgetKeys();

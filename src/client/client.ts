@@ -5,10 +5,7 @@ import type { Clock } from '../base/time/clock.ts';
 import { Resource } from './resource.ts';
 import type { Transport } from './transport/transport.ts';
 
-/**
- * The API, typed by kind: `client.of(Pod).in('default').get('web')`. Every call rejects with an ApiError, or with the reason
- * of its signal.
- */
+/** The API by kind: `client.of(Pod).in('default').get('web')`. Rejects with an ApiError or the signal's reason. */
 export interface Client {
   /** The resource in the stored version, which the kind's type describes. */
   of<T>(kind: KindRef<T>): Resource<T>;

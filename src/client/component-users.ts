@@ -30,13 +30,10 @@ export function controllerUser(account: string): ComponentUser {
   };
 }
 
-/** The cluster's DNS server. */
 export const CLUSTER_DNS: ComponentUser = controllerUser('kube-dns');
 
-/** The built-in Ingress controller. */
 export const INGRESS_CONTROLLER: ComponentUser = controllerUser('ingress-controller');
 
-/** The agent of a node. */
 export function nodeUser(node: string): ComponentUser {
   return { name: `system:node:${node}`, groups: ['system:nodes', AUTHENTICATED] };
 }

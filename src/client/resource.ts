@@ -27,10 +27,7 @@ export interface ObjectList<T> {
 }
 
 export interface ListAllOptions<T> extends Omit<ListOptions, 'continue'> {
-  /**
-   * Called with the objects of each page as it arrives. `isFirst` marks the start of the list, possibly of a new
-   * attempt. Throwing aborts the list.
-   */
+  /** Called with each page. `isFirst` marks the start of the list, also of a new attempt. Throwing aborts the list. */
   readonly onPage?: (items: readonly DeepReadonly<T>[], isFirst: boolean) => void;
 }
 
@@ -40,7 +37,6 @@ export interface Scale {
   readonly selector: string;
 }
 
-/** The page size of listAll. */
 const PAGE_SIZE = 500;
 
 /** The object or subresource that a request is about. */
@@ -95,9 +91,7 @@ export class Resource<T> {
     return { metadata, items: items as unknown as readonly DeepReadonly<T>[], bytes };
   }
 
-  /**
-   * Returns all objects, read page by page at one version. When the continue token expires, they are read in one request.
-   */
+  /** Returns all objects, page by page at one version; in one request when the continue token expires. */
   async listAll(options: ListAllOptions<T> = {}): Promise<ObjectList<T>> {
     const { limit = this.#transport.pageSize ?? PAGE_SIZE, onPage, ...rest } = options;
     const { maxListBytes = Number.POSITIVE_INFINITY } = this.#transport;

@@ -1,9 +1,7 @@
 import { ApiError, type Reason, reasons, type Status, type StatusDetails } from '../api/errors.ts';
 import { isTree, type Tree } from '../base/json/tree.ts';
 
-/**
- * Turns a Status into the error that the server threw. It comes from the network: fields of the wrong type are dropped.
- */
+/** Turns a Status from the network into the server's error: fields of the wrong type are dropped. */
 export function errorOfStatus(status: unknown): ApiError {
   const { message, reason, code, details, metadata } = isTree(status) ? status : ({} as Tree);
   return new ApiError(
@@ -23,10 +21,7 @@ function detailsOf({ causes, ...rest }: Tree): StatusDetails {
   return { ...rest, ...(Array.isArray(causes) ? { causes: causes.filter(isTree) } : {}) };
 }
 
-/**
- * The error for a response without a Status, for example from a proxy. `expected` names the content of a successful
- * response.
- */
+/** The error for a response without a Status, such as a proxy's. `expected` names the content of a success. */
 export function errorOfCode(code: number, text: string, expected = 'an object'): ApiError {
   const shown = text.trim().slice(0, 200);
   const note = code < 300 ? ` without ${expected}` : code < 400 ? ', a redirection, which is not followed' : '';

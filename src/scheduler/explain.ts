@@ -1,7 +1,4 @@
-/**
- * Explains where a pod is scheduled, or why it is not: the verdict of every filter on every node, with scores. Changes
- * nothing.
- */
+/** Explains where a pod is scheduled, or why it is not: the verdict of every filter on every node. Changes nothing. */
 import type { NodeInfo } from './cluster/node-info.ts';
 import type { PodInfo } from './cluster/pod-info.ts';
 import type { World } from './cluster/world.ts';

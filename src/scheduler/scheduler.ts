@@ -56,10 +56,7 @@ export interface SchedulerOptions {
 }
 
 const MAX_CONCURRENT_BINDINGS = 256;
-/**
- * Maximum number of decisions before it yields to the event loop, above all to a server in the same process; fewer when
- * they take long.
- */
+/** Maximum number of decisions before it yields to the event loop; fewer when they take long. */
 const DECISIONS_PER_TURN = 8;
 const MAX_EVENT_MESSAGE_LENGTH = 1024;
 
@@ -340,7 +337,6 @@ interface BindingOptions {
   readonly signal: AbortSignal;
 }
 
-/** Writes the binding of a pod to its node. */
 async function bind(pod: PodInfo, nodeName: string, { client, signal }: BindingOptions): Promise<void> {
   const { name, namespace, uid } = pod;
   const binding = client.of(PodKind).in(namespace).subresource(name, 'binding');

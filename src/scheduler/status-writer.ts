@@ -1,6 +1,4 @@
-/**
- * Writes the PodScheduled condition and the nominated node: only changes, a few at a time, and of each pod only the newest.
- */
+/** Writes the PodScheduled condition and the nominated node: of each pod only the newest change. */
 
 import { isApiError } from '../api/errors.ts';
 import { withoutUndefined } from '../base/json/tree.ts';
@@ -20,7 +18,6 @@ export interface Waiting {
 interface StatusUpdate {
   readonly pod: Pod;
   readonly waiting: Waiting | undefined;
-  /** Nominated node; undefined when unchanged. */
   readonly nominatedNode: string | undefined;
 }
 

@@ -157,7 +157,6 @@ function stateOfProvisioning(claim: Claim, { node, written }: Omit<Check, 'plan'
   return isOurs ? DONE : failed(`provisioning failed for PVC "${name}"`);
 }
 
-/** Checks that the claim has a volume that the node can reach. */
 function stateOfClaim({ metadata }: Claim, node: NodeInfo, { claims, volumes }: Caches): State {
   const { name = '', namespace, uid } = metadata;
   const now = claims.get(name, namespace);

@@ -7,10 +7,7 @@ export interface ByteBudgetOptions {
   readonly onFull: () => void;
 }
 
-/**
- * Limits a cache that consists of several maps, such as nested maps, in bytes: the whole cache is emptied when it is
- * full.
- */
+/** Limits a cache that consists of several maps, in bytes: the whole cache is emptied when it is full. */
 export class ByteBudget {
   #used = 0;
 

@@ -1,10 +1,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { responseSlabs } from './slabs.ts';
 
-/**
- * Minimum size for shared memory: above it, copying bytes to the thread that sends them would cost more than sending
- * them.
- */
+/** Minimum size for shared memory: above it, copying bytes to another thread would cost more than sending them. */
 const MIN_SHARED_BYTES = 128 * 1024;
 /** Minimum size for moving memory to another thread: below it, a copy is cheaper. */
 const MIN_MOVABLE_BYTES = 16 * 1024;
@@ -31,10 +28,7 @@ export function takeReleasedBytes(): number {
   return bytes;
 }
 
-/**
- * Allocates an uninitialized buffer that is sent once. A large one has memory of its own, which `makeMovable` allows to
- * transfer.
- */
+/** Allocates an uninitialized buffer that is sent once. `makeMovable` allows to transfer a large one. */
 export function allocateForSending(length: number): Buffer {
   return length < MIN_MOVABLE_BYTES ? Buffer.allocUnsafe(length) : Buffer.allocUnsafeSlow(length);
 }

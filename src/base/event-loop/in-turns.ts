@@ -1,9 +1,6 @@
 import type { TurnBudget } from './turn-budget.ts';
 
-/**
- * Work that yields when it has used up its turn of the event loop, and continues in another turn. A yielded promise is
- * awaited first.
- */
+/** Work that yields when its turn of the event loop is used up. A yielded promise is awaited first. */
 export type DividedWork<T> = Generator<Promise<unknown> | undefined, T>;
 
 /** Tells work when it should yield. */

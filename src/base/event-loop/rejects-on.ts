@@ -1,4 +1,3 @@
-/** Rejects with the reason of the signal when it is aborted. */
 export function rejectsOn(signal: AbortSignal): Promise<never> {
   const rejecting = new Promise<never>((_, reject) => {
     if (signal.aborted) reject(signal.reason);

@@ -46,10 +46,7 @@ export class TurnBudget {
     this.#budgetMs = budgetMs;
   }
 
-  /**
-   * Reports whether the next step must wait: `if (budget.isSpent()) await budget.nextTurn();` is free while it need
-   * not.
-   */
+  /** Reports whether the next step must wait: `if (budget.isSpent()) await budget.nextTurn();`. */
   isSpent(): boolean {
     return this.#turn.elapsed() >= this.#budgetMs;
   }

@@ -1,6 +1,4 @@
-/**
- * Explains in one clause why a file could not be read. System messages name neither the file nor what to do about it.
- */
+/** Explains in one clause why a file could not be read, and what to do about it. */
 export function fileProblem(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   switch (code) {

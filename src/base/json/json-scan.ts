@@ -88,10 +88,7 @@ export interface SkippedField {
   readonly depth: number;
 }
 
-/**
- * Parses JSON as `JSON.stringify` writes it, without fields that can be large. In JSON with other formatting, the
- * fields stay.
- */
+/** Parses JSON as `JSON.stringify` writes it, without fields that can be large; in other formats, they stay. */
 export function parseWithout(bytes: Buffer, fields: readonly SkippedField[]): unknown {
   const json = jsonIn(bytes);
   const skipped = fields.map(({ name, depth }) => ({ depth, key: Buffer.from(`${JSON.stringify(name)}:`) }));

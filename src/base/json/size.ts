@@ -1,7 +1,4 @@
-/**
- * Measures JSON without building its values: parsing deeply nested JSON, or JSON with very many parts, blocks the event
- * loop.
- */
+/** Measures JSON without building its values: parsing deep JSON, or JSON of many parts, blocks the event loop. */
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a];
 const [OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET] = [0x7b, 0x5b, 0x7d, 0x5d];
@@ -12,9 +9,7 @@ interface Limits {
   readonly maxParts: number;
 }
 
-/**
- * Returns the limit that a text exceeds first; undefined if none. The result means nothing for text that is not JSON.
- */
+/** Returns the limit that a text exceeds first; undefined if none. Means nothing for text that is not JSON. */
 export function exceeded(text: string, { maxDepth, maxParts }: Limits): 'depth' | 'parts' | undefined {
   let depth = 0;
   let parts = 0;
@@ -31,10 +26,7 @@ export function exceeded(text: string, { maxDepth, maxParts }: Limits): 'depth' 
   return undefined;
 }
 
-/**
- * Returns the end of the string that begins at `start`. Most of JSON is strings, so the engine's search is used instead
- * of a loop.
- */
+/** Returns the end of the string that begins at `start`, by the engine's search: most of JSON is strings. */
 function endOfString(text: string, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);

@@ -39,7 +39,6 @@ export function keepCompiled(bundle: string, script: Script | undefined, env: No
   if (script && script.cachedDataRejected !== false) keep(bundle, script.createCachedData(), env);
 }
 
-/** Runs a bundle that was read, and returns its exports. */
 export function runBundle(
   bundle: string,
   script: Script | undefined,

@@ -18,16 +18,10 @@ import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { makeDirectoriesSync } from '../files/own/make-directories.ts';
 
-/**
- * Retention of compiled code. Older files are removed when a new one is written; a release in use writes its code
- * again.
- */
+/** Retention of compiled code, after which it is removed when a new file is written. */
 const KEPT_DAYS = 90;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/**
- * Limit for the number of files, of 3 to 5 MB each: a flag, such as the port of a debugger, may differ in every
- * process.
- */
+/** Limit for the number of files, of 3 to 5 MB each: flags such as a debugger's port may differ in every process. */
 const MAX_FILES = 20;
 const WRITABLE_BY_OTHERS = 0o022;
 /**

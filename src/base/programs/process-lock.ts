@@ -42,7 +42,6 @@ export class LockHeld extends Error {
   }
 }
 
-/** The process that holds a lock. */
 export interface LockHolder {
   readonly pid: number;
   readonly purpose: string | undefined;

@@ -21,12 +21,8 @@ export interface ProcessStreams {
   readonly stdout: Readable | undefined;
   /** Standard error; undefined with a terminal, whose output is all on `stdout`. */
   readonly stderr: Readable | undefined;
-  /**
-   * Resolves after the process has ended and its output was read to the end. For attach, resolves with 0 when the
-   * container has ended.
-   */
+  /** Resolves after the process has ended and its output was read to the end; for attach, with 0. */
   readonly exit: Promise<ProcessExit>;
-  /** Resizes the terminal; does nothing without one. */
   resize(size: TerminalSize): void;
   /** Closes the streams and ends a process that exec started. May be called at any time, repeatedly. */
   close(): void;

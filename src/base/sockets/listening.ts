@@ -20,10 +20,7 @@ export interface Listening {
   release(send: SendDatagram): Promise<void>;
 }
 
-/**
- * Stops accepting, and resolves when the connections have ended. Unlike `close` of an HTTP server, it leaves idle
- * connections open.
- */
+/** Stops accepting, and resolves when the connections have ended. Leaves idle connections of HTTP open. */
 export function stopAccepting(server: Server): Promise<void> {
   return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()));
 }

@@ -5,7 +5,6 @@
 import type { RE2JS } from 're2js';
 import type { DividedWork, Pace } from '../event-loop/in-turns.ts';
 
-/** A state of the automaton. */
 interface State {
   readonly isMatch: boolean;
   /** The next state by character class; null when it is not known yet. */

@@ -39,10 +39,7 @@ function compile(text: string): RE2JS {
   }
 }
 
-/**
- * Limit for matches without the automaton, in instructions of the expression times characters of the text: 100 ms in
- * the worst case.
- */
+/** Limit for matches without the automaton, in instructions times characters: 100 ms in the worst case. */
 const MAX_PLAIN_STEPS = 2_000_000;
 
 /** Estimates the duration of a match: the instructions of the expression times the characters of the text. */
@@ -73,10 +70,7 @@ const tooManySteps = () =>
 const MIN_CHARGED_CHARACTERS = 100;
 const MAX_SEARCH_CHARGES = 2_000_000;
 
-/**
- * Finds the matches in a text, one after the other: each search may read the rest of the text. `find` throws a
- * RegularExpressionError.
- */
+/** Finds the matches one after the other: each may read the rest of the text. Throws a RegularExpressionError. */
 export function matcherOf(expression: RE2JS, text: string): Matcher {
   const isShort = text.length <= MIN_CHARGED_CHARACTERS;
   return expression.matcher(isShort ? text : charged(expression, text, MAX_SEARCH_CHARGES));

@@ -11,7 +11,6 @@ export async function stepClock(clock: ControlledClock, target: number, idle: ()
   return true;
 }
 
-/** Moves the clock to `target`. */
 export async function advanceClock(clock: ControlledClock, target: number, idle: () => Promise<void>): Promise<void> {
   await idle();
   while (await stepClock(clock, target, idle));

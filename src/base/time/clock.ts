@@ -1,9 +1,6 @@
 import { Heap } from '../collections/heap.ts';
 
-/**
- * The one source of time. All waits go through a Clock, so that a test can advance a ControlledClock and the whole
- * cluster moves.
- */
+/** The one source of time, so that a test can advance a ControlledClock and the whole cluster moves. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

@@ -96,7 +96,6 @@ export const LIST_LIBRARY: Library = {
   ],
 };
 
-/** Cost of a function that makes a list and looks at this many items. */
 function listCost(items: number): number {
   return Math.floor(items) + 1 + LIST_COST;
 }

@@ -11,7 +11,6 @@ export interface Builder {
   memberCall(target: Expression, name: string, ...args: Expression[]): Expression;
   list(...items: Expression[]): Expression;
   emptyMap(): Expression;
-  /** The accumulator of a fold. */
   accumulator(): Expression;
   fold(parts: Omit<Comprehension, 'kind' | 'position' | 'accumulator'> & { readonly accumulator?: string }): Expression;
 }

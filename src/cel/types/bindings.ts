@@ -26,10 +26,7 @@ export class Bindings {
     );
   }
 
-  /**
-   * Reports whether values of the first types can be used where the second ones are expected. Binds nothing when they
-   * cannot.
-   */
+  /** Reports whether values of the first types can be used for the second ones. Binds nothing when they cannot. */
   assignAll(from: readonly Type[], to: readonly Type[]): boolean {
     if (from.length !== to.length) return false;
     const mark = this.#trail.length;
@@ -126,7 +123,6 @@ export class Bindings {
   }
 }
 
-/** Replaces all parameters of a type. */
 function rewrite(type: Type, replace: (parameter: Type) => Type): Type {
   if (type.kind === 'parameter') return replace(type);
   if (type.parameters.length === 0) return type;

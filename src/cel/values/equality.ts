@@ -1,7 +1,4 @@
-/**
- * Implements CEL's `==`: numbers are equal by their mathematical value, whatever their types; other values only within
- * their type.
- */
+/** Implements CEL's `==`: numbers are equal by their mathematical value, other values only within their type. */
 import { MAX_COMPARED_STEPS } from '../cost/constants.ts';
 import { sameType, Type } from '../types/type.ts';
 import { fail } from './failure.ts';

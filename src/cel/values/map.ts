@@ -53,7 +53,6 @@ function normalizedKey(key: Value): Key | undefined {
   }
 }
 
-/** Reports whether a value is a map as JSON has it. */
 function isJsonObject(value: Value): value is JsonObject {
   return (
     typeof value === 'object' &&
@@ -68,16 +67,12 @@ export function isMap(value: Value): value is MapValue | JsonObject {
   return value instanceof MapValue || isJsonObject(value);
 }
 
-/** The value of a key, or undefined. */
 export function mapGet(map: MapValue | JsonObject, key: Value): Value | undefined {
   if (map instanceof MapValue) return map.get(key);
   return typeof key === 'string' && Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
-/**
- * Number of keys from which the list of keys is kept: listing them takes long, and an expression may do so in a loop,
- * at the cost of one step.
- */
+/** Number of keys from which the list of keys is kept: an expression may list them in a loop, for one step. */
 const LARGE = 64;
 let listed: Map<JsonObject, readonly string[]> | undefined;
 

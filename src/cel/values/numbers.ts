@@ -115,7 +115,6 @@ export function moduloUints(a: Uint, b: Uint): Uint {
   return uint(BigInt(a.value) % BigInt(b.value));
 }
 
-/** The JavaScript number of a double. */
 export function doubleValue(value: Value): number {
   return value instanceof Double ? value.value : Number(value as number | bigint);
 }

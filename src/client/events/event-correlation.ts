@@ -7,7 +7,6 @@ import type { Clock } from '../../base/time/clock.ts';
 
 export type EventType = 'Normal' | 'Warning';
 
-/** The content of an event. */
 export interface EventContent {
   readonly type: EventType;
   readonly reason: string;
@@ -24,16 +23,10 @@ export interface EventRecord {
   name: string | undefined;
 }
 
-/**
- * Sizes of the caches of objects, of groups of similar events, and of events, and the limit for the characters of their
- * keys and messages.
- */
+/** Sizes of the caches of objects, groups and events, and the limit for the characters of their keys and messages. */
 const MAX_CACHED = 4096;
 const MAX_CACHED_CHARACTERS = 4 * 1024 * 1024;
-/**
- * Limits for similar events: those of one reason are combined when so many have different messages, each within this
- * time of the previous one.
- */
+/** Limits for similar events: so many of one reason, each within this time of the previous one, are combined. */
 const MAX_SIMILAR_MESSAGES = 10;
 const SIMILAR_WINDOW_MS = 600_000;
 /** Token bucket of an object: its size, and the time until the next token. */
@@ -57,10 +50,7 @@ export class EventCorrelation {
 
   constructor(private readonly clock: Clock) {}
 
-  /**
-   * Counts the event and returns its record; undefined when the event must not be written. `object` identifies the
-   * object.
-   */
+  /** Counts the event and returns its record; undefined when it must not be written. `object` identifies the object. */
   record(object: string, content: EventContent): EventRecord | undefined {
     const { key, message } = this.#aggregate(object, content);
     const record = this.#count(key, message);

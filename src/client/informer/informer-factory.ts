@@ -20,9 +20,7 @@ export interface InformerSelection {
 export interface InformerFactoryOptions extends ClientTools {
   /** Stops all informers. */
   readonly signal: AbortSignal;
-  /**
-   * Limits the duration of watches, in seconds, so that a dead network connection is noticed. Leave it out for direct calls.
-   */
+  /** Duration of watches in seconds, so that a dead connection is noticed. Leave it out for direct calls. */
   readonly watchSeconds?: number;
   /** Limits the total size of all informer caches. Default: no limit. */
   readonly limit?: CacheLimit;

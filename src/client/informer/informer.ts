@@ -28,9 +28,7 @@ export class Informer<T extends KubeObject> {
   #version = 0;
   #markSynced = () => {};
 
-  /**
-   * Resolves when the cache has the first list and handlers have seen it. Stays pending when the informer is stopped before.
-   */
+  /** Resolves when the cache has the first list and handlers have seen it; never when it is stopped before. */
   readonly synced = new Promise<void>((resolve) => {
     this.#markSynced = resolve;
   });
@@ -45,10 +43,7 @@ export class Informer<T extends KubeObject> {
     return this.#cache;
   }
 
-  /**
-   * Calls the handler with existing objects, as additions, and with every change from now on. Returns a function to
-   * unsubscribe.
-   */
+  /** Calls the handler with existing objects, as additions, and with every change. Returns how to unsubscribe. */
   onChange(handler: ChangeHandler<T>): () => void {
     for (const object of this.#cache.list()) this.#notify(handler, { type: 'add', object });
     this.#handlers.add(handler);
@@ -83,10 +78,7 @@ export class Informer<T extends KubeObject> {
     return reflect(source, sink, options);
   }
 
-  /**
-   * Replaces the cache with a list, handling long ones over several turns of the event loop. The version is set when
-   * the cache is complete.
-   */
+  /** Replaces the cache with a list, in several turns of the event loop. The version is set when it is complete. */
   async #replace({ items, metadata }: ObjectList<T>): Promise<void> {
     for (const change of this.#cache.replace(items)) {
       this.#notifyAll(change);

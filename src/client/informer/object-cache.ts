@@ -1,7 +1,4 @@
-/**
- * The cached objects of an informer, with indexes. Applies lists and events and returns the changes; repeated events
- * change nothing.
- */
+/** The cached objects of an informer, with indexes. Returns the changes; repeated events change nothing. */
 
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { KubeObject } from '../../kinds/kind.ts';

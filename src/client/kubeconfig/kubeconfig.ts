@@ -44,10 +44,7 @@ export class KubeconfigError extends Error {
   override readonly name = 'KubeconfigError';
 }
 
-/**
- * Reads and merges the files of a KUBECONFIG list: the first file that has a name, or a current context, wins. Missing files
- * are skipped.
- */
+/** Reads and merges the files of a KUBECONFIG list: the first that has a name wins. Missing files are skipped. */
 export async function loadKubeconfig(files: readonly string[]): Promise<Kubeconfig> {
   const configs: Kubeconfig[] = [];
   for (const file of files) {

@@ -137,10 +137,7 @@ export class Candidate {
     return false;
   }
 
-  /**
-   * Renews the lease until the term ends. Ends the term when another candidate holds the lease, or when the renewal is
-   * late.
-   */
+  /** Renews the lease until the term ends: another candidate holds the lease, or the renewal is late. */
   async #renew(term: AbortController): Promise<void> {
     const { clock, times } = this.#options;
     let deadline: Timer | undefined;

@@ -29,9 +29,7 @@ const FIELDS: Readonly<Record<string, Check>> = {
   ownerReferences: listOf(isReference),
 };
 
-/**
- * Throws an ApiError unless the metadata fields that controllers read have the right types. Null fields are removed.
- */
+/** Throws an ApiError unless the metadata fields that controllers read are well typed. Removes null fields. */
 export function checkMetadata(object: unknown, peer: string): void {
   const field = malformedField(object);
   if (field) throw new ApiError('InternalError', `${peer} sent an object with malformed ${field}`);

@@ -1,7 +1,4 @@
-/**
- * Checks the responses of untrusted servers: neither the types of metadata nor the size of a list or message is
- * guaranteed.
- */
+/** Checks the responses of untrusted servers: types of metadata, and sizes of lists and messages. */
 import { ApiError } from '../../api/errors.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { errorOfStatus } from '../status-error.ts';

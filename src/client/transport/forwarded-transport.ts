@@ -32,10 +32,7 @@ export function forwardedTransport(forward: Forward, { clock }: { readonly clock
   return foreignTransport(transport, { peer: PEER, maxListBytes: MAX_LIST_BYTES });
 }
 
-/**
- * Converts an error response. Only a Status confirms that something does not exist: any other 404 may come from a
- * proxy.
- */
+/** Converts an error. Only a Status confirms that something does not exist: another 404 may be a proxy's. */
 function foreignFailure(body: Body): ApiError {
   const failure = failureOf(body);
   if (failure.reason !== 'NotFound' || statusIn(body.text)) return failure;

@@ -1,7 +1,4 @@
-/**
- * The contract of a connection to the server. Requests are the server's calls, so the direct transport only passes them
- * on.
- */
+/** The contract of a connection to the server. Requests are the server's calls. */
 import type { Call } from '../../api/call.ts';
 import type { Status } from '../../api/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';

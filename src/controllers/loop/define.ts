@@ -20,7 +20,6 @@ export interface Listers {
 export interface Snapshot<Observed = undefined> extends Listers {
   /** The object to plan for, which may be gone. */
   readonly key: { readonly namespace: string | undefined; readonly name: string };
-  /** The result of `observe`. */
   readonly observed: Observed;
   /** Errors of the last plan for this object; empty when it succeeded. */
   readonly failures: readonly Failure[];
@@ -40,9 +39,7 @@ export interface ControllerDefinition<T extends KubeObject, Observed> {
   readonly account: string;
   /** The component of its events. Default: the name with `-controller`. */
   readonly component?: string;
-  /**
-   * The kind whose objects are planned for, one at a time. Absent: keys come from `feed` or `also`, and need not be names.
-   */
+  /** The kind whose objects are planned for. Absent: keys come from `feed` or `also`, and need not be names. */
   readonly watches?: KindRef<T>;
   /** Kinds whose controlling owner is of the watched kind: a change wakes the owner. */
   readonly owns?: readonly KindRef[];

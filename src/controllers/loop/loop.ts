@@ -24,10 +24,7 @@ import type { Named, Plan } from './plan.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface ControllerEnvironment {
-  /**
-   * Returns a client that acts as a service account: each controller has its own; shared requests use that of the
-   * controller manager.
-   */
+  /** Returns a client that acts as a service account: each controller has its own. */
   readonly clientOf: (account: string) => Client;
   /** Shared by all controllers. */
   readonly informers: InformerFactory;

@@ -35,20 +35,15 @@ export interface Performer {
   /** Returns undefined for a kind without an informer. */
   readonly listerOf: (kind: KindRef) => Lister<any> | undefined;
   readonly signal: AbortSignal;
-  /** Called after every write. */
   readonly onWrite: (write: Write) => void;
   readonly record: (object: EventSubject, eventContent: EventContent) => void;
   /** Starting actions yields to other work by it. */
   readonly budget: TurnBudget;
 }
 
-/** Number of actions of a plan that run concurrently. */
 const MAX_CONCURRENT_ACTIONS = 256;
 
-/**
- * Performs actions in order, and consecutive ones of some types concurrently. Rejects with the first ActionFailure, or with
- * an AggregateError of several.
- */
+/** Performs actions in order, some concurrently. Rejects with an ActionFailure, or an AggregateError of several. */
 export async function performAll(actions: readonly ApiAction[], performer: Performer): Promise<void> {
   for (const group of groups(actions)) {
     if (group[0]?.type === 'deleteCollection') await performEach(group, performer);

@@ -66,7 +66,6 @@ export type Action =
       readonly since: string;
     };
 
-/** The content of an event. */
 export interface EventContent {
   readonly eventType: EventType;
   readonly reason: string;
@@ -87,7 +86,6 @@ export const eventContent = (eventType: EventType, reason: string, message: stri
   message,
 });
 
-/** An existing object. */
 export type Named = DeepReadonly<Pick<KubeObject, 'metadata'>>;
 
 export const create = <T>(kind: KindRef<T>, object: Draft<T>, report?: EventReport): Action => ({

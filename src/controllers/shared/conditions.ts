@@ -20,9 +20,7 @@ export const conditionOf = <T extends Pick<Condition, 'type'>>({ status }: WithC
 export const holds = (object: WithConditions<Pick<Condition, 'type' | 'status'>>, type: string): boolean =>
   conditionOf(object, type)?.status === 'True';
 
-/**
- * Sets or replaces the conditions. The transition time changes only with the status, so that equal conditions stay equal.
- */
+/** Sets or replaces the conditions. The transition time changes only with the status. */
 export function withConditions(
   present: readonly Condition[] | undefined,
   wanted: readonly Omit<Condition, 'lastTransitionTime'>[],
@@ -40,7 +38,6 @@ export function withConditions(
   return out;
 }
 
-/** Returns the conditions without those of the type. */
 export function withoutCondition<T extends Pick<Condition, 'type'>>(
   present: readonly T[] | undefined,
   type: string,

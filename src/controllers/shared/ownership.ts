@@ -90,7 +90,6 @@ export function removeFinalizer(kind: KindRef, object: Named, finalizer: string)
   return update<any>(kind, { ...object, metadata: { ...object.metadata, finalizers } });
 }
 
-/** Returns the owner reference of a controlled object. */
 export function controllerReference(owner: Named, kind: KindRef) {
   const { name = '', uid = '' } = owner.metadata;
   const apiVersion = kind.hub.apiVersion;

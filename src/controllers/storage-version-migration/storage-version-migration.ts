@@ -87,19 +87,13 @@ const RUNNING = { type: 'Running', status: 'True', reason: 'MigrationRunning', m
 const ENDED = { type: 'Running', status: 'False', reason: 'MigrationCompleted', message: 'Migration completed' };
 const SUCCEEDED = { type: 'Succeeded', status: 'True', reason: 'StorageVersionMigrationSucceeded', message: '' };
 
-/**
- * Writes the object unchanged, so that the server stores it in its present version. Fails if another client has written
- * or deleted it.
- */
+/** Writes the object unchanged, so that it is stored in the present version. Fails if it has changed since. */
 function writeAgain(kind: Kind, object: MigratedResource['outdated'][number]): Action {
   const { uid, resourceVersion } = object.metadata;
   return patch(kind, object, { type: 'merge', changes: { metadata: { uid, resourceVersion } } });
 }
 
-/**
- * Reports whether another plan handles the error: a changed or deleted object needs no migration, and a server that is
- * busy or stops is asked again.
- */
+/** Reports whether another plan handles the error: the object has changed, or the server is busy or stops. */
 function isHarmless(error: Error): boolean {
   return isApiError(
     error,
@@ -211,7 +205,6 @@ function statusPatch(
 export interface MigratedResource {
   /** Kind of the resource; undefined when none is served. */
   readonly kind: Kind | undefined;
-  /** The version that the resource is at. */
   readonly resourceVersion: string;
   /** The objects that were not written since the migration began. */
   readonly outdated: readonly Named[];
@@ -226,7 +219,6 @@ export const NO_RESOURCE: MigratedResource = {
   definition: undefined,
 };
 
-/** Number of objects in one page of a list. */
 const PAGE_OBJECTS = 500;
 
 const REQUIRED_VERBS = ['update', 'patch', 'list'] as const;

@@ -1,7 +1,4 @@
-/**
- * Estimates the replicas of an object that can run in a member: pods that have waited long for a node show that there
- * is no room.
- */
+/** Estimates the replicas that can run in a member: pods that have long waited for a node show that it is full. */
 
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
 import type { Client } from '../../client/client.ts';

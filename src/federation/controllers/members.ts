@@ -19,21 +19,18 @@ import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import type { MemberHealth } from '../plan/plan-object.ts';
 import { clusterStatus, type Probe } from './cluster-status.ts';
 
-/** A connection to a member. */
 export interface MemberConnection {
   readonly client: Client;
   close(): void;
 }
 
 export interface MembersOptions {
-  /** Client of the federation. */
   readonly client: Client;
   readonly informers: InformerFactory;
   /** Connects to a cluster with its credentials. Rejects when they cannot be read. */
   readonly connect: (cluster: DeepReadonly<Cluster>, signal: AbortSignal) => Promise<MemberConnection>;
   /** Time between checks of a cluster. */
   readonly periodMs: number;
-  /** Timeout for a check. */
   readonly timeoutMs: number;
   /** A cluster that has not answered for this long is down: others take over its replicas. */
   readonly downAfterMs: number;
@@ -118,10 +115,7 @@ function isSameConnection(a: DeepReadonly<Cluster>, b: DeepReadonly<Cluster>): b
   return a.metadata.uid === b.metadata.uid && JSON.stringify(a.spec) === JSON.stringify(b.spec);
 }
 
-/**
- * Reports whether labels, zones and region are the same: they decide where objects go, and under which names they are
- * found.
- */
+/** Reports whether labels, zones and region are the same: they decide where objects go, and their names. */
 function isSamePlace(a: DeepReadonly<Cluster>, b: DeepReadonly<Cluster>): boolean {
   const placeOf = ({ metadata, status }: DeepReadonly<Cluster>) =>
     JSON.stringify([metadata.labels, status?.zones, status?.region]);

@@ -10,12 +10,10 @@ import { namedKind } from '../plan/kinds/named-kind.ts';
 import type { Members } from './members.ts';
 
 export interface NamedKindsOptions {
-  /** Informers of the federation. */
   readonly informers: InformerFactory;
   readonly members: Members;
   readonly log: Logger;
   readonly signal: AbortSignal;
-  /** Propagates a kind until the signal is aborted. */
   readonly propagate: (kind: FederatedKind, signal: AbortSignal) => Promise<void>;
 }
 

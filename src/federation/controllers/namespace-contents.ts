@@ -12,7 +12,6 @@ import type { Kind } from '../../kinds/kind.ts';
 import { ORPHAN } from '../plan/names.ts';
 
 export interface NamespaceContentsOptions {
-  /** Client of the federation. */
   readonly client: Client;
   readonly informers: InformerFactory;
   /** The kinds that the federation serves now. */

@@ -20,7 +20,6 @@ import { Settled } from './settled.ts';
 
 export interface SyncOptions {
   readonly kind: FederatedKind;
-  /** Client of the federation. */
   readonly client: Client;
   readonly informers: InformerFactory;
   readonly members: Members;

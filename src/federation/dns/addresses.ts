@@ -1,10 +1,7 @@
 /** IP addresses as text. */
 import { isIPv4, isIPv6 } from 'node:net';
 
-/**
- * Returns the shortest form of an address, in lower case, so that equal addresses are equal texts; undefined for other
- * text.
- */
+/** Returns the shortest form of an address, in lower case; undefined for other text. */
 export function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   if (!isIPv6(text) || text.includes('%')) return undefined;

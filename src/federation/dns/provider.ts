@@ -45,7 +45,6 @@ export interface DnsProvider {
   zone(name: string, signal: AbortSignal): Promise<DnsZone | undefined>;
 }
 
-/** Options for opening a provider. */
 interface ProviderOptions {
   /** Content of the file of `--dns-provider-config`; undefined when none was given. */
   readonly config: string | undefined;
@@ -59,7 +58,6 @@ interface ProviderOptions {
   readonly random: Pick<Random, 'int'>;
 }
 
-/** A provider that `--dns-provider` can name. */
 export interface ProviderDriver {
   /** Reads the configuration; connects later. Throws a DnsError with reason `Invalid` when it cannot be used. */
   open(options: ProviderOptions): DnsProvider;

@@ -8,7 +8,6 @@ interface Requirement {
   readonly values: readonly string[];
 }
 
-/** Reports whether a cluster with these labels is selected. */
 export type ClusterSelector = (labels: Labels) => boolean;
 
 const EVERY_CLUSTER: ClusterSelector = () => true;

@@ -10,7 +10,6 @@ export const PROPAGATED = 'federation.kubernetes.io/propagated';
 
 export interface MemberObjectOptions {
   readonly kind: Pick<FederatedKind, 'localize' | 'replicas' | 'isFixedByCreation'>;
-  /** Object in the member. */
   readonly actual: DeepReadonly<AnyObject> | undefined;
   /** Share of the replicas; undefined for a kind without replicas to divide. */
   readonly share?: { readonly replicas: number; readonly before: number } | undefined;

@@ -13,10 +13,7 @@ export const JOB_PREFERENCES = 'federation.kubernetes.io/job-preferences';
 
 /** Keeps a federated object until it is deleted in all members. */
 export const DELETE_FROM_MEMBERS = 'federation.kubernetes.io/delete-from-underlying-clusters';
-/**
- * Finalizer: while it is there, a delete leaves the objects in the members. The server removes it from a cascading
- * delete.
- */
+/** Finalizer: a delete leaves the objects in the members. The server removes it from a cascading delete. */
 export const ORPHAN = 'orphan';
 /** Set by a delete with `propagationPolicy=Foreground`. */
 export const FOREGROUND = 'foregroundDeletion';

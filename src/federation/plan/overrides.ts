@@ -7,10 +7,7 @@ type Operations = readonly Readonly<Record<string, unknown>>[];
 export interface Overrides {
   /** Returns the number of operations that apply to the cluster. */
   countFor(cluster: string): number;
-  /**
-   * Returns the object with the changes for the cluster. Throws an error that explains why the patch of the cluster
-   * cannot be applied.
-   */
+  /** Returns the object with the changes for the cluster. Throws an error that explains why they do not apply. */
   apply(object: AnyObject, cluster: string): AnyObject;
 }
 

@@ -180,7 +180,6 @@ const isReady = ({ health }: MemberState) => health === 'ready';
 /** Reports whether the federation put the object there. */
 const isPropagated = ({ object }: MemberState) => object?.metadata.annotations?.[PROPAGATED] !== undefined;
 
-/** Returns the gathered status; none when it stays as it is. */
 function gatheredStatus(
   federated: DeepReadonly<AnyObject>,
   { kind, members }: PlanOptions,

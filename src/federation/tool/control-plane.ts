@@ -5,7 +5,6 @@ import type { Kind } from '../../kinds/kind.ts';
 import type { Overrides } from './argument-overrides.ts';
 
 export interface ControlPlane {
-  /** Name of the federation. */
   readonly name: string;
   /** Namespace on the host cluster. */
   readonly namespace: string;
@@ -31,7 +30,6 @@ export interface ControlPlane {
   readonly managerOverrides: Overrides;
 }
 
-/** An object to create in a cluster. */
 export interface ObjectToCreate {
   readonly kind: Kind;
   readonly object: AnyObject;

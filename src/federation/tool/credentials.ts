@@ -14,13 +14,11 @@ export interface Credentials {
   readonly server: Identity;
   readonly admin: Identity;
   readonly manager: Identity;
-  /** Token of the administrator. */
   readonly token: string;
   readonly password: string;
 }
 
 interface CredentialsOptions {
-  /** Name of the federation. */
   readonly name: string;
   /** DNS names and addresses of the API server. */
   readonly names: readonly string[];

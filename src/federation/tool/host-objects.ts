@@ -237,7 +237,6 @@ interface DeploymentOptions {
   readonly annotations?: Readonly<Record<string, string>>;
   readonly strategy?: object;
   readonly credentials: Credentials;
-  /** Spec of the pods. */
   readonly spec: object;
 }
 

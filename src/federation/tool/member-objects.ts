@@ -1,7 +1,4 @@
-/**
- * Objects that a join creates: an account for the federation in the member, its credentials on the host, and the
- * Cluster.
- */
+/** Objects that a join creates: an account in the member, its credentials on the host, and the Cluster. */
 
 import { ClusterRole } from '../../kinds/groups/access/rbac/cluster-role.ts';
 import { ClusterRoleBinding } from '../../kinds/groups/access/rbac/cluster-role-binding.ts';
@@ -26,7 +23,6 @@ const CLUSTER_NAME = 'federation.alpha.kubernetes.io/cluster-name';
 /** Annotation of a Cluster: the context of the client configuration that it has joined with. */
 export const CLUSTER_CONTEXT = 'federation.kubernetes.io/cluster-context';
 
-/** The account of the federation in the member. */
 const accountName = ({ federation, cluster }: Pick<Membership, 'federation' | 'cluster'>) => `${cluster}-${federation}`;
 export const tokenSecretName = (membership: Pick<Membership, 'federation' | 'cluster'>) =>
   `${accountName(membership)}-token`;
@@ -96,7 +92,6 @@ export function credentialsSecret(membership: Membership, { server, ca, token }:
   });
 }
 
-/** Returns the Cluster in the federation. */
 export function clusterObject(
   { cluster, secret }: Membership,
   { server, context }: { readonly server: string; readonly context: string },

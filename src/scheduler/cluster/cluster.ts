@@ -32,14 +32,10 @@ export class Cluster {
   readonly preferences = new TermIndex();
   /** Pods that wait for victims of preemption to leave their node. */
   readonly nominations = new Nominations();
-  /** Number of nodes that have each image. */
   readonly images = new Map<string, number>();
   /** Number of pods on nodes that use each claim, by `namespace/name`. */
   readonly claims = new Map<string, number>();
-  /**
-   * Numbers of nodes that have taints of either kind, are cordoned or share their network: filters that cannot reject
-   * any node are skipped.
-   */
+  /** Numbers of nodes with taints of either kind, cordoned, or on a shared network: other filters are skipped. */
   readonly nodesWith = { taints: 0, preferNoScheduleTaints: 0, cordon: 0, sharedNetwork: 0 };
 
   /** Nodes interleaved by zone. The list is replaced, never modified. */

@@ -11,10 +11,7 @@ const NO_IMAGES: ReadonlyMap<string, number> = new Map();
 export class NodeInfo {
   /** Node; undefined while pods are on a node that is not known yet. */
   node: Node | undefined;
-  /**
-   * Map without a prototype: pods name the labels that they look up, and `constructor` must not be a label of every
-   * node.
-   */
+  /** Map without a prototype: pods name the labels, and `constructor` must not be a label of every node. */
   labels: Labels = NO_LABELS;
   taints: readonly Taint[] = NO_TAINTS;
   isCordoned = false;
@@ -79,7 +76,6 @@ export class NodeInfo {
     return address === ANY_ADDRESS ? used.size > 0 : used.has(address) || used.has(ANY_ADDRESS);
   }
 
-  /** The ports that a pod takes here. */
   portsOf(pod: PodInfo): readonly HostPort[] {
     return this.sharesNetwork ? pod.sharedPorts : pod.hostPorts;
   }

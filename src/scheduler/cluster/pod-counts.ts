@@ -8,7 +8,6 @@ import type { PodInfo } from './pod-info.ts';
 /** A set of pods. Equivalent queries have the same key. */
 export interface PodQuery {
   readonly key: string;
-  /** Namespaces; undefined for all. */
   readonly namespaces: ReadonlySet<string> | undefined;
   /** Called only for pods in those namespaces. */
   readonly matches: (pod: PodInfo) => boolean;

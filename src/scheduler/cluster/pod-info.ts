@@ -88,10 +88,7 @@ export class PodInfo {
     return this.pod.metadata.deletionTimestamp !== undefined;
   }
 
-  /**
-   * Reports whether it counts like an earlier state of the same pod on the same node. Everything else is fixed as soon
-   * as it has a node.
-   */
+  /** Reports whether it counts like an earlier state of the same pod. Everything else is fixed with the node. */
   countsLike(earlier: PodInfo): boolean {
     return (
       this.isLeaving === earlier.isLeaving &&

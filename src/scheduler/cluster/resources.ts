@@ -1,6 +1,4 @@
-/**
- * Resource requests of pods and allocatable resources of nodes: processors in millicores, memory and storage in bytes.
- */
+/** Requests of pods and allocatable resources of nodes: processors in millicores, memory and storage in bytes. */
 
 import { parseQuantity, scaled } from '../../base/quantity.ts';
 import type { Node, Pod } from '../objects.ts';

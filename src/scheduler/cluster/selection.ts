@@ -41,10 +41,7 @@ function requirementsOf(selector: Selector): number {
   return Object.keys(selector.matchLabels ?? {}).length + (selector.matchExpressions?.length ?? 0);
 }
 
-/**
- * Counts the terms of node affinity of a pod, and the requirements in them. Their values do not count: they are looked
- * up.
- */
+/** Counts the terms of node affinity of a pod and their requirements. Values do not count: they are looked up. */
 export function nodeSelectionOf({ spec: { affinity } }: Pod): number {
   const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution } =
     affinity?.nodeAffinity ?? {};

@@ -10,11 +10,9 @@ import type {
   VolumeAttachment,
 } from '../objects.ts';
 
-/** The source of the objects. */
 export interface StorageObjects {
   claim(namespace: string, name: string): Claim | undefined;
   volume(name: string): Volume | undefined;
-  /** Unbound volumes of the class. */
   freeVolumes(className: string): readonly Volume[];
   /** Volumes that are bound to a claim or reserved for it, by `namespace/name`. */
   volumesFor(claim: string): readonly Volume[];
@@ -63,13 +61,11 @@ export class Storage {
     return this.#nodeOfClaim.get(claimKey(claim)) ?? claim.metadata.annotations?.[SELECTED_NODE];
   }
 
-  /** The volume that was assumed for the claim. */
   assumedVolume(claim: Claim): Volume | undefined {
     const name = this.#volumeOfClaim.get(claimKey(claim));
     return name === undefined ? undefined : this.objects.volume(name);
   }
 
-  /** Reports whether the volume was assumed for a claim. */
   isAssumed({ metadata }: Volume): boolean {
     return this.#promised.has(metadata.name ?? '');
   }

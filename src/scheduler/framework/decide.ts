@@ -28,10 +28,7 @@ export interface DecideOptions {
 const MIN_FEASIBLE_NODES = 100;
 const MIN_FEASIBLE_PERCENT = 5;
 
-/**
- * Returns how many feasible nodes are enough. In large clusters it is a share of the nodes: half of them, and less the larger
- * the cluster is.
- */
+/** Returns how many feasible nodes are enough: half of them, and a smaller share in larger clusters. */
 export function feasibleNodesToFind(nodes: number): number {
   if (nodes < MIN_FEASIBLE_NODES) return nodes;
   const percent = Math.max(MIN_FEASIBLE_PERCENT, 50 - Math.trunc(nodes / 125));

@@ -35,10 +35,7 @@ export interface Plugin<F = any, S = any> {
   /** True when the pre-filter depends on pods, and must run again when one is added or removed. */
   readonly dependsOnPods?: boolean;
   readonly preFilter?: (pod: PodInfo, world: World) => PreFilterResult<F>;
-  /**
-   * Returns why the pod does not fit; undefined when it fits. Runs for thousands of nodes, and must not allocate when
-   * the pod fits.
-   */
+  /** Returns why the pod does not fit, if so. Runs for thousands of nodes, and must not allocate when it fits. */
   readonly filter?: (pod: PodInfo, node: NodeInfo, state: F) => Rejection | undefined;
   /** Returns the same reasons in numbers, for users who ask; called only for a node that the filter has rejected. */
   readonly explain?: (pod: PodInfo, node: NodeInfo, state: F) => readonly string[];

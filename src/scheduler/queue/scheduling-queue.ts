@@ -69,7 +69,6 @@ export class SchedulingQueue {
     return this.#ready.size > 0;
   }
 
-  /** Adds a new pod. */
   add(info: PodInfo): void {
     if (this.#pods.has(info.uid)) {
       this.update(info);
@@ -273,10 +272,7 @@ function isGated({ pod }: PodInfo): boolean {
 
 type Pod = PodInfo['pod'];
 
-/**
- * Reports whether anything but the status changed. Objects of different writes share no parts, so that identity
- * suffices.
- */
+/** Reports whether anything but the status changed. Objects of different writes share no parts. */
 function hasChanged(now: Pod, before: Pod): boolean {
   return (
     now.metadata.generation !== before.metadata.generation ||

@@ -2,10 +2,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
-/**
- * The flag O_PATH: opens a file as a reference, which needs no permission to read and never blocks. Node does not
- * export it.
- */
+/** The flag O_PATH, which needs no permission to read and never blocks. Node does not export it. */
 const O_PATH = 0o10000000;
 
 /** Flags to open a reference to a directory entry, or to a symbolic link itself. */

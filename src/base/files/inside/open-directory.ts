@@ -30,7 +30,6 @@ export class OpenDirectory {
   /** Takes ownership of a directory's handle. */
   constructor(private readonly handle: FileHandle) {}
 
-  /** Opens a directory by a trusted path. */
   static async open(path: string): Promise<OpenDirectory> {
     return new OpenDirectory(await openRoot(path));
   }
@@ -56,7 +55,6 @@ export class OpenDirectory {
     return opendir(this.path);
   }
 
-  /** Returns the stats of an entry; undefined when there is none. */
   async find(name: string): Promise<Stats | undefined> {
     return lstat(this.#at(name)).catch(ifMissing);
   }

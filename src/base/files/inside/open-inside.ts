@@ -38,10 +38,7 @@ export async function openInside(root: string, path: string, options: InsideOpti
   return resolve(opened, path, options);
 }
 
-/**
- * Returns the path with all links resolved. Use it only for roots that nobody else writes to: others could change it at
- * any time.
- */
+/** Returns the path with all links resolved, for roots that nobody else writes to. */
 export async function pathInside(root: string, path: string, options: InsideOptions): Promise<string> {
   const handle = await openInside(root, path, options);
   try {

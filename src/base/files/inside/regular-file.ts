@@ -11,10 +11,7 @@ import { FileTooLargeError } from './errors.ts';
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const CHUNK_BYTES = 64 * 1024;
 
-/**
- * Opens a file in a trusted directory whose entries others may write. Returns undefined when there is none, or when it
- * is not a regular file.
- */
+/** Opens a file in a trusted directory whose entries others may write; undefined unless it is a regular file. */
 export async function openRegularFile(path: string): Promise<FileHandle | undefined> {
   let handle: FileHandle;
   try {

@@ -38,7 +38,6 @@ interface Level {
   attempts: number;
 }
 
-/** Removes an entry of an open directory. */
 export async function removeFrom(parent: OpenDirectory, name: string): Promise<void> {
   const levels: Level[] = [];
   let moved = 0;

@@ -24,10 +24,7 @@ export async function makeDirectories(path: string, mode = DEFAULT_MODE): Promis
 
 const found = (path: string) => statSync(path, { throwIfNoEntry: false });
 
-/**
- * Creates one directory, and returns whether it is new: it may exist, or another process may create it at the same
- * time.
- */
+/** Creates one directory, and returns whether it is new. Another process may create it at the same time. */
 function makeOne(path: string, mode: number): boolean {
   try {
     mkdirSync(path, mode);

@@ -75,10 +75,7 @@ export class DialGuard {
     return new AddressNotAllowedError(address, 'an address of this machine or of the API server');
   }
 
-  /**
-   * A function for the option `lookup` of Node's sockets. They do not look up hosts that are IP addresses: callers must
-   * use `checkHost` as well.
-   */
+  /** For the option `lookup` of sockets, which do not look up IP addresses: callers must use `checkHost` as well. */
   lookup(allowance: DialAllowance = NOTHING): LookupFunction {
     return (hostname, { all, family }, done) => {
       this.#resolve(hostname, (error, found) => {
@@ -117,8 +114,5 @@ export function namesLoopback(host: string): boolean {
   return name === 'localhost' || classOf(name) === 'loopback';
 }
 
-/**
- * A guard that rejects loopback, link-local, multicast and unspecified addresses, for callers that do not know their
- * own addresses.
- */
+/** A guard that rejects special addresses, for callers that do not know their own addresses. */
 export const STRICT_GUARD = new DialGuard({ ownAddresses: () => [], allowedRanges: [] });

@@ -1,7 +1,4 @@
-/**
- * A Unix socket for users who can read the key beside it. Each connection begins with a line of JSON that contains the
- * key.
- */
+/** A Unix socket for users who can read the key beside it, which the first line of a connection contains. */
 import { timingSafeEqual } from 'node:crypto';
 import { chmodSync, closeSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';

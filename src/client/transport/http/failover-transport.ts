@@ -134,7 +134,6 @@ export function failoverTransport(options: FailoverOptions): FailoverTransport {
     onLost?.(former.server);
   }
 
-  /** Returns the former server. */
   function replaceBy(found: UsedServer): UsedServer {
     const former = current;
     current = found;

@@ -10,13 +10,10 @@ import type { UnparsedBytes } from './unparsed-bytes.ts';
 /** The head of a response, and a stream of its body. */
 export type HttpResponse = Readable & { readonly statusCode?: number | undefined };
 
-/** Limits for JSON from an untrusted server. */
 export interface JsonLimits {
   readonly maxBytes: number;
   readonly maxDepth: number;
-  /**
-   * Limit for fields, list items, objects and lists together: many small ones take much more memory than their text.
-   */
+  /** Limit for fields, list items, objects and lists together: small ones take much more memory than their text. */
   readonly maxParts: number;
   /** Limits all responses of the server together. Default: each response is limited on its own. */
   readonly unparsed?: UnparsedBytes;
@@ -46,7 +43,6 @@ export async function bodyOf(response: HttpResponse, limits?: JsonLimits): Promi
   return { code: response.statusCode ?? 0, text };
 }
 
-/** Parses one line of a watch. */
 export function parseEvent(line: string, limits?: JsonLimits): RawEvent {
   checkShape(line, limits);
   return JSON.parse(line);

@@ -75,10 +75,7 @@ async function find(reference: OwnerReference, node: GraphNode, lookup: OwnerLoo
   return ABSENT;
 }
 
-/**
- * Reads an object. An answer of another server that an object is absent must be about that object: dependents are
- * deleted because of it.
- */
+/** Reads an object. Another server's answer that it is absent must be about it: dependents are deleted. */
 async function get(kind: ServedKind, at: { namespace: string; name: string }, { client, signal }: OwnerLookup) {
   const { isAggregated } = kind;
   try {

@@ -83,10 +83,7 @@ function nextToDelete(contents: readonly Content[]): readonly Content[] {
   return pods.length > 0 ? pods : contents;
 }
 
-/**
- * Deletes each object in the usual way, a pod with its grace period. Its dependents are deleted with the namespace
- * anyway.
- */
+/** Deletes each object in the usual way, a pod with its grace period. Dependents go with the namespace anyway. */
 function deletionsOf({ kind, objects }: Content, namespace: string): Action[] {
   const options = { propagationPolicy: 'Background' } as const;
   const left = objects.filter((object) => !isDeleted(object));

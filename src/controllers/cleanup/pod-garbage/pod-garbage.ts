@@ -11,11 +11,8 @@ import { podsByNode } from '../../shared/pods/pods-by-label.ts';
 
 /** Grace period before the pods of a missing node are deleted. */
 const NODE_GRACE_MS = 40_000;
-/**
- * The minimum age of a pod to delete, so that a controller that recreates it at once is not in a tight loop with this one.
- */
+/** Minimum age of a pod to delete: a controller that recreates it at once must not be in a tight loop with this one. */
 const MIN_POD_AGE_MS = 20_000;
-/** Number of terminated pods that are kept. */
 const MAX_TERMINATED_PODS = 12_500;
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
 
@@ -34,9 +31,7 @@ export function orphanedPodsController(): Controller {
         (pod, old) => pod.spec.nodeName === old.spec.nodeName,
       ),
     ],
-    /**
-     * Returns since when the node has been missing; undefined when it is not. The server is asked before pods are deleted.
-     */
+    /** Returns since when the node has been missing, if it is. The server is asked before pods are deleted. */
     async observe(node, { key, of }, { client, signal, now }) {
       if (node || of(Pod).by(podsByNode, key.name).length === 0) {
         missing.delete(key.name);

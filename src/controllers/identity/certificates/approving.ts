@@ -99,10 +99,7 @@ function parsedOf(request: Request): ParsedRequest | undefined {
   }
 }
 
-/**
- * A node may serve only under its own name. Addresses are left to administrators: a node reports its own, and could claim the
- * server's.
- */
+/** A node may serve only under its own name. It reports its addresses itself, and could claim the server's. */
 export function isOwnServing({ spec }: Request, parsed: ParsedRequest, reserved: readonly string[]): boolean {
   const name = parsed.commonName.slice(NODE_USER_PREFIX.length);
   return (

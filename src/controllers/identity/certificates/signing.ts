@@ -25,7 +25,6 @@ interface ToSign extends CertificateUsages {
 /** Signs with the cluster's authority; returns the certificate as PEM. */
 export type SignCertificate = (certificate: ToSign) => Promise<string>;
 
-/** The result of signing: a certificate, or the reason for failure. */
 export type SigningOutcome = { readonly certificate: string } | { readonly failure: string };
 
 export function signingController(sign: SignCertificate): Controller {

@@ -83,10 +83,7 @@ interface ServicePods {
   readonly world: Listers & { readonly pace: Pace };
 }
 
-/**
- * Groups endpoints by the ports of their pods. A service without pods has one empty slice, which shows that it was
- * processed.
- */
+/** Groups endpoints by the ports of their pods. A service without pods has one empty slice. */
 function* groupsOf(service: SeenService, { pods, family, world }: ServicePods): DividedWork<EndpointGroup[]> {
   const portsOf = portMapping(service);
   const groups = new Map<PodPorts, SliceEndpoint[]>();

@@ -1,7 +1,4 @@
-/**
- * Tests services with very many ports, named and numbered, in front of many pods: the published objects stay within
- * bounds.
- */
+/** Tests that the objects of services with very many ports, in front of many pods, stay within bounds. */
 import { describe, expect, it } from 'vitest';
 import { countTurns } from '../../../../test/support/divided-work.ts';
 import { planEndpointSlices, planEndpoints, planMirroring } from '../../../../test/support/endpoint-planners.ts';

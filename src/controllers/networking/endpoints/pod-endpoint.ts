@@ -97,7 +97,6 @@ function portOf(port: ServicePort, numbers: Numbers): EndpointPort[] {
   return [{ name: name || undefined, port: number, protocol, appProtocol: appProtocol || undefined }];
 }
 
-/** The DNS host name of the pod. */
 function hostnameOf({ spec }: SeenPod, { metadata }: SeenService): string | undefined {
   return spec.subdomain === metadata.name ? spec.hostname || undefined : undefined;
 }

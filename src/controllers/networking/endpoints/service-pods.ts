@@ -59,7 +59,6 @@ export function addressesOf({ status }: SeenPod): readonly string[] {
   return all.length > 0 || !status.podIP ? all : [status.podIP];
 }
 
-/** The address families of a service. */
 export function familiesOf({ spec }: SeenService): readonly IpFamily[] {
   if (spec.ipFamilies?.length) return spec.ipFamilies as readonly IpFamily[];
   return [(spec.clusterIP && ipFamily(spec.clusterIP)) || 'IPv4'];

@@ -49,10 +49,7 @@ interface PlannedSlice {
   isChanged: boolean;
 }
 
-/**
- * Packs groups into slices. `slices` has all existing ones; those that match no group are deleted unless they can be
- * reused.
- */
+/** Packs groups into slices, of which `slices` exist; those that match no group are reused or deleted. */
 export function* pack(
   groups: readonly EndpointGroup[],
   slices: readonly Slice[],
@@ -127,7 +124,6 @@ function* packGroup(
   return planned;
 }
 
-/** A slice without endpoints. */
 const empty = (group: EndpointGroup, old: Slice | undefined): PlannedSlice => ({
   group,
   old,
@@ -177,10 +173,7 @@ function groupKey({ addressType, ports }: Pick<EndpointGroup, 'addressType' | 'p
   return `${addressType} ${portsKey(ports)}`;
 }
 
-/**
- * The order of ports does not matter. None of the fields has a space. Cached: lists are long in rare cases, and compared in
- * every plan.
- */
+/** The order of ports does not matter. Cached: long lists are compared in every plan. */
 const portsKey = memoized((ports: readonly SlicePort[]): string => {
   const texts = ports.map(({ name, port, protocol, appProtocol = '' }) => `${name} ${port} ${protocol} ${appProtocol}`);
   return texts.sort().join('\n');

@@ -120,9 +120,7 @@ function subsetOf({ ports: keyed, entries }: { ports: readonly KeyedPort[]; entr
   };
 }
 
-/**
- * Truncates each subset to its share; addresses that are not ready are dropped first. Undefined when nothing is dropped.
- */
+/** Truncates each subset to its share, addresses that are not ready first. Undefined when nothing is dropped. */
 export function truncated(subsets: readonly Subset[]): readonly Subset[] | undefined {
   const ready = sum(subsets.map(({ addresses = [] }) => addresses.length));
   const notReady = sum(subsets.map(({ notReadyAddresses = [] }) => notReadyAddresses.length));

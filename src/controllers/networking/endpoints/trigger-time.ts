@@ -4,10 +4,7 @@ import { deepEqual } from '../../../base/json/tree.ts';
 
 export const TRIGGER_TIME = 'endpoints.kubernetes.io/last-change-trigger-time';
 
-/**
- * Compares the published state of each pod, by UID, with the present one: returns the earliest time that explains a
- * difference.
- */
+/** Returns the earliest time that explains a difference between the published states, by the UID of pods. */
 export function triggerTime(
   before: ReadonlyMap<string, unknown>,
   after: ReadonlyMap<string, unknown>,

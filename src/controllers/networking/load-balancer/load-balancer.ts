@@ -1,7 +1,4 @@
-/**
- * Announces the addresses of nodes for Services of type LoadBalancer, and reports ports of services that nodes do not
- * serve because other programs listen there.
- */
+/** Announces the addresses of nodes for load balancers, and reports ports of services that are taken on nodes. */
 import type { SeenNode, SeenService } from '../../../api/seen-objects.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { portsInUse } from '../../../kinds/groups/core/node/ports-in-use.ts';

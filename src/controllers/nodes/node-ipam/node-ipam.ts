@@ -16,15 +16,11 @@ export interface NodeIpamOptions {
   readonly podRange?: string | undefined;
 }
 
-/** Addresses for each node. */
 const ADDRESSES_PER_NODE = 256;
 /** Delay before looking for a free CIDR again. */
 const RETRY_MS = 60_000;
 
-/**
- * Assigns one CIDR at a time, so that no two nodes get the same. Assignments that the cache does not show yet are
- * remembered.
- */
+/** Assigns one CIDR at a time, and remembers assignments that the cache does not show yet. */
 export function nodeIpamController(podRange: string): Controller {
   const given = new Map<string, string>();
   return defineController<Node, ReadonlyMap<string, string>>({

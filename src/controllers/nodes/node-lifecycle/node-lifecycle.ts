@@ -27,10 +27,8 @@ import { EvictionRateLimiter, surveyZones, type Zones, zoneOf } from './zones.ts
 
 const LEASES = 'kube-node-lease';
 
-/** Interval for checking unhealthy nodes. */
 const CHECK_INTERVAL_MS = 5000;
 
-/** Observed state of a node. */
 interface NodeObservation {
   readonly heartbeat: Heartbeat;
   readonly isNew: boolean;
@@ -160,7 +158,6 @@ const CONDITIONS = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 const isKnown = ({ status }: SeenNode) =>
   CONDITIONS.some((type) => status.conditions?.find((each) => each.type === type)?.status !== 'Unknown');
 
-/** Marks the conditions that the node reported as unknown. */
 function markUnknown(node: SeenNode, now: Date): Action[] {
   const lastTransitionTime = timestamp(now);
   const known = (node.status.conditions ?? []).map((condition) =>

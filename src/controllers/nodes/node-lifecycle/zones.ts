@@ -49,7 +49,6 @@ function stateOf({ ready, all }: { readonly ready: number; readonly all: number 
   return markUnknown > 2 && markUnknown / all >= PARTLY_DISRUPTED_SHARE ? 'partlyDisrupted' : 'normal';
 }
 
-/** Limits evictions to one node of a zone at a time. */
 export class EvictionRateLimiter {
   readonly #last = new Map<string, number>();
 

@@ -1,7 +1,4 @@
-/**
- * Computes how many disruptions a budget allows, and writes its status. Evictions decrement that number; here it is
- * recomputed.
- */
+/** Computes how many disruptions a budget allows. Evictions decrement that number; here it is recomputed. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import type { SeenPod } from '../../../api/seen-objects.ts';
@@ -28,7 +25,6 @@ import { expectedPods, type OtherScales, observeOthers, SCALED } from './expecte
 
 type Budget = DeepReadonly<PodDisruptionBudget>;
 
-/** Timeout for the deletion of an evicted pod. */
 const DELETION_TIMEOUT_MS = 120_000;
 
 export function disruptionController({ kinds }: KindsOptions): Controller {

@@ -48,10 +48,7 @@ export function expectedPods(pods: readonly SeenPod[], others: OtherScales, worl
   return { count: Math.min(count, MAX_INT32), unmanaged };
 }
 
-/**
- * Returns the size of the pod's controller. For a ReplicaSet that a Deployment manages, the Deployment's size counts:
- * its sets change during a rollout.
- */
+/** Returns the size of the pod's controller: for a ReplicaSet of a Deployment, the size of the Deployment. */
 function scaleOf(owner: Owner, pod: SeenPod, { of }: Listers): { uid: string; count: number } | undefined {
   const kind = SCALED.find((each) => each !== Deployment && isOf(owner, each));
   const found = kind && of(kind).get(owner.name, pod.metadata.namespace);

@@ -17,11 +17,9 @@ import type { KindsOptions } from '../../shared/aggregated-kinds.ts';
 /** Delay before a failed write is retried. */
 const RETRY_MS = 1000;
 
-/** Objects of a kind that a quota counts. */
 export interface KindObjects {
   readonly kind: Kind;
   readonly objects: readonly DeepReadonly<KubeObject>[];
-  /** The version of the list. */
   readonly resourceVersion: string;
 }
 

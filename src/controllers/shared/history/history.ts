@@ -62,9 +62,7 @@ export interface History {
   readonly actions: readonly Action[];
 }
 
-/**
- * Finds or creates the revision of the current template, and makes sure that there is only one and that it is the newest.
- */
+/** Finds or creates the revision of the current template, and makes sure that it is unique and the newest. */
 export function history(owner: HistoryOwner, input: HistoryInput): History {
   const { template } = owner.spec;
   const sorted = [...input.revisions].sort(byRevision);
@@ -90,7 +88,6 @@ export function forget(unused: readonly SeenRevision[], count: number): readonly
     .map((revision) => remove(ControllerRevision, revision));
 }
 
-/** Returns the template of a revision. */
 export function templateOf({ data }: SeenRevision): Template | undefined {
   const { $patch: _, ...template } = (data as any)?.spec?.template ?? {};
   return Object.keys(template).length > 0 ? (template as Template) : undefined;

@@ -15,7 +15,6 @@ import { type Action, requeueAfter } from '../../loop/plan.ts';
 export const MAX_WAITING_PODS = 5_000;
 const MAX_WAITING_CHARACTERS = 64 * 1024 * 1024;
 
-/** Delay before checking again whether there is room. */
 export const ROOM_CHECK_MS = 1_000;
 
 const NONE: readonly string[] = [];

@@ -50,7 +50,6 @@ export function isAvailable(pod: SeenPod, minReadySeconds: number, now: number):
   return minReadySeconds === 0 || (since !== '' && since <= timestamp(now - minReadySeconds * 1000));
 }
 
-/** Plans again when the next pod becomes available. */
 export function nextAvailable(pods: readonly SeenPod[], minReadySeconds: number, now: number): readonly Action[] {
   if (minReadySeconds === 0) return [];
   const passed = timestamp(now - minReadySeconds * 1000);

@@ -11,10 +11,7 @@ import { type Controller, defineController, type Listers, related } from '../../
 import { create, type Plan, patch } from '../../loop/plan.ts';
 
 const NAMESPACE = 'kube-system';
-/**
- * Marks that the default class was created. When the annotation is removed, the class is created again if there is
- * none.
- */
+/** Marks that the default class was created. Without the annotation, it is created again if there is none. */
 const CREATED_ANNOTATION = 'storageclass.kubernetes.io/default-was-made';
 
 export const defaultClassController: Controller = defineController({

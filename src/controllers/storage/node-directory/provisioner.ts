@@ -96,7 +96,6 @@ function planDirectory(volume: Volume | undefined, world: World): Plan {
   return goesWithClaim && volume.status.phase === 'Released' ? [remove(PersistentVolume, volume)] : [];
 }
 
-/** The node removes the data and releases the volume, unless the node is gone. */
 function releaseIfNodeIsGone(volume: Volume, world: World): Plan {
   const directory = nodeDirectory(volume);
   if (!directory) {

@@ -53,7 +53,6 @@ function markLost(claim: Claim, reason: string, message: string): Plan {
   return [...unboundStatus(claim, 'Lost'), event(claim, 'Warning', reason, message)];
 }
 
-/** Plans for a claim that names one volume. */
 function planNamed(claim: Claim, world: World): Plan {
   const volume = volumeNamed(claim.spec.volumeName ?? '', world);
   if (!volume) return unboundStatus(claim, 'Pending');

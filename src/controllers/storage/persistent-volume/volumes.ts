@@ -62,10 +62,7 @@ function reclaim(volume: Volume, world: World): Plan {
   }
 }
 
-/**
- * Deletes a released volume. The provisioner deletes its own volumes; of manually created ones, only one type can be
- * deleted here.
- */
+/** Deletes a released volume, unless its provisioner does. Of those created by hand, only one type can be deleted. */
 function planDeletion(volume: Volume): Plan {
   if (volume.metadata.deletionTimestamp) return [];
   const { name } = volume.metadata;
@@ -88,7 +85,6 @@ const NAMESPACE = 'default';
 const PREFIX = 'recycler-for-';
 const IMAGE = 'registry.k8s.io/build-image/debian-base:bookworm-v1.0.6';
 const EMPTY = 'test -e /scrub && find /scrub -mindepth 1 -delete && test -z "$(ls -A /scrub)" || exit 1';
-/** The deadline of the pod. */
 const DEADLINE_SECONDS = 300;
 /** Delay before checking again a volume that pods still use. */
 const RETRY_MS = 15_000;
@@ -157,7 +153,6 @@ function recycler({ metadata: { name, uid }, spec: { hostPath, nfs } }: Volume):
 
 type Phase = 'Available' | 'Bound' | 'Released' | 'Failed';
 
-/** Sets the phase of the volume, unless it has it. */
 function inPhase(volume: Volume, phase: Phase, message?: string): Plan {
   if (volume.status.phase === phase) return [];
   const { message: _, ...rest } = volume.status;

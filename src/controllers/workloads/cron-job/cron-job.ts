@@ -1,7 +1,4 @@
-/**
- * Starts the Jobs of a CronJob by its schedule. Parsing the schedule belongs to the kind; here is when a run is due
- * (next-run.ts), what is started (start.ts), and the history.
- */
+/** Starts the Jobs of a CronJob by its schedule, which the kind parses, and trims their history. */
 
 import type { SeenCronJob, SeenJob } from '../../../api/seen-objects.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
@@ -69,9 +66,7 @@ function isAboutStart({ action }: Failure): boolean {
   return action?.type === 'create';
 }
 
-/**
- * Updates the status from the Jobs. A Job that was started and not recorded, because the program ended, is recorded now.
- */
+/** Updates the status from the Jobs, including those that were started and not recorded. */
 function statusFromJobs(cronJob: SeenCronJob, jobs: readonly SeenJob[], gone: ReadonlySet<string>) {
   const say = (type: 'Normal' | 'Warning', reason: string, message: string) => event(cronJob, type, reason, message);
   const events: Action[] = [];
@@ -112,10 +107,7 @@ function later(one: string | undefined, other: string | undefined): string | und
   return one < other ? other : one;
 }
 
-/**
- * Returns the UIDs of Jobs that are active by the status and really gone. A cache may be behind the status, above all after a
- * start; therefore the server is asked.
- */
+/** Returns the UIDs of active Jobs that are gone. The server is asked, because a cache may be behind the status. */
 async function goneJobs(
   { status, metadata }: SeenCronJob,
   { of }: Listers,
@@ -131,10 +123,7 @@ async function goneJobs(
   return gone;
 }
 
-/**
- * Remembers since when CronJobs have their current schedule. When a schedule changes, earlier runs of the new one are not
- * started.
- */
+/** Remembers since when CronJobs have their schedule: earlier runs of a changed one are not started. */
 export class ScheduleMemory {
   readonly #known = new Map<string, { readonly uid: unknown; readonly schedule: string; readonly since: number }>();
 

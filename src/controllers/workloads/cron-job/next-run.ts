@@ -84,7 +84,6 @@ export interface Due {
   readonly run: number | undefined;
   /** Approximate number of other runs that were missed within the deadline; they are not started. */
   readonly missed: number;
-  /** Time of the next run. */
   readonly next: number;
 }
 
@@ -115,10 +114,7 @@ export function dueRun(next: NextRun, { since, deadline, now }: Window): Due | u
   }
 }
 
-/**
- * Number of runs that are enumerated before the time is halved. Runs of an interval depend on the run before: they are
- * fewer.
- */
+/** Number of runs that are enumerated before the time is halved. Runs of an interval are fewer. */
 const MAX_ENUMERATED_RUNS = 100;
 
 /** Returns the last run after a time and up to now. A calendar may have one every minute, for years. */

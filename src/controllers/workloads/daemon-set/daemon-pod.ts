@@ -48,7 +48,6 @@ export const setAndNode = (uid: string | undefined, node: string) => `${uid}/${n
 
 export type PodTest = (pod: SeenPod) => boolean;
 
-/** Returns a test for pods with the current template. */
 export function updatedTest(daemonSet: SeenDaemonSet, hash: string): PodTest {
   const generation = templateGenerationOf(daemonSet);
   const text = generation === undefined ? undefined : String(generation);

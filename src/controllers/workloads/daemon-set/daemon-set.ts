@@ -57,10 +57,7 @@ export function daemonSetController(): Controller {
   });
 }
 
-/**
- * Returns the sets whose pods a node update affects. Nodes are updated often: only nodes that should have a pod and
- * have none, or the reverse, matter.
- */
+/** Returns the sets that a node update affects: the node should have a pod and has none, or the reverse. */
 function concerned(node: SeenNode, { of }: Listers): readonly string[] {
   const { name = '' } = node.metadata;
   const isGone = of(Node).get(name) === undefined;

@@ -7,7 +7,6 @@ import type { DaemonNode, DaemonNodes } from './daemon-nodes.ts';
 import type { PodTest, SeenDaemonSet } from './daemon-pod.ts';
 import type { FailedPods } from './failure-backoff.ts';
 
-/** Changes to pods. */
 export interface Changes {
   /** The nodes that get one. */
   readonly create: readonly string[];

@@ -65,10 +65,7 @@ export function presentAnnotations(set: Annotations = {}, deployment: Annotation
   return { ...all, [REVISION]: String(next), ...(before ? { [HISTORY]: history(set[HISTORY], before) } : {}) };
 }
 
-/**
- * Returns the annotations of a Deployment that is rolled back to the template of a ReplicaSet. Annotations of the
- * request stay.
- */
+/** Returns the annotations of a Deployment that is rolled back to a ReplicaSet. Those of the request stay. */
 export function earlierAnnotations(deployment: Annotations = {}, set: Annotations = {}): Annotations {
   const own = Object.entries(deployment).filter(([key]) => NOT_COPIED.has(key));
   const updated = new Set(rollbackUpdated(deployment));

@@ -13,7 +13,6 @@ import { byAge, WorkingSet } from './working-set.ts';
 const MAX_NAME_LENGTH = 253;
 
 export interface Sets {
-  /** Set of the current template; undefined when there is none. */
   readonly currentSet: WorkingSet | undefined;
   readonly old: readonly WorkingSet[];
 }
@@ -68,10 +67,7 @@ const HASH_LABEL = 'pod-template-hash';
 
 type Template = DeepReadonly<Deployment['spec']['template']>;
 
-/**
- * Compares templates. Every plan compares the template with those of all ReplicaSets, and a template may have
- * megabytes.
- */
+/** Compares templates, which may have megabytes. Every plan compares those of all ReplicaSets. */
 export const sameTemplate = memoizedPair((a: Template, b: Template): boolean => {
   return deepEqual(withoutHash(a), withoutHash(b));
 });

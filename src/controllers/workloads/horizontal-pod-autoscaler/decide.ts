@@ -18,12 +18,10 @@ import type { Target } from './target.ts';
 
 export type Autoscaler = DeepReadonly<HorizontalPodAutoscaler>;
 
-/** State that was read of a target. */
 export interface TargetState {
   readonly target: Target;
   /** Readings in the order of the metrics; empty when metrics do not matter. */
   readonly readings: readonly Reading[];
-  /** The pods of the namespace. */
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly rivals: readonly Rival[];
   readonly history: ScalingHistory;
@@ -34,7 +32,6 @@ export interface ScalingDecision {
   /** The last one of each type counts. */
   readonly conditions: readonly ConditionContent[];
   readonly events: readonly EventContent[];
-  /** The current metrics of the status. */
   readonly metrics: readonly MetricStatus[];
   /** New size; undefined when it cannot be determined. */
   readonly replicas: number | undefined;
@@ -51,10 +48,7 @@ export function needsMetrics(autoscaler: Autoscaler, { replicas }: Pick<Target, 
   return replicas !== 0 && replicas >= min && replicas <= max;
 }
 
-/**
- * Decides the size of a target. Divided, because tens of thousands of pods may count for each of many metrics and
- * autoscalers.
- */
+/** Decides the size of a target. Divided, because tens of thousands of pods may count for each of many metrics. */
 export function* decide(autoscaler: Autoscaler, found: TargetState, pace: Pace): DividedWork<ScalingDecision> {
   const { replicas: current } = found.target;
   const { min, max } = boundsOf(autoscaler);
@@ -184,7 +178,6 @@ function stabilized(isUp: boolean): ConditionContent {
   return condition('AbleToScale', true, reason, message);
 }
 
-/** The default tolerance. */
 const DEFAULT_TOLERANCE = 0.1;
 
 function toleranceOf(behavior: Behavior | undefined): Tolerance {

@@ -20,7 +20,6 @@ type Status = HorizontalPodAutoscaler['status'];
 
 /** Data that was read for one evaluation. */
 export interface Look {
-  /** Target or the error. */
   readonly target: Target | string;
   /** Readings in the order of the metrics; empty when metrics do not matter. */
   readonly readings: readonly Reading[];
@@ -31,7 +30,6 @@ export interface World {
   /** Data of the evaluation, or the milliseconds until the next one. */
   readonly look: Look | number;
   readonly history: ScalingHistory;
-  /** The pods of the namespace. */
   readonly pods: readonly DeepReadonly<Pod>[];
   readonly failures: readonly Failure[];
   readonly pace: Pace;

@@ -17,10 +17,7 @@ export interface Recommendation {
   readonly summary: string | undefined;
 }
 
-/**
- * The highest proposal wins. When some metrics fail, the others may scale up, but not down: the failed ones might have asked
- * for more.
- */
+/** The highest proposal wins. When some metrics fail, the size does not shrink: they might have asked for more. */
 export function* recommend(
   metrics: readonly SeenMetric[],
   readings: readonly Reading[],

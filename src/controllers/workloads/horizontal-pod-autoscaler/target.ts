@@ -16,7 +16,6 @@ export interface Target {
   readonly selector: string;
 }
 
-/** Returns the target, or why it cannot be read. */
 export async function readTarget(
   { metadata, spec }: DeepReadonly<HorizontalPodAutoscaler>,
   { client, signal, kinds }: ReadTools & KindsOptions,

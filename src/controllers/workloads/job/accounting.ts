@@ -1,7 +1,4 @@
-/**
- * Accounts for ended pods: which are recorded, which records become counts, and which pods are released. See
- * tracking.ts.
- */
+/** Accounts for ended pods: which are recorded, counted and released. See tracking.ts. */
 import type { SeenPod } from '../../../api/seen-objects.ts';
 import type { Ending } from './conditions.ts';
 import { completionIndex, hasFailed, hasSucceeded, isCountable, judge } from './outcome.ts';

@@ -30,9 +30,7 @@ interface Remembered {
   readonly failures: ReadonlyMap<string, number>;
 }
 
-/**
- * Remembers recent failures, since deleted pods no longer show how they ended. After a restart, only existing pods count.
- */
+/** Remembers recent failures, since deleted pods no longer show how they ended. A restart forgets them. */
 export class FailureMemory {
   readonly #jobs = new Map<string, Remembered>();
 

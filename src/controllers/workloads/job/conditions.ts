@@ -23,12 +23,10 @@ function holding(job: SeenJob, type: string): JobCondition | undefined {
   return holds(job, type) ? conditionOf(job, type) : undefined;
 }
 
-/** Returns the condition Complete or Failed of a finished Job. */
 export const endOf = (job: SeenJob): JobCondition | undefined => holding(job, 'Complete') ?? holding(job, 'Failed');
 
 export const isFinished = (job: SeenJob): boolean => endOf(job) !== undefined;
 
-/** Reports whether another controller manages the Job. */
 export const isManagedElsewhere = ({ spec }: SeenJob): boolean =>
   spec.managedBy !== undefined && spec.managedBy !== BUILT_IN;
 

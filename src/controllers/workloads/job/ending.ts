@@ -88,7 +88,6 @@ function earlySuccessOf({ job, indexes }: Tally): Ending | undefined {
   return message === undefined ? undefined : { outcome: 'Complete', reason: 'SuccessPolicy', message };
 }
 
-/** Returns the rule that is met, as a message. */
 function metRule({ spec }: DeepReadonly<Job>, succeeded: IndexSet): string | undefined {
   if (succeeded.size === 0) return undefined;
   const rules = spec.successPolicy?.rules ?? [];

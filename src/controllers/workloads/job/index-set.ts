@@ -56,7 +56,6 @@ export class IndexSet {
     return new IndexSet(ends);
   }
 
-  /** Returns the number of indexes that both sets contain. */
   inCommon(other: IndexSet): number {
     const [a, b] = [this.ends, other.ends];
     let sum = 0;

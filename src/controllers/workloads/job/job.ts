@@ -97,10 +97,7 @@ function isAboutPods({ action }: Failure): boolean {
   return (action?.type === 'create' || action?.type === 'delete') && action.kind === Pod;
 }
 
-/**
- * Plans again when only time brings new pods, or the end. After a deadline, the remaining work is retried with
- * back-off.
- */
+/** Plans again when only time brings new pods, or the end. After a deadline, the loop backs off. */
 function nextLook({ job }: Tally, { requeueAfterMs }: Steps, now: number): readonly Action[] {
   const deadline = deadlineOf(job, now);
   const waits = [

@@ -33,7 +33,6 @@ export interface SizingContext {
 
 export const NO_STEPS: Steps = { actions: [], created: 0, deleted: [] };
 
-/** Number of pods that one plan creates or deletes. */
 const MAX_PODS_PER_PLAN = 500;
 
 /** Deletes active pods of a finished Job. They stay until they are counted. */
@@ -72,20 +71,14 @@ function growBy(
   return grow(tally, tally.indexes ? pendingIndexes(job, tally.pods, { indexes: tally.indexes, count }) : count);
 }
 
-/**
- * Returns the number of active pods. Without completions, all pods run until the first success; then the others may
- * finish.
- */
+/** Returns the number of active pods. Without completions, those that run may finish after the first success. */
 function wantedActive({ job, active, succeeded }: Tally): number {
   const { completions, parallelism = 1 } = job.spec;
   if (completions === undefined) return succeeded > 0 ? active.length : parallelism;
   return Math.max(0, Math.min(parallelism, completions - succeeded));
 }
 
-/**
- * Returns at least `count` pods, and all useless ones: those whose end would not be counted because they were untracked
- * or have no index, and duplicates of an index.
- */
+/** Returns at least `count` pods, and all useless ones: their end would not be counted, or they share an index. */
 function surplusOf(
   { job, active, indexes }: Tally,
   { count, now }: { readonly count: number; readonly now: number },

@@ -14,7 +14,6 @@ export interface Tally {
   /** Succeeded and failed pods, counted in the status or not. */
   readonly succeeded: number;
   readonly failed: number;
-  /** Indexes of an indexed Job. */
   readonly indexes: Indexes | undefined;
 }
 

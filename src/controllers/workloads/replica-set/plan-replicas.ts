@@ -20,7 +20,6 @@ type Owner = ReplicaSet | ReplicationController;
 
 type World = Pick<Snapshot<boolean>, 'of' | 'observed' | 'failures'>;
 
-/** Differences between ReplicaSets and ReplicationControllers. */
 interface ReplicasOptions<T extends Owner> {
   readonly ownership: Ownership<T, Pod>;
   /** Pods that do the same work, whichever owner manages them. */
@@ -28,7 +27,6 @@ interface ReplicasOptions<T extends Owner> {
   readonly countsTerminating: boolean;
 }
 
-/** Number of pods that one plan creates or deletes. */
 const MAX_PODS_PER_PLAN = 500;
 
 const FAILURE = 'ReplicaFailure';

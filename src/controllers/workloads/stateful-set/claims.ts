@@ -122,9 +122,7 @@ interface DesiredOwners {
   readonly conflicts: boolean;
 }
 
-/**
- * Returns undefined when nothing is to change, or when the claim is left from an earlier set or pod of the same name.
- */
+/** Returns undefined when nothing is to change, or the claim is left from an earlier set or pod of the same name. */
 function desiredOwners(set: SeenSet, claim: SeenClaim, context: ClaimContext): DesiredOwners | undefined {
   const references = claim.metadata.ownerReferences ?? [];
   const isOurs = (each: Reference) => namesSet(each, set) || namesPod(each, set, context);

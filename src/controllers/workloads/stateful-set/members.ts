@@ -19,13 +19,11 @@ const MAX_ORDINAL = 2 ** 31 - 1;
 
 export const podName = ({ metadata }: SeenSet, ordinal: number) => `${metadata.name}-${ordinal}`;
 
-/** Returns undefined when the name is not of the set. */
 export function ordinalOf({ metadata }: SeenPod, set: SeenSet): number | undefined {
   const [, parent, ordinal] = ORDINAL.exec(metadata.name ?? '') ?? [];
   return parent === set.metadata.name && Number(ordinal) <= MAX_ORDINAL ? Number(ordinal) : undefined;
 }
 
-/** Returns the name without the ordinal; undefined when there is none. */
 export const parentOf = (name: string): string | undefined => ORDINAL.exec(name)?.[1];
 
 export const identityLabels = (name: string, ordinal: number) => ({
@@ -53,10 +51,7 @@ export interface Member {
   readonly pod: SeenPod;
 }
 
-/**
- * Pods of a StatefulSet by ordinal. A client may write any size: ordinals without a pod are never listed, only
- * enumerated (replicasOf).
- */
+/** Pods of a StatefulSet by ordinal. Ordinals without a pod may be very many, and are only enumerated (replicasOf). */
 export interface Members {
   /** The first ordinal, and the one after the last. */
   readonly first: number;
@@ -85,10 +80,7 @@ export function membersOf(set: SeenSet, pods: readonly SeenPod[]): Members {
   };
 }
 
-/**
- * Enumerates the ordinals of the set, ascending. Ordinals without a pod are left out while `wantsMissing` returns false;
- * without it, callers must stop by themselves: there may be two billion.
- */
+/** Enumerates the ordinals, ascending: those without a pod, of which there may be two billion, if `wantsMissing`. */
 export function* replicasOf({ first, end, present }: Members, wantsMissing = () => true): Iterable<Replica> {
   let next = first;
   for (const member of present) {

@@ -1,7 +1,4 @@
-/**
- * Chooses the pods of a StatefulSet to create and delete next: one by one in order, or all at once with the policy
- * Parallel.
- */
+/** Chooses the pods to create and delete next: one by one in order, or all at once with the policy Parallel. */
 import type { SeenPod } from '../../../api/seen-objects.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { magnitude } from '../../../kinds/shapes/meta/int-or-percent.ts';
@@ -144,10 +141,7 @@ function failure(
   return eventContent('Warning', `Failed${verb}`, `${what} failed error: ${why}`);
 }
 
-/**
- * Deletes old pods from the partition on, as long as not too many of all are unavailable. A pod that is unavailable already
- * is no loss.
- */
+/** Deletes old pods from the partition on, as long as not too many available ones are missing. */
 export function rollUpdate(
   set: SeenSet,
   { first, end, present }: Members,

@@ -55,7 +55,6 @@ export function revisionsOf(
 
 export const nameOf = ({ metadata }: SeenRevision) => metadata.name ?? '';
 
-/** The name of the pod's revision. */
 export const revisionOf = ({ metadata }: SeenPod): string | undefined => metadata.labels?.[REVISION_LABEL];
 
 /** The pod for an ordinal, from the template that belongs there. */

@@ -31,7 +31,6 @@ export interface DnsPublication extends FederationDomain {
 
 export interface ServiceDnsOptions {
   readonly dns: DnsPublication;
-  /** Client of the federation. */
   readonly client: Client;
   readonly informers: InformerFactory;
   readonly members: Members;

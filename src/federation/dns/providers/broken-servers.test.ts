@@ -1,7 +1,4 @@
-/**
- * Tests providers against servers that are broken or malicious: they soon fail with a DnsError that names the problem,
- * without using much memory.
- */
+/** Tests that broken and malicious servers make providers fail soon with a DnsError, without using much memory. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';

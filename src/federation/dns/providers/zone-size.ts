@@ -6,10 +6,7 @@ const MAX_ZONE_BYTES = 256 * 1024 * 1024;
 /** Minimum size that a page or a message counts as: an endless series of empty ones also hits the limit. */
 const MIN_BYTES = { page: 64 * 1024, message: 512 } as const;
 
-/**
- * Returns a function to call with the size of each part as it arrives. It throws a DnsError when the total is too
- * large.
- */
+/** Returns a function to call with the size of each part. It throws a DnsError when the total is too large. */
 export function zoneSize(part: keyof typeof MIN_BYTES): (bytes: number) => void {
   let total = 0;
   return (bytes) => {

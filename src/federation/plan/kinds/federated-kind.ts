@@ -4,7 +4,6 @@ import type { Kind } from '../../../kinds/kind.ts';
 
 /** Input of a share besides its size. */
 interface ShareContext {
-  /** Object in the member. */
   readonly actual: DeepReadonly<AnyObject> | undefined;
   /** The sum of the shares of the clusters before it, so that parts that are rounded add up to the whole. */
   readonly before: number;
@@ -14,7 +13,6 @@ export interface FederatedKind {
   readonly kind: Kind;
   /** Division of replicas, for kinds that divide them between clusters. */
   readonly replicas?: {
-    /** The annotation with the preferences. */
     readonly annotation: string;
     of(object: DeepReadonly<AnyObject>): number;
     set(desired: AnyObject, replicas: number, share: ShareContext): void;

@@ -1,7 +1,4 @@
-/**
- * Pod affinity and anti-affinity, required and preferred. Both sides count: the pod's own terms, and the terms of pods on
- * nodes.
- */
+/** Pod affinity and anti-affinity, required and preferred, of the pod itself and of the pods on nodes. */
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { PodQuery } from '../../cluster/pod-counts.ts';
 import { PodInfo } from '../../cluster/pod-info.ts';
@@ -171,7 +168,6 @@ function domainsOf(terms: readonly PodTerm[], asked: PodQuery, { cluster }: Worl
   return terms.map(({ topologyKey }) => ({ topologyKey, counts: counts.in(topologyKey) }));
 }
 
-/** Pods that match one term. */
 function query(term: PodTerm, world: World): PodQuery {
   const namespaces = namespacesOf(term, world);
   const { selector } = term;
@@ -179,7 +175,6 @@ function query(term: PodTerm, world: World): PodQuery {
   return { key: `${where}\n${term.key}`, namespaces, matches: ({ labels }) => selector.matches(labels) };
 }
 
-/** Pods that match all terms. */
 function together(terms: readonly PodTerm[], world: World): PodQuery {
   const each = terms.map((term) => query(term, world));
   if (each.length === 1) return each[0]!;

@@ -84,7 +84,6 @@ export function isCounted({ selector }: Constraint, pod: PodInfo): boolean {
   return !selector.empty && !pod.isLeaving && selector.matches(pod.labels);
 }
 
-/** Pods of the namespace that match the constraint. */
 export function placed(constraint: Constraint, namespace: string): PodQuery {
   const { text, empty } = constraint.selector;
   // The text is empty for a selector of everything and of nothing: neither counts any pod.

@@ -135,7 +135,6 @@ function seen(claim: Claim, { storage }: World): Waiting {
   return { claim, selected, offers: selected === undefined ? offersFor(claim, storage) : [] };
 }
 
-/** Returns a plan, or a list of reasons. */
 function planOrReasons(node: NodeInfo, { world, reaches, waiting }: State): VolumePlan | string[] {
   const reasons: string[] = [];
   if (!reaches) reasons.push(NO_SUCH_VOLUME);

@@ -9,16 +9,12 @@ import type { Claim, Volume } from '../../objects.ts';
 const EVERYWHERE: NodeTest = () => true;
 /** Volumes are checked for every node. Cached objects are never modified, so that results stay valid. */
 
-/** Returns the nodes that can reach the volume. */
 export const reachOf = memoized((volume: Volume): NodeTest => {
   const required = volume.spec.nodeAffinity?.required;
   return required ? nodeSelector(required) : EVERYWHERE;
 });
 
-/**
- * Returns the volume that is bound to the claim or reserved for it; otherwise all unbound ones that match, the smallest
- * first.
- */
+/** Returns the volume that is bound to or reserved for the claim; otherwise all that match, the smallest first. */
 export function offersFor(claim: Claim, storage: Storage): readonly Volume[] {
   const { objects } = storage;
   const kept = objects.volumesFor(claimKey(claim)).find((volume) => isFor(volume, claim) && suits(volume, claim));

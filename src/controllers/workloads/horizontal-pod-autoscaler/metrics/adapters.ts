@@ -1,7 +1,4 @@
-/**
- * Reads custom and external metrics from the adapters that are registered for them. An adapter is another API server: nothing
- * that it sends is trusted.
- */
+/** Reads custom and external metrics from registered adapters. Nothing that these other servers send is trusted. */
 
 import type { DeepReadonly, KindRef } from '../../../../api/object-types.ts';
 import { isTree } from '../../../../base/json/tree.ts';
@@ -28,7 +25,6 @@ const TIMEOUT_MS = 15_000;
 const DEFAULT_WINDOW_SECONDS = 60;
 const ALL_OBJECTS = '*';
 
-/** Reads a metric of each pod that the selector matches. */
 export async function customOfPods(metric: Metric, selector: string, adapters: Adapters): Promise<Samples> {
   const items = await customValues(metric, { plural: 'pods', name: ALL_OBJECTS, selector }, adapters);
   return new Map(
@@ -41,7 +37,6 @@ export async function customOfPods(metric: Metric, selector: string, adapters: A
   );
 }
 
-/** Reads a metric of one object, or of the namespace. */
 export async function customOfObject({ metric, describedObject }: ObjectMetric, adapters: Adapters): Promise<bigint> {
   const { apiVersion = '', kind: wanted, name } = describedObject;
   const [group] = splitApiVersion(apiVersion);

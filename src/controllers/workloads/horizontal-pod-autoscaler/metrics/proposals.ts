@@ -31,7 +31,6 @@ export interface MetricError {
 }
 
 export interface ProposalInput {
-  /** The pods of the target. */
   readonly pods: readonly DeepReadonly<Pod>[];
   /** The desired number of pods, and the observed one. */
   readonly replicas: number;

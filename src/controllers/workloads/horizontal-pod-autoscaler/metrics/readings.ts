@@ -52,7 +52,6 @@ export async function readMetrics(metrics: readonly SeenMetric[], look: Look): P
   );
 }
 
-/** Returns the measurements, or the error. */
 async function measure({ client, signal, namespace, selector }: Look) {
   try {
     const { items } = await client.of(PodMetrics).in(namespace).list({ labelSelector: selector, signal });

@@ -126,14 +126,12 @@ export function withChange(history: ScalingHistory, by: number, now: number): Sc
   return { ...history, changes: [...changes, { by, at: now }] };
 }
 
-/** Drops the last change, which failed. */
 export function withoutLastChange(history: ScalingHistory): ScalingHistory {
   return { ...history, changes: history.changes.slice(0, -1) };
 }
 
 export type Behavior = DeepReadonly<HorizontalPodAutoscalerBehavior>;
 
-/** The default stabilization window for scaling down. */
 const DEFAULT_DOWN_WINDOW_MS = 300_000;
 
 interface Stabilized {
@@ -148,10 +146,7 @@ interface StabilizeInput {
   readonly now: number;
 }
 
-/**
- * Upwards the lowest recommendation within the window counts, downwards the highest. Without `behavior`, scaling up has no
- * window.
- */
+/** Chooses the lowest recommendation within the window upwards, the highest downwards. */
 export function stabilize(
   { current, wanted, now }: StabilizeInput,
   behavior: Behavior | undefined,

@@ -1,6 +1,4 @@
-/**
- * State that is kept between evaluations of autoscalers. It is lost on a restart, after which sizes shrink a little later.
- */
+/** State that is kept between evaluations. After a restart, sizes shrink a little later. */
 
 import type { DeepReadonly } from '../../../../api/object-types.ts';
 import { deepEqual } from '../../../../base/json/tree.ts';

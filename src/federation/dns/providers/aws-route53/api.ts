@@ -66,10 +66,7 @@ const FORBIDDEN = new Set([
   ...['AccessDenied', 'AccessDeniedException', 'InvalidClientTokenId', 'SignatureDoesNotMatch', 'ExpiredToken'],
   ...['UnrecognizedClientException', 'RequestExpired', 'MissingAuthenticationToken', 'IncompleteSignature'],
 ]);
-/**
- * Errors for which repeating the call helps; after an invalid batch, because it is planned again from the zone's new
- * state.
- */
+/** Errors for which repeating the call helps; an invalid batch is planned again from the new state. */
 const TEMPORARY = new Set(['Throttling', 'ThrottlingException', 'PriorRequestNotComplete', 'ServiceUnavailable']);
 
 function failure(status: number, root: XmlElement | undefined, body: string): DnsError {

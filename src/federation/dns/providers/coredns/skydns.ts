@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
 import { type RecordSet, type RecordType, recordKey } from '../../provider.ts';
 
-/** Key with its record. */
 export interface SkyRecord {
   readonly key: string;
   readonly name: string;
@@ -26,7 +25,6 @@ export function pathOf(prefix: string, name: string): string {
   return `/${[prefix, ...name.replace(/\.$/, '').split('.').reverse()].join('/')}`;
 }
 
-/** The keys and values of a record set. */
 export function entriesOf(prefix: string, { name, values, ttlSeconds }: RecordSet): ReadonlyMap<string, string> {
   const path = pathOf(prefix, name);
   return new Map(

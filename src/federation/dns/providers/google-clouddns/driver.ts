@@ -180,10 +180,7 @@ class CloudDnsZone implements DnsZone {
     );
   }
 
-  /**
-   * Applies changes as one transaction: deleted records must be given exactly as they are, and added ones must not
-   * exist.
-   */
+  /** Applies one transaction: deleted records must be given exactly as they are, and added ones must not exist. */
   async change(changes: RecordChanges, signal: AbortSignal): Promise<void> {
     checkNames(changes, this.name);
     const touched = [...changes.remove, ...changes.ensure];

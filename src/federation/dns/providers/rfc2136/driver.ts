@@ -99,7 +99,6 @@ class Peer {
     return this.send(question(this.nextId(), zone, type), signal);
   }
 
-  /** Sends a request that one message answers. */
   async send(request: Buffer, signal: AbortSignal): Promise<Reply> {
     let found: Reply | undefined;
     await this.#converse(request, signal, (reply) => {
