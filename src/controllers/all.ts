@@ -11,7 +11,7 @@ import {
   type ClusterInfoOptions,
   clusterInfoController,
   tokenCleaningController,
-} from './identity/bootstrap-tokens/cluster-info.ts';
+} from './identity/bootstrap-tokens/bootstrap-tokens.ts';
 import { type ApprovingOptions, approvingController } from './identity/certificates/approving.ts';
 import { csrCleaningController } from './identity/certificates/cleaning.ts';
 import { type SignCertificate, signingController } from './identity/certificates/signing.ts';

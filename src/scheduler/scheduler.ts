@@ -30,12 +30,12 @@ import type { SchedulerMetrics } from './metrics.ts';
 import type { Node } from './objects.ts';
 import { plugins } from './plugins/all.ts';
 import { volumePlan } from './plugins/volumes/volume-binding.ts';
+import type { Recorder } from './preemption/evict.ts';
 import { evict } from './preemption/evict.ts';
 import type { Candidate } from './preemption/importance.ts';
 import { preempt } from './preemption/preempt.ts';
 import { SchedulingQueue } from './queue/scheduling-queue.ts';
 import type { WaitingPod } from './queue/waiting-pod.ts';
-import type { Recorder } from './recorder.ts';
 import { isReported, StatusWriter, type Waiting } from './status-writer.ts';
 import { VolumeBinder } from './volume-binding.ts';
 

@@ -14,8 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { compiledFile, keepCompiled, readBundle, runBundle } from './compiled-bundle.ts';
-import { readKept } from './compiled-cache.ts';
+import { compiledFile, keepCompiled, readBundle, readKept, runBundle } from './compiled-bundle.ts';
 
 /** A bundle as `scripts/build.mjs` writes them. */
 const bundleOf = (code: string) =>

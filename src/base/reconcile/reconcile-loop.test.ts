@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LogFields, silent } from '../log.ts';
 import { systemRandom } from '../random.ts';
 import { ControlledClock } from '../time/clock.ts';
-import type { WriteCache } from './own-writes.ts';
+import type { WriteCache } from './reconcile-loop.ts';
 import { ReconcileLoop, type ReconcileLoopOptions } from './reconcile-loop.ts';
 
 let clock: ControlledClock;

@@ -1,8 +1,7 @@
 /** Opens the DNS provider that flags name. */
 import { systemRandom } from '../../base/random.ts';
 import { systemClock } from '../../base/time/clock.ts';
-import { DnsError, type DnsProvider } from '../../federation/dns/provider.ts';
-import { DNS_PROVIDERS } from '../../federation/dns/provider-names.ts';
+import { DNS_PROVIDERS, DnsError, type DnsProvider } from '../../federation/dns/provider.ts';
 import { loadDnsProvider } from '../../federation/dns/providers/drivers.ts';
 import { fromFile } from '../flags/file-content.ts';
 import { CliError } from '../output/cli-error.ts';

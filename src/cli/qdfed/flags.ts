@@ -1,6 +1,6 @@
 /** The flags of the federation tool. */
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
-import { DNS_PROVIDERS } from '../../federation/dns/provider-names.ts';
+import { DNS_PROVIDERS } from '../../federation/dns/provider.ts';
 import { parseOverrides } from '../../federation/tool/argument-overrides.ts';
 import * as value from '../flags/values.ts';
 

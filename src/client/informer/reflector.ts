@@ -11,7 +11,7 @@ import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import type { WatchOptions } from '../request-options.ts';
 import type { ListAllOptions, ObjectList } from '../resource.ts';
-import { wasNeverSent } from '../transport/never-sent.ts';
+import { wasNeverSent } from '../status-error.ts';
 import type { Watch, WatchEvent } from '../watch.ts';
 
 /** A resource of the client, with its selectors applied. */

@@ -1,9 +1,9 @@
 /** Checks the responses of untrusted servers: types of metadata, and sizes of lists and messages. */
 import { ApiError } from '../../api/errors.ts';
+import { isTree, type Tree } from '../../base/json/tree.ts';
 import type { Verb } from '../../kinds/kind.ts';
 import { errorOfStatus } from '../status-error.ts';
-import { checkMetadata, checkVersion } from './foreign-metadata.ts';
-import type { Answer, RawEvent, Request, Transport, WatchStream } from './transport.ts';
+import type { Answer, ListMeta, RawEvent, Request, Transport, WatchStream } from './transport.ts';
 
 interface ForeignOptions {
   /** The name of the server in messages. */
@@ -71,4 +71,54 @@ function checkedEvent(event: RawEvent, peer: string): RawEvent {
   if (event.type === 'ERROR') return { type: 'ERROR', object: shortened(errorOfStatus(event.object)).toStatus() };
   checkMetadata(event.object, peer);
   return event;
+}
+
+const REFERENCE_TEXTS = ['apiVersion', 'kind', 'name', 'uid'] as const;
+
+type Check = (value: unknown) => boolean;
+
+const isText: Check = (value) => typeof value === 'string';
+const isReference: Check = (value) => isTree(value) && REFERENCE_TEXTS.every((field) => isText(value[field]));
+const optional =
+  (isRight: Check): Check =>
+  (value) =>
+    value === undefined || isRight(value);
+const listOf = (isRight: Check) => optional((value) => Array.isArray(value) && value.every(isRight));
+const texts = optional((value) => isTree(value) && Object.values(value).every(isText));
+
+/** The metadata fields that controllers read. */
+const FIELDS: Readonly<Record<string, Check>> = {
+  name: optional(isText),
+  namespace: optional(isText),
+  uid: optional(isText),
+  resourceVersion: optional(isText),
+  deletionTimestamp: optional(isText),
+  labels: texts,
+  annotations: texts,
+  finalizers: listOf(isText),
+  ownerReferences: listOf(isReference),
+};
+
+/** Throws an ApiError unless the metadata fields that controllers read are well typed. Removes null fields. */
+function checkMetadata(object: unknown, peer: string): void {
+  const field = malformedField(object);
+  if (field) throw new ApiError('InternalError', `${peer} sent an object with malformed ${field}`);
+}
+
+function malformedField(object: unknown): string | undefined {
+  const metadata = isTree(object) ? object.metadata : undefined;
+  if (!isTree(metadata)) return 'metadata';
+  for (const [key, value] of Object.entries(metadata)) if (value === null) Reflect.deleteProperty(metadata, key);
+  const wrong = Object.entries(FIELDS).find(([field, isRight]) => !isRight(metadata[field]));
+  return wrong && `metadata.${wrong[0]}`;
+}
+
+/** Checks the metadata of a list, which some servers leave out. */
+function checkVersion(metadata: unknown): ListMeta {
+  const { resourceVersion, continue: next, remainingItemCount } = isTree(metadata) ? metadata : ({} as Tree);
+  return {
+    resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+    continue: typeof next === 'string' && next ? next : undefined,
+    remainingItemCount: typeof remainingItemCount === 'number' ? remainingItemCount : undefined,
+  };
 }

@@ -6,10 +6,7 @@
 import { isApiError } from '../../api/errors.ts';
 import type { AnyObject, DeepReadonly, KindRef } from '../../api/object-types.ts';
 import { whenAborted } from '../../base/event-loop/when-aborted.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
 import { CacheLimit } from '../../client/informer/cache-limit.ts';
 import type { Informer } from '../../client/informer/informer.ts';
@@ -18,15 +15,14 @@ import { Node } from '../../kinds/groups/core/node/node.ts';
 import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import type { MemberHealth } from '../plan/plan-object.ts';
 import { clusterStatus, type Probe } from './cluster-status.ts';
+import { type FederationTools, inTime } from './tools.ts';
 
 export interface MemberConnection {
   readonly client: Client;
   close(): void;
 }
 
-export interface MembersOptions {
-  readonly client: Client;
-  readonly informers: InformerFactory;
+export interface MembersOptions extends FederationTools {
   /** Connects to a cluster with its credentials. Rejects when they cannot be read. */
   readonly connect: (cluster: DeepReadonly<Cluster>, signal: AbortSignal) => Promise<MemberConnection>;
   /** Time between checks of a cluster. */
@@ -38,10 +34,6 @@ export interface MembersOptions {
   readonly watchSeconds?: number;
   /** Maximum memory for the objects of a member; default: 512 MiB. A member with more is not ready. */
   readonly maxCacheBytes?: number;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
 }
 
 /** Called when a member came or went, or its health, labels, zones or region have changed. */
@@ -234,18 +226,16 @@ export class Member {
   /** A list of nodes shows that the cluster answers and accepts the credentials. Its objects must be known, too. */
   async #probe(ended: AbortSignal): Promise<Probe> {
     const { clock, timeoutMs } = this.options;
-    const limit = new AbortController();
-    const timer = clock.timer(timeoutMs, () => limit.abort(new Error(`no answer within ${timeoutMs / 1000} s`)));
-    const signal = AbortSignal.any([ended, limit.signal]);
+    const late = new Error(`no answer within ${timeoutMs / 1000} s`);
     try {
-      this.#connection ??= await this.#connect(signal);
-      const { items: nodes } = await this.#connection.client.of(Node).list({ limit: MAX_NODES, signal });
-      if (!this.#limit.takeExceeded()) return { nodes };
-      return { error: new Error(this.#limit.message), isReachable: true };
+      return await inTime({ clock, signal: ended }, { ms: timeoutMs, late }, async (signal) => {
+        this.#connection ??= await this.#connect(signal);
+        const { items: nodes } = await this.#connection.client.of(Node).list({ limit: MAX_NODES, signal });
+        if (!this.#limit.takeExceeded()) return { nodes };
+        return { error: new Error(this.#limit.message), isReachable: true };
+      });
     } catch (error) {
-      return { error: (limit.signal.aborted ? limit.signal.reason : error) as Error };
-    } finally {
-      timer.cancel();
+      return { error: error as Error };
     }
   }
 

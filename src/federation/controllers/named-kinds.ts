@@ -1,19 +1,16 @@
 /** Propagates the kinds that FederatedTypes name, for as long as these exist. */
+
 import { setMaxListeners } from 'node:events';
 import { whenAborted } from '../../base/event-loop/when-aborted.ts';
-import type { Logger } from '../../base/log.ts';
-import type { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { FederatedKind } from '../plan/kinds/federated-kind.ts';
 import { namedKind } from '../plan/kinds/named-kind.ts';
 import type { Members } from './members.ts';
+import type { FederationTools } from './tools.ts';
 
-export interface NamedKindsOptions {
-  readonly informers: InformerFactory;
+export interface NamedKindsOptions extends Pick<FederationTools, 'informers' | 'log' | 'signal'> {
   readonly members: Members;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
   readonly propagate: (kind: FederatedKind, signal: AbortSignal) => Promise<void>;
 }
 

@@ -2,14 +2,9 @@
 
 import { isLostRace } from '../../api/errors.ts';
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
 import type { EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
-import type { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { keyOf } from '../../client/informer/object-cache.ts';
 import { HorizontalPodAutoscaler } from '../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import type { FederatedKind } from '../plan/kinds/federated-kind.ts';
@@ -17,21 +12,16 @@ import { type MemberAction, type MemberState, type ObjectPlan, planObject } from
 import { capacityOf } from './capacity.ts';
 import type { Member, Members } from './members.ts';
 import { Settled } from './settled.ts';
+import { type FederationTools, inTime } from './tools.ts';
 
-export interface SyncOptions {
+export interface SyncOptions extends FederationTools {
   readonly kind: FederatedKind;
-  readonly client: Client;
-  readonly informers: InformerFactory;
   readonly members: Members;
   readonly recorder: EventRecorder;
   /** A cluster whose objects cannot be read for this long is down, for this kind. */
   readonly downAfterMs: number;
   /** Time that pods wait for a node before their replicas go elsewhere. */
   readonly unschedulableAfterMs: number;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
 }
 
 type FederatedObject = DeepReadonly<AnyObject>;
@@ -41,7 +31,7 @@ const WORKERS = 100;
 /** Timeout for caches to show own writes: that of a member that is away does not. */
 const VISIBILITY_TIMEOUT_MS = 5_000;
 /** A request to a member that takes longer has failed: the other members do not wait for it. */
-const MEMBER_TIMEOUT_MS = 10_000;
+const SOON = { ms: 10_000, late: new Error('no answer within 10 s') };
 /** Interval for checking members whose objects are unknown: they count as down after some time, without an event. */
 const UNKNOWN_LOOK_MS = 1_000;
 
@@ -180,7 +170,9 @@ export class Sync {
     if (!replicas || !member.client || kind.kind.plural === 'jobs') return undefined;
     const options = { client: member.client, now: clock.now(), patienceMs };
     try {
-      const capacity = await this.#inTime((signal) => capacityOf(actual, replicas.of(actual), { ...options, signal }));
+      const capacity = await inTime(this.options, SOON, (signal) =>
+        capacityOf(actual, replicas.of(actual), { ...options, signal }),
+      );
       if (capacity.lookAgainAfterMs !== undefined) this.#loop.addAfter(key, capacity.lookAgainAfterMs);
       return capacity.replicas;
     } catch (error) {
@@ -220,7 +212,7 @@ export class Sync {
     const resource = member?.client?.of(kind.kind).in(namespace);
     if (!member || !resource) return;
     try {
-      await this.#inTime(async (signal) => {
+      await inTime(this.options, SOON, async (signal) => {
         if (action.type === 'delete') {
           const preconditions = action.uid === undefined ? {} : { preconditions: { uid: action.uid } };
           await resource.delete(name, { propagationPolicy: 'Background', ...preconditions, signal });
@@ -232,21 +224,6 @@ export class Sync {
       });
     } catch (cause) {
       throw new Error(`cluster ${action.cluster}: ${(cause as Error).message}`, { cause });
-    }
-  }
-
-  /** Gives a request to a member up when it takes long. */
-  async #inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const limit = new AbortController();
-    const timer = this.options.clock.timer(MEMBER_TIMEOUT_MS, () =>
-      limit.abort(new Error(`no answer within ${MEMBER_TIMEOUT_MS / 1000} s`)),
-    );
-    try {
-      return await work(AbortSignal.any([this.options.signal, limit.signal]));
-    } catch (error) {
-      throw limit.signal.aborted ? limit.signal.reason : error;
-    } finally {
-      timer.cancel();
     }
   }
 

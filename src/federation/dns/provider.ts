@@ -83,3 +83,8 @@ export class DnsError extends Error {
     this.reason = reason;
   }
 }
+
+/** DNS providers that `--dns-provider` can name. Their implementations are loaded by `providers/drivers.ts`. */
+export const DNS_PROVIDERS = ['coredns', 'rfc2136', 'google-clouddns', 'aws-route53'] as const;
+
+export type DnsProviderName = (typeof DNS_PROVIDERS)[number];

@@ -7,7 +7,6 @@ import { groupBy } from '../../base/collections/group-by.ts';
 import { deepEqual } from '../../base/json/tree.ts';
 import type { Node } from '../objects.ts';
 import { bump, NodeInfo } from './node-info.ts';
-import { Nominations } from './nominations.ts';
 import { type PodCounts, type PodQuery, Questions } from './pod-counts.ts';
 import type { PodInfo } from './pod-info.ts';
 import { TermIndex } from './term-index.ts';
@@ -192,4 +191,45 @@ function interleaveZones(nodes: readonly NodeInfo[]): readonly NodeInfo[] {
     for (const list of lists) if (position < list.length) out.push(list[position]!);
   }
   return out;
+}
+
+class Nominations {
+  readonly #byNode = new Map<string, Map<string, PodInfo>>();
+  readonly #nodeOf = new Map<string, string>();
+
+  get isEmpty(): boolean {
+    return this.#nodeOf.size === 0;
+  }
+
+  set(pod: PodInfo, nodeName: string): void {
+    this.delete(pod.uid);
+    this.#nodeOf.set(pod.uid, nodeName);
+    const list = this.#byNode.get(nodeName) ?? new Map<string, PodInfo>();
+    list.set(pod.uid, pod);
+    this.#byNode.set(nodeName, list);
+  }
+
+  delete(uid: string): void {
+    const nodeName = this.#nodeOf.get(uid);
+    if (nodeName === undefined) return;
+    this.#nodeOf.delete(uid);
+    const list = this.#byNode.get(nodeName);
+    list?.delete(uid);
+    if (list?.size === 0) this.#byNode.delete(nodeName);
+  }
+
+  nodeOf(uid: string): string | undefined {
+    return this.#nodeOf.get(uid);
+  }
+
+  on(nodeName: string): PodInfo[] {
+    return [...(this.#byNode.get(nodeName)?.values() ?? [])];
+  }
+
+  /** Returns the nominated pods that the pod must leave room for. */
+  before(pod: PodInfo, nodeName: string): PodInfo[] {
+    const list = this.#byNode.get(nodeName);
+    if (!list) return [];
+    return [...list.values()].filter(({ uid, priority }) => uid !== pod.uid && priority >= pod.priority);
+  }
 }

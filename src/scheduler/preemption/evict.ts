@@ -6,7 +6,7 @@ import { timestamp } from '../../base/time/timestamp.ts';
 import type { Client } from '../../client/client.ts';
 import { Pod as PodKind } from '../../kinds/groups/core/pod/pod.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
-import type { Recorder } from '../recorder.ts';
+import type { Pod } from '../objects.ts';
 import type { Candidate } from './importance.ts';
 
 export interface EvictOptions {
@@ -46,4 +46,9 @@ async function sendAway(
     throw error;
   }
   recorder.event(victim.pod, 'Normal', 'Preempted', `Preempted by pod ${preemptor.uid} on node ${nodeName}`);
+}
+
+/** Records events. Returns at once and never fails. */
+export interface Recorder {
+  event(object: Pod, type: 'Normal' | 'Warning', reason: string, message: string): void;
 }

@@ -3,6 +3,7 @@
  * without violating disruption budgets. It evicts nothing.
  */
 import type { Random } from '../../base/random.ts';
+import { fromLabelSelector } from '../../schema/selector/selector.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
@@ -10,7 +11,6 @@ import { type Diagnosis, failureMessage } from '../framework/diagnosis.ts';
 import { Filters, type Rejected } from '../framework/filters.ts';
 import { type Rejection, rejection } from '../framework/plugin.ts';
 import type { Budget } from '../objects.ts';
-import { splitByBudgets } from './budgets.ts';
 import { byImportance, type Candidate, cheapest } from './importance.ts';
 
 export type Preemption =
@@ -151,4 +151,34 @@ function victimsOn(
   } finally {
     for (const other of [...away]) comeBack(other);
   }
+}
+
+interface Split {
+  /** Evicting these exceeds a budget, given that those before them are evicted. */
+  readonly violating: readonly PodInfo[];
+  readonly allowed: readonly PodInfo[];
+}
+
+/** Keeps the order. */
+function splitByBudgets(pods: readonly PodInfo[], budgets: readonly Budget[]): Split {
+  const left = budgets.map((budget) => ({
+    budget,
+    allowed: budget.status?.disruptionsAllowed ?? 0,
+    selector: fromLabelSelector(budget.spec.selector),
+  }));
+  const violating: PodInfo[] = [];
+  const allowed: PodInfo[] = [];
+  for (const pod of pods) {
+    let isViolating = false;
+    for (const each of left) {
+      const { metadata, status } = each.budget;
+      if (metadata.namespace !== pod.namespace || each.selector.empty || !each.selector.matches(pod.labels)) continue;
+      // A pod that is being disrupted has been counted already.
+      if (status?.disruptedPods && Object.hasOwn(status.disruptedPods, pod.name)) continue;
+      each.allowed--;
+      if (each.allowed < 0) isViolating = true;
+    }
+    (isViolating ? violating : allowed).push(pod);
+  }
+  return { violating, allowed };
 }

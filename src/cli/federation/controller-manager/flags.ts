@@ -1,6 +1,6 @@
 /** The flags of `qd federation-controller-manager`. */
 import { flag, type ValuesOf } from '../../../base/flag.ts';
-import { DNS_PROVIDERS } from '../../../federation/dns/provider-names.ts';
+import { DNS_PROVIDERS } from '../../../federation/dns/provider.ts';
 import * as value from '../../flags/values.ts';
 import { verbosityFlags } from '../../flags/verbosity.ts';
 

@@ -9,9 +9,8 @@ import type { Random } from '../../../base/random.ts';
 import { type Clock, sleep, type Timer } from '../../../base/time/clock.ts';
 import type { Verb } from '../../../kinds/kind.ts';
 import type { Connection } from '../../kubeconfig/kubeconfig.ts';
-import { wasNeverSent } from '../never-sent.ts';
+import { wasNeverSent } from '../../status-error.ts';
 import type { Request, Transport } from '../transport.ts';
-import { ServerRanking } from './server-ranking.ts';
 import { bestReady, type ServerTransport, UsedServer } from './used-server.ts';
 
 type Identity = { readonly cert: string; readonly key: string };
@@ -241,4 +240,25 @@ function isLost(error: unknown): boolean {
   return (
     error instanceof ApiError && ['ServiceUnavailable', 'Timeout'].includes(error.reason) && error.cause !== undefined
   );
+}
+
+const MAX_WEIGHT = 2 ** 31;
+
+/**
+ * The order in which one client prefers the servers of a cluster. Each client draws a weight for each server: clients spread over
+ * the servers, those of a server that is gone spread over the others, and no other client moves when a server comes or goes.
+ */
+class ServerRanking {
+  /** Weights by URL. They stay when a server is gone, so that its clients return to it. */
+  readonly #weights = new Map<string, number>();
+
+  constructor(private readonly random: Random) {}
+
+  /** Returns the servers, best first. */
+  sort(servers: Iterable<string>): readonly string[] {
+    // Weights are drawn in an order that does not depend on the caller's.
+    const all = [...new Set(servers)].sort();
+    for (const each of all) if (!this.#weights.has(each)) this.#weights.set(each, this.random.int(MAX_WEIGHT));
+    return all.sort((a, b) => this.#weights.get(b)! - this.#weights.get(a)!);
+  }
 }

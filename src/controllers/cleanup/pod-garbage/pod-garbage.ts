@@ -6,8 +6,8 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, type Plan, patchStatus, remove, requeueAfter } from '../../loop/plan.ts';
 import { type Condition, holds, withConditions } from '../../shared/conditions.ts';
+import { podsByNode } from '../../shared/pods/pod-indexes.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
-import { podsByNode } from '../../shared/pods/pods-by-label.ts';
 
 /** Grace period before the pods of a missing node are deleted. */
 const NODE_GRACE_MS = 40_000;

@@ -4,7 +4,7 @@ import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts'
 import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
-import { detachedSignature, planClusterInfo, planTokenCleaning } from './cluster-info.ts';
+import { detachedSignature, planClusterInfo, planTokenCleaning } from './bootstrap-tokens.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const options = { server: 'https://192.0.2.1:6443', authority: 'PEM', now: NOW };

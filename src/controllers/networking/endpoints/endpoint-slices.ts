@@ -13,8 +13,8 @@ import { type IpFamily, ipFamily } from '../../../kinds/shapes/meta/addresses/ip
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import { type Plan, remove } from '../../loop/plan.ts';
 import { controllerReference } from '../../shared/ownership.ts';
+import { podsByNode } from '../../shared/pods/pod-indexes.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
-import { podsByNode } from '../../shared/pods/pods-by-label.ts';
 import { identityOf, MAX_LISTED_PORTS, type PodPorts, portMapping } from './pod-endpoint.ts';
 import { addressesOf, familiesOf, isManagedByOthers, labelsFrom, podsBehindServices, podsOf } from './service-pods.ts';
 import {

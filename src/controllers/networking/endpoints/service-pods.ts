@@ -8,8 +8,8 @@ import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { type IpFamily, ipFamily } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 import { type Listers, type Related, related } from '../../loop/define.ts';
 import { compiledLabels } from '../../shared/ownership.ts';
+import { podsWith } from '../../shared/pods/pod-indexes.ts';
 import { isReady, isTerminal } from '../../shared/pods/pod-life.ts';
-import { podsWith } from '../../shared/pods/pods-by-label.ts';
 import { selectorIndex } from '../../shared/selector-index.ts';
 
 const HEADLESS = 'service.kubernetes.io/headless';

@@ -12,8 +12,8 @@ import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, event, type Plan, patch, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { podsByNode } from '../../shared/pods/pod-indexes.ts';
 import { isReady } from '../../shared/pods/pod-life.ts';
-import { podsByNode } from '../../shared/pods/pods-by-label.ts';
 import {
   evictingTaint,
   type Heartbeat,

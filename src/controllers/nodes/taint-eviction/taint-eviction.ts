@@ -10,7 +10,7 @@ import { tolerationOf } from '../../../kinds/placement/tolerations.ts';
 import { type Controller, defineController, related, type Snapshot } from '../../loop/define.ts';
 import { type Action, event, type Plan, remove, requeueAfter, updateStatus } from '../../loop/plan.ts';
 import { withConditions } from '../../shared/conditions.ts';
-import { podsByNode } from '../../shared/pods/pods-by-label.ts';
+import { podsByNode } from '../../shared/pods/pod-indexes.ts';
 
 type Taint = NonNullable<SeenNode['spec']['taints']>[number];
 

@@ -14,8 +14,8 @@ import { attachmentName, uniqueVolumeName } from '../../../kinds/volumes/attachm
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { type Action, create, event, type Plan, patchStatus, remove, requeueAfter } from '../../loop/plan.ts';
 import { conditionOf } from '../../shared/conditions.ts';
+import { podsByClaim, podsByNode } from '../../shared/pods/pod-indexes.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
-import { podsByClaim, podsByNode } from '../../shared/pods/pods-by-label.ts';
 
 /** Keys are the names of nodes. Nodes without volumes of claims or attachments are never planned for. */
 export const attachDetachController: Controller = defineController({

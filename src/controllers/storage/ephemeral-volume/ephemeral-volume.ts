@@ -5,7 +5,7 @@ import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-vol
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import { type Action, create, event, eventContent, type Plan } from '../../loop/plan.ts';
-import { ownClaim, podsByClaim } from '../../shared/pods/pods-by-label.ts';
+import { ownClaim, podsByClaim } from '../../shared/pods/pod-indexes.ts';
 
 type Ephemeral = NonNullable<NonNullable<SeenPod['spec']['volumes']>[number]['ephemeral']>;
 

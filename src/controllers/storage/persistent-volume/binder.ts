@@ -10,8 +10,8 @@ import { classNameOf, freeByClass, volumesByClaim } from '../../../kinds/volumes
 import { type Controller, defineController, type Listers, related, type Snapshot } from '../../loop/define.ts';
 import type { Plan } from '../../loop/plan.ts';
 import { conditionOf } from '../../shared/conditions.ts';
+import { podsByClaim } from '../../shared/pods/pod-indexes.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
-import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
 import { type Claim, type Counterpart, isUnbound, type Volume, type World } from './bind.ts';
 import { planClaim, waitsForPod } from './claims.ts';
 import { planVolume, recycledVolume } from './volumes.ts';

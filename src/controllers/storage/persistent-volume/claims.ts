@@ -20,8 +20,8 @@ import {
 import { defaultClass } from '../../../kinds/volumes/default-class.ts';
 import { allowsAccess, choice, closestFirst, misfit, suits } from '../../../kinds/volumes/matching.ts';
 import { event, type Plan, update } from '../../loop/plan.ts';
+import { podsByClaim } from '../../shared/pods/pod-indexes.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
-import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
 import { bind, type Claim, isUnbound, unboundStatus, type Volume, type World } from './bind.ts';
 
 export function planClaim(claim: Claim | undefined, world: World): Plan {

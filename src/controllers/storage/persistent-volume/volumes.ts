@@ -8,8 +8,8 @@ import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { PROVISIONED_BY, volumesByClaim } from '../../../kinds/volumes/binding.ts';
 import { hasMode } from '../../../kinds/volumes/matching.ts';
 import { create, event, type Plan, remove, requeueAfter, updateStatus } from '../../loop/plan.ts';
+import { podsByClaim } from '../../shared/pods/pod-indexes.ts';
 import { isTerminal } from '../../shared/pods/pod-life.ts';
-import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
 import { type Claim, unbind, type Volume, type World } from './bind.ts';
 
 export function planVolume(volume: Volume | undefined, world: World): Plan {

@@ -13,7 +13,7 @@ import type { KubeObject } from '../../../kinds/kind.ts';
 import { type Controller, defineController, type Listers, related } from '../../loop/define.ts';
 import type { Plan } from '../../loop/plan.ts';
 import { removeFinalizer } from '../../shared/ownership.ts';
-import { podsByClaim } from '../../shared/pods/pods-by-label.ts';
+import { podsByClaim } from '../../shared/pods/pod-indexes.ts';
 
 const CLAIM = 'kubernetes.io/pvc-protection';
 const VOLUME = 'kubernetes.io/pv-protection';

@@ -3,20 +3,16 @@
 import { isLostRace } from '../../../api/errors.ts';
 import type { AnyObject, DeepReadonly } from '../../../api/object-types.ts';
 import { whenAborted } from '../../../base/event-loop/when-aborted.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
 import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../../base/time/clock.ts';
-import type { Client } from '../../../client/client.ts';
 import type { EventRecorder } from '../../../client/events/event-recorder.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
-import type { InformerFactory } from '../../../client/informer/informer-factory.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import type { DnsProvider } from '../../dns/provider.ts';
 import { type FederationDomain, serviceRecords } from '../../dns/service-records.ts';
 import type { Member, Members } from '../members.ts';
+import type { FederationTools } from '../tools.ts';
 import { hostnamesOf, type MemberService, SERVICE_INGRESSES, serviceIngresses, shardOf } from './member-shards.ts';
 import { ZonePublisher } from './zone-publisher.ts';
 
@@ -29,16 +25,10 @@ export interface DnsPublication extends FederationDomain {
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
 }
 
-export interface ServiceDnsOptions {
+export interface ServiceDnsOptions extends FederationTools {
   readonly dns: DnsPublication;
-  readonly client: Client;
-  readonly informers: InformerFactory;
   readonly members: Members;
   readonly recorder: EventRecorder;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
 }
 
 const WORKERS = 4;

@@ -3,14 +3,12 @@
  * from time to time, and sends only differences; changes of many services are sent together.
  */
 
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
 import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../../base/time/clock.ts';
 import { DnsError, type DnsProvider, type DnsZone, type RecordChanges, type RecordSet } from '../../dns/provider.ts';
 import { type FederationDomain, recordChanges, serviceOfRecord } from '../../dns/service-records.ts';
+import { type FederationTools, inTime } from '../tools.ts';
 
-export interface ZonePublisherOptions {
+export interface ZonePublisherOptions extends Pick<FederationTools, 'clock' | 'random' | 'log' | 'signal'> {
   readonly provider: DnsProvider;
   /** `example.com.` */
   readonly zone: string;
@@ -19,14 +17,13 @@ export interface ZonePublisherOptions {
   readonly exists: (key: string) => boolean;
   /** Called when the records of a service could not be published; not for each repetition of the same failure. */
   readonly failed: (key: string, message: string) => void;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
 }
 
 const MAX_SERVICES_PER_CHANGE = 200;
-const CALL_TIMEOUT_MS = 30_000;
+const CALL_LIMIT = {
+  ms: 30_000,
+  late: new DnsError('Unavailable', 'the DNS provider did not answer within 30 s'),
+};
 /** Period for reverting edits of the zone by others. */
 const REPAIR_PERIOD_MS = 300_000;
 const RETRY = { base: 500, max: 60_000 };
@@ -88,7 +85,7 @@ export class ZonePublisher {
   async #publish(): Promise<void> {
     if (!this.#actual) {
       const { names, exists } = this.options;
-      const listed = await this.#limited((signal) => this.#list(signal));
+      const listed = await inTime(this.options, CALL_LIMIT, (signal) => this.#list(signal));
       this.#actual = new Map();
       for (const record of listed) {
         const owner = serviceOfRecord(names, record.name);
@@ -120,7 +117,7 @@ export class ZonePublisher {
     };
     try {
       if (change.remove.length + change.ensure.length > 0) {
-        await this.#limited((signal) => this.#zone!.change(change, signal));
+        await inTime(this.options, CALL_LIMIT, (signal) => this.#zone!.change(change, signal));
       }
     } catch (error) {
       if (!(error instanceof DnsError) || error.reason !== 'Invalid') throw error;
@@ -160,20 +157,6 @@ export class ZonePublisher {
       if (this.#reported.has(key)) continue;
       this.#reported.add(key);
       this.options.failed(key, message);
-    }
-  }
-
-  /** A provider that does not answer in time has failed. */
-  async #limited<T>(call: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { clock, signal } = this.options;
-    const limit = new AbortController();
-    const timer = clock.timer(CALL_TIMEOUT_MS, () =>
-      limit.abort(new DnsError('Unavailable', `the DNS provider did not answer within ${CALL_TIMEOUT_MS / 1000} s`)),
-    );
-    try {
-      return await call(AbortSignal.any([signal, limit.signal]));
-    } finally {
-      timer.cancel();
     }
   }
 }

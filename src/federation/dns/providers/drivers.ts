@@ -1,6 +1,5 @@
 /** Loads the implementation of a DNS provider: a federation uses one at most. */
-import type { ProviderDriver } from '../provider.ts';
-import type { DnsProviderName } from '../provider-names.ts';
+import type { DnsProviderName, ProviderDriver } from '../provider.ts';
 
 export async function loadDnsProvider(name: DnsProviderName): Promise<ProviderDriver> {
   switch (name) {

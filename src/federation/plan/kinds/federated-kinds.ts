@@ -3,15 +3,38 @@ import type { AnyObject, DeepReadonly } from '../../../api/object-types.ts';
 import { DaemonSet } from '../../../kinds/groups/apps/daemon-set.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
+import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';
 import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';
 import { Ingress } from '../../../kinds/groups/networking/ingress.ts';
-import { DEPLOYMENT_PREFERENCES, REPLICA_SET_PREFERENCES } from '../names.ts';
-import { federatedAutoscaler } from './federated-autoscaler.ts';
+import { AUTOSCALER_PREFERENCES, DEPLOYMENT_PREFERENCES, REPLICA_SET_PREFERENCES } from '../names.ts';
 import { federatedJob } from './federated-job.ts';
 import { countIn, type FederatedKind, gatherLoadBalancers, sums } from './federated-kind.ts';
+
+/** The maximum is divided as replicas are, and the minimum in proportion to it; a cluster without a share gets no autoscaler. */
+const federatedAutoscaler: FederatedKind = {
+  kind: HorizontalPodAutoscaler,
+  replicas: {
+    annotation: AUTOSCALER_PREFERENCES,
+    of: ({ spec }) => countIn(spec?.maxReplicas, 1),
+    set({ spec }, share, { before }) {
+      const { minReplicas = 1, maxReplicas = 1 } = spec;
+      const upTo = (count: number) => Math.floor((minReplicas * count) / maxReplicas);
+      // An autoscaler has at least one pod.
+      spec.minReplicas = Math.max(1, upTo(before + share) - upTo(before));
+      spec.maxReplicas = Math.max(1, share);
+    },
+    removesEmpty: true,
+  },
+  gather: (members, { metadata }) => ({
+    currentReplicas: 0,
+    desiredReplicas: 0,
+    ...sums(members, ['currentReplicas', 'desiredReplicas']),
+    observedGeneration: metadata.generation,
+  }),
+};
 
 /** Fields of a service that each cluster allocates. */
 const ALLOCATED = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy', 'healthCheckNodePort'] as const;

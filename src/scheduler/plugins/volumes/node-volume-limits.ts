@@ -5,7 +5,7 @@ import type { PodInfo } from '../../cluster/pod-info.ts';
 import type { World } from '../../cluster/world.ts';
 import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 import type { CSINode } from '../../objects.ts';
-import { ownClaim } from './volume-hints.ts';
+import { ownClaim } from './volume-matching.ts';
 
 const TOO_MANY = rejection('node(s) exceed max volume count', true);
 

@@ -12,8 +12,7 @@ import type { VolumePlan } from '../../cluster/storage.ts';
 import type { World } from '../../cluster/world.ts';
 import { type Plugin, type Rejection, rejection, SKIP } from '../../framework/plugin.ts';
 import type { Claim, CSIStorageCapacity, Volume } from '../../objects.ts';
-import { mayHaveMoved, ownClaim } from './volume-hints.ts';
-import { offersFor, reachOf } from './volume-matching.ts';
+import { mayHaveMoved, offersFor, ownClaim, reachOf } from './volume-matching.ts';
 
 const WRONG_NODE = "node(s) didn't match PersistentVolume's node affinity";
 const NOTHING_TO_BIND = "node(s) didn't find available persistent volumes to bind";

@@ -3,7 +3,9 @@ import { memoized } from '../../../base/collections/memoized.ts';
 import { type NodeTest, nodeSelector } from '../../../kinds/placement/node-selector.ts';
 import { classNameOf, isFor } from '../../../kinds/volumes/binding.ts';
 import { choice, suits } from '../../../kinds/volumes/matching.ts';
+import type { PodInfo } from '../../cluster/pod-info.ts';
 import { claimKey, type Storage } from '../../cluster/storage.ts';
+import type { EventOf } from '../../framework/events.ts';
 import type { Claim, Volume } from '../../objects.ts';
 
 const EVERYWHERE: NodeTest = () => true;
@@ -22,4 +24,17 @@ export function offersFor(claim: Claim, storage: Storage): readonly Volume[] {
   if (own) return [own];
   const free = objects.freeVolumes(classNameOf(claim)).filter((volume) => !storage.isAssumed(volume));
   return choice(claim, free);
+}
+
+/** A claim of the pod was added or changed. */
+export function ownClaim({ type, object }: EventOf<'PersistentVolumeClaim'>, { namespace, claims }: PodInfo): boolean {
+  return type !== 'delete' && object.metadata.namespace === namespace && claims.includes(object.metadata.name ?? '');
+}
+
+/** A node was added, or has other labels and may be in another zone. */
+export function mayHaveMoved({ type, object, old }: EventOf<'Node'>): boolean {
+  return (
+    type === 'add' ||
+    (type === 'update' && JSON.stringify(object.metadata.labels) !== JSON.stringify(old.metadata.labels))
+  );
 }

@@ -3,7 +3,7 @@ import type { PodInfo } from '../../cluster/pod-info.ts';
 import type { World } from '../../cluster/world.ts';
 import { type Plugin, rejection, SKIP } from '../../framework/plugin.ts';
 import type { Pod } from '../../objects.ts';
-import { ownClaim } from './volume-hints.ts';
+import { ownClaim } from './volume-matching.ts';
 
 const DISK = rejection('node(s) had no available disk', true);
 const CLAIM = rejection(

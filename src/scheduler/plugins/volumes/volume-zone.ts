@@ -2,7 +2,7 @@
 import { classNameOf } from '../../../kinds/volumes/binding.ts';
 import { type Plugin, type PreFilterResult, rejection, SKIP } from '../../framework/plugin.ts';
 import type { Volume } from '../../objects.ts';
-import { mayHaveMoved, ownClaim } from './volume-hints.ts';
+import { mayHaveMoved, ownClaim } from './volume-matching.ts';
 
 const NO_ZONE = rejection('node(s) had no available volume zone');
 

@@ -10,10 +10,8 @@ import {
   recordKey,
 } from '../../provider.ts';
 import { globalSection, required } from '../ini.ts';
-import { checkNames } from '../zone-names.ts';
-import { zoneSize } from '../zone-size.ts';
-import { Route53Api } from './api.ts';
-import { type AwsCredentials, machineCredentials } from './credentials.ts';
+import { checkNames, zoneSize } from '../zones.ts';
+import { type AwsCredentials, machineCredentials, Route53Api } from './api.ts';
 import { all, escapeXml, tag, textAt, type XmlElement } from './xml.ts';
 
 const KEYS = [

@@ -8,9 +8,9 @@ import {
   type RecordSet,
 } from '../../provider.ts';
 import { globalSection, listOf } from '../ini.ts';
-import { absoluteName, checkNames } from '../zone-names.ts';
+import { absoluteName, checkNames, recordSets } from '../zones.ts';
 import { Etcd } from './etcd.ts';
-import { entriesOf, pathOf, recordAt, recordSets, type SkyRecord } from './skydns.ts';
+import { entriesOf, pathOf, recordAt, type SkyRecord } from './skydns.ts';
 
 const KEYS = [
   'etcd-endpoints',

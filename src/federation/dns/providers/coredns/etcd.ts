@@ -4,7 +4,7 @@ import { fileProblem } from '../../../../base/files/file-problem.ts';
 import { isTree, type Tree } from '../../../../base/json/tree.ts';
 import { DnsError } from '../../provider.ts';
 import { type HttpReply, httpCall, jsonObject } from '../http.ts';
-import { zoneSize } from '../zone-size.ts';
+import { zoneSize } from '../zones.ts';
 
 export interface EtcdOptions {
   readonly endpoints: readonly string[];

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { isIPv4, isIPv6 } from 'node:net';
-import { type RecordSet, type RecordType, recordKey } from '../../provider.ts';
+import type { RecordSet, RecordType } from '../../provider.ts';
 
 export interface SkyRecord {
   readonly key: string;
@@ -55,16 +55,4 @@ function parsed(value: string): { readonly host?: unknown; readonly ttl?: unknow
   } catch {
     return {};
   }
-}
-
-/** Joins the values of each name and type. */
-export function recordSets(records: readonly SkyRecord[]): readonly RecordSet[] {
-  const sets = new Map<string, { name: string; type: RecordType; ttlSeconds: number; values: Set<string> }>();
-  for (const { name, type, ttlSeconds, value } of records) {
-    const key = recordKey({ name, type });
-    const set = sets.get(key) ?? { name, type, ttlSeconds, values: new Set() };
-    set.values.add(value);
-    sets.set(key, set);
-  }
-  return [...sets.values()].map(({ values, ...rest }) => ({ ...rest, values: [...values].sort() }));
 }

@@ -1,8 +1,7 @@
 /** Access tokens of Google: for a service account, or for the account of the machine. */
-import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { DnsError } from '../../provider.ts';
 import { httpCall, jsonObject } from '../http.ts';
-import { signedToken } from './jwt.ts';
 
 export interface ServiceAccount {
   readonly email: string;
@@ -115,3 +114,11 @@ function cached(now: () => number, fetchToken: (signal: AbortSignal) => Promise<
     },
   };
 }
+
+/** The compact form of a token. `header` and `payload` are JSON texts. */
+export function signedToken(header: string, payload: string, key: KeyObject): string {
+  const content = `${base64url(header)}.${base64url(payload)}`;
+  return `${content}.${sign('sha256', Buffer.from(content), key).toString('base64url')}`;
+}
+
+const base64url = (text: string) => Buffer.from(text).toString('base64url');

@@ -11,8 +11,7 @@ import {
 } from '../../provider.ts';
 import { type HttpCall, type HttpReply, httpCall, jsonObject } from '../http.ts';
 import { globalSection } from '../ini.ts';
-import { checkNames } from '../zone-names.ts';
-import { zoneSize } from '../zone-size.ts';
+import { checkNames, zoneSize } from '../zones.ts';
 import {
   type AccessTokens,
   machineProject,

@@ -1,7 +1,8 @@
 /** Provider `rfc2136`: any server that takes dynamic updates, such as BIND, with zone transfers to read its records. */
-import { isIPv6 } from 'node:net';
+import { connect, isIPv6 } from 'node:net';
 import type { Random } from '../../../../base/random.ts';
 import { Flag, RecordType, ResponseCode } from '../../../../protocols/dns-message/codes.ts';
+import { framed, MessageFrames } from '../../../../protocols/dns-message/frames.ts';
 import { MessageError } from '../../../../protocols/dns-message/message-error.ts';
 import { NameReader } from '../../../../protocols/dns-message/name.ts';
 import type { ResourceRecord } from '../../../../protocols/dns-message/record.ts';
@@ -13,12 +14,9 @@ import {
   type ProviderDriver,
   type RecordChanges,
   type RecordSet,
-  recordKey,
 } from '../../provider.ts';
 import { globalSection, required } from '../ini.ts';
-import { absoluteName, checkNames } from '../zone-names.ts';
-import { zoneSize } from '../zone-size.ts';
-import { converse, type DnsAddress } from './connection.ts';
+import { absoluteName, checkNames, recordSets, zoneSize } from '../zones.ts';
 import { type Reply, readReply } from './reply.ts';
 import { AXFR, question, TYPE_NUMBERS, updates } from './requests.ts';
 import { signed, TSIG_ALGORITHMS, type TsigKey, TsigVerifier } from './tsig.ts';
@@ -181,16 +179,13 @@ class DynamicZone implements DnsZone {
   ) {}
 
   async list(signal: AbortSignal): Promise<readonly RecordSet[]> {
-    const sets = new Map<string, { name: string; type: RecordSet['type']; ttlSeconds: number; values: Set<string> }>();
-    for (const record of await this.peer.transfer(this.name, signal)) {
+    const records = (await this.peer.transfer(this.name, signal)).flatMap((record) => {
       const type = TYPES.find((each) => TYPE_NUMBERS[each] === record.type);
       const name = `${record.name}.`;
-      if (!type || name === this.name) continue;
-      const set = sets.get(recordKey({ name, type })) ?? { name, type, ttlSeconds: record.ttl, values: new Set() };
-      set.values.add(textOf(type, record.data));
-      sets.set(recordKey(set), set);
-    }
-    return [...sets.values()].map(({ values, ...rest }) => ({ ...rest, values: [...values].sort() }));
+      if (!type || name === this.name) return [];
+      return [{ name, type, ttlSeconds: record.ttl, value: textOf(type, record.data) }];
+    });
+    return recordSets(records);
   }
 
   async change(changes: RecordChanges, signal: AbortSignal): Promise<void> {
@@ -214,4 +209,45 @@ function textOf(type: RecordSet['type'], data: Buffer): string {
   if (type === 'A') return [...data].join('.');
   const groups = Array.from({ length: 8 }, (_, index) => data.readUInt16BE(index * 2).toString(16));
   return canonicalAddress(groups.join(':'))!;
+}
+
+interface DnsAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * Sends a request, and passes on each message of the response until `receive` returns true. Rejects with the error of
+ * `receive`, with the reason of the signal, or with a DnsError when the connection fails.
+ */
+function converse(
+  { host, port }: DnsAddress,
+  request: Buffer,
+  receive: (message: Buffer) => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const socket = connect({ host, port });
+    const frames = new MessageFrames();
+    const finish = (settle: () => void) => {
+      signal.removeEventListener('abort', abort);
+      socket.destroy();
+      settle();
+    };
+    const abort = () => finish(() => reject(signal.reason));
+    const fail = (cause: Error) =>
+      finish(() => reject(new DnsError('Unavailable', `${host}:${port} does not answer: ${cause.message}`, { cause })));
+    signal.addEventListener('abort', abort, { once: true });
+    socket.on('error', fail);
+    socket.on('close', () => fail(new Error('the connection was closed')));
+    socket.on('data', (data) => {
+      try {
+        if (frames.push(data).some(receive)) finish(resolve);
+      } catch (error) {
+        finish(() => reject(error));
+      }
+    });
+    socket.write(framed(request));
+  });
 }

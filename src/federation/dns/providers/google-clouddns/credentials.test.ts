@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { signedToken } from './jwt.ts';
+import { signedToken } from './credentials.ts';
 
 /** The key of the example in RFC 7515, appendix A.2. */
 const KEY = {

@@ -1,0 +1,38 @@
+import type { Logger } from '../../base/log.ts';
+import type { Random } from '../../base/random.ts';
+import type { Clock } from '../../base/time/clock.ts';
+import type { Client } from '../../client/client.ts';
+import type { InformerFactory } from '../../client/informer/informer-factory.ts';
+
+/** What the controllers of the federation work with. The client and the informers are those of the federation. */
+export interface FederationTools {
+  readonly client: Client;
+  readonly informers: InformerFactory;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+interface TimeLimit {
+  readonly ms: number;
+  /** The reason for which work that takes longer is given up. */
+  readonly late: Error;
+}
+
+/** Rejects with `late` when the work takes longer. */
+export async function inTime<T>(
+  { clock, signal }: Pick<FederationTools, 'clock' | 'signal'>,
+  { ms, late }: TimeLimit,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const timer = clock.timer(ms, () => limit.abort(late));
+  try {
+    return await work(AbortSignal.any([signal, limit.signal]));
+  } catch (error) {
+    throw limit.signal.aborted ? late : error;
+  } finally {
+    timer.cancel();
+  }
+}
