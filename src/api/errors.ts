@@ -1,7 +1,4 @@
-/**
- * The error table: every way a request can fail, with its HTTP code and whether trying the same
- * request again can help. Clients decide by `reason`, so it is a closed set.
- */
+/** The error table: every way to fail, with its code and whether to retry. Clients decide by `reason`: a closed set. */
 export const reasons = {
   BadRequest: { code: 400, retryable: false },
   Unauthorized: { code: 401, retryable: false },

@@ -13,9 +13,7 @@ export type DeepReadonly<T> =
         ? { readonly [K in keyof T]: DeepReadonly<T[K]> }
         : T;
 
-/**
- * An object to send: the server fills in missing fields. It is copied, so that it may contain parts of other objects.
- */
+/** An object to send: the server fills in missing fields. It is copied, so it may contain parts of others. */
 export type Draft<T> =
   IsAny<T> extends true
     ? T

@@ -8,7 +8,6 @@ interface QueryParameter {
   readonly isPublished?: boolean;
 }
 
-/** The declared parameters by name. */
 export type QueryParameters = Readonly<Record<string, QueryParameter>>;
 
 interface TypeOfValue {

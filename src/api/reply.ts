@@ -1,4 +1,3 @@
-/** The server's replies to calls. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { KubeObject } from '../kinds/kind.ts';
@@ -18,7 +17,6 @@ export interface Item {
   json(): Buffer;
 }
 
-/** An object in a list. */
 export interface ListedItem extends Item {
   /** The metadata, available without decoding the object. */
   readonly metadata: KubeObject['metadata'];
@@ -39,22 +37,12 @@ export interface ListReply {
   readonly items: readonly ListedItem[];
   /** True when each item includes its kind and version. */
   readonly hasTypedItems?: boolean | undefined;
-  /**
-   * Decodes the objects for a caller that reads all of them, over several turns of the event loop when it takes long.
-   * Returns undefined when done.
-   */
+  /** Decodes the objects for a caller that reads all, over several turns if need be. Returns undefined when done. */
   decode(): Promise<void> | undefined;
-  /**
-   * Encodes the objects so that `json` is quick, over several turns of the event loop when it takes long. Returns
-   * undefined when done.
-   */
+  /** Encodes the objects so that `json` is quick, over several turns if need be. Returns undefined when done. */
   encode(): Promise<void> | undefined;
-  /**
-   * Passes items, or values derived from them, to `read`, over several turns of the event loop when it takes long.
-   * Returns undefined when done.
-   */
+  /** Passes items, or values derived from them, to `read`, in turns if need be. Returns undefined when done. */
   readInTurns<T extends Sized>(items: readonly T[], read: (item: T) => void): Promise<void> | undefined;
-  /** The whole list as JSON. */
   json(): Buffer;
   /** The list compressed at the lowest gzip level; undefined when the result would not be cached. */
   readonly gzip: (() => Promise<Buffer>) | undefined;
@@ -62,7 +50,6 @@ export interface ListReply {
   readonly protobuf: ListBodyCache | undefined;
 }
 
-/** A list in one encoding. */
 export interface ListBody {
   readonly bytes: Buffer;
   /** The body compressed at the lowest gzip level; undefined when the result would not be cached. */
@@ -84,10 +71,7 @@ export interface WatchEvent {
   json(): Buffer;
 }
 
-/**
- * A running watch. The server pushes the events of one turn of the event loop as a batch; the consumer reports its backlog.
- * Exactly one consumer attaches, as late as it wants; no event is lost until then.
- */
+/** A running watch: a batch for each turn. One consumer attaches, however late; no event is lost until then. */
 export interface WatchReply {
   readonly type: 'watch';
   attach(consumer: WatchConsumer): void;
@@ -97,19 +81,11 @@ export interface WatchReply {
 
 export interface WatchConsumer {
   events(batch: WatchBatch): void;
-  /**
-   * Bytes that the client has not read yet. A watch that falls too far behind is ended, so that the client resumes it.
-   */
+  /** Bytes that the client has not read. A watch that falls too far behind is ended, so that the client resumes it. */
   backlog(): number;
-  /**
-   * Registers a listener that is called whenever the backlog may have shrunk. When absent, events are delivered at
-   * once.
-   */
+  /** Registers a listener for whenever the backlog may have shrunk. Absent: events are delivered at once. */
   readonly onProgress?: ((listener: () => void) => void) | undefined;
-  /**
-   * Called after the last event: the timeout was reached, the history is gone (after an ERROR event), or the server
-   * stops.
-   */
+  /** Called after the last event: after the timeout, when the history is gone (ERROR event), or the server stops. */
   end(): void;
 }
 
@@ -145,20 +121,15 @@ export interface ConnectionReply {
   serve(client: ClientConnection): Promise<void>;
 }
 
-/** The client of a ConnectionReply. */
 export interface ClientConnection {
   readonly method: string;
   /** Path and query, as sent. */
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  /** The address that the client connects from. */
   readonly address: string;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
-  /**
-   * Switches to another protocol, with these headers (names and values) in the response. The connection is closed when the
-   * server shuts down. Throws a BadRequest if the client did not ask for another protocol.
-   */
+  /** Switches protocols, with these headers (names and values). Throws a BadRequest unless the client asked. */
   upgrade(headers: readonly string[]): Duplex;
   readonly hasBody: boolean;
   /** The body of the request as it arrives, with back-pressure. */

@@ -11,10 +11,7 @@ import {
   regularExpression,
 } from '../base/text/regular-expression.ts';
 
-/**
- * Remembers facts about the values of one validation that take long to determine, and that each of thousands of schemas
- * may ask for.
- */
+/** Remembers facts about values of one validation that take long, and that thousands of schemas may ask for. */
 class ValueFacts {
   readonly #canonical = new WeakMap<object, string>();
   readonly #keyCounts = new WeakMap<object, number>();
@@ -57,10 +54,7 @@ class ValueFacts {
 /** Ends a validation that takes too long. */
 export class TooCostly {}
 
-/**
- * Number of steps whose findings each run completes at least, so that it gets further than the one before, however long
- * it takes to get to where that one ended. A step takes up to 50 ns.
- */
+/** Number of steps whose findings each run completes at least, to get further than the last (50 ns a step). */
 const MIN_STEPS = 50_000;
 const STEPS_PER_MATCH = 20;
 const STEPS_PER_SCHEMA = 10;
@@ -68,16 +62,12 @@ const STEPS_PER_SCHEMA = 10;
 const STEPS_PER_INSTRUCTION = 70;
 /** Maximum steps of all matches and alternatives of a validation: some seconds. */
 const MAX_STEPS = 100_000_000;
-/**
- * Maximum number of schemas applied inside `allOf`, `anyOf`, `oneOf` and `not`: only these can far exceed the number of
- * parts of the value.
- */
+/** Maximum number of schemas applied in compositions, which alone can far exceed the number of parts of the value. */
 const MAX_ALTERNATIVES = 500_000;
 
 /** Result of matching a text against a pattern, if that can be determined in time. */
 type Match = boolean | 'too long';
 
-/** Cost of a validation so far. */
 interface Cost {
   steps: number;
   alternatives: number;
@@ -101,7 +91,6 @@ export class Progress {
   readonly #unsettled: Cost = { steps: 0, alternatives: 0 };
   /** The steps of the findings that were complete when this run began. */
   #settledBefore = 0;
-  /** Patterns compiled so far. */
   readonly #patterns = new Set<string>();
   /** The match that was under way when the turn was spent. */
   #long: DividedWork<Match> | undefined;
@@ -111,7 +100,6 @@ export class Progress {
     this.#pace = pace;
   }
 
-  /** The validation starts again. */
   rewind(): void {
     this.#next.fill(0);
     this.#depth = 0;

@@ -11,7 +11,6 @@ import { type Findings, propertyPath, structuralErrors } from './structural-rule
 import { fieldsOf } from './to-schema.ts';
 import { validateInTurns } from './validator.ts';
 
-/** Surroundings of a schema. */
 interface Context {
   /** Why there must not be a default here. */
   readonly noDefault?: string;
@@ -20,7 +19,6 @@ interface Context {
 }
 
 interface SchemaOptions {
-  /** Path of the schema. */
   readonly path: string;
   /** True when the version has a status subresource. */
   readonly hasStatus: boolean;
@@ -51,10 +49,7 @@ const GO_NAMES: Readonly<Record<string, string>> = {
   'x-kubernetes-validations': 'XValidations',
 };
 
-/**
- * Checks the words at the root. With a status subresource, the schema of the status is cut out of the whole; some words
- * would be lost.
- */
+/** Checks the words at the root. A status subresource cuts the status out of the whole; some words would be lost. */
 function rootWords(schema: JsonSchema, path: string, found: FieldError[]): void {
   if (schema.type && schema.type !== 'object') {
     const detail =
@@ -282,10 +277,7 @@ function isPruned(schema: JsonSchema): boolean {
   return deepEqual(pruned ?? null, value ?? null);
 }
 
-/**
- * Returns the parts of a schema that describe something in these values. Nothing is filled in, and parts that no value
- * reaches are not read.
- */
+/** Returns the parts of a schema that describe something in these values. Parts that none reaches are not read. */
 function describing(values: readonly unknown[], schema: JsonSchema): JsonSchema {
   const { default: _, properties, items: __, additionalProperties: ___, ...rest } = schema;
   const items = itemsOf(schema);

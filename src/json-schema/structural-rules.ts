@@ -1,7 +1,4 @@
-/**
- * Checks that a schema is structural: every field and item has a type, and value validations restrict only described
- * fields.
- */
+/** Checks that a schema is structural: everything has a type; value validations restrict only described fields. */
 
 import type { DividedWork } from '../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../base/event-loop/turn-budget.ts';
@@ -37,7 +34,6 @@ export function* structuralErrors(schema: JsonSchema, path: string, pace: Pace):
   return found.sort((a, b) => (`${a.field}: ${a.message}` < `${b.field}: ${b.message}` ? -1 : 1));
 }
 
-/** The path of a property. */
 export const propertyPath = (path: string, name: string) => `${path}.properties[${name}]`;
 
 function* invariants(schema: JsonSchema, level: Level, path: string, findings: Findings): DividedWork<void> {

@@ -33,7 +33,6 @@ export interface Validated {
   readonly path?: string;
 }
 
-/** Returns all errors of a value. */
 export function validateValue(schema: JsonSchema, validated: Validated, progress = new Progress()): FieldError[] {
   const { value, old, path = '' } = validated;
   const run: Run = { found: [], applied: 0, progress };

@@ -1,7 +1,4 @@
-/**
- * The API server: a function from a call to a reply, over a store. It neither listens nor authenticates; http/ and authn/ do
- * that, and assembly/ puts them together.
- */
+/** The API server: a function from a call to a reply, over a store. `assembly/` puts it, HTTP and authn together. */
 
 import type { Handle, WriteFence } from '../api/call.ts';
 import type { User } from '../api/user.ts';
@@ -77,7 +74,6 @@ export interface ServerOptions {
   readonly clock: Clock;
   readonly random?: Random;
   readonly log?: Logger;
-  /** Receives notice of running work. */
   readonly monitor?: WorkMonitor | undefined;
   /** Namespaces that are created at startup and restored; default: those of a cluster. */
   readonly namespaces?: readonly string[];
@@ -135,10 +131,7 @@ export interface ServerOptions {
 export type AddressOf = (node: string) => AgentAddress | undefined;
 
 export interface Server {
-  /**
-   * The handler for the HTTP front end, which authorizes a request before it reads its body. Everything else calls
-   * `direct`.
-   */
+  /** Handles requests of the HTTP front end, which authorizes them before reading bodies. All else calls `direct`. */
   readonly handle: Handle;
   /** Performs calls within the process, as a user and with that user's rights; writes only while the fence holds. */
   readonly direct: (user: User, fence?: WriteFence) => DirectHandle;
@@ -158,14 +151,10 @@ export interface Server {
   readonly unknownContent: (namespace: string) => readonly string[];
   /** Returns the number of objects of a kind. */
   readonly count: (kind: Pick<Kind, 'group' | 'plural'>) => number;
-  /** Authenticates requests from the network. */
   readonly authenticate: Authenticate;
   /** Renews how this server identifies itself to those that it passes requests on to. Resolves when they can read it. */
   renewFrontProxy(frontProxy: FrontProxy): Promise<void>;
-  /**
-   * Adds this server to the endpoints of the service `kubernetes`, where several servers maintain them together.
-   * Resolves with a function that removes it. Only for a server that listens.
-   */
+  /** Adds this listening server to the endpoints of the service `kubernetes`; resolves with the way to remove it. */
   join(): Promise<() => Promise<void>>;
   /** The other servers on the same store; undefined when the store has no others. */
   readonly others: OtherServers | undefined;
@@ -180,10 +169,7 @@ export interface Server {
 /** Limit for the history in memory. Older history is read from the store, which has its own limit. */
 const MAX_CACHED_HISTORY_BYTES = 32 * 1024 * 1024;
 
-/**
- * Time for which writes may block one turn of the event loop, apart from the stage that exceeds it. Enough for a
- * hundred small writes, so that these rarely pause.
- */
+/** Time for which writes may block a turn, apart from the stage that exceeds it: enough for a hundred small writes. */
 const MAX_STAGES_MS = 25;
 
 const DEFAULT_MIN_WATCH_MS = 30 * 60_000;

@@ -15,10 +15,7 @@ export interface RemoteTarget {
 /** Limit for the body of a response that rejects the upgrade. */
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
-/**
- * Opens a session for one of the protocols. Rejects with the Status that the server sent, as an ApiError, or with a
- * RefusedUpgrade.
- */
+/** Opens a session for one of the protocols. Rejects with the server's Status as an ApiError, or a RefusedUpgrade. */
 export async function openSession(target: RemoteTarget, protocols: readonly string[]): Promise<SpdySession> {
   const socket = await upgraded(target, protocols);
   const session = new SpdySession(socket, { role: 'client' });
@@ -60,7 +57,6 @@ export class RefusedUpgrade extends Error {
 
   constructor(
     message: string,
-    /** Status code of the response. */
     readonly code: number,
   ) {
     super(message);

@@ -18,7 +18,6 @@ export interface CommandChannels {
   onResize(listener: (size: TerminalSize) => void): void;
   /** Sends how the command ended; the connection ends after it. */
   finish(status: CommandStatus): void;
-  /** Closes the connection to the client. */
   destroy(): void;
   /** Resolves when the client has disconnected. */
   readonly closed: Promise<unknown>;

@@ -10,7 +10,6 @@ export const PORT_PROTOCOL = 'portforward.k8s.io';
 /** Limit for the streams that one client has open. */
 const MAX_PORT_STREAMS = 2000;
 
-/** Opens connections to the ports of a pod. */
 export interface PortForwarder {
   connect(port: number): Promise<Duplex>;
   /** Formats the error for the client when a port cannot be reached. */
@@ -53,10 +52,7 @@ export async function serveSpdyPorts(socket: Duplex, forwarder: PortForwarder): 
   await session.closed;
 }
 
-/**
- * The request that a stream belongs to. Clients before release 1.3 name none: the streams of one connection have
- * consecutive ids instead.
- */
+/** The request that a stream belongs to. Clients before release 1.3 name none: their streams have consecutive ids. */
 function requestOf({ id, headers }: SpdyStream): string {
   return headers.requestid ?? `stream ${headers.streamtype === 'error' ? id : id - 2}`;
 }

@@ -17,7 +17,6 @@ interface UpgradeRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A negotiated protocol. */
 export interface Upgrade<T> {
   /** Headers of the response with code 101: names and values. */
   readonly headers: readonly string[];
@@ -50,10 +49,7 @@ export function commandUpgrade(
   return { headers: spdyHeaders(protocol), start: (socket) => spdyChannels(socket, { protocol, streams, clock }) };
 }
 
-/**
- * Negotiates the protocol of port-forward. `ports` are the ports of the query, required with a WebSocket unless it
- * tunnels SPDY. The started session resolves when the client has disconnected.
- */
+/** Negotiates port-forward. `ports`: those of the query, for a WebSocket without SPDY. Resolves at disconnection. */
 export function portUpgrade(
   request: UpgradeRequest,
   ports: readonly number[],
@@ -73,9 +69,7 @@ export function portUpgrade(
   return { headers: spdyHeaders(protocol), start: (socket) => serveSpdyPorts(socket, forwarder) };
 }
 
-/**
- * Negotiates the protocol of a text stream, such as a log. What is written to the started stream is sent as messages.
- */
+/** Negotiates the protocol of a text stream, such as a log. What is written to it is sent as messages. */
 export function textUpgrade({ headers }: UpgradeRequest): Upgrade<Writable> {
   const name = websocketProtocol(headers, WEBSOCKET_TEXT_PROTOCOLS);
   const isBase64 = name?.includes('base64') ?? false;

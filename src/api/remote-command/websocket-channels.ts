@@ -90,7 +90,6 @@ export function reportOf(status: CommandStatus, hasStatus: boolean): string | un
 
 export type SendMessage = (channel: number, bytes: Buffer, done?: () => void) => void;
 
-/** Sends bytes on a channel. */
 export function messageSender(connection: WebSocketConnection, isBase64: boolean): SendMessage {
   return (channel, bytes, done) => {
     const options = done ? { done, isText: isBase64 } : { isText: isBase64 };

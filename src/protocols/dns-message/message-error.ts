@@ -1,4 +1,3 @@
-/** A malformed message. */
 export class MessageError extends Error {
   override readonly name = 'MessageError';
 }

@@ -1,16 +1,10 @@
-/**
- * Names in messages. As text, a name is lower-case, without the final dot, and the root is empty; a dot or backslash
- * inside a label is escaped with a backslash, and other bytes are Latin-1 characters.
- */
+/** Names in messages. As text: lower-case, no final dot, dots and backslashes in labels escaped, bytes as Latin-1. */
 import { MessageError } from './message-error.ts';
 
 const MAX_NAME_BYTES = 255;
 const MAX_LABEL_BYTES = 63;
 const POINTER = 0xc0;
-/**
- * Limit for the pointers of one name: as many as it can have labels. Without it, reading a message of 64 KB would take
- * half a second.
- */
+/** Limit for the pointers of one name, as many as labels: without it, 64 KB would take half a second to read. */
 const MAX_POINTERS = 127;
 const DOT = 0x2e;
 const BACKSLASH = 0x5c;

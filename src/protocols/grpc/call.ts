@@ -52,10 +52,7 @@ export class Call<Response> implements StreamHandler {
   readonly #maxMessageBytes: number;
   /** The prefix of the next message while it is incomplete. */
   #prefix: Buffer = NOTHING;
-  /**
-   * A message that spans several frames, and its number of received bytes. Keeping many small frames instead would take
-   * much memory.
-   */
+  /** A message that spans several frames, and its received bytes. Keeping small frames would take much memory. */
   #large: Buffer | undefined;
   #filled = 0;
   #isOver = false;

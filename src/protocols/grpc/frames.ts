@@ -82,7 +82,6 @@ export function frame(head: FrameHead, payload: Buffer): Buffer {
   return bytes;
 }
 
-/** Encodes a payload of one number. */
 export function uint32(value: number): Buffer {
   const bytes = Buffer.allocUnsafe(4);
   bytes.writeUInt32BE(value);

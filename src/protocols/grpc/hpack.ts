@@ -1,7 +1,4 @@
-/**
- * HPACK (RFC 7541) without the dynamic table: we add nothing to it, and ask the peer for a size of 0. Equal headers are
- * therefore equal bytes.
- */
+/** HPACK (RFC 7541) without the dynamic table, for either side. Equal headers are therefore equal bytes. */
 import { BoundedMap, textBytes } from '../../base/collections/bounded-map.ts';
 import { ErrorCode, Http2Error } from './frames.ts';
 import { decodeHuffman } from './huffman.ts';

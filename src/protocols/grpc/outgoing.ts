@@ -6,16 +6,12 @@ export interface Body {
   readonly id: number;
   /** Bytes that the peer accepts on this stream. */
   window: number;
-  /** Data waiting to be sent. */
   readonly waiting: Buffer[];
   /** True when the stream ends after the waiting data. */
   isComplete: boolean;
 }
 
-/**
- * Sends frames. The frames of one turn of the event loop are sent in one write: system calls, and the peer's reads,
- * cost more than copying. Data respects the peer's flow-control windows.
- */
+/** Sends frames, those of one turn in one write, which costs less than system calls. Respects the peer's windows. */
 export class Outgoing {
   readonly #socket: Socket;
   /** Bytes that the peer accepts on all streams together. */

@@ -116,10 +116,7 @@ export class Session {
     return this.#closed;
   }
 
-  /**
-   * Opens a stream. `headers` is a frame without the stream id. Fails at once on a connection that accepts no new
-   * streams.
-   */
+  /** Opens a stream. `headers` is a frame without stream id. Fails at once when no new streams are accepted. */
   open(headers: Buffer, handler: StreamHandler): Stream {
     const stream = new OpenStream(this, headers, handler);
     if (!this.#accepts) queueMicrotask(() => handler.failed(unavailable('the connection is over')));

@@ -1,6 +1,5 @@
 import { ErrorCode } from './frames.ts';
 
-/** Status codes of gRPC. */
 export const GrpcStatus = {
   OK: 0,
   CANCELLED: 1,

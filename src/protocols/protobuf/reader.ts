@@ -1,7 +1,4 @@
-/**
- * Reads protobuf, field by field: next() moves to a field and returns its number, and exactly one of the other methods
- * reads its value. Throws ProtobufError for malformed messages, and for fields of an unexpected wire type.
- */
+/** Reads protobuf: next() returns a field's number, another method its value. Throws ProtobufError. */
 export class ProtoReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -48,9 +45,7 @@ export class ProtoReader {
     throw new ProtobufError('a number is longer than ten bytes');
   }
 
-  /**
-   * Reads an occurrence of a repeated number: one, or all of them, packed. At most one more than the maximum is read.
-   */
+  /** Reads an occurrence of a repeated number: one, or all packed. At most one more than the maximum is read. */
   signedList(max = Number.POSITIVE_INFINITY): number[] {
     if (this.#type !== DELIMITED) return [this.signed()];
     return this.message(() => {
@@ -97,7 +92,6 @@ export class ProtoReader {
     return value;
   }
 
-  /** Skips a field. */
   skip(): void {
     switch (this.#type) {
       case VARINT:
@@ -133,10 +127,7 @@ export class ProtoReader {
     if (this.#type !== type) throw new ProtobufError(`a field has type ${this.#type}, not ${type}`);
   }
 
-  /**
-   * Reads a number that may be negative. Negative numbers take ten bytes, which a double cannot represent exactly: they
-   * are combined from two halves.
-   */
+  /** Reads a number that may be negative, and then takes ten bytes: combined from two halves, exact in a double. */
   #signed(): number {
     const start = this.#at;
     const value = this.#varint();

@@ -76,7 +76,6 @@ export class ProtoWriter {
     this.wrap(field, end);
   }
 
-  /** The number of bytes written so far. */
   get length(): number {
     return this.#buffer.length - this.#start;
   }

@@ -29,7 +29,6 @@ interface OpenDataFrame {
 /** Limit for a control frame; those of Kubernetes are below one. */
 const MAX_CONTROL_BYTES = 64 * 1024;
 
-/** Splits the bytes of a connection into frames. */
 export class FrameParser {
   /** Bytes that do not make a frame yet. They are joined once there are enough of them, not with every chunk. */
   #rest: Buffer[] = [];

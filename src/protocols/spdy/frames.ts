@@ -1,5 +1,3 @@
-/** Writes the frames of SPDY/3.1. */
-
 export const FrameType = {
   synStream: 1,
   synReply: 2,
@@ -13,7 +11,6 @@ export const FrameType = {
 
 export const Flag = { fin: 1, unidirectional: 2 } as const;
 
-/** Reasons for resetting a stream. */
 export const ResetCode = {
   protocolError: 1,
   invalidStream: 2,
@@ -25,7 +22,6 @@ export const ResetCode = {
   streamAlreadyClosed: 9,
 } as const;
 
-/** Reasons for ending a session. */
 export const GoAwayCode = { ok: 0, protocolError: 1, internalError: 2 } as const;
 
 export const INITIAL_WINDOW_SETTING = 7;

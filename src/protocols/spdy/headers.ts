@@ -1,7 +1,4 @@
-/**
- * Header blocks of SPDY/3: a count, then length-prefixed names and values. Several values of a name are separated by
- * NUL.
- */
+/** Header blocks of SPDY/3: a count, then length-prefixed names and values. NUL separates values of a name. */
 import { SpdyError } from './errors.ts';
 
 /** Headers by lower-case name. */
@@ -15,7 +12,6 @@ export function encodeHeaders(headers: SpdyHeaders, isFirst: boolean): Buffer {
   return Buffer.concat([...(isFirst ? [ZLIB_HEAD] : []), ...storedBlocks(Buffer.concat(parts))]);
 }
 
-/** Reads an inflated header block. */
 export function decodeHeaders(block: Buffer): SpdyHeaders {
   const headers: Record<string, string> = Object.create(null);
   let offset = 0;

@@ -306,9 +306,7 @@ function hostileFrame(): fc.Arbitrary<Buffer> {
 describe('a slow reader', () => {
   const MUCH = 8 * 1024 * 1024;
 
-  /**
-   * Sends data on streams in turn, until the session stops reading. Returns the number of bytes that reach the streams.
-   */
+  /** Sends data on streams in turn, until the session stops reading. Returns the bytes that reach the streams. */
   async function flood(peer: Socket, ids: readonly number[], most: number): Promise<number> {
     const chunk = Buffer.alloc(16 * 1024);
     let sent = 0;

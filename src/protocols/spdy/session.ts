@@ -126,7 +126,6 @@ export class SpdySession implements StreamHost {
     this.#socket.end();
   }
 
-  /** Drops the connection. */
   destroy(error?: Error): void {
     this.#isClosing = true;
     this.#socket.destroy(error);

@@ -15,16 +15,11 @@ export interface StreamHost {
   sendReply(stream: SpdyStream, headers: SpdyHeaders): void;
   /** Called when the reader of a stream has consumed some of its bytes. */
   consumed(stream: SpdyStream): void;
-  /**
-   * Called when the stream is over on this side. `resetCode` tells the peer why; undefined if the stream is complete.
-   */
+  /** Called when the stream is over on this side. `resetCode` tells why; undefined if the stream is complete. */
   streamClosed(stream: SpdyStream, resetCode: number | undefined): void;
 }
 
-/**
- * A stream of a session. A reset by the peer ends the readable side after the received data, because Kubernetes'
- * servers end complete streams that way; later writes are discarded.
- */
+/** A stream of a session. A reset ends the readable side after its data: Kubernetes' servers end streams so. */
 export class SpdyStream extends Duplex {
   /** Bytes that may be sent before the peer extends the window. */
   sendWindow: number;

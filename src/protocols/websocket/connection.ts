@@ -52,10 +52,7 @@ export class WebSocketConnection {
     else done();
   }
 
-  /**
-   * Sends a part of a text message; its last part ends the message. Calls back when the part has left this process, with an error when it
-   * never will.
-   */
+  /** Sends a part of a text message. Calls back when it has left this process, with an error if it never will. */
   sendText(part: Buffer, isLast: boolean, sent: (error?: Error | null) => void): void {
     if (this.#isClosing || !this.#socket.writable) {
       sent(new Error('the WebSocket is closed'));
@@ -79,7 +76,6 @@ export class WebSocketConnection {
     this.#socket.end();
   }
 
-  /** Drops the connection. */
   destroy(): void {
     this.#isClosing = true;
     this.#socket.destroy();

@@ -27,7 +27,6 @@ export interface Subject {
   readonly organization?: string;
 }
 
-/** A certificate with its key. */
 export interface Identity {
   readonly certificate: string;
   readonly key: KeyObject;
@@ -45,7 +44,6 @@ export interface CertificateRequest {
   readonly notAfter: number;
 }
 
-/** The signing authority. */
 export interface Issuer {
   /** The authority's name, DER-encoded. */
   readonly name: Buffer;

@@ -1,7 +1,6 @@
 /** Writes the subset of DER that certificates need. Each function returns a complete element, with tag and length. */
 import { isIPv4 } from 'node:net';
 
-/** An element with any tag. */
 export function element(tag: number, ...content: Buffer[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([Buffer.of(tag), lengthOf(body.length), body]);

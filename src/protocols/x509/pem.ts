@@ -30,10 +30,7 @@ export function* pemBlocks(text: string): Generator<PemBlock> {
 
 const LINE_END = /[^\S\n]*(?:\n|$)/y;
 
-/**
- * Reports whether a line, from a position on, consists of these words. Does not search for the end of the line, which
- * may be megabytes away.
- */
+/** Reports whether a line consists of these words, without searching its end, which may be megabytes away. */
 function isLine(words: string, text: string, start: number): boolean {
   LINE_END.lastIndex = start + words.length;
   return text.startsWith(words, start) && LINE_END.test(text);

@@ -5,7 +5,6 @@ import type { Authorizer } from './authz/authorizer.ts';
 import type { Rbac } from './authz/rbac/rbac.ts';
 
 export interface Access {
-  /** Decides what users may do. */
   readonly authorizer: Authorizer;
   /** Evaluates roles and bindings, even when another authorizer decides. */
   readonly rbac: Rbac;

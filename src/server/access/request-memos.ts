@@ -16,7 +16,6 @@ export class Memo {
   flowGeneration = -1;
 }
 
-/** The memos of one user. */
 class UserMemos {
   readonly #memos = new WeakMap<Resource, Map<string, Memo>>();
   #lastResource: Resource | undefined;
@@ -37,10 +36,7 @@ class UserMemos {
   }
 }
 
-/**
- * Memos by user, verb and resource, which thousands of requests share. Users are compared by identity: authentication
- * returns the same object for the same credentials.
- */
+/** Memos by user, verb and resource. Users are compared by identity: the same credentials give the same object. */
 export class RequestMemos {
   readonly #users = new WeakMap<User, UserMemos>();
 

@@ -6,7 +6,6 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { Cache } from './cache/cache.ts';
 import type { Registry } from './registry/registry.ts';
 
-/** Reads objects. */
 export interface Reader {
   readonly cache: Cache;
   readonly registry: Registry;
@@ -14,7 +13,6 @@ export interface Reader {
   readonly turns: TurnBudget;
 }
 
-/** Time, randomness and the log. */
 export interface Tools {
   readonly clock: Clock;
   readonly random: Random;

@@ -10,18 +10,12 @@ interface RevisionTime {
 
 /** The document at `/history`. */
 export interface HistoryDocument {
-  /** The current time of the cluster. */
   readonly now: string;
-  /**
-   * Revisions, oldest first; each was the newest one from its time on. The first was reached when the server started,
-   * or later.
-   */
+  /** Revisions, oldest first; each was the newest from its time on. The first was reached at the start, or later. */
   readonly revisions: readonly { readonly time: string; readonly resourceVersion: string }[];
 }
 
-/**
- * Limit for revision times: beyond it every second one is dropped, so that the times of old changes become less exact.
- */
+/** Limit for revision times: beyond it every second one is dropped, so that old times become less exact. */
 const MAX_REVISION_TIMES = 10_000;
 const MIN_INTERVAL_MS = 10;
 

@@ -17,7 +17,6 @@ import { update } from './verbs/update.ts';
 import { watch } from './verbs/watch.ts';
 import { virtualOperations } from './virtual/all.ts';
 
-/** The operations of kinds whose objects are stored. */
 const storedOperations: Readonly<Partial<Record<Verb, Operation>>> = {
   get,
   list,
@@ -29,10 +28,7 @@ const storedOperations: Readonly<Partial<Record<Verb, Operation>>> = {
   deletecollection: deleteCollection,
 };
 
-/**
- * Creates the server's entry point, which finds the operation of a call, performs it, and turns failures into API
- * errors.
- */
+/** Creates the server's entry point, which performs the operation of a call and turns failures into API errors. */
 export function handler(core: OperationPorts, subresources: readonly Subresource[]): Handle {
   const byName = new Map<string, Subresource>(subresources.map((each) => [each.name, each]));
   return async (call, notes = new RequestNotes()) => {

@@ -1,7 +1,4 @@
-/**
- * All ports of operations and admission plugins. Each declares the ports that it uses: a plugin that only looks objects
- * up takes a `Reader`.
- */
+/** All ports of operations and admission plugins, each of which declares those that it uses. */
 
 import type { Reply } from '../../api/reply.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,7 +10,6 @@ import type { ApiRequest } from '../objects/registry/registry.ts';
 import type { Writer } from '../objects/transaction/ports.ts';
 import type { Outbound } from '../outbound/ports.ts';
 
-/** Serves the lists and watches of clients. */
 export interface Streams {
   readonly watches: Watches;
   /** Encoded lists that were requested recently. */
@@ -27,16 +23,13 @@ export interface Storage {
   readonly store: Pick<Store, 'get' | 'revision'>;
 }
 
-/** Explanations of the scheduler. */
 export interface Scheduling {
   /** Explains the scheduling of a pod; undefined when the scheduler does not know the pod yet. */
   readonly explainPod: (namespace: string, name: string) => object | undefined;
 }
 
-/** The ports available to admission plugins. */
 export type PluginPorts = Reader & Tools & Access & Outbound & Pick<Writer, 'commits' | 'stages'>;
 
-/** The ports available to verbs and subresources. */
 export type OperationPorts = PluginPorts & Writer & Streams & Storage & Scheduling;
 
 /** Implements a verb or a subresource. */

@@ -3,7 +3,6 @@ import type { DialGuard } from '../../base/sockets/dial/dial-guard.ts';
 import type { NodeConnection } from './nodes/connection.ts';
 
 export interface Outbound {
-  /** Reaches the agents of nodes. */
   readonly nodes: NodeConnection;
   /** Checks addresses from objects before they are dialled. */
   readonly dialGuard: DialGuard;

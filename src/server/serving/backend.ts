@@ -1,7 +1,4 @@
-/**
- * The contract of a backend, which serves one group and version. Routing, discovery and the published schemas depend
- * only on backends, not on their implementations.
- */
+/** The contract of a backend, which serves one group and version, for routing, discovery and published schemas. */
 import type { Readable } from 'node:stream';
 import type { User } from '../../api/user.ts';
 import type { ServedResource } from '../objects/registry/registry.ts';
@@ -38,10 +35,7 @@ export interface ProxiedServing {
   readonly forward: ForwardProxied;
 }
 
-/**
- * Serves a request that has been authenticated and authorized. Handles the path of the group and version, and every
- * path below it. Errors that it throws are handled like those of any other request.
- */
+/** Serves an authorized request at or below the path of the group and version. Errors are handled as any others. */
 export type ServeProxied = (exchange: Exchange, request: ProxiedRequest) => Promise<void>;
 
 /** Forwards the request of a component in this process, which has been authorized. Rejects with an ApiError. */
@@ -58,7 +52,6 @@ export interface ForwardedRequest {
   readonly signal: AbortSignal;
 }
 
-/** The head of a response, and a stream of its body. */
 export type ForwardedResponse = Readable & { readonly statusCode?: number | undefined };
 
 export interface ProxiedRequest {
@@ -71,7 +64,6 @@ export interface ProxiedRequest {
   readonly goesOn: () => void;
 }
 
-/** A row of discovery. */
 export interface DiscoveredResource {
   readonly plural: string;
   readonly singular: string;
@@ -81,10 +73,7 @@ export interface DiscoveredResource {
   readonly shortNames: readonly string[];
   /** Categories. A kind in two groups has them only in one: clients would show its objects twice. */
   readonly categories: readonly string[];
-  /**
-   * True when the kind has moved to another group. Clients of aggregated discovery would warn about a short name in two
-   * groups, so it is left out here.
-   */
+  /** True when the kind has moved to another group: clients would warn about a short name in two groups. */
   readonly hasMoved: boolean;
   /** Identifies the stored version of objects; undefined for kinds that are not stored. Clients only compare it. */
   readonly storageVersionHash?: string | undefined;
@@ -93,7 +82,6 @@ export interface DiscoveredResource {
 
 export interface DiscoveredSubresource {
   readonly name: string;
-  /** The kind of its bodies. */
   readonly kind: string;
   /** The group and version of that kind; undefined if it is the backend's own. */
   readonly apiVersion: string | undefined;
@@ -107,7 +95,6 @@ export type Json = { [key: string]: unknown };
 export interface BackendSchemas {
   /** Returns its part of the single OpenAPI 2 document. */
   v2(): OpenApiV2Part | Promise<OpenApiV2Part>;
-  /** Returns its OpenAPI 3 document. */
   v3(): Json | Promise<Json>;
   /** Returns its Swagger 1.2 declaration, if it has one. */
   swagger?(): Json;
@@ -120,7 +107,6 @@ export interface OpenApiV2Part {
   readonly parameters: Json;
 }
 
-/** All served groups and versions, for published documents. */
 export interface Backends {
   /** Incremented with every change. */
   readonly generation: number;

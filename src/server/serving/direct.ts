@@ -1,7 +1,4 @@
-/**
- * The API for clients in the same process. A direct call skips TLS, JSON, fairness and audit, but not authorization: it
- * is made as a user, and needs the same permissions as the same request over HTTP.
- */
+/** The API for clients in this process: authorized like HTTP, but without TLS, JSON, fairness and audit. */
 import type { Call, Handle, WriteFence } from '../../api/call.ts';
 import type { Reply } from '../../api/reply.ts';
 import type { User } from '../../api/user.ts';
@@ -24,16 +21,12 @@ export type DirectHandle = (call: DirectCall) => Promise<Reply>;
 interface DirectOptions {
   readonly handle: Handle;
   readonly authorizer: Authorizer;
-  /** Receives notice of running work. */
   readonly monitor: WorkMonitor;
 }
 
 const NO_OPTIONS = Object.freeze({});
 
-/**
- * Returns a function that creates the handle of a user. Callers should keep the handle: permissions are cached by the
- * user object.
- */
+/** Returns a function that creates the handle of a user, to be kept: permissions are cached by the user object. */
 export function directCalls({
   handle,
   authorizer,
@@ -62,9 +55,7 @@ function describeCall({ verb, plural, namespace, name, user }: Call): LogFields 
 
 const MAX_CACHED_BYTES = 64 * 1024;
 
-/**
- * Splits API versions into group and version. Components use few of them repeatedly; some come from owner references.
- */
+/** Splits API versions into group and version. Components use few of them; some come from owner references. */
 class GroupVersions {
   readonly #known = new BoundedMap<{ readonly group: string; readonly version: string }>({
     maxBytes: MAX_CACHED_BYTES,

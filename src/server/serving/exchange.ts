@@ -36,7 +36,6 @@ export interface EventWriter extends WatchConsumer {
   events(batch: EventBytes): void;
 }
 
-/** The remote end of a connection. */
 export interface Peer {
   readonly address: string;
   readonly certificate: ClientCertificate | undefined;
@@ -53,7 +52,6 @@ export interface Exchange extends Credentials {
   readonly peer: Peer;
   /** Headers of the response, whatever it is. */
   responseHeaders: HeaderList;
-  /** True when the client has disconnected. */
   readonly isDisconnected: boolean;
   /** True while a large part of the response has not been read by the client. */
   readonly hasUnsentResponse: boolean;
@@ -66,15 +64,9 @@ export interface Exchange extends Credentials {
   hasBody(): boolean;
   /** Reads the whole body. Rejects if it is too large or too slow, or if the client disconnects. */
   body(): Promise<Buffer>;
-  /**
-   * Returns the body as a stream with back-pressure, which can be read while a response is sent. Its size is not
-   * limited.
-   */
+  /** Returns the body as a stream with back-pressure, readable while a response is sent. Its size is not limited. */
   bodyStream(): Readable;
-  /**
-   * Returns undefined when a large response can be sent, or a promise that resolves when it can. Should be awaited
-   * before encoding the response.
-   */
+  /** Returns a promise until a large response can be sent; undefined if it can. Await it before encoding. */
   room(): Promise<void> | undefined;
   reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void;
   /**
@@ -86,10 +78,7 @@ export interface Exchange extends Credentials {
   startResponse(code: number, headers: HeaderList): Writable;
   /** Starts a streamed text response, which the caller writes and ends. */
   startText(contentType: string, extra: HeaderList): Writable;
-  /**
-   * Switches to another protocol: sends the response with code 101 and these headers, and returns the connection. Throws a
-   * BadRequest if the client did not request it, or cannot have it.
-   */
+  /** Switches to another protocol with code 101 and these headers. Throws a BadRequest if the client cannot have it. */
   upgrade(headers: HeaderList): Duplex;
   /** Runs once, when the client has disconnected or has its whole response. Not called for an open WebSocket. */
   onClose(listener: () => void): void;

@@ -20,7 +20,6 @@ const PRIORITIES = [
 export const SYSTEM_PRIORITY_CLASSES: readonly string[] = PRIORITIES.map(({ name }) => name);
 
 interface BootstrapOptions {
-  /** Names of the namespaces to create. */
   readonly namespaces: readonly string[];
   readonly serviceAddress: string;
   /** Ranges for the cluster IPs of services, at most one of each IP family. */
@@ -33,10 +32,7 @@ interface BootstrapOptions {
   now(): Date;
 }
 
-/**
- * Creates the initial objects of every cluster: the system namespaces and priority classes, and the service
- * `kubernetes` with the ranges of cluster IPs.
- */
+/** Creates the initial objects: system namespaces, priority classes, and the service `kubernetes` with its ranges. */
 export async function bootstrap(handle: Handle, options: BootstrapOptions): Promise<void> {
   const { namespaces, serviceAddress, serviceRanges, advertise, hasPeers, priorities, now } = options;
   await Promise.all([

@@ -12,17 +12,13 @@ import type { TransactionPorts } from '../objects/transaction/ports.ts';
 /** Outside of /registry/, so that terms are never served. */
 const PREFIX = '/quarterdeck/terms/';
 
-/** A lease as it was when it was acquired. */
 export interface AcquiredLease {
   readonly namespace: string;
   readonly name: string;
   readonly resourceVersion: string;
 }
 
-/**
- * Begins a term: from then on, writes under the fences of earlier terms are rejected. Rejects with a Conflict when the lease
- * has changed since it was acquired.
- */
+/** Begins a term: writes under earlier fences are rejected. Rejects with a Conflict when the lease has changed. */
 export async function beginTerm(
   { commits }: Pick<TransactionPorts, 'commits'>,
   { namespace, name, resourceVersion }: AcquiredLease,

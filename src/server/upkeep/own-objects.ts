@@ -49,9 +49,7 @@ export async function put(handle: Handle, object: OwnObject): Promise<void> {
   }
 }
 
-/**
- * Deletes an object; with `resourceVersion`, only while it is at that version. Returns false when it is at another one.
- */
+/** Deletes an object; with `resourceVersion`, only at that version. Returns false when it is at another one. */
 export async function remove(
   handle: Handle,
   object: Omit<OwnObject, 'body'> & { readonly name: string },

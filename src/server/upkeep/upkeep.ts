@@ -9,10 +9,7 @@ export type UpkeepPorts = Pick<Reader, 'cache'> & Tools;
 
 type UpkeepOptions = Pick<ReconcileLoopOptions, 'reconcile' | 'failure' | 'isExpected' | 'workers' | 'backoff'>;
 
-/**
- * A reconcile loop of the server, which runs until it is closed. It does not wait for own writes: a write of the server is
- * in the cache when it is answered.
- */
+/** A reconcile loop of the server, until it is closed. Own writes are in the cache when they are answered. */
 export class Upkeep {
   readonly loop: ReconcileLoop;
   readonly #cache: Reader['cache'];

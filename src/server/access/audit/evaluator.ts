@@ -71,7 +71,6 @@ function matches(rule: PolicyRule, attributes: Attributes): boolean {
   return path !== undefined && rule.nonResourceURLs.some((pattern) => matchesPath(pattern, path));
 }
 
-/** Reports whether a rule matches the request's user and verb. */
 function matchesUserAndVerb({ users, userGroups, verbs }: PolicyRule, { user, verb }: Attributes): boolean {
   if (users?.length && !users.includes(user.name)) return false;
   if (userGroups?.length && !user.groups.some((group) => userGroups.includes(group))) return false;

@@ -13,7 +13,6 @@ import type { Stage } from './policy.ts';
 export interface AuditedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The remote end of the connection. */
   readonly peer: { readonly address: string };
 }
 
@@ -32,7 +31,6 @@ interface RecordOptions {
   readonly sink: Sink;
 }
 
-/** The result of a request. */
 export interface RequestOutcome {
   readonly code: number;
   /** The Status that was sent in place of an object. */
@@ -65,7 +63,6 @@ export class AuditRecord {
     this.#write('RequestReceived');
   }
 
-  /** Records that the request impersonates this user. */
   impersonating(user: User): void {
     this.#impersonated = user;
   }

@@ -189,10 +189,7 @@ const ofComponents = (rule: object) => [
   { level: 'None' as const, userGroups: COMPONENTS.userGroups, ...rule },
 ];
 
-/**
- * The default policy: records who wrote what, and who read or wrote secrets, tokens and access rules, but never their
- * content. Other reads are not recorded.
- */
+/** The default policy: who wrote what, and who read or wrote secrets, tokens and access rules; never their content. */
 export const defaultPolicy: Policy = {
   omitStages: ['RequestReceived'],
   rules: [

@@ -11,7 +11,6 @@ export interface WebhookOptions {
   readonly initialBackoffMs: number;
   /** Limit for buffered events; further ones are dropped. */
   readonly bufferSize: number;
-  /** Limit for the events in a batch. */
   readonly maxBatchSize: number;
   /** Time that a batch waits for further events. */
   readonly maxBatchWaitMs: number;

@@ -11,7 +11,6 @@ export interface Credentials {
   readonly certificate: ClientCertificate | undefined;
   /** All headers; undefined when the sender cannot be an authenticating proxy. */
   readonly headers?: IncomingHttpHeaders;
-  /** The Authorization header, as sent. */
   readonly authorization: string | undefined;
   /** A bearer token from outside the headers: a browser cannot set headers on a WebSocket. */
   readonly token: string | undefined;
@@ -43,7 +42,6 @@ export interface Authentication {
   readonly identify: Identify;
 }
 
-/** Verifies user names and passwords. */
 export interface PasswordSource {
   userOf(name: string, password: string): User | undefined;
 }
@@ -54,10 +52,7 @@ export interface AuthenticatorOptions {
   readonly passwords?: PasswordSource | undefined;
   /** Finds the user that an authenticating proxy names; undefined when no proxy is trusted. */
   readonly proxied?: RequestHeaderUser | undefined;
-  /**
-   * True to serve requests without credentials, as `system:anonymous`. Requests with invalid credentials are always
-   * rejected.
-   */
+  /** True to serve requests without credentials as `system:anonymous`; invalid credentials are always rejected. */
   readonly anonymous: boolean;
 }
 

@@ -3,7 +3,6 @@ import type { TLSSocket } from 'node:tls';
 import type { User } from '../../../api/user.ts';
 import { authenticated } from './authenticated.ts';
 
-/** The identity in a connection's client certificate. */
 export interface ClientCertificate {
   /** The user; undefined if our authority did not sign the certificate or it is not a client certificate. */
   readonly user: User | undefined;
@@ -21,10 +20,7 @@ export interface ClientAuthorities {
   readonly proxyCa?: string | undefined;
 }
 
-/**
- * Reads a client certificate: the common name is the user's name, each organization a group. Parses the whole certificate,
- * so callers keep the result with the connection.
- */
+/** Reads a certificate: user from the common name, groups from organizations. Slow: callers keep the result. */
 export function certificateOf(socket: TLSSocket, authorities: ClientAuthorities): ClientCertificate | undefined {
   const certificate = socket.getPeerCertificate();
   if (!certificate?.subject) return undefined;
@@ -47,7 +43,6 @@ export function certificateOf(socket: TLSSocket, authorities: ClientAuthorities)
   };
 }
 
-/** Limit for the chain of authorities. */
 const MAX_CHAIN_LENGTH = 8;
 
 function isSignedBy(shown: X509Certificate, authorities: string): boolean {

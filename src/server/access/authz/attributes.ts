@@ -1,5 +1,3 @@
-/** The authorization attributes of requests. */
-
 import type { CallOptions } from '../../../api/call.ts';
 import type { User } from '../../../api/user.ts';
 import { isNamespaceSubresource } from '../../../kinds/groups/core/namespace.ts';
@@ -8,7 +6,6 @@ import { parseFieldSelector, SelectorError } from '../../../schema/selector/sele
 import { parseRequirements } from '../../../schema/selector/selector-parser.ts';
 import type { Attributes, ResourceAttributes, SelectorRequirement } from './authorizer.ts';
 
-/** The objects of a route. */
 interface RouteTarget {
   readonly resource: {
     readonly version: { readonly group: string; readonly version: string };

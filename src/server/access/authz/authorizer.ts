@@ -23,7 +23,6 @@ export interface ResourceAttributes {
 }
 
 interface PathAttributes {
-  /** A non-resource path. */
   readonly path: string;
   readonly user: User;
   /** The HTTP method in lower case. */
@@ -41,7 +40,6 @@ export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'noOpinion';
   /** The reason; may be empty. */
   readonly reason: string;
-  /** An error that occurred while deciding. */
   readonly error?: string;
 }
 

@@ -1,4 +1,3 @@
-/** The Forbidden error, with Kubernetes' message. */
 import { ApiError, forbidden } from '../../../api/errors.ts';
 import type { Attributes, Authorizer, Decision } from './authorizer.ts';
 
@@ -29,10 +28,7 @@ interface DecisionRecorder {
   decided(decision: Decision): void;
 }
 
-/**
- * Throws, or rejects with, a Forbidden unless the request is allowed. Returns undefined when that is known
- * synchronously.
- */
+/** Throws, or rejects with, a Forbidden unless the request is allowed. Returns undefined when that is known at once. */
 export function requireAccess(
   authorizer: Authorizer,
   attributes: Attributes,

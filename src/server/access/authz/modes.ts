@@ -1,4 +1,3 @@
-/** The available authorizers. */
 import { ALLOW, type Authorizer, type Decision, NO_RULES } from './authorizer.ts';
 import { Union } from './union.ts';
 
@@ -6,14 +5,12 @@ import { Union } from './union.ts';
 export const authorizationModes = ['Node', 'RBAC', 'Webhook', 'AlwaysAllow', 'AlwaysDeny'] as const;
 export type AuthorizationMode = (typeof authorizationModes)[number];
 
-/** Creates the authorizers of the modes. */
 interface AuthorizerFactories {
   readonly node: () => Authorizer;
   readonly rbac: () => Authorizer;
   readonly webhook: () => Authorizer;
 }
 
-/** Creates an authorizer that asks those of the modes in order. */
 export function createAuthorizer(modes: readonly AuthorizationMode[], factories: AuthorizerFactories): Authorizer {
   if (modes.length === 1 && modes[0] === 'AlwaysAllow') return alwaysAllow;
   return new Union(modes.map((mode) => authorizerOf(mode, factories)));

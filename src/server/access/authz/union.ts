@@ -3,10 +3,7 @@ import { ALLOW, type Attributes, type Authorizer, type Decision, NO_OPINION, typ
 
 const MASTERS = 'system:masters';
 
-/**
- * Reports membership in `system:masters`. Members may do everything, regardless of roles, so that administrators cannot
- * lock themselves out.
- */
+/** Reports membership in `system:masters`, who may do everything, so that administrators cannot lock themselves out. */
 export function isMaster({ groups }: User): boolean {
   return groups.includes(MASTERS);
 }
@@ -53,9 +50,7 @@ export class Union implements Authorizer {
   }
 }
 
-/**
- * Combines the reasons and errors of two undecided answers. Allocates nothing in the usual case that there are none.
- */
+/** Combines the reasons and errors of two undecided answers. Allocates nothing in the usual case of none. */
 function combined(a: Decision, b: Decision): Decision {
   if (!b.reason && !b.error) return a;
   if (!a.reason && !a.error) return b;

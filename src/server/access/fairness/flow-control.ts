@@ -9,7 +9,6 @@ export interface RequestClient {
   readonly isDisconnected: boolean;
 }
 
-/** A request that waits to be admitted. */
 export interface FlowControlRequest {
   readonly attributes: Attributes;
   /** Set for requests for objects: the memo of such requests, the kind, and the selection. */
@@ -31,19 +30,11 @@ export interface Seat {
 }
 
 export interface FlowControl {
-  /**
-   * Takes a seat: synchronously if one is free, since this runs for every request. Throws or rejects with
-   * TooManyRequests.
-   */
+  /** Takes a seat, synchronously if one is free: this runs for all requests. Throws or rejects with TooManyRequests. */
   admit(request: FlowControlRequest): Seat | Promise<Seat>;
-  /**
-   * Delays an unauthenticated client whose request costs this many seats, in favour of other clients; undefined when no
-   * delay is needed.
-   */
+  /** Delays an unauthenticated client whose request costs this many seats; undefined when no delay is needed. */
   delayUnauthenticated(address: string, cost: number): Promise<void> | undefined;
-  /**
-   * Reports whether too many unauthenticated requests from this network are waiting to send a response to another one.
-   */
+  /** Reports whether too many unauthenticated requests from this network wait for a response to get another one. */
   isOverloadedBy(address: string): boolean;
   /** Replaces the way to wait for the next turn. Default: the next turn of this thread's event loop. */
   setNextTurn?(nextTurn: NextTurn): void;

@@ -1,5 +1,3 @@
-/** Matches the rules of a FlowSchema with a request. */
-
 import type { User } from '../../../api/user.ts';
 import type { FlowSchema } from '../../../kinds/groups/flowcontrol/flow-schema.ts';
 import type { Attributes, ResourceAttributes } from '../authz/authorizer.ts';

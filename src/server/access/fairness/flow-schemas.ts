@@ -91,7 +91,6 @@ export class FlowAssignment {
     this.seat = this.seatOf(1);
   }
 
-  /** Returns a seat for a request that takes this many. */
   seatOf(seats: number): Seat {
     const { level } = this;
     return {
@@ -121,10 +120,7 @@ interface Classification {
   readonly always: FlowAssignment | undefined;
 }
 
-/**
- * Assigns requests to priority levels and flows, according to the FlowSchemas and PriorityLevelConfigurations in the
- * cache.
- */
+/** Assigns requests to priority levels and flows, by the FlowSchemas and PriorityLevelConfigurations in the cache. */
 export class FlowSchemas {
   readonly #options: FlowSchemasOptions;
   readonly #counts = new Map<string, SchemaCounts>();

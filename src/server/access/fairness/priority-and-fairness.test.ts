@@ -52,7 +52,6 @@ async function assigned(attributes: Attributes): Promise<string> {
   return `${nameOf(schemas, schema)} ${nameOf(levels, level)}`;
 }
 
-/** Waits for a turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 async function admitMany(who: User, count: number, more: Partial<ResourceAttributes> = {}) {

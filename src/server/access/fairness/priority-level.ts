@@ -3,7 +3,6 @@ import type { ConcurrencyLimits } from './concurrency-limits.ts';
 import type { RequestClient } from './flow-control.ts';
 import type { Flow } from './turn-scheduler.ts';
 
-/** A request waiting for seats. */
 interface QueuedRequest {
   readonly seats: number;
   /** Time of arrival in milliseconds since the epoch. */
@@ -123,10 +122,7 @@ export class PriorityLevel {
   }
 }
 
-/**
- * Deals a flow its hand of queues (shuffle sharding). Two flows seldom have the same hand, so a flow that fills its
- * queues leaves nearly every other flow a short one. A flow always gets the same hand.
- */
+/** Deals a flow its hand of queues, always the same (shuffle sharding): a flooding flow leaves others a short queue. */
 export function dealQueues(flow: string, queues: number, handSize: number): readonly number[] {
   let seed = hash(flow);
   const hand: number[] = [];

@@ -9,10 +9,7 @@ import type { Entry } from '../cache/entry/entry.ts';
 import type { BodyType } from '../registry/descriptor.ts';
 import type { ApiRequest, Resource } from '../registry/registry.ts';
 
-/**
- * The operation. CONNECT is for subresources that open a stream, such as exec: their options are the object, and
- * nothing is stored.
- */
+/** The operation. CONNECT opens a stream, as exec does: its options are the object, and nothing is stored. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
 
 export interface AdmissionRequest {
@@ -25,10 +22,7 @@ export interface AdmissionRequest {
   readonly namespace: string;
   /** The name; empty in `admit` when the server generates it. */
   readonly name: string;
-  /**
-   * The object in the stored version. For a subresource with its own body (Binding, Eviction, TokenRequest), that body;
-   * undefined for a delete.
-   */
+  /** The object in the stored version; a subresource's own body (Binding, Eviction); undefined for a delete. */
   readonly object: KubeObject | undefined;
   /** The type of `object` when it is a body that is not stored itself, such as an Eviction. */
   readonly body: BodyType | undefined;
@@ -47,10 +41,7 @@ export interface AdmissionRequest {
   warn(text: string): void;
   /** Adds an annotation to the audit event of the request. */
   annotate(key: string, value: string): void;
-  /**
-   * Other objects to update in the same commit. When one of them has changed since it was read, the transaction is
-   * retried, admission included. A dry run ignores them.
-   */
+  /** Other objects to update in the same commit. When one has changed, the transaction is retried with admission. */
   readonly also: AdditionalUpdate[];
   /** Rows that must be at these revisions at commit; otherwise the transaction is retried. */
   readonly conditions: Condition[];
@@ -67,7 +58,6 @@ export interface AdditionalUpdate {
   readonly object: KubeObject;
 }
 
-/** The subject of an admission. */
 export interface AdmissionSubject {
   readonly operation: AdmissionOperation;
   /** The name; empty when the server generated it. */
@@ -89,7 +79,6 @@ export interface Admission extends AdmissionRequest {
   settle(): void;
 }
 
-/** Begins admissions. */
 export interface AdmissionControl {
   /** Begins the admission of a request; undefined when no plugin handles it. */
   open(request: ApiRequest, subject: AdmissionSubject): Admission | undefined;

@@ -7,7 +7,6 @@ import {
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { ipFamily } from '../../../kinds/shapes/meta/addresses/ip-address.ts';
 
-/** Creates the IPAddress of a cluster IP. */
 export function newAddress(address: string, service: Pick<KubeObject['metadata'], 'namespace' | 'name'>): KubeObject {
   const { namespace, name } = service;
   const object = {

@@ -22,7 +22,6 @@ interface Expected {
   readonly confidential?: boolean;
 }
 
-/** A body, and the request that sent it. */
 interface BodyRequest extends SentBody {
   readonly resource: Resource;
   readonly subresource?: { readonly body: BodyType } | undefined;

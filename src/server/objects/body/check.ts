@@ -23,10 +23,7 @@ interface Request {
   readonly call?: Pick<Call, 'signal'> | undefined;
 }
 
-/**
- * Validates an object that is about to be stored. Throws 422 with all errors. Returns undefined when done
- * synchronously.
- */
+/** Validates an object that is about to be stored. Throws 422 with all errors. Returns undefined when done at once. */
 export function checkObject(
   { turns }: { readonly turns: TurnBudget },
   kind: Kind,

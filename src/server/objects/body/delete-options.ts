@@ -16,10 +16,7 @@ export interface DeletePlan {
   readonly ignoreReadError: boolean;
 }
 
-/**
- * Reads the options of a delete. The body takes precedence over the query; a dry run in either is a dry run. Throws 422
- * when they are invalid together.
- */
+/** Reads the options of a delete: the body precedes the query, a dry run in either counts. Throws 422 if invalid. */
 export function deletePlan(call: Pick<Call, 'apiVersion' | 'body' | 'options'>, registry: Registry): DeletePlan {
   const expected = { kind: 'DeleteOptions', apiVersion: 'v1', group: 'meta.k8s.io', schema: DeleteOptions };
   const { options = {} } = call;

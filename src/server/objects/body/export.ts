@@ -6,7 +6,6 @@ import type { AdmissionControl } from '../admission/request.ts';
 import { fromHub } from '../conversion/convert.ts';
 import type { Resource } from '../registry/registry.ts';
 
-/** Metadata fields that only the server writes. */
 const SERVER_METADATA = [
   'uid',
   'resourceVersion',
@@ -18,10 +17,7 @@ const SERVER_METADATA = [
   'managedFields',
 ] as const satisfies readonly (keyof ObjectMeta)[];
 
-/**
- * Returns an object as a client would send it to create it again: without the parts that the server, the kind's hooks
- * and admission added. With `exact`, cluster-specific fields that a client could set, such as the namespace, stay.
- */
+/** Returns an object as a client would send it to create it again. With `exact`, cluster-specific fields stay. */
 export async function exportedObject(
   { admission }: { readonly admission: Pick<AdmissionControl, 'forget'> },
   resource: Resource,

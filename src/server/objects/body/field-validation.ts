@@ -1,7 +1,4 @@
-/**
- * Handles unknown and duplicate fields in the body of a write: ignore, warn (the default) or reject
- * (`fieldValidation`).
- */
+/** Handles unknown and duplicate fields of a written body: ignore, warn (the default) or reject (`fieldValidation`). */
 import type { Call, RequestNotes } from '../../../api/call.ts';
 import { badRequest } from '../../../api/errors.ts';
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
@@ -17,7 +14,6 @@ export interface SentBody {
   readonly notes?: RequestNotes;
 }
 
-/** Limit for the reported faults. */
 const MAX_FAULTS = 100;
 /** Limits for bodies whose faults are reported in order: with more fields, or longer paths, the order may differ. */
 const MAX_ORDERED_PATHS = 10_000;
@@ -52,9 +48,7 @@ export function reportPatchFaults(sent: SentBody, unknown: readonly string[], pa
   throw invalidObject({ group: '', kind: '' }, '', [invalid('patch', shown, rejection(faults))]);
 }
 
-/**
- * Warns about duplicate fields of an applied configuration, or rejects it. Fields outside the schema are errors anyway.
- */
+/** Warns about duplicate fields of an applied configuration, or rejects it. Unknown fields are errors anyway. */
 export function reportConfigurationFaults(sent: SentBody): void {
   const { duplicates = [] } = sent.call;
   if (duplicates.length === 0 || !validatesFields(sent)) return;
@@ -73,10 +67,7 @@ interface Patched {
   readonly kind: { readonly confidential?: boolean };
 }
 
-/**
- * Returns the faults in the order of the body. A duplicate that is unknown, or inside something unknown, is reported as
- * unknown only.
- */
+/** Returns the faults in the order of the body. A duplicate inside something unknown is reported as unknown only. */
 function bodyFaults({ body, duplicates = [] }: SentBody['call'], unknown: readonly string[]): string[] {
   const faults = unknown.map((path) => ({ path, text: quoted('unknown', path) }));
   for (const path of duplicates) {

@@ -13,7 +13,6 @@ export function scaleDefinition({ subresources }: Version): ScaleDefinition {
   return subresources.scale;
 }
 
-/** Returns the scale of an object in the version of the resource. */
 export function scaleOf({ version }: Resource, object: KubeObject): Scale {
   const { replicas, observed, selector } = scaleDefinition(version);
   const shape = scaleShapeOf(version.apiVersion);

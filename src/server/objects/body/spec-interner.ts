@@ -3,9 +3,7 @@ import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Before } from '../cache/entry/encoding.ts';
 import type { Entry } from '../cache/entry/entry.ts';
 
-/**
- * A spec that passed validation in one object and is shared by later objects with an equal one, with its encoded bytes.
- */
+/** A validated spec that later objects with an equal one share, with its encoded bytes. */
 export interface SharedSpec extends Before {
   readonly spec: object;
   /** The spec if it gave no warnings in its first object; otherwise undefined. */
@@ -15,10 +13,7 @@ export interface SharedSpec extends Before {
 /** Number of specs that are remembered for each kind. */
 const MAX_SPECS = 16;
 
-/**
- * Size limits of shared specs: smaller ones are validated and encoded faster than they are compared; larger ones would
- * hold too much memory.
- */
+/** Size limits of shared specs: smaller ones are compared slower than encoded, larger ones hold too much memory. */
 const MIN_SPEC_BYTES = 512;
 const MAX_SPEC_BYTES = 16 * 1024;
 
@@ -35,11 +30,7 @@ interface KnownSpecs {
   misses: number;
 }
 
-/**
- * Lets objects that are created from one template share one spec. A new object whose spec is deeply equal to a
- * remembered one gets that very spec, which is then neither validated nor encoded again. Only for kinds with
- * `fromTemplates`, whose guarantees make it safe (docs/decisions/0012-shared-specs.md).
- */
+/** Lets objects of one template share a spec, neither validated nor encoded again (decision 12: shared specs). */
 export class SpecInterner {
   readonly #known = new WeakMap<Kind, KnownSpecs>();
 

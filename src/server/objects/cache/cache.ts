@@ -38,14 +38,10 @@ export interface CacheOptions {
   readonly historyBytes: number;
   /** True to freeze objects, so that a test detects code that changes one. */
   readonly freeze: boolean;
-  /**
-   * Records which definition wrote each object. When absent, all objects that this process did not write are decoded
-   * before they are served.
-   */
+  /** Records which definition wrote each object. Absent: all objects of other processes are decoded before serving. */
   readonly marks?: Marks | undefined;
 }
 
-/** An object that this process is writing. */
 export interface Written {
   readonly at: ObjectKey;
   readonly kind: Kind;
@@ -53,11 +49,8 @@ export interface Written {
   readonly encoded: Encoded;
 }
 
-/** Page size for reading the store. */
 const PAGE_ROWS = 2000;
-/** Timeout for reading history from the store. */
 const HISTORY_TIMEOUT_MS = 5000;
-/** Delay before the store is read again after a failure. */
 const RESYNC_DELAY_MS = 1000;
 
 /** Placeholder for the bytes of a value that cannot be read. */
@@ -90,7 +83,6 @@ export class Cache {
     this.#origins = new Origins({ frozen: options.freeze, log: options.log, marks: options.marks });
   }
 
-  /** Loads the store and follows it. */
   async start(): Promise<void> {
     const revision = await this.#load((row) => this.#place(row));
     this.revision = revision;
@@ -104,9 +96,7 @@ export class Cache {
     this.#subscription?.stop();
   }
 
-  /**
-   * Returns the table of a kind. Tables are cached by the kind itself: building the name costs more than the lookup.
-   */
+  /** Returns the table of a kind, cached by the kind itself: building the name costs more than the lookup. */
   table(kind: Pick<Kind, 'group' | 'plural'>): Table {
     return getOrInsert(this.#byKind, kind, () => this.#tableNamed(tableName(kind)));
   }
@@ -148,10 +138,7 @@ export class Cache {
     if (this.#written.get(written.at.key) === written) this.#written.delete(written.at.key);
   }
 
-  /**
-   * Resolves when the cache has seen everything that was durable at the time of the call; undefined when it already
-   * has.
-   */
+  /** Resolves when the cache has seen everything that was durable at the call; undefined when it already has. */
   fresh(): Promise<void> | undefined {
     // A pending request may have been answered before this call: wait for the next one.
     if (this.#asking) return this.#asking.then(() => this.fresh());
@@ -234,9 +221,7 @@ export class Cache {
     }
   }
 
-  /**
-   * Returns the announced object of a change: a store reports the buffer that it was given or, over a network, a copy.
-   */
+  /** Returns the announced object of a change, whose buffer is the given one or, over a network, a copy. */
   #ownWrite(key: string, value: Buffer): Written | undefined {
     const written = this.#written.get(key);
     const bytes = written?.encoded.bytes;

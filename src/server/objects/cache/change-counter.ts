@@ -12,7 +12,6 @@ export class ChangeCounter {
   count = 0;
   #last: Change | undefined;
 
-  /** Counts the changes after a revision. */
   constructor(store: Pick<Store, 'watch'>, revision: number) {
     store.watch(revision, {
       changes: (batch) => {

@@ -12,7 +12,6 @@ export function keyOf(kind: Pick<Kind, 'group' | 'plural'>, namespace: string, n
   return namespace ? `${ROOT}${tableName(kind)}/${namespace}/${name}` : `${ROOT}${tableName(kind)}/${name}`;
 }
 
-/** The key of an object in the store, and its parts. */
 export interface ObjectKey {
   readonly key: string;
   readonly namespace: string;

@@ -49,10 +49,7 @@ interface Applied {
 
 const BEFORE_FIRST_APPLY = 'before-first-apply';
 
-/**
- * Applies a configuration. Throws a Conflict when others own fields that it would change, unless it is forced, and 413
- * for too many fields.
- */
+/** Applies a configuration. Throws a Conflict over fields of others unless forced, and 413 for too many fields. */
 export function applyConfiguration(application: Application): Applied {
   const { config, live, manager, version } = application;
   checkApplicable(version, live);
@@ -99,10 +96,7 @@ function checkConflicts({ version, live, manager, force }: Application, conflict
   if (left.size > 0) throw conflictError(left);
 }
 
-/**
- * Returns the merged object without the fields that the manager applied before and no longer does, unless somebody else
- * owns them.
- */
+/** Returns the merged object without fields that the manager applied before, no longer does, and nobody else owns. */
 function pruned({ kind, version, live, config }: Application, managers: Managers, last: Manager | undefined): unknown {
   const tree = mergeFields(version.schema, live, config);
   if (!last || isEmptySet(last.fields)) return tree;

@@ -1,8 +1,4 @@
-/**
- * Caches the effect of writes on the managers of objects. Objects of one template go through the same changes, such as
- * the status of a new pod: the same fields change, of objects with the same managers. The result is then known without
- * comparing any set of fields.
- */
+/** Caches the effect of writes on managers: objects of one template go through the same changes. */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { ChangeSignatures } from '../../../schema/fields/change-signature.ts';
 import {
@@ -54,10 +50,7 @@ const outcomes = new BoundedMap<UpdatedManagers>({
 
 const lengthOf = ({ texts }: SetTemplate) => texts.reduce((sum, { length }) => sum + length, 0);
 
-/**
- * Returns the `managedFields` after a write other than an apply: the previous ones if nothing changed, and undefined
- * when they have to be computed.
- */
+/** Returns `managedFields` after an update: the previous ones if unchanged, undefined when they must be computed. */
 export function knownUpdate(change: Change, live: Entries, updater: Updater): Entries | undefined {
   const before = liveManagers(change, live);
   if (!before) return undefined;

@@ -16,10 +16,7 @@ export function unprintable(name: string): { readonly character: string; readonl
   return found ? { character: found[0], at: Buffer.byteLength(name.slice(0, found.index)) } : undefined;
 }
 
-/**
- * Returns the manager of a request: its field manager, or else the program in its User-Agent, or else the component of
- * its user.
- */
+/** Returns the manager of a request: its field manager, else the program in its User-Agent, else its component. */
 export function managerOf({ options, userAgent, user }: Pick<Call, 'options' | 'userAgent' | 'user'>): string {
   return options?.fieldManager || programOf(userAgent ?? '') || componentOf(user.name) || 'unknown';
 }
@@ -55,10 +52,7 @@ const COMPONENTS: ReadonlyMap<string, string> = new Map([
   ['system:simulated-nodes', 'simulated-nodes'],
 ]);
 
-/**
- * Returns the component of a user. Components of this process send no User-Agent, and have the manager names that they
- * have in other clusters.
- */
+/** Returns the component of a user: those of this process send no User-Agent, and have their usual names. */
 function componentOf(user: string): string {
   if (user.startsWith('system:node:')) return 'kubelet';
   if (user.startsWith('system:serviceaccount:kube-system:')) return 'kube-controller-manager';

@@ -34,10 +34,7 @@ interface TrackedCreate {
   readonly now: string;
 }
 
-/**
- * Returns the `managedFields` of a new object that was not applied: its creator owns the fields that it sent, and the
- * defaults.
- */
+/** Returns the `managedFields` of a new object, not applied: its creator owns what it sent, and the defaults. */
 export function trackCreate(request: ApiRequest, { object, given, now }: TrackedCreate): Entries {
   const { call, resource } = request;
   const { kind } = resource;
@@ -97,10 +94,7 @@ function trackedVersion(kind: Kind, version: Version): Version {
   return kind.conversion ? kind.hub : version;
 }
 
-/**
- * Returns the managers in the request. Clients may change managers and remove all of them; invalid or missing ones are
- * ignored.
- */
+/** Returns the managers in the request, which may change or remove them; invalid or missing ones are ignored. */
 function managersAsked(given: Entries, live: Entries): Managers {
   if (isKept(given, live)) return readManagers(live) ?? NO_MANAGERS;
   if (isReset(given!)) return NO_MANAGERS;

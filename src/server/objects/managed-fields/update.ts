@@ -1,4 +1,3 @@
-/** The effect of a write on the managers of an object. */
 import type { Kind, Version } from '../../../kinds/kind.ts';
 import { compareFields } from '../../../schema/fields/compare.ts';
 import {

@@ -39,10 +39,7 @@ export class VersionedTree {
   }
 }
 
-/**
- * Returns the version of a kind in which a manager owns fields; undefined when it is no longer served, or cannot be
- * converted to.
- */
+/** Returns the version in which a manager owns fields; undefined if it is not served, or cannot be converted to. */
 export function versionNamed(kind: Kind, apiVersion: string, asked: Version): Version | undefined {
   if (apiVersion === asked.apiVersion) return asked;
   return kind.conversion ? undefined : kind.versions.find((each) => each.apiVersion === apiVersion);

@@ -24,10 +24,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_LISTS = 64;
 const REFERENCE_BYTES = 8;
 
-/**
- * Identifies a list: a resource, the table of its objects, and the parameters that distinguish its lists (namespace,
- * selectors).
- */
+/** Identifies a list: a resource, the table of its objects, and its distinguishing parameters. */
 export interface ListKey {
   readonly resource: Resource;
   readonly table: Table;
@@ -44,7 +41,6 @@ interface ListContent {
 interface Kept {
   readonly name: string;
   readonly table: Table;
-  /** Generation of the table. */
   readonly generation: number;
   readonly resource: Resource;
   readonly views: readonly View[];
@@ -120,10 +116,7 @@ export class ListBodies {
     return body?.head === head ? body : undefined;
   }
 
-  /**
-   * Returns the allocator for a list: the memory of the first response is transferred; from the second request on, it
-   * is kept.
-   */
+  /** Returns the allocator for a list: the memory of the first response is transferred, that of later ones kept. */
   #allocator(key: ListKey, encoding: ListEncoding): Allocate {
     const requested = this.#find(key)?.requested;
     if (requested?.has(encoding)) return allocateSharable;
@@ -198,10 +191,7 @@ export class ListBodies {
   }
 }
 
-/**
- * Estimates the memory of the key, the references to the objects, and the encoded lists: twice, for the compressed
- * ones, which are smaller.
- */
+/** Estimates the memory: the key, references to objects, and the encoded lists twice, for the compressed ones. */
 function bytesOf({ name, views, bodies: { json, protobuf } }: Kept): number {
   const encoded = (json?.bytes.length ?? 0) + (protobuf?.bytes.length ?? 0);
   return textBytes(name) + views.length * REFERENCE_BYTES + encoded * 2;

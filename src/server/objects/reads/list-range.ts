@@ -55,7 +55,6 @@ export async function listRange(core: Ports, { resource, call }: ApiRequest): Pr
   return { selection, after: token?.after, past };
 }
 
-/** Returns the matching objects of a range. */
 export async function pageOf(core: Ports, { resource, call }: ApiRequest, range: ListRange): Promise<ListPage> {
   const { after, selection } = range;
   const { revision, entries } = range.past ?? newestState(core, resource, call);

@@ -14,10 +14,7 @@ export function objectNamed<T extends KubeObject>(
   return core.cache.table(kind).get(namespace, name)?.hub(kind) as T | undefined;
 }
 
-/**
- * Returns an object after the cache has caught up with the store, for objects that another server may just have
- * created.
- */
+/** Returns an object once the cache has caught up with the store: another server may just have created it. */
 export async function freshObjectNamed<T extends KubeObject>(
   core: Ports,
   kind: Kind<T>,

@@ -26,7 +26,6 @@ const KEY_FIELDS: Readonly<Record<string, (at: ObjectKey) => string>> = {
   'metadata.namespace': ({ namespace }) => namespace,
 };
 
-/** Selects the objects of a list or a watch. */
 export interface Selection {
   /** The version in which the selection reads objects: asynchronous conversions must prepare it. */
   readonly reads: Resource;
@@ -67,10 +66,7 @@ function isAboutShown({ kind, version }: Resource, fieldSelector: string): boole
   return parseFieldSelector(fieldSelector).some(({ field }) => !Object.hasOwn(METADATA_FIELDS, field));
 }
 
-/**
- * Creates a predicate on objects in the stored version, or in that of the resource if its selectors read that. Throws
- * BadRequest when a selector is invalid.
- */
+/** Creates a predicate on objects in the stored version, or that of the resource. Throws BadRequest if invalid. */
 export function checkOf(resource: Resource, call: Call): (object: KubeObject) => boolean {
   const { labelSelector = '', fieldSelector = '', includeUninitialized = false } = call.options ?? {};
   const checks: ((object: KubeObject) => boolean)[] = [];
@@ -113,10 +109,7 @@ const MIN_DIVIDED = 256;
 const STEP = 32;
 const STEP_BYTES = 256 * 1024;
 
-/**
- * Passes objects to `read`, over several turns of the event loop when it takes long: objects that have not been
- * requested are kept as bytes alone, and decoding one may take milliseconds. Returns undefined when done.
- */
+/** Passes objects to `read`, over several turns if decoding takes long. Returns undefined when done. */
 export function readInTurns<T extends Sized>(
   budget: TurnBudget,
   objects: readonly T[],

@@ -1,10 +1,7 @@
 import { tableName } from '../cache/keys.ts';
 import type { Reader } from '../ports.ts';
 
-/**
- * Describes objects in a namespace of kinds that this server does not serve, such as those that a later release has stored.
- * Empty when there are none.
- */
+/** Describes objects in a namespace of kinds not served here, such as those of a later release; else empty. */
 export function unknownContent({ cache, registry }: Pick<Reader, 'cache' | 'registry'>, namespace: string): string[] {
   const known = new Set([...registry.kinds].map(tableName));
   return [...cache.contentOf(namespace)]

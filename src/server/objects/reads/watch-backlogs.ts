@@ -16,7 +16,6 @@ const MAX_STALL_MS = 60_000;
 const CHECK_INTERVAL_MS = 10_000;
 const WARNING_INTERVAL_MS = 60_000;
 
-/** A watch with a backlog. */
 interface SlowWatch {
   progressedAt: number;
   giveUp(): void;

@@ -10,10 +10,7 @@ import type { Selection } from './selection.ts';
 
 /** A running watch, as its channel sees it. */
 export interface Member {
-  /**
-   * Delivers a batch; a promise only if the kind is converted asynchronously. Batches must be delivered in the order of
-   * the calls.
-   */
+  /** Delivers a batch, in the order of the calls; a promise only if the kind is converted asynchronously. */
   deliver(batch: MaybeAsync<WatchBatch>): void;
   /** Sends the revision that the cache has reached, if the client requested bookmarks. */
   bookmark(): void;
@@ -57,10 +54,7 @@ export class Channel {
     return records.map((record) => this.eventOf(record)).filter((event) => event !== undefined);
   }
 
-  /**
-   * Returns a change as seen through the selectors: an object that begins to match is ADDED, one that stops matching is
-   * DELETED.
-   */
+  /** Returns a change as the selectors see it: an object that begins to match is ADDED, one that stops DELETED. */
   eventOf(record: ChangeRecord): WatchEvent | undefined {
     if (this.namespace && record.at.namespace !== this.namespace) return undefined;
     // An object that could not be read was never shown, so its removal is not reported.

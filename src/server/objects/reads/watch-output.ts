@@ -7,11 +7,8 @@ import { batchOf } from './watch-channel.ts';
 const MAX_BACKLOG_BYTES = 16 * 1024 * 1024;
 /** Number of events above which a batch is sent in parts, for instance the current objects of a large collection. */
 const MAX_BATCH_EVENTS = 64;
-/**
- * Total size above which current objects are sent in parts. Changes are not divided: all watches share their encoding.
- */
+/** Total size above which current objects are sent in parts. Changes are not: all watches share their encoding. */
 const MAX_INITIAL_BYTES = 256 * 1024;
-/** The size of a part. */
 const PART_BYTES = 64 * 1024;
 
 /** An item of the backlog: the next batch, or some events of it. */
@@ -23,10 +20,7 @@ interface Waiting {
   readonly isInitial: boolean;
 }
 
-/**
- * Sends the batches of one watch to its consumer, no faster than the client reads. The backlog consists of references
- * to events that all watches share, which are encoded when they are sent.
- */
+/** Sends the batches of one watch to its consumer, no faster than the client reads. Watches share the events. */
 export class WatchOutput {
   readonly #consumer: WatchConsumer;
   readonly #backlogs: WatchBacklogs;
@@ -47,7 +41,6 @@ export class WatchOutput {
     consumer.onProgress?.(() => this.#progress());
   }
 
-  /** True when there is a backlog. */
   get isBehind(): boolean {
     return this.#waiting.length > 0;
   }
@@ -74,10 +67,7 @@ export class WatchOutput {
     this.#backlogs.delete(this);
   }
 
-  /**
-   * True for a consumer in this process, which reports no progress. It takes everything at once, and reads objects
-   * instead of bytes.
-   */
+  /** True for a consumer in this process: it takes everything at once, as objects, and reports no progress. */
   get #isInProcess(): boolean {
     return this.#consumer.onProgress === undefined;
   }

@@ -1,6 +1,4 @@
-/**
- * The channels of all running watches, fed from the cache. The events of one batch of changes are delivered together.
- */
+/** The channels of all running watches, fed from the cache. Events of one batch of changes are delivered together. */
 
 import { ApiError } from '../../../api/errors.ts';
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
@@ -17,10 +15,7 @@ import type { Channel, Member } from './watch-channel.ts';
 
 const DEFAULT_BOOKMARK_DELAY_MS = 60_000;
 
-/**
- * Length up to which a selector does not count: parsed selectors stay in memory while the watch runs, and are tested
- * for every change.
- */
+/** Length up to which a selector does not count: parsed ones stay in memory, and are tested for every change. */
 const UNCOUNTED_SELECTOR_CHARACTERS = 256;
 /** Limit for the length of long selectors, for all watches together. */
 const MAX_SELECTOR_CHARACTERS = 2 * 1024 * 1024;
@@ -40,7 +35,6 @@ export interface WatchesOptions {
 
 interface OpenChannel {
   readonly members: Set<Member>;
-  /** Stops listening to the cache. */
   readonly stop: () => void;
 }
 
@@ -56,7 +50,6 @@ export class Watches {
   #selectorCharacters = 0;
   #dirty = new Set<Channel>();
   #bookmarks: Timer | undefined;
-  /** The backlogs of all watches. */
   readonly backlogs: WatchBacklogs;
 
   constructor({ cache, clock, registry, log, monitor, bookmarkDelayMs }: WatchesOptions) {

@@ -1,7 +1,4 @@
-/**
- * Subresources that exist only as descriptors and in a kind's declaration are served, discovered, published and
- * authorized.
- */
+/** Subresources that exist only as descriptors and in a kind are served, discovered, published and authorized. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, askHttp1 } from '../../../../test/support/http-client.ts';
 import { type RunningServer, startServer, TOKEN } from '../../../../test/support/http-server.ts';

@@ -1,7 +1,4 @@
-/**
- * The contract of a subresource: everything the server knows about it. Dispatch, routing, discovery, the published schemas,
- * the decoding of bodies and what a write may change derive from its descriptor.
- */
+/** The contract of a subresource, from which dispatch, routing, discovery, schemas and decoding derive. */
 import type { QueryParameters } from '../../../api/parameters.ts';
 import type { Kind, Verb, Version } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
@@ -36,7 +33,6 @@ type SubresourceContent =
       readonly takesPath?: boolean;
     };
 
-/** The kind of a body. */
 export interface BodyType {
   readonly kind: string;
   readonly apiVersion: string;
@@ -49,7 +45,5 @@ export function bodyTypeOf({ kind, hub }: Kind): BodyType & { readonly schema: O
   return { kind, apiVersion: hub.apiVersion, schema: hub.schema };
 }
 
-/**
- * The part that an update may change: everything but the status, only the status, or both. The rest stays unchanged.
- */
+/** The part that an update may change: all but the status, only the status, or both. The rest stays. */
 export type UpdatedPart = 'object' | 'status' | 'any';

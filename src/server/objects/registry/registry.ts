@@ -1,7 +1,4 @@
-/**
- * The kinds that this server stores and serves, built-in or not. Kinds are added and removed while the server runs:
- * code that derives data from them compares `generation`, or subscribes.
- */
+/** The kinds that this server stores and serves. They change while it runs: compare `generation`, or subscribe. */
 
 import type { Call, RequestNotes } from '../../../api/call.ts';
 import type { Kind, Verb, Version } from '../../../kinds/kind.ts';
@@ -90,12 +87,10 @@ export class Registry {
     return this.resource(version.apiVersion, kind.plural)?.kind === kind;
   }
 
-  /** The resources of one group and version. */
   resourcesOf(apiVersion: string): readonly ServedResource[] {
     return [...(this.#resources.get(apiVersion)?.values() ?? [])];
   }
 
-  /** Reports whether any kind is served in this group and version. */
   hasVersion(apiVersion: string): boolean {
     return this.#resources.has(apiVersion);
   }

@@ -2,7 +2,6 @@ import type { Kind, Verb, Version } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import type { BodyType, SubresourceDescriptor } from './descriptor.ts';
 
-/** A subresource of one served version of a kind. */
 export interface ServedSubresource {
   readonly name: SubresourceName;
   readonly descriptor: SubresourceDescriptor;

@@ -15,9 +15,7 @@ interface CommitOptions {
   readonly marker?: Write | undefined;
 }
 
-/**
- * Minimum size of an object after whose encoding other work may run, because checking and writing it take long as well.
- */
+/** Minimum size of an object after whose encoding other work may run: checking and writing it take long, too. */
 const MIN_PAUSED_BYTES = 256 * 1024;
 
 function encodedDraft({ object, current, shared, request }: ObjectDraft): Encoded {
@@ -39,18 +37,12 @@ export class Commits {
     this.#cache = cache;
   }
 
-  /**
-   * Resolves when this process has no commit to the key in progress; undefined when there is none. The next writer then
-   * starts from the result of the last one instead of conflicting with it.
-   */
+  /** Resolves when no commit of this process to the key is in progress, whose result the next writer starts from. */
   idle(key: string): Promise<void> | undefined {
     return this.#inFlight.get(key)?.then(() => this.idle(key));
   }
 
-  /**
-   * Writes all drafts in one commit, or none. Resolves with the entries of the drafts, in order, when they are durable
-   * and visible to every reader. Rejects with the store's errors, including StoreConflict.
-   */
+  /** Writes all drafts in one commit, or none. Resolves with their entries once durable and visible to every reader. */
   async commit(
     drafts: readonly ObjectDraft[],
     { conditions, marker }: CommitOptions = {},

@@ -1,7 +1,4 @@
-/**
- * Limits the size of stored objects. Bodies are limited, but patches, defaults and webhooks add to the stored object,
- * and every later request for the object takes time for all of it.
- */
+/** Limits the size of stored objects, to which patches, defaults and webhooks add, and which every request handles. */
 import { ApiError } from '../../../api/errors.ts';
 import { hasMoreParts } from '../../../base/json/size.ts';
 import { isTree } from '../../../base/json/tree.ts';
@@ -12,16 +9,13 @@ const MAX_OBJECT_PARTS = 500_000;
 /** Size below which an object cannot have more parts than the limit. */
 const MIN_COUNTED_BYTES = MAX_OBJECT_PARTS;
 
-/**
- * Throws when an object is too large. An oversized one that was stored before the limit existed may stay, but not grow.
- */
+/** Throws when an object is too large. One stored before the limit existed may stay, but not grow. */
 export function checkSize(bytes: Buffer, before: Buffer | undefined): void {
   if (bytes.length <= MIN_COUNTED_BYTES || (before && bytes.length <= before.length)) return;
   if (bytes.length > MAX_OBJECT_BYTES) throw tooLarge(`${MAX_OBJECT_BYTES} bytes`);
   if (hasMoreParts(bytes, MAX_OBJECT_PARTS)) throw tooLarge(`${MAX_OBJECT_PARTS} fields and list items`);
 }
 
-/** The size of an object that is not encoded yet. */
 interface TreeSize {
   /** Number of fields, list items, objects and lists. */
   readonly parts: number;

@@ -63,10 +63,7 @@ function commitsOf(drafts: readonly ObjectDraft[]): ObjectDraft[][] {
   return parts;
 }
 
-/**
- * Drafts one write for each object. A second write of the same object is left to the next plan, because a commit
- * accepts each key only once.
- */
+/** Drafts one write for each object. A second of the same object waits for the next plan: commits accept one. */
 async function draftsOf(core: TransactionPorts, writes: readonly OwnWrite[], reason: string): Promise<ObjectDraft[]> {
   const drafts = new Map<string, ObjectDraft>();
   for (const write of writes) {

@@ -5,7 +5,6 @@ import type { SpecInterner } from '../body/spec-interner.ts';
 import type { Reader, Tools } from '../ports.ts';
 import type { Commits } from './commit.ts';
 
-/** Writes objects, in transactions. */
 export interface Writer {
   /** Writes drafts to the store; for transactions only. */
   readonly commits: Commits;
@@ -13,16 +12,10 @@ export interface Writer {
   readonly admission: AdmissionControl;
   /** Specs that recently created objects share. */
   readonly specs: SpecInterner;
-  /**
-   * Divides writes into turns of the event loop, between their stages, each of which may take long when the object is
-   * large.
-   */
+  /** Divides writes into turns of the event loop between their stages, each of which may take long. */
   readonly stages: Pick<TurnBudget, 'pause'>;
-  /**
-   * True when a garbage collector handles the finalizers `orphan` and `foregroundDeletion`; otherwise they are not set.
-   */
+  /** True when a garbage collector handles the finalizers `orphan` and `foregroundDeletion`: else they are not set. */
   readonly garbageCollection: boolean;
 }
 
-/** All ports of a transaction. */
 export type TransactionPorts = Reader & Writer & Tools;

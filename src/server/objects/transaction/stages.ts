@@ -42,7 +42,6 @@ function currentOf({ cache }: TransactionPorts, request: ApiRequest, mutation: U
   return entry;
 }
 
-/** Returns the key of an existing object. */
 export function keyOfTarget(request: ApiRequest, mutation: Update | Delete): string {
   const { resource, call } = request;
   return keyOf(resource.kind, call.namespace ?? '', nameOfTarget(request, mutation));
@@ -54,7 +53,6 @@ function nameOfTarget({ call }: ApiRequest, mutation: Update | Delete): string {
 
 const OPERATIONS = { create: 'CREATE', update: 'UPDATE', delete: 'DELETE' } as const;
 
-/** Returns the subject of admission. */
 export function subjectOf(draft: ObjectDraft): AdmissionSubject {
   const { mutation, object, old, at, isNameGenerated } = draft;
   return {
@@ -70,10 +68,7 @@ export function isDry({ mutation, request }: ObjectDraft): boolean {
   return mutation.type === 'delete' ? mutation.plan.dryRun : isDryRun(request.call);
 }
 
-/**
- * Performs everything between mutating and validating admission. Throws Invalid. Returns undefined when done
- * synchronously.
- */
+/** Performs everything between mutating and validating admission. Throws Invalid. Returns undefined if synchronous. */
 export function finish(core: TransactionPorts, draft: ObjectDraft): Promise<void> | undefined {
   const finishing = finishObject(core, draft);
   if (finishing) return finishing.then(() => finishRemoval(core, draft));

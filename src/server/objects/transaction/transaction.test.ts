@@ -108,10 +108,7 @@ const ways: Way[] = [
 
 type Act = (core: Ports, request: AdmissionRequest) => void;
 
-/**
- * A server on which `act` runs in one stage of the admission of `asked`. Counts the runs, and how often the admission
- * settled.
- */
+/** A server on which `act` runs in one stage of the admission of `asked`. Counts runs and settled admissions. */
 async function world(asked: string, stage: 'admit' | 'validate', act: Act) {
   const counts = { ran: 0, settled: 0 };
   const isAsked = ({ operation, kind, subresource }: Pick<AdmissionRequest, 'operation' | 'kind' | 'subresource'>) =>

@@ -59,7 +59,6 @@ const ordered: readonly AdmissionPlugin[] = [
   resourceQuota,
 ];
 
-/** Plugins that run only when enabled explicitly. */
 const offByDefault: readonly AdmissionPlugin[] = [
   alwaysPullImages,
   extendedResourceToleration,
@@ -67,7 +66,6 @@ const offByDefault: readonly AdmissionPlugin[] = [
   denyServiceExternalIps,
 ];
 
-/** The names of all plugins in order. */
 export const admissionPluginNames: readonly string[] = ordered.map(({ name }) => name);
 
 /** Returns the active plugins: those on by default and those enabled, without those disabled. */

@@ -29,10 +29,7 @@ export class AdmissionChain implements AdmissionControl {
   readonly #ports: () => PluginPorts;
   readonly #stages = new WeakMap<Kind, Map<string, Stages | undefined>>();
 
-  /**
-   * `ports`: creates the ports of plugins; called once a request is admitted, because the server needs the chain to
-   * create them.
-   */
+  /** `ports` creates the ports of plugins, once a request is admitted: the server needs the chain to create them. */
   constructor(plugins: readonly AdmissionPlugin[], ports: () => PluginPorts) {
     this.#plugins = plugins;
     this.#ports = ports;

@@ -86,10 +86,7 @@ function withOwnMetadata(object: KubeObject, { name, old }: AdmissionRequest, is
   return resourceVersion && metadata ? { ...object, metadata: { ...metadata, resourceVersion } } : object;
 }
 
-/**
- * Converts a patched form back to the stored version. Fields that only the server writes are kept. Throws an ApiError
- * when the result is not an object of the kind.
- */
+/** Converts a patched form to the stored version, but for fields of the server. Throws an ApiError if invalid. */
 export async function fromForm(request: AdmissionRequest, version: Version, patched: unknown): Promise<KubeObject> {
   const { kind, body, subresource } = request;
   const before = request.object!;

@@ -1,5 +1,3 @@
-/** Matches requests with the criteria of a webhook or a policy. */
-
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import type { RuleWithOperations } from '../../../kinds/groups/extension/admissionregistration/rule.ts';
@@ -25,10 +23,7 @@ export interface RequestCriteria {
   readonly objectSelector: LabelSelector;
 }
 
-/**
- * Criteria that are compared with many requests. The applicable rules are determined once for each resource and
- * operation.
- */
+/** Criteria that are compared with many requests. The rules that apply are found once per resource and operation. */
 export class RequestMatcher {
   readonly #criteria: RequestCriteria;
   readonly #namespaces: ReturnType<typeof fromLabelSelector>;
@@ -111,10 +106,7 @@ function ruleMatches(rule: NamedRule, request: AdmissionRequest, { group, versio
   );
 }
 
-/**
- * Reports whether the request is in a namespace. A Namespace is not, although the namespace selector applies to its own
- * labels.
- */
+/** Reports whether the request is in a namespace. A Namespace is not, though selectors apply to its own labels. */
 function isNamespaced({ kind, namespace }: AdmissionRequest): boolean {
   return kind !== Namespace && namespace !== '';
 }

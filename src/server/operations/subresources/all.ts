@@ -1,6 +1,4 @@
-/**
- * The single list of all subresources that the server serves. The compiler checks that each name has its descriptor.
- */
+/** The single list of all subresources served. The compiler checks that each name has its descriptor. */
 import type { SubresourceName } from '../../../kinds/subresources.ts';
 import { finalize } from './finalize.ts';
 import { ephemeralContainers, objectPart, resize } from './object-part.ts';

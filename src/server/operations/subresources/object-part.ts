@@ -8,11 +8,7 @@ import { patch } from '../verbs/patch.ts';
 import { update } from '../verbs/update.ts';
 import type { Subresource } from './subresource.ts';
 
-/**
- * A subresource at which clients read the whole object and write a part of it. The hooks of the kind restore parts that
- * this subresource may not change, beyond what `updates` excludes. The selfLink is the path of the subresource, unless
- * `keepsLink`.
- */
+/** A subresource with which clients write a part of the object. The selfLink is the path unless `keepsLink`. */
 export function objectPart<N extends SubresourceName>(
   name: N,
   updates: UpdatedPart,
@@ -35,10 +31,7 @@ function withLink({ object }: Item, name: SubresourceName): Item {
   return plainItem({ ...object, metadata: { ...object.metadata, selfLink: `${object.metadata.selfLink}/${name}` } });
 }
 
-/**
- * Changes the resources of the containers of a running pod. The kind preserves everything else. The selfLink is that of
- * the pod itself.
- */
+/** Changes the resources of a running pod's containers, and nothing else. The selfLink is that of the pod itself. */
 export const resize = objectPart('resize', 'object', { keepsLink: true });
 
 /** Adds containers to a running pod, for debugging. The kind preserves everything else. */

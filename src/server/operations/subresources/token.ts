@@ -28,9 +28,7 @@ const TOKEN_REQUEST = { group: TokenRequest.group, kind: TokenRequest.kind };
 const BODY = bodyTypeOf(TokenRequest);
 const CREATION = { old: undefined, subresource: undefined, apiVersion: BODY.apiVersion };
 const DEFAULT_LIFETIME_SECONDS = 3600;
-/**
- * The lifetime that nodes request for the token of a pod's API access volume: an hour, plus seven seconds as a mark.
- */
+/** The lifetime that nodes request for a pod's API token: an hour, plus seven seconds as a mark. */
 const POD_TOKEN_LIFETIME_SECONDS = 3607;
 const EXTENDED_LIFETIME_SECONDS = 365 * 24 * 3600;
 

@@ -37,7 +37,6 @@ export async function apply(core: Ports, request: ApiRequest): Promise<ObjectRep
 /** Attempts when the object was created or deleted concurrently. */
 const MAX_ATTEMPTS = 5;
 
-/** Applies a checked configuration. */
 export async function applyTo(core: Ports, request: ApiRequest, config: Tree): Promise<TransactionResult> {
   for (let attempt = 1; ; attempt++) {
     await core.cache.fresh();

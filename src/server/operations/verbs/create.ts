@@ -9,7 +9,6 @@ import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
 import { replyOf } from './reply.ts';
 
-/** Creates the object in the body. */
 export function create(core: TransactionPorts, request: ApiRequest): Promise<ObjectReply> {
   const { resource } = request;
   return createObject(core, request, () => toHub(resource, readBody(request, core.registry)));
@@ -29,10 +28,7 @@ export async function createObject(
   return reply;
 }
 
-/**
- * Throws when a client may not create the object that it replaces or applies: the permission to change objects does not
- * include that.
- */
+/** Throws when a client may not create the object that it replaces or applies, which changing does not include. */
 export async function checkMayCreate(
   core: Pick<Access, 'authorizer'>,
   { resource: { kind, version }, call }: ApiRequest,

@@ -9,7 +9,6 @@ import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
 import { success } from './reply.ts';
 
-/** Limit for concurrent deletes. */
 const MAX_CONCURRENT_DELETES = 64;
 
 /** Deletes every object that a list with the same options would return. */

@@ -21,9 +21,7 @@ import { replyOf } from './reply.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
 
-/**
- * Changes fields of an object, in the version of the call. Without a resourceVersion in the patch it never conflicts.
- */
+/** Changes fields of an object in the version of the call. Without a resourceVersion it never conflicts. */
 export async function patch(core: Ports, request: ApiRequest): Promise<ObjectReply> {
   if (request.call.patchType === 'apply') return apply(core, request);
   const { resource } = request;
@@ -87,13 +85,10 @@ interface Patching {
   readonly schema: ObjectSchema;
   readonly before: KubeObject;
   readonly request: ApiRequest;
-  /**
-   * True when `before` is in the stored version: then unpatched parts are shared, and neither decoded nor validated.
-   */
+  /** True when `before` is in the stored version: unpatched parts are shared, neither decoded nor validated. */
   readonly shares?: boolean;
 }
 
-/** Decodes the result of a patch. */
 export function decodePatched(tree: any, { schema, before, request, shares = false }: Patching): KubeObject {
   try {
     const unknown: string[] | undefined = validatesFields(request) ? [] : undefined;

@@ -11,7 +11,6 @@ export function replyOf(resource: Resource, { entry, object }: TransactionResult
   return whenReady(item, (shown): ObjectReply => ({ type: 'object', item: shown }));
 }
 
-/** Returns a Status that reports success. */
 export function success(details: NonNullable<StatusReply['status']['details']>, message?: string): StatusReply {
   return {
     type: 'status',

@@ -34,10 +34,7 @@ export async function watch(core: Ports, { resource, call }: ApiRequest): Promis
 
 const isSelective = ({ options = {} }: Call) => Boolean(options.labelSelector || options.fieldSelector);
 
-/**
- * Decodes the parts of many or large objects that a selector reads, and caches them, so that selecting them below is
- * quick.
- */
+/** Decodes the parts of many or large objects that a selector reads, so that selecting them below is quick. */
 async function readSelected(core: Ports, { kind }: Resource, call: Call, selection: Selection): Promise<void> {
   const entries = core.cache.table(kind).entries(call.namespace ?? '');
   // Asynchronous conversions happen when the watch waits for them.

@@ -1,5 +1,3 @@
-/** Reviews of access, decided by the server's authorizer. */
-
 import { badRequest } from '../../../api/errors.ts';
 import type { User } from '../../../api/user.ts';
 import { LocalSubjectAccessReview } from '../../../kinds/groups/access/authorization/local-subject-access-review.ts';

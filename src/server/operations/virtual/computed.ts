@@ -9,7 +9,6 @@ import type { ApiRequest } from '../../objects/registry/registry.ts';
 import type { OperationPorts } from '../ports.ts';
 import type { VirtualResource } from './virtual-resource.ts';
 
-/** Selects the objects of a get or a list. */
 export interface ObjectQuery {
   /** The namespace; empty for all namespaces. */
   readonly namespace: string;

@@ -4,6 +4,5 @@ import type { Operation } from '../ports.ts';
 /** A kind whose objects are never stored. */
 export interface VirtualResource {
   readonly kind: Kind;
-  /** Performs each verb of the kind. */
   readonly operations: Readonly<Partial<Record<Verb, Operation>>>;
 }

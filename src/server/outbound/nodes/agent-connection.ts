@@ -8,7 +8,6 @@ import { socketFailure } from '../../../base/sockets/dial/dial-error.ts';
 import type { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 
-/** The address of an agent. */
 export interface AgentAddress {
   readonly host: string;
   readonly port: number;

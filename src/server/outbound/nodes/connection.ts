@@ -1,13 +1,9 @@
-/**
- * How the server reaches node agents. It is given a connection when it is created, to agents in the same process or
- * over the network, and does not know which.
- */
+/** How the server reaches node agents, in the same process or over the network, without knowing which. */
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../../api/errors.ts';
 import type { CommandStreams } from '../../../api/remote-command/command-channels.ts';
 import type { ProcessStreams } from '../../../base/programs/process-streams.ts';
 
-/** Selects lines of a container's log. */
 interface LogRequest {
   readonly node: string;
   readonly namespace: string;
@@ -29,7 +25,6 @@ interface LogRequest {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Resource usage. */
 export interface Usage {
   /** CPU usage in nanocores. */
   readonly cpu: number;
@@ -55,7 +50,6 @@ interface PodUsage {
   readonly containers: readonly (Usage & { readonly name: string })[];
 }
 
-/** A container of a pod. */
 interface ContainerTarget {
   readonly node: string;
   readonly namespace: string;
@@ -94,25 +88,17 @@ interface DialRequest {
 /** The streams that a node may reject altogether. */
 export type StreamAction = 'exec' | 'attach' | 'portforward' | 'proxy';
 
-/**
- * Opens connections to nodes. Methods that open something reject with an ApiError, which the client sees, or with an
- * Error.
- */
+/** Opens connections to nodes. Rejects with an ApiError, which the client sees, or with an Error. */
 export interface NodeConnection {
   /** Returns the log in chunks, read as they are consumed. */
   logs(request: LogRequest): Promise<AsyncIterable<Uint8Array>>;
-  /**
-   * Returns the usage; undefined if the agent has no metrics yet or does not respond, so that one node never fails a
-   * list of many.
-   */
+  /** Returns the usage; undefined if the agent has none yet or does not respond, so that one never fails a list. */
   usage(node: string): Promise<NodeUsage | undefined>;
   /** Returns an error message if the node does not offer streams of this type; undefined if it does. */
   rejection(node: string, action: StreamAction): string | undefined;
   /** Starts a process in a container. It ends when its streams are closed. */
   exec(request: ExecRequest): Promise<ProcessStreams>;
-  /** Connects to the process of a container. */
   attach(request: AttachRequest): Promise<ProcessStreams>;
-  /** Connects to a port inside a pod. */
   portForward(request: PortRequest): Promise<Duplex>;
   /** Connects to an address that is reachable from the node, for proxies to pods. */
   dial(request: DialRequest): Promise<Duplex>;

@@ -173,7 +173,6 @@ async function jsonOf(response: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(parts).toString('utf8'));
 }
 
-/** The relevant part of a summary (`/stats/summary`). */
 interface Summary {
   readonly node?: Stats;
   readonly pods?: readonly {
@@ -190,10 +189,7 @@ interface Stats {
 /** Measurement interval of agents: a summary does not contain the period of its rates. */
 const WINDOW_MS = 10_000;
 
-/**
- * Parses a summary; undefined until the agent has measured twice. A pod is left out until all its containers were
- * measured.
- */
+/** Parses a summary; undefined until the agent has measured twice. A pod needs all its containers measured. */
 function usageOf(document: unknown): NodeUsage | undefined {
   const { node, pods = [] } = document as Summary;
   const measured = amountsOf(node);

@@ -1,6 +1,5 @@
 import type { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 
-/** The address of a ready endpoint of a service. */
 export interface ServiceEndpoint {
   /** The node of its pod; empty for an endpoint that is not a pod. */
   readonly node: string;

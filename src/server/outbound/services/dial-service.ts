@@ -1,5 +1,3 @@
-/** Connects to the programs behind a Service. */
-
 import { Agent, type AgentOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
@@ -19,10 +17,7 @@ export interface ServicePort {
   readonly port: number;
 }
 
-/**
- * Connects to a ready endpoint, chosen at random, or to the host of an ExternalName Service. Users of a namespace write
- * both: neither may lead to this machine.
- */
+/** Connects to a random ready endpoint, or the host of an ExternalName; users write both: not to this machine. */
 export async function dialService(core: Ports, to: ServicePort, signal?: AbortSignal): Promise<Duplex> {
   const { namespace, name, port } = to;
   const service = objectNamed(core, Service, namespace, name);
@@ -72,10 +67,7 @@ export function tlsAgent(connect: () => Promise<Duplex>, tls: ConnectionOptions,
   return agent;
 }
 
-/**
- * Wraps a socket in TLS, which has no half-open connections: one closed by the peer would be kept, and lose the next
- * request.
- */
+/** Wraps a socket in TLS, which has no half-open connections: a closed one would be kept, and lose a request. */
 function secured(socket: Duplex, tls: ConnectionOptions): Duplex {
   socket.allowHalfOpen = false;
   return connectTls({ ...tls, socket });

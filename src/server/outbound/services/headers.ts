@@ -7,10 +7,7 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
   ...['proxy-authenticate', 'proxy-authorization', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
 ]);
 
-/**
- * Matches headers with user identities: only this server may send them, and those of impersonation are meant for it.
- * CGI programs treat an underscore like a hyphen.
- */
+/** Matches headers with user identities, which only this server sends. CGI treats an underscore like a hyphen. */
 const IDENTITY_HEADER = /^(?:x[-_]remote|impersonate)[-_]/;
 
 /** The prefix of a WebSocket subprotocol that carries a bearer token. */

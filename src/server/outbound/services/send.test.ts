@@ -9,10 +9,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/**
- * Sends a request to a program that switches protocols. Resolves with the answer, and the program's end of the
- * connection.
- */
+/** Sends a request to a program that switches protocols. Resolves with the answer and the program's end. */
 async function switching(headers: Record<string, string>) {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

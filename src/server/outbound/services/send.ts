@@ -6,7 +6,6 @@ import type { ClientConnection } from '../../../api/reply.ts';
 import { bodyFraming } from '../../../base/http/body-framing.ts';
 import { forwardedHeaders } from './headers.ts';
 
-/** The client whose request is forwarded. */
 export type ForwardedClient = Pick<ClientConnection, 'method' | 'headers' | 'hasBody' | 'body' | 'address' | 'signal'>;
 
 export interface ForwardOptions {
@@ -81,9 +80,7 @@ export function sendForwarded(
 const SWITCHING_PROTOCOLS = 101;
 const MAX_STATUS_CODE = 599;
 
-/**
- * Returns why a response cannot be passed back; undefined if it can. Node throws for a status that HTTP does not have.
- */
+/** Returns why a response cannot be passed back; undefined if it can. Node throws for a status unknown to HTTP. */
 export function headProblem({ response, socket }: ForwardedAnswer, isUpgrade: boolean): string | undefined {
   const { statusCode: code = 0 } = response;
   if (socket) {

@@ -6,10 +6,7 @@ import { refuseUpgrade } from '../../../base/http/refuse-upgrade.ts';
 import { exceeded } from '../../../base/json/size.ts';
 import { tlsAgent } from '../services/dial-service.ts';
 
-/**
- * Calls webhooks: posts JSON over kept-alive connections, with the credentials of a kubeconfig. The content of requests
- * and responses is up to the callers (`../audit/webhook.ts`, `../authz/webhook/`).
- */
+/** Calls webhooks: posts JSON over kept-alive connections, with the credentials of a kubeconfig. */
 // Named imports: a namespace import would load the modules at once.
 
 export interface Endpoint {
@@ -29,10 +26,7 @@ export interface Endpoint {
   readonly maxResponseBytes?: number;
 }
 
-/**
- * Resolves with the body of a successful response; otherwise rejects with its code, or with the reason why there was
- * none.
- */
+/** Resolves with the body of a successful response; else rejects with its code, or why there was none. */
 export type Post = (json: string, signal: AbortSignal) => Promise<string>;
 
 const MAX_RESPONSE_BYTES = 1024 * 1024;

@@ -1,5 +1,3 @@
-/** Aggregation of other API servers, as `createServer` starts it. */
-
 import type { Handle } from '../../../api/call.ts';
 import { APIService } from '../../../kinds/groups/extension/apiregistration/api-service.ts';
 import { splitApiVersion } from '../../../kinds/kind.ts';

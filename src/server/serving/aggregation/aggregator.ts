@@ -1,7 +1,4 @@
-/**
- * Follows the APIServices that name a Service: serves their groups and versions by forwarding requests, and checks
- * periodically whether the servers behind them are available.
- */
+/** Follows the APIServices that name a Service: forwards their groups, and checks if the servers are available. */
 
 import type { Handle } from '../../../api/call.ts';
 import { isLostRace } from '../../../api/errors.ts';
@@ -55,10 +52,8 @@ export interface AggregatorOptions {
 /** An APIService that is not available: it is checked again with back-off. */
 class Unavailable extends Error {}
 
-/** An APIService that names a Service. */
 interface Followed {
   readonly api: ProxiedApi;
-  /** Removes the backend. */
   readonly remove: () => void;
   schemasDue: number;
 }
@@ -159,10 +154,7 @@ export class Aggregator {
     return this.#isOwn(object) ? ownGroup(object.spec.group ?? '') : undefined;
   }
 
-  /**
-   * Reports whether this server itself serves the group, or manages the APIService: no request for it is forwarded, not
-   * even until the APIService is restored.
-   */
+  /** Reports whether this server itself serves the group, or manages the APIService: nothing of it is forwarded. */
   #isOwn({ metadata, spec }: APIService): boolean {
     const label = metadata.labels?.[MANAGED_LABEL];
     return this.#options.builtInGroups.has(spec.group ?? '') || label === 'onstart' || label === 'true';
@@ -190,7 +182,6 @@ export class Aggregator {
     api.transport = new Transport(this.#options.core, reachOf(spec), this.#identity);
   }
 
-  /** Checks the APIServices of a Service. */
   #checkOf(namespace: string, service: string): void {
     for (const [name, { api }] of this.#followed) {
       const { service: own } = api.spec;

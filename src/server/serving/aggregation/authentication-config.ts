@@ -1,7 +1,4 @@
-/**
- * Maintains the ConfigMap that tells other servers how to authenticate users: which client certificates are valid, and
- * which proxies' headers are trusted.
- */
+/** Maintains the ConfigMap that tells other servers which client certificates and proxies' headers to trust. */
 
 import type { Handle } from '../../../api/call.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
@@ -53,10 +50,7 @@ export class AuthenticationConfig {
   }
 }
 
-/**
- * Returns the entries. Other servers also trust other proxies, in the headers that those use. This server removes such
- * headers from requests before forwarding, and sends them itself (`transport.ts`).
- */
+/** Returns the entries. The headers of other proxies are removed from requests, and sent by this server itself. */
 function dataOf({ authority, clientAuthority, others }: FrontProxy): Record<string, string> {
   const headers = others?.headers ?? STANDARD_HEADERS;
   const names = others?.names.length === 0 ? [] : [FRONT_PROXY_NAME, ...(others?.names ?? [])];

@@ -18,9 +18,7 @@ interface OtherProxies {
   readonly authority: string;
   /** The allowed names in their certificates; if empty, all are allowed. */
   readonly names: readonly string[];
-  /**
-   * The headers with user names. Servers that trust these proxies read these headers also in requests from this server.
-   */
+  /** The headers with user names. Servers that trust these proxies read them also in requests from this server. */
   readonly headers: UserHeaderNames;
 }
 

@@ -63,7 +63,6 @@ export class LocalServices {
     return this.#upkeep?.isRunning ?? false;
   }
 
-  /** The names of missing APIServices. */
   get missing(): readonly string[] {
     const table = this.#core.cache.table(APIService);
     return [...this.#wantedByName()].flatMap(([name, { label }]) => (label && !table.get('', name) ? [name] : []));

@@ -17,7 +17,6 @@ import { OpenApiDocuments } from './published/openapi-documents.ts';
 /** Limit for requests waiting for one server, which may never answer; each holds memory. */
 const MAX_WAITING_REQUESTS = 400;
 
-/** A group and version that another server serves. */
 export class ProxiedApi implements Backend {
   readonly apiVersion: string;
   /** The root path, such as `/apis/example.com/v1`. */

@@ -22,10 +22,7 @@ export const STANDARD_HEADERS: UserHeaderNames = {
   extraPrefixes: [EXTRA_HEADER_PREFIX],
 };
 
-/**
- * Returns the standard headers, and the first ones of `names`, which a server that is configured with those reads.
- * Throws an ApiError when a value cannot be sent unchanged.
- */
+/** Returns the standard headers, and the first ones of `names`. Throws an ApiError for a value that cannot be sent. */
 export function userHeaders(user: User, names = STANDARD_HEADERS): Record<string, string | string[]> {
   const { name, uid, groups, extra = {} } = user;
   const headers: Record<string, string | string[]> = {};
@@ -64,10 +61,7 @@ function headerKey(key: string): string {
   }).join('');
 }
 
-/**
- * Encodes a header value. Node writes headers in Latin-1; other servers read UTF-8. Spaces around a value would be
- * lost, which could name another user.
- */
+/** Encodes a header value. Node writes Latin-1, others read UTF-8; lost spaces could name another user. */
 function headerValue(value: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern searches for them.
   if (/[\x00-\x1f\x7f]/.test(value) || value.trim() !== value) {

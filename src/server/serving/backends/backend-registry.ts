@@ -105,7 +105,6 @@ export class BackendRegistry {
   }
 }
 
-/** Orders the versions of a group. */
 const byPreference = (a: Backend, b: Backend) =>
   b.priority.version - a.priority.version || compareVersions(a.apiVersion, b.apiVersion);
 
@@ -184,10 +183,7 @@ function discoveredSubresource({ name, verbs, body }: ServedSubresource, own: st
 
 const HASH_BYTES = 8;
 
-/**
- * Hashes the group, version and kind that objects are stored as. A storage migrator compares the hash between servers,
- * so it is computed as in Kubernetes.
- */
+/** Hashes the stored group, version and kind as Kubernetes does: storage migrators compare it between servers. */
 function storageVersionHash({ hub, kind }: Pick<Kind, 'hub' | 'kind'>): string {
   const digest = createHash('sha256').update(`${hub.group}/${hub.version}/${kind}`).digest();
   return digest.subarray(0, HASH_BYTES).toString('base64');

@@ -27,10 +27,7 @@ const GROUPS: Readonly<Record<string, number>> = {
   'internal.apiserver.k8s.io': 16_000,
   'storagemigration.k8s.io': 15_800,
   'metrics.k8s.io': 15_000,
-  /**
-   * The group of kinds that have moved to other groups. Clients use the first group that lists a resource, so this
-   * comes last.
-   */
+  /** The group of kinds that have moved: clients use the first group that lists a resource, so it comes last. */
   extensions: 1,
 };
 

@@ -1,11 +1,7 @@
-/**
- * Finds duplicate keys in a JSON text, of which JSON.parse silently keeps the last. Only for texts that it has parsed.
- * Texts without duplicates, which is nearly all, are recognized by counting.
- */
+/** Finds duplicate keys in a JSON text, of which JSON.parse keeps the last. Counting recognizes texts without any. */
 
 import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
 
-/** Limit for reported duplicates. */
 const MAX_REPORTED_PATHS = 100;
 /** Limit for the length of paths; longer ones are truncated. */
 const MAX_PATH_LENGTH = 2_000;

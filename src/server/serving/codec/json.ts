@@ -5,15 +5,10 @@ import { DecodeError } from './decode-error.ts';
 
 /** Size below which a body cannot exceed the maximum number of parts. */
 const MIN_CHECKED_BYTES = 256 * 1024;
-/**
- * Limit for fields, list items, objects and lists: parsing a body, and collecting the garbage, takes time for each of
- * them.
- */
+/** Limit for fields, items, objects and lists: parsing, and collecting the garbage, takes time for each. */
 export const MAX_BODY_PARTS = 250_000;
 
-/**
- * Parses a JSON body. Rejects invalid UTF-8, invalid JSON, too deep nesting, and the key `__proto__`; with 413, too many parts.
- */
+/** Parses a JSON body. Rejects invalid UTF-8 or JSON, deep nesting, the key `__proto__`; with 413, too many parts. */
 export function decodeJson(bytes: Buffer, maxDepth: number): unknown {
   if (!isUtf8(bytes)) throw new DecodeError('the body is not valid UTF-8');
   const text = bytes.toString('utf8');
@@ -28,10 +23,7 @@ export function decodeJson(bytes: Buffer, maxDepth: number): unknown {
   return value;
 }
 
-/**
- * Returns the message of JSON.parse in the form of Go's errors, and without the part of the text that some messages
- * quote: it may be a secret.
- */
+/** Returns the message of JSON.parse in Go's form, without the text that some messages quote: it may be a secret. */
 function syntaxProblem({ message }: Error): string {
   const problem = message.replace(/(?:^|, )(?:\.\.\.)?".*$/s, '');
   return problem ? problem[0]!.toLowerCase() + problem.slice(1) : 'invalid JSON';
@@ -58,10 +50,7 @@ function mayHaveProtoKey(text: string): boolean {
   return text.includes('__proto__') || text.includes('\\u00');
 }
 
-/**
- * Rejects the key `__proto__`. For JSON.parse it is an ordinary key, but copying it by assignment would change the
- * prototype of the copy.
- */
+/** Rejects the key `__proto__`: copying it by assignment would change the prototype of the copy. */
 function rejectProtoKey(value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   if (Array.isArray(value)) {

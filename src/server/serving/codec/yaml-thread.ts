@@ -1,7 +1,4 @@
-/**
- * Decodes large YAML texts in a separate thread: composing a document cannot be interrupted, and would block every
- * other request. The two sides exchange plain messages.
- */
+/** Decodes large YAML texts in a separate thread: composing a document cannot be interrupted. Messages are plain. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { ApiError } from '../../../api/errors.ts';
@@ -20,7 +17,6 @@ interface ToThread extends Pick<YamlLimits, 'maxDepth' | 'maxBodyBytes'> {
 type FromThread =
   | {
       readonly type: 'decoded';
-      /** The value as JSON. */
       readonly json: Uint8Array;
       readonly duplicates: readonly string[] | undefined;
       readonly repeatedKeys: readonly string[] | undefined;
@@ -32,12 +28,9 @@ const MAX_LEXEMES_IN_THREAD = 250_000;
 /** Heap limit of the thread, with a margin: V8 may abort the process if a thread exceeds its limit. */
 export const MAX_THREAD_HEAP_MB = 192;
 
-/**
- * Limit for the growth from YAML to JSON: control characters take six times as much, and the result is parsed at once.
- */
+/** Limit for the growth from YAML to JSON: control characters take six times as much, and it is parsed at once. */
 const MAX_EXPANSION = 2;
 
-/** Serves decoding requests inside the thread. */
 export function serveYamlThread(port: MessagePort): void {
   port.on('message', (message: ToThread) => {
     void answer(message).then((reply) => {
@@ -108,10 +101,7 @@ export class YamlThread {
     this.#options = options;
   }
 
-  /**
-   * Decodes a text. Rejects with a DecodeError as decoding in this thread does, and with TooManyRequests when the queue
-   * is full.
-   */
+  /** Decodes a text. Rejects with a DecodeError as in this thread, and with TooManyRequests when the queue is full. */
   async decode(text: string, limits: YamlLimits): Promise<unknown> {
     const { maxDepth, maxBodyBytes, onDuplicates, onRepeatedKeys } = limits;
     const answer = await this.#inLine({

@@ -130,10 +130,7 @@ function reportDuplicates(
   }
 }
 
-/**
- * Limit for lexemes. Parsing takes microseconds per lexeme, a third of them for composing the document, which cannot be
- * interrupted: with the resulting garbage collection, 90,000 lexemes blocked the event loop for up to 266 ms.
- */
+/** Limit for lexemes, which take microseconds each, a third of it without interruption: 90,000 blocked for 266 ms. */
 const MAX_LEXEMES_ON_EVENT_LOOP = 60_000;
 /** Lexemes parsed in one turn of the event loop. */
 const LEXEMES_PER_TURN = 4_000;
@@ -236,10 +233,7 @@ export async function encodeYaml(value: unknown): Promise<Buffer> {
   return Buffer.from(blockStyle(await library(), value));
 }
 
-/**
- * Limit for block style, which takes most of a microsecond per byte. Larger objects are encoded as JSON, which is YAML
- * in flow style.
- */
+/** Limit for block style, which takes most of a microsecond per byte. Larger objects are encoded as JSON. */
 const MAX_BLOCK_STYLE_BYTES = 64 * 1024;
 
 /** Encodes an object, given as JSON, and yields to other requests if it is large. */

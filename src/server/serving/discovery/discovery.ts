@@ -1,7 +1,4 @@
-/**
- * Discovery documents: the served groups, versions and resources. They are derived from the backends and cached until
- * those change. Schemas are published elsewhere (`../openapi`).
- */
+/** Discovery documents: the served groups, versions and resources, cached until the backends change. */
 
 import { splitApiVersion } from '../../../kinds/kind.ts';
 import type { Backend, DiscoveredResource } from '../backend.ts';
@@ -61,9 +58,7 @@ export class Discovery {
     this.#options = options;
   }
 
-  /**
-   * Returns the document at a path without its trailing slash, such as `/apis/apps/v1`; undefined when there is none.
-   */
+  /** Returns the document at a path without trailing slash, such as `/apis/apps/v1`; undefined when there is none. */
   document(path: string): object | undefined {
     return this.#kept(path, () => this.#build(path));
   }
@@ -176,7 +171,6 @@ function rowsOf(backend: Backend): Row[] {
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Returns the rows of a resource and its subresources. */
 function rowsOfResource(resource: DiscoveredResource): Row[] {
   const { plural, namespaced, shortNames, categories, storageVersionHash } = resource;
   const rows: Row[] = resource.subresources.map((subresource) => {

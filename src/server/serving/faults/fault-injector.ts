@@ -8,7 +8,6 @@ import { DroppableWatch, late } from './disturbed-watch.ts';
 import type { FaultCode, FaultRule } from './fault.ts';
 
 export interface ActiveFault {
-  /** Number of requests that the fault affected. */
   readonly hits: number;
   remove(): void;
 }
@@ -39,7 +38,6 @@ interface CountedFault {
   hits: number;
 }
 
-/** Applies faults to requests. */
 export class FaultInjector {
   readonly #options: FaultInjectorOptions;
   readonly #faults = new Set<CountedFault>();
@@ -61,7 +59,6 @@ export class FaultInjector {
     };
   }
 
-  /** Wraps a handler with faults. */
   readonly intercept = (handle: Handle): Handle => {
     return async (call, notes) => {
       const rules = this.#faults.size === 0 ? NO_RULES : this.#hitBy(call);
@@ -86,10 +83,7 @@ export class FaultInjector {
     return watch;
   }
 
-  /**
-   * Applies a fault to running watches: they are dropped, even for delays, which take effect when the watches are
-   * resumed.
-   */
+  /** Applies a fault to running watches: they are dropped, even for delays, which apply when they are resumed. */
   #disturbRunning(fault: CountedFault): void {
     const { staleWatchesMs, dropWatchesAfterMs = staleWatchesMs === undefined ? undefined : 0 } = fault.rule;
     if (dropWatchesAfterMs === undefined) return;
@@ -99,7 +93,6 @@ export class FaultInjector {
     }
   }
 
-  /** Returns the faults that affect this request. */
   #hitBy(call: Call): FaultRule[] {
     const rules: FaultRule[] = [];
     for (const fault of this.#faults) if (this.#hits(fault, call)) rules.push(fault.rule);

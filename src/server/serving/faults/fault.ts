@@ -6,7 +6,6 @@ export interface FaultRule {
   /** Resources by plural: `pods`. */
   readonly resources?: readonly string[] | undefined;
   readonly namespaces?: readonly string[] | undefined;
-  /** User names. */
   readonly users?: readonly string[] | undefined;
   /** Fraction of matching requests that are affected, from 0 to 1; default: 1. */
   readonly rate?: number | undefined;
@@ -14,17 +13,13 @@ export interface FaultRule {
   readonly times?: number | undefined;
   /** The code of the error with which requests fail. */
   readonly error?: FaultCode | undefined;
-  /** Delay before requests are performed. */
   readonly latencyMs?: number | undefined;
-  /** Time after which watches are dropped. */
   readonly dropWatchesAfterMs?: number | undefined;
-  /** Delay of watch events. */
   readonly staleWatchesMs?: number | undefined;
 }
 
 export type FaultCode = 409 | 429 | 500 | 503;
 
-/** Converts an accepted description to a rule of the injector. */
 export function ruleOfSpec(spec: FaultSpec): FaultRule {
   const { latencyMilliseconds, dropWatchesAfterMilliseconds, staleWatchesMilliseconds, error, ...match } = spec;
   return {

@@ -37,7 +37,6 @@ export class Deadlines {
     if (!this.#isTimerSet) this.#setTimer(this.#delayMs);
   }
 
-  /** Lets a deadline expire earlier. */
   shorten(deadline: Deadline, delayMs: number): void {
     if (delayMs >= this.#delayMs) return;
     deadline.timer?.cancel();

@@ -1,4 +1,3 @@
-/** Limits for the size and duration of requests. */
 export interface Limits {
   readonly maxBodyBytes: number;
   /** Maximum length of path and query, in characters. */
@@ -7,13 +6,10 @@ export interface Limits {
   readonly maxHeaderBytes: number;
   /** Maximum nesting of objects and lists in a body, because code that walks an object recurses. */
   readonly maxDepth: number;
-  /** Timeout for the headers of a request. */
   readonly headersTimeoutMs: number;
-  /** Timeout for the body of a request. */
   readonly bodyTimeoutMs: number;
   /** Interval of checks for slow headers. */
   readonly timeoutCheckIntervalMs: number;
-  /** Time for which an idle connection is kept open. */
   readonly idleTimeoutMs: number;
   /** Maximum number of concurrent requests on one HTTP/2 connection. */
   readonly maxStreams: number;

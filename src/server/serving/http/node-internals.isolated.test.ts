@@ -1,7 +1,4 @@
-/**
- * Checks each assumption of `node-internals.ts` about Node with the Node that runs this file. `test/node-releases/`
- * runs it on every supported release.
- */
+/** Checks each assumption of `node-internals.ts` about Node; `test/node-releases/` runs it on every release. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import {
@@ -321,7 +318,6 @@ describe('connections of a server', () => {
 });
 
 describe('upgrades', () => {
-  /** Collects the paths and bodies of requests. */
   function collect(server: Server | Http2SecureServer, count: number): Promise<string[]> {
     const found: string[] = [];
     return new Promise((resolve) => {

@@ -48,20 +48,14 @@ export function unsentBytes({ _handle: handle }: RawSocket): number {
   return handle?.writeQueueSize ?? 0;
 }
 
-/**
- * Reports whether the peer has closed its side, known as soon as the FIN arrives. The public `readableEnded` turns true
- * only after all earlier data has been read.
- */
+/** Reports whether the FIN of the peer has arrived. `readableEnded` turns true only after all data has been read. */
 export function hasReceivedFin(socket: Duplex): boolean {
   return (socket as unknown as { readonly _readableState: { readonly ended: boolean } })._readableState.ended;
 }
 
 // ── Connections of a server
 
-/**
- * Stops Node from serving new connections by itself. Returns a function that serves one as Node would have; calling it
- * again for an HTTP/1 socket without TLS starts a new parser on it.
- */
+/** Stops Node from serving new connections. Returns a function that does, and that can restart a parser. */
 export function interceptConnections(server: NodeServer): (socket: Socket | Duplex) => void {
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -103,10 +97,7 @@ function keepHalfOpen(socket: Duplex): void {
   socket.allowHalfOpen = true;
 }
 
-/**
- * Creates errors without stack traces until the end of this turn of the event loop: Node makes several for each
- * connection that breaks, and their traces take half of the time.
- */
+/** Omits stack traces of errors until the end of this turn: they take half of the time of a broken connection. */
 export function omitStackTraces(): void {
   const { stackTraceLimit } = Error;
   if (stackTraceLimit === 0) return;
@@ -134,17 +125,13 @@ export function trackSessionSockets(server: Http2SecureServer): (session: Server
   return (session) => latest ?? (session.socket as TLSSocket);
 }
 
-/**
- * Removes the compatibility layer that a `request` listener adds to every HTTP/2 stream, which costs a third of the
- * throughput. `request` events then come from HTTP/1 only. Must be called after the `request` listener was added.
- */
+/** Removes the compatibility layer of HTTP/2 streams, a third of the throughput, after `request` was listened to. */
 export function removeHttp2Compatibility(server: Http2SecureServer): void {
   server.removeAllListeners('stream');
 }
 
 /** Settings of the HTTP/1 parser, with Node's own names. */
 export interface Http1Settings {
-  /** Maximum size of headers in bytes. */
   readonly maxHeaderSize: number;
   /** Timeouts, in milliseconds. */
   readonly headersTimeout: number;
@@ -215,10 +202,7 @@ export function makePausable(socket: Duplex, isPaused: () => boolean): void {
   });
 }
 
-/**
- * Reports whether Node has stopped reading the connection because its responses are not read. Node resumes it by
- * itself.
- */
+/** Reports whether Node has stopped reading because responses are not read. Node resumes it by itself. */
 export function isPausedByNode(socket: Duplex): boolean {
   return (socket as { readonly _paused?: boolean })._paused === true;
 }
@@ -228,9 +212,7 @@ export function whenCurrent(response: ServerResponse, listener: () => void): voi
   response.once('socket', listener);
 }
 
-/**
- * Closes a response that never got the socket. When a connection ends, Node before 24 closes only the one that has it.
- */
+/** Closes a response that never got the socket: Node before 24 closes only the one that has it. */
 export function closeQueued(response: ServerResponse): void {
   if (response.closed) return;
   response.destroy();
@@ -243,10 +225,7 @@ export function discardInput(socket: Duplex): void {
   socket.on('data', () => undefined);
 }
 
-/**
- * Returns the socket of a chunked response without pending data in Node: framed chunks may be written to it directly.
- * Undefined if they would overtake something, or if the response is not chunked.
- */
+/** Returns the socket of a chunked response if framed chunks may be written to it; undefined if they would overtake. */
 export function rawChunkSocket(response: ServerResponse): Socket | undefined {
   const { socket } = response;
   if (!socket || !response.chunkedEncoding || response.writableLength !== socket.writableLength) return undefined;

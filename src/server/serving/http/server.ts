@@ -39,7 +39,6 @@ export interface HttpServerOptions {
   readonly documents?: readonly JsonDocument[];
   /** Paths that answer according to the user. */
   readonly actions?: readonly ServedAction[];
-  /** The metrics that count requests. */
   readonly metrics?: Metrics;
   readonly limits?: Partial<Limits>;
   /** Decodes large YAML bodies. Default: on the event loop, with a lower limit. */
@@ -50,7 +49,6 @@ export interface HttpServerOptions {
   readonly flowControl?: FlowControl | undefined;
   /** The `host:port` that discovery advertises. Default: the first address listened on. */
   readonly advertised?: string;
-  /** Receives notice of the request being handled. */
   readonly monitor?: WorkMonitor;
   /** Called when the thread of the listeners was blocked, if they have their own. */
   readonly onBlocked?: ListenersOptions['onBlocked'];

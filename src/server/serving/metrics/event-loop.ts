@@ -4,7 +4,6 @@ import { Histogram } from '../../../base/metrics/histogram.ts';
 import { head, labelsOf } from '../../../base/metrics/text.ts';
 
 const NAME = 'quarterdeck_event_loop_blocked_seconds';
-/** Bounds of the buckets in seconds. */
 const BUCKETS_SECONDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
 
 /** The thread: `api` handles requests and runs components; `sockets` reads and writes connections. */
@@ -16,7 +15,6 @@ export interface Blockage {
   /** The kind of work; one of a few. */
   readonly work: string;
   readonly milliseconds: number;
-  /** Details of the work. */
   readonly fields: LogFields;
 }
 

@@ -1,7 +1,4 @@
-/**
- * The metrics that `/metrics` serves in the text format of Prometheus, under the names that dashboards for Kubernetes
- * use. Every request is counted, so counting is cheap; formatting the text is not. Components add sources of their own.
- */
+/** The metrics of `/metrics`, under the names that dashboards for Kubernetes use. Counting is cheap. */
 
 import { readdirSync } from 'node:fs';
 import { Histogram } from '../../../base/metrics/histogram.ts';
@@ -10,7 +7,6 @@ import type { Clock } from '../../../base/time/clock.ts';
 import type { Store } from '../../../store/store.ts';
 import { RequestMetrics } from './requests.ts';
 
-/** The release of the program. */
 interface BuildInfo {
   readonly major: string;
   readonly minor: string;
@@ -19,7 +15,6 @@ interface BuildInfo {
   readonly platform: string;
 }
 
-/** A component with metrics of its own. */
 interface MetricsSource {
   lines(): Iterable<string>;
 }

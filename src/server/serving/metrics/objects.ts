@@ -10,7 +10,6 @@ const BY_GROUP = 'apiserver_resource_objects';
 /** The older name of the metric, which dashboards still use. Its label includes the group. */
 const BY_RESOURCE = 'apiserver_storage_objects';
 
-/** Reports the numbers of stored objects. */
 export class ObjectMetrics {
   constructor(
     private readonly kinds: () => Iterable<Counted>,

@@ -37,10 +37,7 @@ export interface Definition {
 /** The version of the core group, which owns the shapes of its objects, even if other kinds use them. */
 const CORE = 'v1';
 
-/**
- * Kinds of the core group whose shapes are embedded in those of other groups. The shapes belong to the core group even
- * on a server that does not serve these kinds, such as that of a federation.
- */
+/** Core kinds whose shapes others embed: they belong to the core group even if it is not served, as in a federation. */
 const EMBEDDED: readonly Root[] = [Pod, PodTemplate, PersistentVolumeClaim].map(({ hub, kind }: Kind) => ({
   shape: hub.schema,
   apiVersion: CORE,
@@ -57,7 +54,6 @@ interface Root {
   readonly kind: string;
 }
 
-/** The kinds whose shapes are collected. */
 type ServedKinds = Pick<Registry, 'kinds' | 'apiVersions' | 'resource'>;
 
 export class Definitions {
@@ -115,11 +111,7 @@ export class Definitions {
   }
 }
 
-/**
- * Determines the home of each shape: the core group if one of its kinds has it; otherwise the versions that all kinds
- * with the shape have in common. A Job is served in one version and a CronJob in several, so a JobSpec belongs to that
- * one.
- */
+/** Determines the home of each shape: the core group if one of its kinds has it, else the versions that share it. */
 function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
   const homes = new Map<string, ReadonlySet<string>>();
   const core = new Set([CORE]);
@@ -140,10 +132,7 @@ function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
   return homes;
 }
 
-/**
- * Identifies a shape by its name, its fields, and which of them are always present. Other options, such as the rules of
- * a template, may differ between uses: for clients it is the same shape.
- */
+/** Identifies a shape by its name, its fields, and which are always present. Other options may differ between uses. */
 const outlineOf = ({ name, fields }: ObjectSchema) => `${name} ${fieldsOutline(fields)}`;
 
 const fieldsOutline = memoized((fields: Fields): string => {
@@ -183,7 +172,6 @@ function rootsOf(registry: ServedKinds): Root[] {
 
 const isCore = ({ apiVersion }: Root) => apiVersion === CORE;
 
-/** The bodies of subresources. */
 function bodiesOf({ subresources }: ServedResource): Root[] {
   return [...subresources.values()].flatMap(({ body: { schema, apiVersion, kind } }) =>
     schema ? [{ shape: schema, apiVersion, versions: new Set([apiVersion]), kind }] : [],

@@ -1,4 +1,3 @@
-/** The shapes of discovery documents. */
 import { s } from '../../../schema/builders.ts';
 import type { ObjectSchema } from '../../../schema/schema.ts';
 

@@ -1,4 +1,3 @@
-/** The paths of the discovery documents. */
 import type { ObjectSchema } from '../../../schema/schema.ts';
 import { APIGroup, APIGroupList, APIResourceList, APIVersions } from './discovery-shapes.ts';
 import { definitionName, groupTag, META, operationInfix, operationTag } from './names.ts';

@@ -1,5 +1,3 @@
-/** The published schemas of kinds, by group and version. */
-
 import type { Registry } from '../../objects/registry/registry.ts';
 import type { BackendSchemas } from '../backend.ts';
 import { Definitions } from './definitions.ts';

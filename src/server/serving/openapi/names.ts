@@ -1,7 +1,4 @@
-/**
- * Names in the published schemas: definitions by package, operations by group, version and kind. They are those of
- * Kubernetes, because generated clients and kubectl depend on them.
- */
+/** Names in the published schemas, as in Kubernetes: generated clients and kubectl depend on them. */
 import { splitApiVersion } from '../../../kinds/kind.ts';
 
 /** The home of shapes outside all groups. It has the form of an apiVersion, so that one function names all shapes. */
@@ -45,9 +42,7 @@ export function fixedHome(shape: string): string | undefined {
   return CORE_SHAPES.has(shape) ? 'v1' : undefined;
 }
 
-/**
- * Shapes that every version of their group has separately, though some kinds with them are served in only one version.
- */
+/** Shapes that every version of their group has separately, even if a kind is served in only one version. */
 export const SHAPES_OF_EACH_VERSION: ReadonlySet<string> = new Set([
   'MatchCondition',
   'MatchResources',
@@ -79,10 +74,7 @@ const PACKAGES: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/**
- * Returns the name of a definition: `io.k8s.api.apps.v1.Deployment`; for a group with its own domain,
- * `com.example.stable.v1.Backup`.
- */
+/** Returns a definition's name: `io.k8s.api.apps.v1.Deployment`; with an own domain `com.example.stable.v1.Backup`. */
 export function definitionName(home: string, shape: string): string {
   if (home === META) return `${META_PACKAGE}.${shape}`;
   const [group, version] = splitApiVersion(home);

@@ -1,8 +1,4 @@
-/**
- * The published schemas: OpenAPI 2 in JSON and protobuf, OpenAPI 3 by group and version, and Swagger 1.2 for the oldest
- * clients. They are assembled from the parts that the backends publish; nothing here is involved in requests for
- * objects. A document is built when a client first requests it, and cached until the backends change.
- */
+/** The published schemas (OpenAPI 2, 3 and Swagger 1.2), from the parts of backends, built on request and cached. */
 import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '../../../api/errors.ts';
 import { Registry } from '../../objects/registry/registry.ts';
@@ -70,9 +66,7 @@ export class OpenApi {
     this.#backends = backends;
   }
 
-  /**
-   * Returns the document at a path in a form that the client accepts; undefined when there is none. Rejects with 406.
-   */
+  /** Returns the document at a path in a form that the client accepts; undefined if none. Rejects with 406. */
   async document(path: string, accept: string | undefined): Promise<PublishedDocument | undefined> {
     const old = OLD_V2.get(path);
     if (old) return this.#kept(V2, old);
@@ -150,7 +144,6 @@ export class OpenApi {
     return Promise.all(this.#backends.all().map(async (backend) => ({ backend, schemas: await backend.schemas() })));
   }
 
-  /** Returns the backend whose document is at a path. */
   #backendAt(path: string): Backend | undefined {
     for (const prefix of [V3, SWAGGER]) {
       if (!path.startsWith(`${prefix}/`)) continue;

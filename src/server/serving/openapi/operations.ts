@@ -74,7 +74,6 @@ const METHODS: Readonly<Record<Verb, Method>> = {
 
 const METADATA = (name: string) => definitionName(META, name);
 
-/** Returns all paths of a resource. */
 export function endpointsOf(resource: ServedResource): Endpoint[] {
   return new Paths(resource).all();
 }
@@ -170,10 +169,7 @@ class Paths {
     return operations;
   }
 
-  /**
-   * Returns the patch operation of a kind that can only be created, such as a review. kubectl reads the parameters of a
-   * kind's writes from its patch; without one it treats the kind as a custom one and fails where none are served.
-   */
+  /** The patch of a kind that can only be created, where kubectl looks for the parameters of a kind's writes. */
   #rejectedPatch(): Operation {
     const operation = this.#written('patch', 'patch');
     const description = `always rejected: objects of kind ${this.#resource.kind.kind} are not stored`;

@@ -1,4 +1,3 @@
-/** Path and query parameters of requests. */
 import type { QueryParameters } from '../../../api/parameters.ts';
 
 export interface Parameter {
@@ -106,8 +105,5 @@ export const DELETE = [
 
 export const DELETE_COLLECTION = [...DELETE, ...SELECTION];
 
-/**
- * Parameters that are written inline: kubectl looks for them, without resolving references, to find out what a kind
- * supports.
- */
+/** Parameters that are written inline: kubectl looks for them there to find out what a kind supports. */
 export const INLINE_PARAMETERS: ReadonlySet<string> = new Set([DRY_RUN.name, FIELD_VALIDATION.name]);

@@ -5,10 +5,7 @@ import { gzip } from 'node:zlib';
 import { joinSharable } from '../../../base/bytes/shared-buffer.ts';
 
 export interface PublishedDocument {
-  /**
-   * The body, in shared memory if it is large: otherwise every client that does not read its response would hold a
-   * copy.
-   */
+  /** The body, in shared memory if large: else every client that does not read its response would hold a copy. */
   readonly body: Buffer;
   readonly contentType: string;
   readonly etag: string;

@@ -51,10 +51,7 @@ const REQUIRED_BY_SCHEMA_ONLY: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/**
- * Returns the required fields of a definition, in alphabetical order. If its uses differ, those that all of them
- * require.
- */
+/** Returns the required fields of a definition, in alphabetical order: those that all of its uses require. */
 export function requiredFields({ name, shape, uses }: Definition): string[] {
   const places = new Set([shape, ...uses].map(({ fields }) => fields));
   const open = REQUIRED_BY_SERVER_ONLY.get(shape.name);

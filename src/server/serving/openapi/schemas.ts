@@ -10,10 +10,7 @@ import { requiredFields } from './required.ts';
 export interface Dialect {
   /** The prefix of references to definitions. */
   readonly references: string;
-  /**
-   * True for OpenAPI 3: defaults and enumerations are published, and a reference with sibling keywords is wrapped.
-   * Clients that read OpenAPI 2 would reject them as unknown keywords.
-   */
+  /** True for OpenAPI 3: with defaults, enumerations and wrapped references, which clients of OpenAPI 2 reject. */
   readonly complete: boolean;
 }
 
@@ -59,7 +56,6 @@ const SCALAR_DEFINITIONS: readonly (readonly [name: string, body: Json, complete
   [SCALARS.patch, { description: 'A patch, in the format given by the Content-Type of the request.', type: 'object' }],
 ];
 
-/** Returns a reference to a definition. */
 export function reference(dialect: Dialect, name: string): Json {
   return { $ref: dialect.references + name };
 }
@@ -152,10 +148,7 @@ export class DefinitionRenderer {
     return uses.every(({ description }) => description === own);
   }
 
-  /**
-   * Returns the schema of a value. OpenAPI 2 cannot express null: a nullable value has no type there, as Kubernetes
-   * publishes it.
-   */
+  /** Returns the schema of a value. OpenAPI 2 cannot express null: a nullable value has no type there. */
   #value(schema: Schema, home: string): Json {
     const body = this.#typed(schema, home);
     if (!schema.nullable) return body;
@@ -238,10 +231,7 @@ function defaultOf({ default: value }: Schema): unknown {
   return typeof value === 'function' ? undefined : value;
 }
 
-/**
- * Reports whether a definition is atomic. Its uses can differ: it has the value of most of them, and the others
- * override it.
- */
+/** Reports whether a definition is atomic, as most of its uses are. The others override it. */
 function isAtomic({ shape, uses }: Definition): boolean {
   if (uses.length === 0) return shape.atomic ?? false;
   return uses.filter(({ atomic }) => atomic).length * 2 > uses.length;

@@ -16,7 +16,6 @@ function message(write: () => void): Buffer {
   return out.finish();
 }
 
-/** Decodes a body of a kind. */
 function decoded(apiVersion: string, kind: string, bytes: Buffer): any {
   return bodies.decode(enveloped(envelopeHead(apiVersion, kind), bytes), { apiVersion, kind });
 }

@@ -1,33 +1,23 @@
-/**
- * Wraps the bytes of an object: in the envelope (runtime.Unknown) that names its kind, and in the frame of a watch
- * event.
- */
+/** Wraps an object's bytes: in the envelope (runtime.Unknown) that names its kind, and in a watch event's frame. */
 import type { WatchEvent } from '../../../api/reply.ts';
 import { allocateSharable } from '../../../base/bytes/shared-buffer.ts';
 
 /** The first bytes of every envelope. */
 export const MAGIC = Buffer.from('k8s\0');
 
-/**
- * Returns everything before the bytes of an object, without their length: magic, apiVersion and kind, and the tag of
- * the bytes.
- */
+/** Returns all before the bytes of an object but their length: magic, apiVersion and kind, and their tag. */
 export function envelopeHead(apiVersion: string, kind: string): Buffer {
   const type = Buffer.concat([delimited(1, Buffer.from(apiVersion)), delimited(2, Buffer.from(kind))]);
   return Buffer.concat([MAGIC, delimited(1, type), Buffer.from([tagOf(2)])]);
 }
 
-/** Wraps an object in its envelope. */
 export function enveloped(head: Buffer, object: Buffer): Buffer {
   const out = allocateSharable(envelopedLength(head, object));
   writeEnveloped(out, 0, head, object);
   return out;
 }
 
-/**
- * Frames a watch event: its length in four bytes, and the message with its type and, as the bytes of a RawExtension,
- * the object in its envelope.
- */
+/** Frames a watch event: its length in four bytes, its type and, as a RawExtension, the enveloped object. */
 export function eventFrame(type: WatchEvent['type'], head: Buffer, object: Buffer): Buffer {
   const envelope = envelopedLength(head, object);
   const raw = 1 + varintLength(envelope) + envelope;

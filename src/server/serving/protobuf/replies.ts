@@ -35,7 +35,6 @@ interface Form {
   readonly batches: WeakMap<WatchBatch, WatchBatch>;
 }
 
-/** A kind in one version. */
 interface KindForm {
   readonly definition: Definition;
   readonly head: Buffer;
@@ -65,11 +64,7 @@ export class ProtobufReplies {
     return enveloped(this.#head('v1', 'Status'), this.#encode('v1', 'Status', status));
   }
 
-  /**
-   * Encodes a whole reply, with only the metadata of its objects if `metadataVersion` names a version of meta.k8s.io.
-   * Undefined: it has no protobuf form. A promise for a long list, which is encoded over several turns of the event
-   * loop.
-   */
+  /** Encodes a reply, as metadata if `metadataVersion` names a version; undefined: impossible. Long lists in turns. */
   encode(
     reply: ObjectReply | ListReply | StatusReply,
     metadataVersion: string | undefined,

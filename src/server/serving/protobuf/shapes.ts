@@ -9,10 +9,7 @@ export function hasProtobufForm({ kind, version }: Resource): boolean {
   return fieldNumbers(version.apiVersion, kind.kind) !== undefined;
 }
 
-/**
- * The shapes of the kinds with a protobuf form. They are collected again when such a kind is added or removed, but not
- * for custom kinds.
- */
+/** The shapes of kinds with a protobuf form, collected again when one is added or removed (not for custom kinds). */
 export class ProtobufShapes {
   readonly #registry: Registry;
   #generation = -1;

@@ -12,7 +12,6 @@ export interface ObjectForm {
   readonly protobuf?: boolean;
 }
 
-/** The forms and encodings offered to a client. */
 export interface ObjectOffers {
   readonly forms: readonly ObjectForm[];
   readonly protobuf: boolean;
@@ -82,7 +81,6 @@ function notAcceptable(message: string): ApiError {
   return new ApiError('NotAcceptable', message);
 }
 
-/** The form that a client requested for objects. */
 export interface Shaping {
   readonly form: ObjectForm;
   readonly include: IncludeObject;

@@ -1,7 +1,4 @@
-/**
- * Builds JSON from many pieces directly as bytes: a string of as many pieces would be copied once more on encoding, and
- * pieces that are bytes already would be decoded and encoded again.
- */
+/** Builds JSON from many pieces directly as bytes, some of which are bytes already. */
 export class JsonWriter {
   #bytes: Buffer;
   #end = 0;

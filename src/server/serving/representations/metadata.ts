@@ -1,7 +1,6 @@
 import { JsonWriter } from './json-writer.ts';
 import type { Source } from './source.ts';
 
-/** Estimated size of an object's metadata. */
 const METADATA_BYTES = 1024;
 
 /** Encodes only the metadata of an object, as a PartialObjectMetadata. `version` is that of meta.k8s.io. */
@@ -13,10 +12,7 @@ function writePartial(out: JsonWriter, source: Source, version: string): JsonWri
   return out.text(headOf(version)).bytes(source.metadataJson()).text('}');
 }
 
-/**
- * Encodes the metadata for the row of a table, as a string. Rows are cached, and omit the managers, which tables do not
- * show.
- */
+/** Encodes the metadata for the row of a table. Rows are cached, and omit the managers, which tables do not show. */
 export function rowText({ shown }: Source, version: string): string {
   return `${headOf(version)}${JSON.stringify({ ...shown.metadata, managedFields: undefined })}}`;
 }

@@ -1,7 +1,4 @@
-/**
- * Other work runs while a long list, or one of large objects, is converted to another form, because each row may take
- * long.
- */
+/** Other work runs while a long list, or one of large objects, is converted to another form. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';

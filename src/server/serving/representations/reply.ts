@@ -73,7 +73,6 @@ function encodedItem(json: Buffer): Item {
   };
 }
 
-/** Returns the watch with its events in another form. */
 export function shapeWatch(watch: WatchReply, shaping: Shaping): WatchReply {
   return {
     type: 'watch',
@@ -141,10 +140,7 @@ function shapeEvent(event: WatchEvent, { form, include, resource, now }: Shaping
   }
 }
 
-/**
- * Reports whether a bookmark ends the initial events. Clients recognize it by its annotation, so it is always sent with
- * its metadata.
- */
+/** Reports whether a bookmark ends the initial events. Clients need its annotation, so it has its metadata. */
 function endsInitialEvents({ metadata }: KubeObject): boolean {
   return metadata.annotations?.['k8s.io/initial-events-end'] === 'true';
 }

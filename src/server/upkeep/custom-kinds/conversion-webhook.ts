@@ -18,10 +18,7 @@ type Conversion = CustomResourceDefinition['spec']['conversion'];
 const TIMEOUT_SECONDS = 30;
 /** The supported versions of ConversionReview. */
 const REVIEW_VERSIONS: readonly string[] = ['v1', 'v1beta1'];
-/**
- * Limits for the number and size of objects in one request, so that responses are bounded; more are sent in several
- * requests.
- */
+/** Limits for the objects in one request, so that responses are bounded; more are sent in several requests. */
 const MAX_OBJECTS_PER_REVIEW = 500;
 const MAX_REVIEW_BYTES = 2 * 1024 * 1024;
 /** Limit for fields, list items, objects and lists in a response: more than the largest object has. */
@@ -66,10 +63,8 @@ export function webhookConversion(core: Ports, { webhook }: Conversion): AsyncCo
   };
 }
 
-/** Objects that are sent together. */
 interface Batch {
   readonly objects: readonly KubeObject[];
-  /** The objects as a JSON list. */
   readonly json: string;
 }
 

@@ -67,7 +67,6 @@ beforeEach(async () => {
 
 afterEach(() => api.server.close());
 
-/** Resolves when the condition has the status. */
 async function condition(name: string, type: string, status = 'True'): Promise<any> {
   const watch = await api.watch('customresourcedefinitions', {
     ...CRD,

@@ -79,7 +79,6 @@ export class CustomKinds {
     this.#upkeep.close();
   }
 
-  /** Processes a new or changed definition. */
   #follow(entry: Entry, { isStart = false } = {}): Changes {
     const definition = outline(entry);
     const { name } = entry.at;
@@ -185,7 +184,6 @@ export class CustomKinds {
     });
   }
 
-  /** Returns the names of the other definitions of a group. */
   #takenBy(group: string, except: string): TakenNames {
     const resources = new Set<string>();
     const kinds = new Set<string>();

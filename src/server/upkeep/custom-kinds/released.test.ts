@@ -10,10 +10,7 @@ const DEFINITIONS = { apiVersion: 'apiextensions.k8s.io/v1', namespace: '' };
 const GROUP = 'wide.example.com';
 const THINGS = { apiVersion: `${GROUP}/v1`, namespace: '' };
 const FIELDS = 5_000;
-/**
- * Limit for retained memory: the store keeps the last bytes of definitions for a while. A schema with derived data
- * takes more.
- */
+/** Limit for retained memory: the store keeps the last bytes for a while. A schema with derived data takes more. */
 const MAX_LEFT_BYTES = 2_500_000;
 
 let api: TestServer;

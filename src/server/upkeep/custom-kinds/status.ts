@@ -1,5 +1,3 @@
-/** Decides the status of a definition. */
-
 import type { Handle } from '../../../api/call.ts';
 import { isApiError } from '../../../api/errors.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
@@ -44,7 +42,6 @@ export function decideStatus(definition: CustomResourceDefinition, taken: TakenN
   return deepEqual(next, status) ? status : next;
 }
 
-/** Reports whether the kind of the definition is served. */
 export function isServed(status: Status): boolean {
   return status.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True') ?? false;
 }

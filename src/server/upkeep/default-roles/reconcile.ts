@@ -1,7 +1,4 @@
-/**
- * Reconciles the default roles and bindings when a server starts: missing ones are created, missing rules and subjects
- * are added, and additions by users stay. An object whose autoupdate annotation is `false` is left alone.
- */
+/** Reconciles default roles at startup: adds what is missing, keeps additions, heeds an autoupdate of `false`. */
 import { createHash } from 'node:crypto';
 import { clone, deepEqual } from '../../../base/json/tree.ts';
 import { ClusterRole } from '../../../kinds/groups/access/rbac/cluster-role.ts';

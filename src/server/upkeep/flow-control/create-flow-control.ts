@@ -36,7 +36,6 @@ export async function createFlowControl(core: TransactionPorts, settings: FlowCo
   });
 }
 
-/** Keeps the default objects up to date. */
 export function keepFlowControl(core: TransactionPorts): Upkeep {
   const upkeep = new Upkeep(core, {
     failure: 'the default flow schemas and priority levels could not be updated',

@@ -26,10 +26,7 @@ export function endpointsFor(servers: readonly ServerAddress[]): OwnObject {
   return { plural: 'endpoints', namespace: NAMESPACE, body: { metadata: { name: SERVICE, labels }, subsets } };
 }
 
-/**
- * Returns the EndpointSlices: all endpoints of a slice have the same ports and are of one address family. The first
- * slice has the name of the service, as Kubernetes' only one does.
- */
+/** Returns the EndpointSlices, one for each set of ports and address family; the first has the service's name. */
 export function slicesFor(servers: readonly ServerAddress[]): readonly OwnObject[] {
   const byFamilyAndPort = groups(servers, ({ address, port }) => `${familyOf(address).toLowerCase()}-${port}`);
   return byFamilyAndPort.map((group, index) => {
@@ -63,10 +60,7 @@ function familyOf(address: string): 'IPv4' | 'IPv6' {
 
 type Group = readonly [ServerAddress, ...ServerAddress[]];
 
-/**
- * Groups servers in a fixed order, each group sorted by address and without duplicates, so that every server writes the
- * same.
- */
+/** Groups servers in a fixed order, sorted by address and without duplicates: every server writes the same. */
 function groups(servers: readonly ServerAddress[], keyOf: (server: ServerAddress) => string): readonly Group[] {
   const found = new Map<string, Map<string, ServerAddress>>();
   for (const server of servers) {

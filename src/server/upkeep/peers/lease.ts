@@ -14,7 +14,6 @@ export const RENEW_INTERVAL_MS = 1_000;
 
 const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 const IDENTITY = 'kube-apiserver';
-/** Selects the leases of servers. */
 export const LEASE_SELECTOR = `${IDENTITY_LABEL}=${IDENTITY}`;
 const ADDRESS_ANNOTATION = 'apiserver.kubernetes.io/advertise-address';
 const VERSION_ANNOTATION = 'apiserver.kubernetes.io/version';
@@ -24,7 +23,6 @@ const CANDIDATE_ANNOTATION = 'apiserver.kubernetes.io/candidate-for';
 
 /** How a server presents itself to others on the same store. */
 export interface PeerDescription {
-  /** The name of its machine. */
   readonly hostname: string;
   readonly release: Release;
   /** The leases of components that it is a candidate for, such as `kube-scheduler`. */
@@ -37,10 +35,7 @@ export interface ServerIdentity extends PeerDescription {
   readonly uid: string;
 }
 
-/**
- * Returns the name of a server's lease. It is the same for every start, so that a server that was killed finds its own
- * lease again.
- */
+/** Returns the name of a server's lease, the same for every start: a killed server finds its own lease again. */
 export function leaseName({ hostname, advertise }: Pick<ServerIdentity, 'hostname' | 'advertise'>): string {
   const hash = createHash('sha256')
     .update(`${hostname} ${hostPort(advertise)}`)

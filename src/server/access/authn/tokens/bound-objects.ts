@@ -8,7 +8,6 @@ export interface CachedObject {
   hub(kind: Kind): KubeObject;
 }
 
-/** Looks an object up in the cache. */
 export type Find = (kind: Kind, namespace: string, name: string) => CachedObject | undefined;
 
 interface Table {

@@ -7,7 +7,6 @@ export const KEYS_PATH = '/openid/v1/jwks';
 
 export interface IssuerOptions {
   readonly issuer: string;
-  /** URL of the keys. */
   readonly keysUrl: string;
   /** Public keys, including replaced ones. */
   readonly keys: readonly KeyObject[];

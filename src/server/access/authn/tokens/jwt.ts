@@ -38,7 +38,6 @@ const algorithms: ReadonlyMap<string, Algorithm> = new Map([
   ['EdDSA', { key: 'ed25519', hash: null }],
 ]);
 
-/** Names of the supported algorithms. */
 export const algorithmNames: readonly string[] = [...algorithms.keys()];
 
 /** Parses a token without verifying it. Returns undefined if it is not a JWT. */
@@ -96,7 +95,6 @@ function signerWith(key: KeyObject): (claims: Claims) => string {
   };
 }
 
-/** Returns the algorithm for a key. */
 export function algorithmOf(key: KeyObject): string {
   const curve = key.asymmetricKeyDetails?.namedCurve;
   for (const [name, algorithm] of algorithms) {

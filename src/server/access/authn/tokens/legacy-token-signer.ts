@@ -1,7 +1,6 @@
 import { jwtSigner, type SigningKey } from './jwt.ts';
 import { LEGACY_ISSUER } from './service-account-tokens.ts';
 
-/** The account and Secret of a legacy token. */
 export interface LegacyTokenRequest {
   readonly namespace: string;
   readonly name: string;

@@ -1,7 +1,4 @@
-/**
- * ID tokens of an OpenID Connect issuer. Its keys are fetched on first use and cached. They are fetched again when they
- * are old, or when a token names an unknown one, but at most every ten seconds.
- */
+/** ID tokens of an OpenID Connect issuer, whose keys are fetched on first use, and again when old or unknown. */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { User } from '../../../../api/user.ts';
 import { isTree } from '../../../../base/json/tree.ts';
@@ -24,7 +21,6 @@ export interface OidcOptions {
   readonly groupsPrefix: string;
   readonly requiredClaims: ReadonlyMap<string, string>;
   readonly algorithms: readonly string[];
-  /** Fetches JSON. */
   readonly fetchJson: (url: string) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -45,9 +41,7 @@ interface Verified {
 const MIN_FETCH_INTERVAL_MS = 10_000;
 const MAX_KEY_AGE_MS = 3_600_000;
 const CLOCK_LEEWAY_MS = 60_000;
-/**
- * Limit for keys: a token may have to be verified with each of them. Issuers have a handful; further ones are ignored.
- */
+/** Limit for keys, with each of which a token may have to be verified. Issuers have a handful; others are ignored. */
 const MAX_KEYS = 100;
 /** Limit for a key parameter in base64: 8,192 bits. The time to verify grows with its square. */
 const MAX_KEY_PARAMETER_LENGTH = 1_366;

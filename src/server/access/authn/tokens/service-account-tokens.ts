@@ -31,7 +31,6 @@ interface Verified {
   readonly user: User;
   /** Audiences of the token; undefined for the server's own. */
   readonly audiences: readonly string[] | undefined;
-  /** True when the token is meant for this server. */
   readonly isForServer: boolean;
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
@@ -42,10 +41,7 @@ interface Verified {
 /** Tolerance for the clock of the server that issued a token. */
 const CLOCK_LEEWAY_MS = 60_000;
 
-/**
- * Verifies service account tokens: legacy ones, stored in a Secret, and ones bound to a time, an audience and an
- * object.
- */
+/** Verifies service account tokens: legacy ones in a Secret, and ones bound to a time, an audience and an object. */
 export class ServiceAccountTokens implements TokenSource {
   readonly #options: ServiceAccountTokenOptions;
   readonly #verified = verifiedTokens<Verified>();

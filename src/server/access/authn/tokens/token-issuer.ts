@@ -36,7 +36,6 @@ export interface BoundToken {
 
 export interface TokenIssuerOptions {
   readonly key: SigningKey;
-  /** The issuer's URL. */
   readonly issuer: string;
   readonly audiences: readonly string[];
   readonly random: Random;

@@ -35,10 +35,7 @@ export class Impersonation {
     this.#authorizer = authorizer;
   }
 
-  /**
-   * Returns the user to act as, if the sender is allowed to. Rejects with the Forbidden of the first mode that was
-   * tried. `attributes` are those of the request with the sender as its user.
-   */
+  /** Returns the user to act as, or rejects with the first mode's Forbidden. `attributes`: with the sender as user. */
   async userFor(requested: RequestedUser, attributes: Attributes): Promise<User> {
     const { user: sender } = attributes;
     const last = this.#lastModes.get(sender.name);
@@ -133,9 +130,7 @@ function userOf(requested: RequestedUser, mode: Mode): User {
   return user;
 }
 
-/**
- * Returns the requested groups, or those implied by the name of a service account or, in a constrained mode, a node.
- */
+/** Returns the requested groups, or those implied by a service account's name or, in a constrained mode, a node's. */
 function groupsOf({ name, groups }: RequestedUser, { isConstrained }: Mode): readonly string[] {
   if (groups.length > 0) return groups;
   const account = accountOf(name);

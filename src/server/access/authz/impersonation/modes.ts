@@ -41,10 +41,7 @@ function runsOn({ extra }: User, node: string): boolean {
   return names.length === 1 && names[0] === node;
 }
 
-/**
- * Removes the parts of the sender that identify its node: permissions are granted for the sender's current node,
- * whichever it is. Its other extra values name the node or change with it, so only their keys are kept.
- */
+/** Removes the parts of the sender that name its node: permissions hold on any. Other extras keep only their keys. */
 export function onAnyNode(sender: User): User {
   return {
     ...sender,

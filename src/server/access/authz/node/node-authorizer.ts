@@ -1,7 +1,4 @@
-/**
- * The permissions of a node: to report on itself and its pods, and to read what those pods need. It has no opinion on
- * anything else.
- */
+/** The permissions of a node: to report on itself and its pods, and to read what those need. No opinion otherwise. */
 
 import type { User } from '../../../../api/user.ts';
 import { PersistentVolume } from '../../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
@@ -34,7 +31,6 @@ const SAME_NAME_VERBS = ['get', 'create', 'update', 'patch', 'delete'];
 
 const noOpinion = (reason: string): Decision => ({ verdict: 'noOpinion', reason });
 
-/** An object whose spec names its node. */
 type WithNode = KubeObject & { readonly spec: { readonly nodeName?: string } };
 
 export class NodeAuthorizer implements Authorizer {
@@ -130,10 +126,7 @@ export class NodeAuthorizer implements Authorizer {
     return this.#pods.needs(node, 'persistentvolumeclaims', at) ? ALLOW : unrelated(node);
   }
 
-  /**
-   * Allows access to volumes that are directories on the node: the node lists them by label, and reports when their
-   * data is deleted.
-   */
+  /** Allows the node to list volumes that are its directories, by label, and to report when their data is deleted. */
   #directory(node: string, attributes: ResourceAttributes): Decision | undefined {
     const { verb, name, labelSelector = [] } = attributes;
     if ((verb === 'list' || verb === 'watch') && isOnly(labelSelector, DIRECTORY_NODE, node)) return ALLOW;

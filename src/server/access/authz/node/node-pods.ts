@@ -1,7 +1,4 @@
-/**
- * An index of the objects that the pods of each node refer to. A write only records which pod changed; the index is
- * updated on the next request of a node. Without requests from nodes, nothing is kept.
- */
+/** An index of the objects that each node's pods refer to, updated on requests of nodes, and kept for those only. */
 import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import type { Cache } from '../../../objects/cache/cache.ts';
 import type { ObjectKey } from '../../../objects/cache/keys.ts';
@@ -44,7 +41,6 @@ export class NodePods {
     return false;
   }
 
-  /** Yields the claims of the node's pods. */
   *claims(node: string): Generator<{ readonly namespace: string; readonly name: string }> {
     for (const references of this.#referencesOf(node)) {
       for (const reference of references) {

@@ -51,7 +51,6 @@ function addOfContainer({ env = [], envFrom = [] }: Sparse<Pick<Container, 'env'
   }
 }
 
-/** Volume types with a field `secretRef`. */
 const TYPES_WITH_SECRET_REF = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const;
 
 function addOfVolume(volume: Sparse<Volume>, add: Add): void {

@@ -1,7 +1,4 @@
-/**
- * An index of ClusterRoleBindings and RoleBindings by their users and groups. It follows the cache change by change, so
- * a binding takes effect as soon as it can be read.
- */
+/** An index of bindings by their users and groups, which follows the cache, so that they take effect at once. */
 
 import type { User } from '../../../../api/user.ts';
 import { ClusterRoleBinding } from '../../../../kinds/groups/access/rbac/cluster-role-binding.ts';
@@ -13,7 +10,6 @@ import type { Cache } from '../../../objects/cache/cache.ts';
 import type { Entry } from '../../../objects/cache/entry/entry.ts';
 import type { ChangeRecord } from '../../../objects/cache/history/change-record.ts';
 
-/** The grant of a binding to one of its subjects. */
 export interface Grant {
   readonly binding: string;
   /** The namespace; empty for a ClusterRoleBinding. */

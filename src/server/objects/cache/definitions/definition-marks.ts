@@ -43,7 +43,6 @@ export function fingerprintOf(kind: Kind, build: string): string {
 /** Hashes of shapes, so that a shape shared by many kinds is hashed once. */
 const known = new WeakMap<Fields, string>();
 
-/** Hashes the shapes of one kind. */
 class ShapeHasher {
   /** Hashes of shapes that contain themselves, by name. */
   readonly #recursive = new Map<string, string>();
@@ -130,10 +129,7 @@ export class DefinitionMarks {
     return mark !== undefined && revision >= mark.revision;
   }
 
-  /**
-   * Returns the write that must be committed together with an object of the kind; undefined when the mark exists
-   * already.
-   */
+  /** Returns the write to commit together with an object of the kind; undefined when the mark exists already. */
   missing(kind: Kind): Write | undefined {
     if (this.#markOf(kind)) return undefined;
     return { key: PREFIX + tableName(kind), value: Buffer.from(this.#fingerprintOf(kind)), evenIfDamaged: true };

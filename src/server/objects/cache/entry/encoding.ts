@@ -42,10 +42,7 @@ export function encodeChange(object: KubeObject, before?: Before, rawFields?: Ki
   return encodeParts(object, storedMetadata(object.metadata), { before, rawFields });
 }
 
-/**
- * Minimum length of tracked values; shorter ones are encoded again when the object changes, because tracking them would
- * cost more.
- */
+/** Minimum length of tracked values: tracking shorter ones costs more than encoding them again. */
 const MIN_PART_LENGTH = 128;
 
 interface EncodeOptions {
@@ -95,10 +92,7 @@ export function encodeLasting(text: string): Buffer {
   return pack([], text).bytes;
 }
 
-/**
- * Maximum length of values that are written together with the text before them: every write is a call out of
- * JavaScript.
- */
+/** Maximum length of values that are written together with the text before them: each write leaves JavaScript. */
 const MAX_JOINED_LENGTH = 1024;
 
 function pack(pieces: readonly Piece[], end: string): Encoded {
@@ -168,14 +162,10 @@ export interface SplicedBytes {
   readonly at: number;
   readonly next: number;
   readonly inserted: readonly (string | Buffer)[];
-  /** Total length in bytes. */
   readonly length: number;
 }
 
-/**
- * Inserts `selfLink` and `resourceVersion` into bytes that have neither, behind a head of `at` bytes, and replaces
- * packed managers by their served form.
- */
+/** Inserts `selfLink` and `resourceVersion` behind a head of `at` bytes, and replaces packed managers. */
 export function splice(bytes: Buffer, at: number, added: { selfLink: string; revision: number }): SplicedBytes {
   const head = `"selfLink":${JSON.stringify(added.selfLink)},"resourceVersion":"${added.revision}"`;
   const managers = findManagers(bytes, at);

@@ -78,27 +78,20 @@ export class Entry {
     return this.#stored;
   }
 
-  /**
-   * Reports whether the object is certainly readable and without initializers, judging by its bytes without decoding.
-   */
+  /** Reports whether the object is certainly readable and without initializers, judging by its bytes alone. */
   isKnownInitialized(kind: Kind): boolean {
     if (!this.#isCurrent(kind)) return false;
     this.#derived.mentionsInitializers ??= this.#stored.includes(INITIALIZERS);
     return !this.#derived.mentionsInitializers;
   }
 
-  /**
-   * Returns the parts that a change of the object can reuse; undefined when the object is not exactly what is stored.
-   */
+  /** Returns the parts that a change of the object can reuse; undefined when it is not exactly what is stored. */
   before(kind: Kind): Before | undefined {
     if (!this.#parts || !this.#isCurrent(kind)) return undefined;
     return { object: this.hub(kind), encoded: { bytes: this.#stored, parts: this.#parts } };
   }
 
-  /**
-   * Reports whether the stored bytes are what a write of the object would store today. If not, even an update without
-   * changes is written, so that clients can migrate objects to the current stored version.
-   */
+  /** Reports whether a write would store the same bytes today. If not, even an update without changes is written. */
   isUpToDate(kind: Kind): boolean {
     if (this.#isCurrent(kind)) return true;
     const { metadata, ...object } = this.hub(kind);
@@ -106,7 +99,6 @@ export class Entry {
     return deepEqual(parseStored(this.#stored), { ...object, metadata: own });
   }
 
-  /** Returns the object as a version of its kind shows it. */
   view({ kind, version }: Resource): View {
     if (version === kind.hub) return this.#inHub(kind);
     for (const view of this.#derived.others ?? []) if (view.version === version) return view;
@@ -121,10 +113,7 @@ export class Entry {
     return this.#inHub(kind).object as T;
   }
 
-  /**
-   * Returns the object for code in this process that keeps it; undefined if it would have to be read or converted
-   * first.
-   */
+  /** Returns the object for code in this process that keeps it; undefined if it had to be read or converted first. */
   hold({ kind, version }: Resource): KubeObject | undefined {
     if (version !== kind.hub || !this.#isCurrent(kind)) return undefined;
     this.#derived.isHeld = true;

@@ -10,16 +10,12 @@ const MAX_RECENT_BYTES = 8 * 1024 * 1024;
 
 /** The origin of an entry's bytes: how far they can be trusted, and the data shared by all entries of that origin. */
 export interface Origin {
-  /**
-   * Reports whether bytes written at this revision were written with this very definition, so that they can be served
-   * as they are.
-   */
+  /** Reports whether bytes of this revision were written with this very definition, and can be served as they are. */
   isCurrent(kind: Kind, revision: number): boolean;
   /** Objects shared between caches; see `Marks`. */
   readonly shared?: SharedObjects | undefined;
   /** True to freeze objects, so that a test detects code that changes one. */
   readonly frozen: boolean;
-  /** Keeps recently served bytes. */
   readonly recent: RecentBytes;
   /** Called whenever the object is requested and cannot be read. */
   failed(error: UnreadableObject, entry: object): void;
@@ -31,7 +27,6 @@ export interface OriginOptions {
   readonly marks?: Marks | undefined;
 }
 
-/** The origins of one cache's entries. */
 export class Origins {
   /** The origin of rows found in the store, by any writer. */
   readonly stored: Origin;

@@ -11,10 +11,7 @@ export interface Marks extends Pick<DefinitionMarks, 'isCurrent' | 'missing' | '
 /** Objects shared by all images of this process: forks have the bytes of the cluster they were made from. */
 const SHARED = new SharedObjects();
 
-/**
- * Creates marks for an in-memory store with initial content of this very program: up to that revision, all objects of
- * its built-in kinds are served as stored. Custom kinds may have been redefined in between.
- */
+/** Marks for a memory store whose initial content is this program's own: built-in kinds are served as stored. */
 export function ownImage(revision: number, kinds: Iterable<Kind>): Marks {
   const builtIn = new Set(kinds);
   return {

@@ -3,10 +3,7 @@ export interface KeptBytes {
   bytes: Buffer | undefined;
 }
 
-/**
- * Keeps bytes that can be recreated from stored data, up to a limit: the oldest are dropped first. Every object has its
- * stored bytes in memory already, and a client that reads all of them once would otherwise double that permanently.
- */
+/** Keeps bytes that can be recreated, up to a limit, the oldest dropped first: reading all must not double memory. */
 export class RecentBytes {
   readonly #maxBytes: number;
   #queue: KeptBytes[] = [];

@@ -34,15 +34,11 @@ function causeOf({ text, at }: UnreadableObject): Cause {
   return { reason: 'UnexpectedServerResponse', message: text, field: at.key };
 }
 
-/** An entry of the cache. */
 interface Readable {
   failure(kind: Kind): UnreadableObject | undefined;
 }
 
-/**
- * Creates the error of a list in which some objects cannot be read, with those among `entries`. `first` is the first
- * error.
- */
+/** Creates the error of a list with unreadable objects, naming those among `entries`. `first` is the first error. */
 export function unreadableList(kind: Kind, entries: readonly Readable[], first: UnreadableObject): ApiError {
   const causes: Cause[] = [];
   for (const entry of entries) {

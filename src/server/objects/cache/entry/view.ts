@@ -27,12 +27,10 @@ export interface ViewContent {
   readonly shared?: SharedObjects | undefined;
 }
 
-/** The entry behind a view. */
 interface ViewedEntry {
   readonly at: ObjectKey;
   readonly revision: number;
   readonly size: number;
-  /** The cache for bytes that can be recreated. */
   readonly recent: RecentBytes;
   hub(kind: Kind): KubeObject;
 }
@@ -64,7 +62,6 @@ export class View implements Item {
   #json: KeptBytes | undefined;
   #metadata: Buffer | undefined;
   #encoded: { readonly encoding: ObjectEncoding; kept: KeptBytes }[] | undefined;
-  /** The cached row in a table. */
   row: ViewRow | undefined;
 
   constructor(
@@ -84,7 +81,6 @@ export class View implements Item {
     return this.#object as KubeObject;
   }
 
-  /** Size of the bytes in the store. */
   get size(): number {
     return this.entry.size;
   }

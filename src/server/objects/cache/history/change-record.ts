@@ -26,18 +26,13 @@ export class ChangeRecord {
     return RECORD_BYTES + (this.previous?.size ?? 0);
   }
 
-  /**
-   * Drops everything that can be recreated from the bytes of the objects: the change stays in the history for minutes.
-   */
+  /** Drops everything that can be recreated from the bytes: the change stays in the history for minutes. */
   settle(): void {
     this.#gone?.retire();
     for (const { event } of this.#events ?? []) event.settle();
   }
 
-  /**
-   * Returns the event for watches of a resource. An object that was deleted, or that a watch no longer selects, is
-   * shown in its state before the change, with the revision of the change.
-   */
+  /** Returns the event for watches of a resource. A deleted or left object is shown as before, at the new revision. */
   event(type: EventType, resource: Resource): WatchEvent {
     for (const known of this.#events ?? []) {
       if (known.type === type && known.resource === resource) return known.event;
@@ -59,7 +54,6 @@ export class ChangeRecord {
 
 type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** A watch event about an object. */
 export class ObjectEvent implements WatchEvent {
   #json: Buffer | undefined;
   /** The bytes of a large or settled event, kept only while they are being sent. */
@@ -76,9 +70,7 @@ export class ObjectEvent implements WatchEvent {
     return this.entry.view(this.resource).object;
   }
 
-  /**
-   * Returns the event for a watch in this process, with the object if it is at hand: later, it may have been replaced.
-   */
+  /** Returns the event for a watch in this process, with the object if it is at hand: later it may be replaced. */
   held(): ObjectEvent {
     const object = this.entry.hold(this.resource);
     return object ? new HeldEvent(this, object) : this;
@@ -104,7 +96,6 @@ export class ObjectEvent implements WatchEvent {
   }
 }
 
-/** An event that holds its object. */
 class HeldEvent extends ObjectEvent {
   readonly #object: KubeObject;
 

@@ -1,7 +1,4 @@
-/**
- * Sets of fields that many objects have in common, each stored once. Objects of one template differ in the identifiers
- * in their sets, such as the address of a pod or the uid of an owner, which are stored beside the set.
- */
+/** Sets of fields, each stored once: identifiers in them, such as a pod's address or an owner's uid, stand beside. */
 import { BoundedMap, textBytes } from '../../../../base/collections/bounded-map.ts';
 import { deepFreeze } from '../../../../base/json/tree.ts';
 import { type FieldSet, sorted } from '../../../../schema/fields/field-set.ts';
@@ -43,7 +40,6 @@ let lastId = 0;
 export const IDENTIFIER = '\u0001';
 const NO_IDENTIFIERS: readonly string[] = Object.freeze([]);
 
-/** Returns the shared form of a set. */
 export function internSet(fields: FieldSet): InternedSet {
   let set = sets.get(fields);
   if (!set) {
@@ -74,7 +70,6 @@ function divided(json: string): { readonly text: string; readonly identifiers: r
   return { text: json.replace(IDENTIFIERS_IN_JSON, IDENTIFIER), identifiers: [...identifiers] };
 }
 
-/** Returns the template with this text. */
 export function templateOf(text: string): SetTemplate {
   let template = templates.get(text);
   if (!template) {
@@ -100,7 +95,6 @@ export function sameSet(a: InternedSet, b: InternedSet): boolean {
   return isSameTemplate && a.identifiers.join() === b.identifiers.join();
 }
 
-/** Returns `fieldsV1` as JSON. */
 export function fieldsJson(fieldsV1: unknown): string {
   const set = typeof fieldsV1 === 'object' && fieldsV1 !== null ? knownSet(fieldsV1) : undefined;
   return set ? jsonOf(set) : JSON.stringify(fieldsV1);

@@ -6,7 +6,6 @@ import { fieldsOf, type InternedSet, sameSet } from './interned-sets.ts';
 
 export type ManagedFieldsEntry = NonNullable<ObjectMeta['managedFields']>[number];
 
-/** A manager of fields, and its path of the API. */
 export interface EntryOptions {
   readonly manager: string;
   readonly operation: string;

@@ -1,13 +1,9 @@
-/**
- * The managers of an object without the times of their changes. Objects that the same clients write in the same way
- * share a list, so it is packed for the store, and encoded for clients, once for all of them.
- */
+/** The managers of an object without times, packed and encoded once for all objects with the same list. */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
 import { DICTIONARY } from './dictionary.ts';
 import { IDENTIFIER, type SetTemplate, templateOf } from './interned-sets.ts';
 
-/** A manager and the fields that it owns. */
 export interface ListedManager {
   readonly manager: string;
   readonly operation: string;
@@ -110,10 +106,7 @@ const RECENT_LISTS = 256;
 /** Limit for the length of cached lists, which together take 8 MB at most. */
 const MAX_RECENT_LENGTH = 32 * 1024;
 const SPACE = 0x20;
-/**
- * Lists indexed by some bytes of their texts. Comparing bytes takes a tenth of the time of creating and hashing a
- * string.
- */
+/** Lists indexed by some bytes of their texts: comparing bytes takes a tenth of hashing a string. */
 const recent = new Array<RecentList | undefined>(RECENT_LISTS).fill(undefined);
 
 /** Returns the list whose packed text begins at an offset and ends with a space. */

@@ -22,7 +22,6 @@ const TAIL = '"}]';
 const MIN_PACKED_BYTES = 256;
 const NO_TIME = '-';
 
-/** Returns the metadata as JSON for the store. */
 export function storedMetadata(metadata: ObjectMeta): string {
   const { managedFields } = metadata;
   const packed = managedFields?.length ? packedText(managedFields) : undefined;
@@ -89,7 +88,6 @@ export function unpackManagers(tree: unknown): void {
   });
 }
 
-/** Packed managers found in stored bytes. */
 export interface FoundManagers {
   readonly list: ManagerList;
   /** The time and the identifiers of each manager. */
@@ -112,10 +110,7 @@ export function findManagers(stored: Buffer, at: number): FoundManagers | undefi
 
 const QUOTE = 0x22;
 
-/**
- * Returns the served form of packed managers in parts, after a text. Nothing is copied, because many lists are made of
- * it.
- */
+/** Returns the served form of packed managers in parts, after a text. Copies nothing: lists are made of it. */
 export function servedManagers({ list, others }: FoundManagers, before = ''): (string | Buffer)[] {
   const { served } = list;
   const parts: (string | Buffer)[] = [];

@@ -24,7 +24,6 @@ function sameField(object: object, old: object, field: string): boolean {
   return deepEqual((object as Tree)[field], (old as Tree)[field]);
 }
 
-/** Reports whether a draft equals the stored object. */
 export function sameContent(object: KubeObject, old: KubeObject, managers?: EntryComparison): boolean {
   return sameMetadata(object, old, managers) && sameField(object, old, 'status') && sameDesiredState(object, old);
 }
@@ -48,7 +47,6 @@ function sameManagers(entries: Entries, old: Entries, options: EntryComparison |
   return entries && old ? sameEntries(entries, old, options) : entries === old;
 }
 
-/** Creates the context of a call for a kind's hooks. */
 export function hookContext({ clock, random }: Pick<Tools, 'clock' | 'random'>, call: Call): HookContext {
   const { apiVersion, user } = call;
   const subresource = declaredSubresource(call);

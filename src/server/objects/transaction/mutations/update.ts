@@ -157,10 +157,7 @@ function keepField(object: Tree, old: Tree, field: string): void {
   else object[field] = old[field];
 }
 
-/**
- * Replaces values that equal those of the old object by the same references, so that they are not compared, encoded or
- * stored twice.
- */
+/** Replaces values that equal old ones by the same references: they are not compared, encoded or stored twice. */
 function shareUnchanged(object: Tree, old: Tree): void {
   for (const field in object) {
     const value = object[field];

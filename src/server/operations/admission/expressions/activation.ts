@@ -54,10 +54,7 @@ export class RequestValues {
     return this.#described;
   }
 
-  /**
-   * The namespace of the object; null for objects without one, including namespaces themselves. It stays the same while
-   * evaluations are paused.
-   */
+  /** The namespace of the object; null for objects without one, and for namespaces. It stays while paused. */
   get namespaceObject(): Value {
     const { core, request } = this.#context;
     if (!request.namespace || request.kind === Namespace) return null;
@@ -122,7 +119,6 @@ export class Activation {
     return this as unknown as Variables;
   }
 
-  /** Evaluates a variable of the policy. */
   #evaluate(variable: NamedExpression): Value | Failure {
     const { name, compiled } = variable;
     const { program } = compiled;

@@ -5,10 +5,7 @@ import type { Compiled } from '../../../../kinds/groups/extension/admissionregis
 import type { MaybeAsync } from '../../../objects/conversion/convert.ts';
 import type { Activation } from './activation.ts';
 
-/**
- * Cost limit for the validations, the annotations or one mutation of a policy, for all parameters of a binding
- * together.
- */
+/** Cost limit for validations, annotations or one mutation of a policy, for all parameters of a binding together. */
 export const POLICY_COST_BUDGET = 10_000_000;
 /** Cost limit for the match conditions of a webhook or policy together. */
 const MATCH_CONDITIONS_COST_BUDGET = 2_500_000;
@@ -27,10 +24,7 @@ export class OutOfBudget extends ExpressionFailed {
   }
 }
 
-/**
- * Evaluates an expression: synchronously, unless it takes long or depends on a pending decision. Throws, or rejects
- * with, ExpressionFailed.
- */
+/** Evaluates an expression, synchronously unless it takes long or waits. Throws or rejects with ExpressionFailed. */
 export function evaluate(compiled: Compiled, activation: Activation, budget: CostBudget): MaybeAsync<Value> {
   const { program, text } = compiled;
   if (!program) throw new ExpressionFailed(`compilation error: ${compiled.error}`);
@@ -52,10 +46,7 @@ function reject(error: unknown, text: string): never {
   throw new ExpressionFailed(`expression '${text}' resulted in error: ${error.message}`);
 }
 
-/**
- * Reports whether all conditions are true. A false one decides, whatever the others are. Throws ExpressionFailed when
- * some fail and none is false.
- */
+/** Reports whether all conditions are true. A false one decides; throws ExpressionFailed if some fail and none is. */
 export async function matchesConditions(conditions: readonly Compiled[], activation: Activation): Promise<boolean> {
   if (conditions.length === 0) return true;
   const budget = new CostBudget(MATCH_CONDITIONS_COST_BUDGET);

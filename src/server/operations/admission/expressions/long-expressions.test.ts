@@ -1,7 +1,4 @@
-/**
- * Long-running expressions of clients are evaluated over many turns of the event loop, and other requests are served in
- * between.
- */
+/** Long expressions are evaluated over many turns of the event loop, while other requests are served. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../../test/support/server.ts';

@@ -19,7 +19,6 @@ export interface MatchedPolicy<P extends Policy, B extends Binding, C> {
   readonly version: Version;
 }
 
-/** Returns the policies that apply to a request. */
 export function matchedPolicies<P extends Policy, B extends Binding, C>(
   core: Reader,
   request: AdmissionRequest,
@@ -170,7 +169,6 @@ export function isExempt({ group, plural }: Kind): boolean {
   return (group === 'admissionregistration.k8s.io' && POLICIES.has(plural)) || REVIEW_GROUPS.has(group);
 }
 
-/** A decision against a request. */
 export interface Denial {
   readonly policy: string;
   /** The binding; undefined when the policy itself cannot be evaluated. */

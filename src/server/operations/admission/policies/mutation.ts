@@ -112,10 +112,7 @@ function patched({ object }: Subject, value: Value): unknown {
   }
 }
 
-/**
- * Finds objects whose type name does not match their field: the type of `spec` in an `Object` is `Object.spec`. Fields
- * have no declared types, so the compiler cannot find this.
- */
+/** Finds objects whose type name does not match their field, as `Object.spec` for `spec`: the compiler cannot. */
 function wrongTypeNames(value: Value, expected: string): string[] {
   if (value instanceof ObjectValue) {
     const { name } = value.type;
@@ -157,10 +154,7 @@ function treeOf(keys: readonly string[], read: (key: string) => Value): Tree {
   return tree;
 }
 
-/**
- * Merges a configuration into an object. Throws an Error that explains what is wrong with the configuration. Neither
- * argument is changed.
- */
+/** Merges a configuration into a copy of an object. Throws an Error that explains what is wrong with it. */
 function applyConfiguration(schema: ObjectSchema, object: unknown, configuration: unknown): unknown {
   const wrong = checkFields(schema, configuration);
   if (wrong.length > 0) {

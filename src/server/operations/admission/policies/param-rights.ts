@@ -1,7 +1,4 @@
-/**
- * Prevents users from reading objects through a policy that they may not read directly: to name a kind of parameters
- * they need the permission to get all of its objects, and to name parameters the permission to get those objects.
- */
+/** Prevents users from reading through a policy what they may not read: parameters take the permission to get them. */
 
 import type { User } from '../../../../api/user.ts';
 import { deepEqual } from '../../../../base/json/tree.ts';

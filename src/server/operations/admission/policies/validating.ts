@@ -34,7 +34,6 @@ const policiesOf = registeredPolicies(
 
 const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
 
-/** Evaluates ValidatingAdmissionPolicies. */
 export const validatingAdmissionPolicy: AdmissionPlugin = {
   name: 'ValidatingAdmissionPolicy',
   handles: (kind, operation, subresource) => !isExempt(kind) || isWritten(kind, operation, subresource),

@@ -24,9 +24,7 @@ const MAX_MESSAGE_BYTES = 5 * 1024;
 /** Cost between checks of the clock: about a millisecond. */
 const COST_BETWEEN_CHECKS = 10_000;
 
-/** A reason why a request is invalid. */
 export interface PolicyViolation {
-  /** The index of the validation in the list. */
   readonly index: number;
   readonly message: string;
   readonly reason?: Reason | undefined;
@@ -37,7 +35,6 @@ type Verdict = Omit<PolicyViolation, 'index'> | undefined;
 
 type Reason = 'Forbidden' | 'Invalid' | 'RequestEntityTooLarge';
 
-/** The result of a policy with one parameter. */
 interface PolicyEvaluation {
   readonly decisions: readonly PolicyViolation[];
   /** Annotations that could not be evaluated; they reject the request regardless of the binding's actions. */
@@ -125,10 +122,7 @@ class Run implements ValidationRun {
     }
   }
 
-  /**
-   * Reports whether enough was evaluated since the last check that other work may be waiting. Cheap policies need no
-   * clock.
-   */
+  /** Reports whether enough was evaluated that other work may be waiting. Cheap policies need no clock. */
   #hasWorked(): boolean {
     const { used } = this.#validations;
     if (used - this.#checkedAt < COST_BETWEEN_CHECKS) return false;

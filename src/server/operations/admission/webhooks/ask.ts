@@ -1,4 +1,3 @@
-/** Calls one webhook about one request. */
 import { ApiError, type Status } from '../../../../api/errors.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';

@@ -43,10 +43,7 @@ export const mutatingAdmissionWebhook: AdmissionPlugin = {
   },
 };
 
-/**
- * Returns the version for a webhook call. The second round calls only those of the first that need to see later
- * changes.
- */
+/** Returns the version for a webhook call. The second round calls only those that need to see later changes. */
 function wants(
   core: Ports,
   request: AdmissionRequest,

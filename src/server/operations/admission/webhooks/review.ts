@@ -8,7 +8,6 @@ import type { AdmittedForm } from '../form.ts';
 const GROUP = 'admission.k8s.io';
 const KNOWN_VERSIONS = ['v1', 'v1beta1'];
 
-/** The decision of a webhook. */
 export interface Verdict {
   readonly allowed: boolean;
   /** A JSON patch as base64; undefined when there is nothing to change. */

@@ -1,4 +1,3 @@
-/** The webhooks of all configurations, in calling order. */
 import type { Compiled } from '../../../../kinds/groups/extension/admissionregistration/expressions/compile.ts';
 import { compileMatchCondition } from '../../../../kinds/groups/extension/admissionregistration/expressions/policy-compiler.ts';
 import {
@@ -23,9 +22,7 @@ import { connectionTo, type WebhookConnection } from './connection.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
-/** A webhook of a configuration. */
 export interface RegisteredWebhook<W extends ValidatingWebhook = ValidatingWebhook> {
-  /** The name of the configuration. */
   readonly configuration: string;
   readonly webhook: W;
   readonly matcher: RequestMatcher;
@@ -76,10 +73,7 @@ export function isExempt({ group, plural }: Kind): boolean {
 
 type ConditionPorts = Pick<Reader, 'cache' | 'turns'> & Pick<Tools, 'log'> & Pick<Access, 'authorizer'>;
 
-/**
- * Reports whether a request meets the match conditions of a webhook. If they cannot be evaluated, the failure policy
- * decides: Fail rejects the request with a Forbidden, Ignore skips the webhook.
- */
+/** Reports whether a request meets a webhook's conditions. On failure: Forbidden with Fail, skipped with Ignore. */
 export async function meetsConditions(
   core: ConditionPorts,
   request: AdmissionRequest,

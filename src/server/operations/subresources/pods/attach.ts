@@ -7,7 +7,6 @@ import { COMMAND_PARAMETERS, commandReply } from './command.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
 
-/** Connects to the process of a container. */
 export const attach: Subresource<'attach'> = {
   name: 'attach',
   operations: { get: open, create: open },

@@ -77,10 +77,7 @@ function streamsOf(parameters: ParameterValues<typeof COMMAND_PARAMETERS>): Comm
   return streams;
 }
 
-/**
- * Returns the container that a request names, or the only one of the pod. Throws a BadRequest when there is none, or
- * several to choose from.
- */
+/** Returns the container that a request names, or the only one. Throws a BadRequest for none, or several. */
 export function containerNamed({ metadata, spec }: Pod, requested: string | undefined): string {
   const { initContainers = [], containers, ephemeralContainers = [] } = spec;
   const names = [...initContainers, ...containers, ...ephemeralContainers].map(({ name }) => name);

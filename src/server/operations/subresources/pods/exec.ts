@@ -14,7 +14,6 @@ const PARAMETERS = {
   command: { type: 'strings', description: 'Program to run and its arguments, one per parameter; not run in a shell.' },
 } as const satisfies QueryParameters;
 
-/** Runs a command in a container. */
 export const exec: Subresource<'exec'> = {
   name: 'exec',
   operations: { get: open, create: open },

@@ -16,9 +16,7 @@ export async function podFor(core: Ports, { resource: { kind }, call }: ApiReque
   return pod;
 }
 
-/**
- * Returns the node of a pod. Throws a BadRequest when the pod has none, or when the node does not offer such streams.
- */
+/** Returns the node of a pod. Throws a BadRequest when it has none, or the node does not offer such streams. */
 export function nodeFor(core: Ports, { metadata, spec }: Pod, action: StreamAction): string {
   const { nodeName } = spec;
   if (!nodeName) throw badRequest(`pod ${metadata.name} does not have a host assigned`);

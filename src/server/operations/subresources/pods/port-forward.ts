@@ -15,7 +15,6 @@ const PARAMETERS = {
   ports: { type: 'strings', description: 'Ports to connect to. Required with a WebSocket.' },
 } as const satisfies QueryParameters;
 
-/** Connects to ports of a pod. */
 export const portForward: Subresource<'portforward'> = {
   name: 'portforward',
   operations: { get: open, create: open },

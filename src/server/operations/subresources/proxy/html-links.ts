@@ -47,10 +47,7 @@ const CONTENTS = new Map<string, Unseen>(
   RAW.map((name) => [name, { end: new RegExp(`</${name}`, 'gi'), length: name.length + 2 }]),
 );
 
-/**
- * Creates a stream that holds back at most one tag. The page is in UTF-8, or in another encoding that has ASCII for
- * markup.
- */
+/** Creates a stream that holds back at most one tag. Pages are in UTF-8, or have ASCII for markup. */
 export function htmlLinks(rewrite: (url: string) => string): Transform {
   const links = new LinkRewriter(rewrite);
   return new Transform({

@@ -67,7 +67,6 @@ async function forward(client: ClientConnection, target: ProxyTarget, path: stri
   if (!request.writableFinished) request.destroy();
 }
 
-/** Returns the location for rewriting the program's links. */
 function locationOf(client: ClientConnection, target: ProxyTarget, path: string): ProxyLocation {
   const own = client.url.split('?')[0]!;
   const prefix = path !== '' && own.endsWith(path) ? own.slice(0, -path.length) : own.replace(/\/$/, '');
@@ -125,9 +124,7 @@ async function reached<T>(work: Promise<T>): Promise<T> {
 /** CORS headers of the program, which do not apply to this server. */
 const CORS_HEADERS = ['credentials', 'headers', 'methods', 'origin'].map((name) => `access-control-allow-${name}`);
 
-/**
- * Returns the response headers as names and values. A redirect to a path of the program leads through the proxy again.
- */
+/** Returns the response headers as names and values. A redirect within the program leads through the proxy again. */
 function headersOf({ rawHeaders, statusCode }: IncomingMessage, location: ProxyLocation): string[] {
   const all = forwardedResponse(rawHeaders, statusCode === 101);
   const headers: string[] = [];

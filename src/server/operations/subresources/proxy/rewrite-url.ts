@@ -10,10 +10,7 @@ export interface ProxyLocation {
   readonly clientHost: string;
 }
 
-/**
- * Rewrites a URL from a redirect or a link of a program, so that it leads through the proxy. Relative URLs and those of
- * other hosts stay unchanged.
- */
+/** Rewrites a URL of a redirect or link to lead through the proxy, unless it is relative or of another host. */
 export function rewriteUrl(url: string, { prefix, targetHost, clientHost }: ProxyLocation): string {
   const { origin, host, path, rest } = parts(url);
   const isOther = host !== '' && host !== targetHost && host !== clientHost;

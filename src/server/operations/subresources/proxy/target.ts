@@ -14,7 +14,6 @@ import { nodeFor } from '../pods/pod-stream.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'random'> & Outbound;
 
-/** The destination of a proxied request. */
 export interface ProxyTarget {
   readonly scheme: 'http' | 'https';
   /** The `Host` of the request. */
@@ -103,10 +102,7 @@ function servicePortName({ metadata, spec: { ports = [] } }: Service, port: stri
 /** The namespace for services of cluster components outside pods: only administrators write Endpoints there. */
 const SYSTEM_NAMESPACE = 'kube-system';
 
-/**
- * Reports whether an address belongs to a pod: otherwise, writing Endpoints would give access to everything the node
- * can reach.
- */
+/** Reports whether an address is a pod's: else writing Endpoints would give access to all that the node reaches. */
 function isProxied(core: Ports, namespace: string, { ip, targetRef }: EndpointAddress): boolean {
   if (!targetRef) return namespace === SYSTEM_NAMESPACE;
   if (targetRef.kind !== 'Pod' || targetRef.namespace !== namespace) return false;
@@ -118,9 +114,7 @@ function isProxied(core: Ports, namespace: string, { ip, targetRef }: EndpointAd
   return pod.status.podIP === ip || (pod.status.podIPs ?? []).some((each) => each.ip === ip);
 }
 
-/**
- * The port that clients use for the kubelet. An agent may have another one, or none if only this process reaches it.
- */
+/** The port that clients use for the kubelet. An agent may have another, or none if only this process reaches it. */
 const KUBELET_PORT = 10_250;
 
 /** Returns the agent's own endpoint, or another port of its machine. */
@@ -149,10 +143,7 @@ function dialled(
 
 const NOT_ALLOWED = 'address not allowed';
 
-/**
- * Checks the address of a pod, which may have the network of its node, and that may be this machine. Only the node's
- * agent connects to the node's own addresses.
- */
+/** Checks the address of a pod, which may be this machine's. Only the node's agent dials the node's own addresses. */
 function checkAddress(core: Ports, address: string): void {
   if (core.dialGuard.refusalOf(address, { own: true })) throw badRequest(NOT_ALLOWED);
 }

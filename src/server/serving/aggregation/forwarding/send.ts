@@ -18,10 +18,7 @@ export interface SendOptions {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/**
- * Rejects paths with segments that the other server might interpret differently: the authorized path must be the one it
- * sees.
- */
+/** Rejects paths that the other server might interpret differently: the authorized path must be the one it sees. */
 export function checkPath(path: string): void {
   const [, ...segments] = splitPath(path);
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..')) throw noSuchPath();
@@ -44,7 +41,6 @@ export async function send(
   }
 }
 
-/** Returns why a request could not be sent. */
 export function unreachableMessage(error: unknown): string {
   return `error trying to reach service: ${(error as Error).message}`.slice(0, MAX_ERROR_LENGTH);
 }

@@ -78,7 +78,6 @@ function replyText(exchange: Exchange, code: number, text: string): void {
   exchange.reply(code, TEXT, Buffer.from(`${text}\n`), NO_SNIFF);
 }
 
-/** The error for a client when too many others are waiting. */
 export function tooManyWaiting(): ApiError {
   return new ApiError('TooManyRequests', 'too many requests, please try again later', {
     details: { retryAfterSeconds: 1 },

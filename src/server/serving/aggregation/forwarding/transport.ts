@@ -13,10 +13,7 @@ import { namesUsers, STANDARD_HEADERS, type UserHeaderNames, userHeaders } from 
 type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock' | 'random'> & Outbound;
 
 const DIAL_TIMEOUT_MS = 10_000;
-/**
- * Idle timeout of connections, shorter than that of servers, so that a connection is seldom closed at the moment of its
- * next use.
- */
+/** Idle timeout, shorter than that of servers: a connection is seldom closed at the moment of its next use. */
 const IDLE_TIMEOUT_MS = 30_000;
 const MAX_IDLE_CONNECTIONS = 25;
 
@@ -80,7 +77,6 @@ export class Transport {
     this.kept.destroy();
   }
 
-  /** The headers that tell the server who the user is. */
   userHeaders(user: User): Record<string, string | string[]> {
     return userHeaders(user, this.#headers);
   }
@@ -90,9 +86,7 @@ export class Transport {
     return endpointsOf(this.#core, this.service)?.length ?? 1;
   }
 
-  /**
-   * Fetches a document as this server. Rejects when it is too large or after the timeout. Redirects are not followed.
-   */
+  /** Fetches a document as this server. Rejects when it is too large, late or redirected. */
   async fetch(path: string, { accept, etag, maxBytes, timeoutMs }: FetchOptions): Promise<Fetched> {
     const late = new AbortController();
     const timer = this.#core.clock.timer(timeoutMs, () => late.abort());

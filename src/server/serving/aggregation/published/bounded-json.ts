@@ -5,10 +5,7 @@ import { isShallow } from '../../../../base/json/size.ts';
 const MAX_DEPTH = 100;
 const MAX_VALUES = 500_000;
 
-/**
- * Parses a document that may have megabytes; undefined when it is not JSON, or exceeds the limits. Members named
- * `__proto__` are dropped.
- */
+/** Parses a document of megabytes; undefined if it is not JSON, or too large. Drops members named `__proto__`. */
 export function* boundedJsonInTurns(body: Buffer, pace: Pace): DividedWork<unknown> {
   const text = body.toString();
   if (!isShallow(text, MAX_DEPTH)) return undefined;

@@ -1,6 +1,4 @@
-/**
- * The schemas that another server publishes. They are fetched in the background and parsed when a client requests them.
- */
+/** The schemas that another server publishes: fetched in the background, parsed when a client requests them. */
 import { inTurns } from '../../../../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
 import { isTree } from '../../../../base/json/tree.ts';
@@ -14,11 +12,9 @@ const JSON_TYPE = 'application/json';
 const OK = 200;
 const NOT_MODIFIED = 304;
 
-/** A document as received. */
 interface Kept {
   readonly body: Buffer;
   readonly etag: string | undefined;
-  /** The path of the document. */
   readonly path: string;
 }
 
@@ -44,9 +40,7 @@ export class OpenApiDocuments {
     };
   }
 
-  /**
-   * Fetches changed documents. Resolves with true if anything changed. A server without a document publishes nothing.
-   */
+  /** Fetches changed documents. Resolves with true if anything changed. No document: nothing is published. */
   async refresh(transport: Transport): Promise<boolean> {
     const v2 = await this.#fetch(transport, '/openapi/v2', this.#v2);
     const path = await this.#pathV3(transport);

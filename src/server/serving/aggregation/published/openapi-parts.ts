@@ -1,17 +1,11 @@
-/**
- * Extracts the published parts of another server's schemas. Its documents are sanitized, because they become part of
- * our own.
- */
+/** Extracts the published parts of another server's schemas, sanitized because they become part of our own. */
 import type { DividedWork, Pace } from '../../../../base/event-loop/in-turns.ts';
 import { isTree } from '../../../../base/json/tree.ts';
 import type { Json, OpenApiV2Part } from '../../backend.ts';
 import { encodeDocument } from '../../openapi/dialects/proto.ts';
 import { boundedJsonInTurns } from './bounded-json.ts';
 
-/**
- * Limit for an entry, which is handled in two turns of the event loop. A schema may include that of a whole pod
- * template.
- */
+/** Limit for an entry, which takes two turns of the event loop. A schema may include that of a pod template. */
 const MAX_ENTRY_VALUES = 50_000;
 /** Size of most entries in protobuf. */
 const ENTRY_BYTES = 4 * 1024;

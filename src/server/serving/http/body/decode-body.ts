@@ -112,10 +112,7 @@ export function decodePatch(bytes: Buffer, type: PatchType, { limits, onDuplicat
   }
 }
 
-/**
- * Decodes an applied configuration: YAML, which most clients write as JSON. Duplicate keys are reported with their
- * lines, as by a YAML parser.
- */
+/** Decodes an applied configuration: YAML, mostly written as JSON. Duplicate keys are reported with their lines. */
 export async function decodeConfiguration(bytes: Buffer, context: ConfigurationContext): Promise<unknown> {
   const { limits, onDuplicates, decodeLargeYaml } = context;
   try {

@@ -1,7 +1,4 @@
-/**
- * Reads request bodies according to their verbs. The memory of a large body is freed as soon as it is decoded: V8 would
- * keep up to 64 MB of such garbage.
- */
+/** Reads request bodies according to their verbs. The memory of a large body is freed as soon as it is decoded. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallOptions } from '../../../../api/call.ts';
 import { ApiError } from '../../../../api/errors.ts';

@@ -18,7 +18,6 @@ export interface DocumentsOptions {
   readonly discovery: Discovery;
   readonly metrics: Metrics;
   readonly version: VersionInfo;
-  /** Additional documents. */
   readonly documents: readonly JsonDocument[];
 }
 

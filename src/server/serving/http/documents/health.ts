@@ -9,16 +9,12 @@ import { type Clock, sleep } from '../../../../base/time/clock.ts';
 export interface HealthCheck {
   readonly name: string;
   readonly check: () => unknown;
-  /**
-   * True for a check of startup: once it has passed, `livez` no longer runs it, because restarting the server would not
-   * help.
-   */
+  /** True for a check of startup: once passed, `livez` does not run it, since restarting would not help. */
   readonly isOfStart?: boolean;
   /** The endpoints that run the check; undefined for all. */
   readonly endpoints?: readonly HealthName[];
 }
 
-/** An endpoint with its set of checks. */
 type HealthName = 'healthz' | 'livez' | 'readyz';
 
 interface HealthAnswer {
@@ -33,7 +29,6 @@ export interface HealthPath {
 }
 
 const PROBED: readonly HealthName[] = ['livez', 'readyz'];
-/** Timeout of a check. */
 const CHECK_TIMEOUT_MS = 2_000;
 
 /** Creates a check that passes when a function completes in time. */
@@ -115,7 +110,6 @@ export async function runChecks(
   return { code: 200, text: `${lines.join('\n')}\n${name} check passed\n` };
 }
 
-/** Runs a single check and reports its reason. */
 export async function runCheck(name: string, checks: readonly HealthCheck[]): Promise<HealthAnswer> {
   const found = checks.find((each) => each.name === name);
   if (!found) return { code: 404, text: '404 page not found\n' };
@@ -128,11 +122,9 @@ interface HealthOptions {
   readonly checks: readonly HealthCheck[];
   readonly isReady: () => boolean;
   readonly isDraining: () => boolean;
-  /** Receives the results of checks. */
   readonly results: HealthResults;
 }
 
-/** The checks of each health endpoint. */
 export class Health {
   readonly #checks: Readonly<Record<HealthName, readonly HealthCheck[]>>;
   readonly #results: HealthResults;
@@ -176,7 +168,6 @@ async function reasonOf(check: HealthCheck['check']): Promise<string | undefined
 interface Result {
   readonly name: string;
   readonly type: string;
-  /** True when the last check passed. */
   isPassed: boolean;
   readonly counts: { success: number; error: number };
 }

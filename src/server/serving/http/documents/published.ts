@@ -28,13 +28,9 @@ function isKnown(header: string | undefined, etag: string): boolean {
   return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** Paths of schemas. */
 const SCHEMA_PATH = /^\/(?:openapi|swaggerapi|swagger)(?:[/.-]|$)/;
 
-/**
- * Serves the published schemas. The code that builds them is loaded with the first request, which many servers never
- * get.
- */
+/** Serves the published schemas. The code that builds them is loaded with the first request. */
 export class SchemaDocuments {
   readonly #backends: BackendRegistry;
   #openApi: Promise<OpenApi> | undefined;

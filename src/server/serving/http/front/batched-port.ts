@@ -11,15 +11,11 @@ interface Batch<Message> {
   readonly messages: readonly Message[];
   /** The bytes of all messages, concatenated. */
   readonly bytes: Uint8Array;
-  /**
-   * Buffers that are not copied, because both threads share their memory or the sender transfers it, by their index.
-   */
+  /** Buffers that are not copied, because both threads share their memory or the sender transfers it, by index. */
   readonly separate: ReadonlyMap<number, Uint8Array> | undefined;
   /** Size of large buffers in memory that is not shared, to be confirmed when the batch has been handled. */
   readonly large: number;
-  /**
-   * Shared memory that the sender has released since the previous batch: only the receiver's references keep it alive.
-   */
+  /** Shared memory that the sender has released since the last batch: only the receiver's references keep it alive. */
   readonly released: number;
   /** Size of large buffers from the other direction that were handled since the last confirmation. */
   readonly received: number;
@@ -38,14 +34,10 @@ export type TakeBytes = (length: number) => Buffer;
  */
 const MAX_BATCH_MESSAGES = 8;
 
-/** Minimum size of buffers that count as large. */
 const MIN_LARGE_BYTES = 64 * 1024;
 /** Limit for large buffers that the other thread has not handled; beyond it, senders of large buffers wait. */
 export const MAX_UNRECEIVED_BYTES = 8 * 1024 * 1024;
-/**
- * Minimum size of a separate confirmation; less is confirmed with the next batch, because a message costs the other
- * thread a turn of its event loop.
- */
+/** Minimum size of a separate confirmation: a message costs the other thread a turn, so less goes with a batch. */
 const MIN_CONFIRMED_BYTES = 1024 * 1024;
 
 const NO_BYTES = Buffer.alloc(0);
@@ -75,10 +67,7 @@ export class BatchedPort<Out, In> {
     return this.#messages.at(-1);
   }
 
-  /**
-   * Sends a message with its bytes. They must not change until the end of the turn; bytes in shared memory must never
-   * change.
-   */
+  /** Sends a message with its bytes, which stay unchanged until the end of the turn; shared memory forever. */
   send(message: Out, bytes?: Uint8Array): void {
     this.#messages.push(message);
     if (bytes) this.#add(bytes);
@@ -92,10 +81,7 @@ export class BatchedPort<Out, In> {
     }
   }
 
-  /**
-   * Returns undefined when a large buffer can be sent, or a promise that resolves when it is the caller's turn.
-   * Encoding data only then keeps it from accumulating between the threads.
-   */
+  /** Returns a promise until a large buffer may be encoded and sent; undefined if it may be now. */
   room(): Promise<void> | undefined {
     if (this.#unreceived <= MAX_UNRECEIVED_BYTES && this.#waiting.length === 0) return undefined;
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -110,10 +96,7 @@ export class BatchedPort<Out, In> {
     });
   }
 
-  /**
-   * Calls the listener with the size of large memory to which only this thread still refers. Transferred buffers are
-   * excluded: they are counted, or freed, when they are no longer needed.
-   */
+  /** Reports the size of large memory to which only this thread still refers, but for transferred buffers. */
   onMemory(listener: (bytes: number) => void): void {
     this.#onMemory = listener;
   }

@@ -17,10 +17,7 @@ export type BodyLocation = 'none' | 'included' | 'unread';
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/**
- * Exchanges whose client has disconnected or has its whole response, of which this is the last message, and closed
- * connections.
- */
+/** Exchanges whose client has gone or has its whole response, of which this is the last message; closed connections. */
 export type EndedMessage = readonly ['ended', exchanges: number[], connections: number[]];
 
 /** A message from the front thread to the API thread. `id` is that of an exchange. */
@@ -88,7 +85,6 @@ export type ApiMessage =
   | readonly ['close-after-response', id: number]
   | readonly ['abort', id: number];
 
-/** A request without its body. */
 export interface RequestHead {
   readonly method: string;
   readonly url: string;

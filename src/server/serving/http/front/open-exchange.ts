@@ -22,10 +22,7 @@ export interface OpenExchangeHost {
   reportProgress(exchange: OpenExchange): void;
   /** Number of collections of this thread's garbage because of large buffers. */
   readonly collections: number;
-  /**
-   * Ends the exchange: no more messages about it are sent or expected. `largeBytes` of its response are left to be
-   * collected.
-   */
+  /** Ends the exchange: no more messages about it follow. `largeBytes` of its response are left to be collected. */
   closed(id: number, largeBytes: number): void;
 }
 
@@ -35,9 +32,7 @@ const REPORTED_BYTES = 64 * 1024;
 export class OpenExchange {
   #watch: EventWriter | undefined;
   #text: Writable | undefined;
-  /**
-   * The connection of an upgraded request, or its body, with the bytes received, and those consumed by the API thread.
-   */
+  /** The connection of an upgraded request, or its body; bytes received, and bytes consumed by the API thread. */
   #incoming: Readable | undefined;
   #received = 0;
   #consumed = 0;

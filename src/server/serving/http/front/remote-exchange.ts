@@ -197,7 +197,6 @@ export class RemoteExchange extends ExchangeBase implements Exchange {
     this.#send(['abort', this.id]);
   }
 
-  /** Handles a message about this exchange. */
   handle(message: FrontMessage, body: Buffer | undefined): void {
     switch (message[0]) {
       case 'body':

@@ -29,9 +29,7 @@ class RemoteListeners implements Listeners, FrontConnection {
   readonly #turns = new Map<number, () => void>();
   #lastId = 0;
   #counts = { open: 0, refused: 0 };
-  /**
-   * The last events that were sent: they may also be addressed to further watches, including some with other selectors.
-   */
+  /** The last events that were sent: they may also be for further watches, including some with other selectors. */
   #lastBytes: Buffer | undefined;
   #lastEvents: EventsMessage | undefined;
 

@@ -8,7 +8,6 @@ export interface RemoteSocketHost {
   sendEnd(): void;
   /** Reports the total number of received bytes that have been consumed. */
   reportConsumed(total: number): void;
-  /** Drops the client. */
   abort(): void;
 }
 
@@ -28,7 +27,6 @@ export class RemoteSocket extends Duplex {
     this.on('error', () => undefined);
   }
 
-  /** Handles bytes from the client. */
   receive(bytes: Buffer): void {
     if (this.destroyed || this.readableEnded) return;
     this.#received += bytes.length;

@@ -23,18 +23,15 @@ interface Pending {
   isClosed: boolean;
 }
 
-/** Shared memory with unread replies. */
 interface SharedMemory {
   readonly bytes: number;
   replies: number;
 }
 
-/** The stream of a reply or a body. */
 interface ClosableStream {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** Minimum size of counted replies and bodies. */
 const MIN_COUNTED_BYTES = 1024;
 /** Memory that a reply in shared memory takes in addition: the slice that TLS has encrypted. */
 const ENCRYPTED_BYTES = 128 * 1024;
@@ -61,16 +58,13 @@ export class BacklogLimiter {
   #bytes = 0;
   #sharedBytes = 0;
   #warnedAt = Number.NEGATIVE_INFINITY;
-  /**
-   * Sockets by HTTP/2 session. A session cannot be used to close its socket: it first waits for its bytes to be sent.
-   */
+  /** Sockets by HTTP/2 session, which cannot close its socket itself: it first waits for its bytes to be sent. */
   readonly #sockets = new WeakMap<object, RawSocket>();
 
   constructor(options: BacklogLimiterOptions) {
     this.#options = options;
   }
 
-  /** Sets the socket of an HTTP/2 session. */
   setSocket(session: object, socket: RawSocket): void {
     this.#sockets.set(session, socket);
   }
@@ -80,10 +74,7 @@ export class BacklogLimiter {
     if (bytes >= MIN_COUNTED_BYTES) this.#add({ bytes, memory: undefined }, stream, connection);
   }
 
-  /**
-   * Counts a reply until `stream` is closed and it has left TLS' queue, or until the connection is closed. Memory
-   * shared by several clients is counted once.
-   */
+  /** Counts a reply until `stream` is closed and it left TLS' queue. Memory shared by clients is counted once. */
   addReply(body: Buffer, stream: ClosableStream, connection: RawSocket): void {
     if (!isShared(body)) {
       this.add(body.length, stream, connection);

@@ -14,7 +14,6 @@ export interface ConnectionsOptions {
   readonly log: Logger;
   /** Delays a client that opens connections too fast; undefined when no delay is needed. */
   readonly pace?: ((address: string) => Promise<void> | undefined) | undefined;
-  /** Called whenever the counts change. */
   readonly onCounts?: ((counts: ConnectionCounts) => void) | undefined;
 }
 
@@ -37,10 +36,7 @@ const WARNING_INTERVAL_MS = 60_000;
 /** Disconnects in one turn of the event loop up to which errors have stack traces. */
 const CHEAP_DISCONNECTS = 10;
 
-/**
- * Counts and limits open connections. Connections above a limit are closed before anything is read from them: a TLS
- * handshake costs as much as ten requests, and an open connection as much memory as a hundred objects.
- */
+/** Limits open connections before anything is read: a TLS handshake costs as much as ten requests. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Set<Socket>();

@@ -89,10 +89,7 @@ export interface Listeners {
   lines(): Iterable<string>;
 }
 
-/**
- * Memory limit of a session, above which Node rejects streams; many watches with large events would reach Node's
- * default.
- */
+/** Memory limit of a session, above which Node rejects streams; many watches would reach Node's default. */
 const MAX_SESSION_MEMORY_MB = 1024;
 const TCP_KEEP_ALIVE_MS = 60_000;
 const SOCKET_OPTIONS = { keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS, noDelay: true };
@@ -280,10 +277,7 @@ interface Http1Origin {
   readonly restart: (socket: Duplex) => void;
 }
 
-/**
- * Serves an upgrade to an unsupported protocol as an ordinary request, after those before it: puts the request back
- * into its socket, without the headers for the upgrade, and parses it again.
- */
+/** Serves an unsupported upgrade as an ordinary request: puts it back without its headers, and parses it again. */
 function replayWithoutUpgrade(
   request: IncomingMessage,
   socket: Duplex,
@@ -325,10 +319,7 @@ function withoutUpgradeTokens(connection: string): string {
     .join(', ');
 }
 
-/**
- * TLS settings of every listener: forward-secret, authenticated cipher suites only, in the order of Go's TLS servers
- * (cheapest first). Renegotiation is off because a client is authenticated once per connection.
- */
+/** TLS settings: forward-secret authenticated ciphers, as Go's. No renegotiation: clients are authenticated once. */
 const TLS_OPTIONS = {
   minVersion: 'TLSv1.2',
   ciphers: [

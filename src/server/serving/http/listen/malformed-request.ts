@@ -19,20 +19,14 @@ const MALFORMED = ['400 Bad Request', 'BadRequest', 'the request is not HTTP'] a
 
 const answeredEarly = new WeakSet<Duplex>();
 
-/**
- * Records that a request got its response before its body was complete: an error in the rest of it gets no second
- * response.
- */
+/** Records that a request was answered before its body was complete: an error in the rest gets no second response. */
 export function noteAnsweredEarly(request: IncomingMessage): void {
   const { socket } = request;
   answeredEarly.add(socket);
   request.once('end', () => answeredEarly.delete(socket));
 }
 
-/**
- * Responds to a parser error and closes the connection. Further data from the client is read and discarded for a
- * moment: closing at once would reset the connection, and the client would never see the response.
- */
+/** Answers a parser error, and reads on for a moment: closing at once would reset, and the client see nothing. */
 export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): void {
   const current = currentResponse(socket);
   const isStreaming = current?.headersSent && !current.writableEnded;

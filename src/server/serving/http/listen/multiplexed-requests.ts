@@ -2,10 +2,7 @@
 import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import type { Http2Exchange } from '../protocol/http2.ts';
 
-/**
- * Limit for the requests of one session that are served concurrently. A watch, or another streamed response, does not
- * count once it has begun.
- */
+/** Limit for the requests of a session served at a time, but for watches and streamed responses that have begun. */
 export const MAX_SERVED_STREAMS = 32;
 
 /**
@@ -56,9 +53,7 @@ class SessionQueue {
     this.#serve(exchange);
   }
 
-  /**
-   * Starts waiting requests. A request may complete before `#start` returns: the loop then continues with the next one.
-   */
+  /** Starts waiting requests. One may complete before `#start` returns: the loop then continues with the next. */
   #startWaiting(): void {
     if (this.#isStarting) return;
     this.#isStarting = true;

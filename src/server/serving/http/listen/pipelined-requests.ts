@@ -12,10 +12,7 @@ const MAX_QUEUED_REQUESTS = 64;
 const MAX_QUEUED_REQUESTS_IN_TOTAL = 10_000;
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/**
- * Runs the callback when every earlier request on the connection has its response; never if the connection ends before
- * that.
- */
+/** Runs the callback when every earlier request on the connection has its response; never if it ends before. */
 export function whenAllAnswered(socket: Duplex, then: () => void): void {
   const response = currentResponse(socket);
   if (!response) then();
@@ -46,7 +43,6 @@ export class PipelinedRequests {
   }
 }
 
-/** The waiting requests of one connection. */
 class ConnectionQueue {
   readonly #socket: Duplex;
   readonly #total: { queued: number };

@@ -7,7 +7,6 @@ import type { Admit } from './admit.ts';
 import type { RequestLifecycle } from './request-lifecycle.ts';
 import type { RequestTarget } from './request-target.ts';
 
-/** The route of a path and the verb of a method. */
 export interface RoutedVerb {
   readonly route: Route;
   readonly verb: Verb;
@@ -18,10 +17,7 @@ interface FindRouteOptions {
   readonly admit: Admit;
 }
 
-/**
- * Finds the objects of a request. Returns undefined when its path is not one of objects, and the user may see what is
- * at that path. Users learn that a path does not exist only if they could see it if it did.
- */
+/** Finds the objects of a request; undefined for other paths that the user may see. Others learn nothing of paths. */
 export function findRouteStage({ routes, admit }: FindRouteOptions) {
   return (request: ApiRequest): RoutedVerb | undefined | Promise<RoutedVerb | undefined> => {
     const { exchange, target } = request;

@@ -5,7 +5,6 @@ import type { Verb } from '../../../../kinds/kind.ts';
 import type { Exchange } from '../../exchange.ts';
 import type { Route } from '../route/route.ts';
 
-/** The content of a request's body. */
 export interface RequestContent {
   readonly body?: unknown;
   readonly duplicates?: readonly string[] | undefined;

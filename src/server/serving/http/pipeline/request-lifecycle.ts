@@ -42,10 +42,7 @@ const CLOSED_EARLY: Status = {
   code: 200,
 };
 
-/**
- * The state of a request from arrival to end: its deadline, its audit record and its seat. It is itself the argument of
- * the audit log and of flow control, since one is created for every request.
- */
+/** The state of a request: its deadline, audit record and seat; itself the argument of audit and flow control. */
 export class RequestLifecycle extends Deadline implements Work {
   readonly work = 'request';
   readonly client: Exchange;
@@ -64,7 +61,6 @@ export class RequestLifecycle extends Deadline implements Work {
   #isAudited = false;
   #outcome: RequestOutcome | undefined;
 
-  /** Starts the request's deadline. */
   constructor(exchange: Exchange, options: LifecycleOptions) {
     super();
     this.client = exchange;
@@ -142,10 +138,7 @@ export class RequestLifecycle extends Deadline implements Work {
     this.complete();
   }
 
-  /**
-   * Makes an unauthenticated client queue behind other clients from the same address before it gets its 401, and drops
-   * it when too many of them wait. Returns undefined when no delay is needed.
-   */
+  /** Makes an unauthenticated client queue behind others for its 401, or drops it. Undefined: no delay is needed. */
   delayUnauthenticated(): Promise<void> | undefined {
     const { flowControl } = this.#options;
     const { address } = this.client.peer;
@@ -184,9 +177,7 @@ export class RequestLifecycle extends Deadline implements Work {
     if (this.record) client.responseHeaders = ['Audit-ID', this.record.id];
   }
 
-  /**
-   * Releases the seat of a client that has disconnected: serving it would be useless, and its body would never arrive.
-   */
+  /** Releases the seat of a client that has disconnected: its body would never arrive. */
   #takeSeatLate(seat: Seat): void {
     this.#hold(seat);
     if (this.client.isDisconnected) throw new Disconnected('the client disconnected while its request waited');

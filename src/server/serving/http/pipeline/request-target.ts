@@ -2,7 +2,6 @@ import { HttpError } from '../errors.ts';
 import { NO_QUERY, parseQuery, type Query } from '../route/query.ts';
 import type { Route } from '../route/route.ts';
 
-/** A request's path and query. */
 export class RequestTarget {
   readonly path: string;
   /** The query as sent, without its question mark. */

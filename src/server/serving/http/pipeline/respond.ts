@@ -27,10 +27,7 @@ export interface RespondOptions {
   readonly protobuf: ProtobufReplies;
 }
 
-/**
- * Sends a reply and completes the request, at once or when a stream has ended. Returns undefined when it was
- * synchronous.
- */
+/** Sends a reply and completes the request, at once or when a stream ends. Returns undefined if synchronous. */
 export function respondStage({ clock, streams, protobuf }: RespondOptions) {
   const now = () => clock.now();
 
@@ -172,10 +169,7 @@ export function respondStage({ clock, streams, protobuf }: RespondOptions) {
   }
 }
 
-/**
- * Starts a text response: the body of the response, or the messages of a WebSocket. Throws a BadRequest when that
- * cannot be opened.
- */
+/** Starts a text response: the body of the response, or messages of a WebSocket. Throws a BadRequest otherwise. */
 function startText(exchange: Exchange, contentType: string): Writable {
   if (exchange.watchFraming !== 'frames') return exchange.startText(contentType, NO_HEADERS);
   const upgrade = textUpgrade(exchange);

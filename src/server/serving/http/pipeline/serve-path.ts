@@ -19,7 +19,6 @@ export interface ServeHealthOptions {
   readonly admit: Admit;
 }
 
-/** Serves a health endpoint. */
 export function serveHealthStage({ health, admit }: ServeHealthOptions) {
   return async ({ exchange, target, user, lifecycle }: ApiRequest, path: HealthPath): Promise<void> => {
     await admit(lifecycle, { user, verb: exchange.method.toLowerCase(), path: target.path });
@@ -36,9 +35,7 @@ export interface ServePathOptions {
   readonly actions: readonly ServedAction[];
 }
 
-/**
- * Serves a path that is not one of objects: a proxied API, discovery, schemas, metrics and other documents, or a 404.
- */
+/** Serves a path that is not one of objects: a proxied API, discovery, schemas, metrics, or a 404. */
 export function servePathStage({ streams, routes, documents, actions }: ServePathOptions) {
   return async ({ exchange, target, user, lifecycle }: ApiRequest): Promise<void> => {
     const { path, query } = target;

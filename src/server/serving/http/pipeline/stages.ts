@@ -104,10 +104,7 @@ export function createStages(options: PipelineOptions) {
   };
 }
 
-/**
- * Public paths, which reveal only that the server runs and its release. Without credentials they are served
- * anonymously.
- */
+/** Public paths, which reveal only that the server runs and its release. They need no credentials. */
 const PUBLIC_PATHS: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version', '/version/']);
 
 /** Authenticates the sender of a request. Throws, or rejects with, an Unauthorized. */
@@ -146,9 +143,7 @@ interface ImpersonateOptions {
   readonly routes: Routes;
 }
 
-/**
- * Determines the user of a request: its sender, unless its headers name another user whom the sender may impersonate.
- */
+/** Determines the user of a request: its sender, or the one in its headers that the sender may impersonate. */
 function impersonateStage({ impersonation, routes }: ImpersonateOptions) {
   return (exchange: Exchange, target: RequestTarget, sender: User): User | Promise<User> => {
     const requested = requestedUser(exchange.headers);

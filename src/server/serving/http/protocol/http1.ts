@@ -35,10 +35,7 @@ const GONE = new Error('the client has gone');
 const SLASH = 47;
 const SMALL_BODY_BYTES = 16 * 1024;
 
-/**
- * Returns the path of a request target. A client that uses this server as a proxy sends an absolute URL; only our own
- * host is accepted.
- */
+/** Returns the path of a request target. Clients of a proxy send an absolute URL; only our own host is accepted. */
 function pathOf(url: string, host = ''): string {
   const origin = /^https?:\/\/([^/?#]*)/i.exec(url);
   return origin && origin[1]!.toLowerCase() === host.toLowerCase() ? url.slice(origin[0].length) : url;
@@ -152,9 +149,7 @@ export class Http1Exchange extends ExchangeBase implements Exchange {
     this.response.shouldKeepAlive = false;
   }
 
-  /**
-   * Discards unread input: while a body is unread the socket is not read either, and a disconnect would go unnoticed.
-   */
+  /** Discards unread input: while a body is unread, the socket is not read, and a disconnect goes unnoticed. */
   #discardRest(): void {
     const { request, response, options } = this;
     if (request.complete) return;

@@ -48,10 +48,7 @@ function isWebSocket(headers: IncomingHttpHeaders): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket';
 }
 
-/**
- * A request for another protocol. A watch gets a WebSocket, exec and similar subresources the connection itself;
- * everything else gets a response over HTTP.
- */
+/** A request for another protocol: a WebSocket for watches, the connection for exec and the like, else HTTP. */
 export class UpgradeExchange extends Http1Exchange {
   readonly #upgrade: Upgrade;
   #isUpgraded = false;

@@ -19,7 +19,6 @@ export interface Offers<F extends Form = Form> {
   readonly protobuf: boolean;
 }
 
-/** The encoding of a response. */
 export interface Representation<F extends Form = Form> {
   readonly format: 'json' | 'yaml' | 'protobuf';
   /** Requested with the parameter `pretty=1` of the media type. */

@@ -26,7 +26,6 @@ export interface ResponsePreference extends Representation {
 
 type WholeReply = ObjectReply | ListReply | StatusReply;
 
-/** Status code and headers. */
 interface Head {
   readonly code: number;
   readonly extra: HeaderList;
@@ -76,7 +75,6 @@ export function sendDocument(exchange: Exchange, tree: object, preference: Respo
   return sendTree(exchange, tree, { code: 200, extra: NO_HEADERS, ...preference });
 }
 
-/** Sends bytes that are encoded already. */
 export async function sendEncoded(
   exchange: Exchange,
   { bytes, gzip: cached }: ListBody,
@@ -94,7 +92,6 @@ interface EncodedHead {
   readonly warnings: readonly string[] | undefined;
 }
 
-/** Options for sending an error. */
 interface ErrorOptions extends Pick<ResponsePreference, 'pretty' | 'warnings'> {
   /** Encodes a Status in protobuf. */
   readonly protobuf: (status: Status) => Buffer;
@@ -116,7 +113,6 @@ export async function sendError(
   return isKnown(error) ? undefined : error;
 }
 
-/** Returns the Status that a client gets for an error. */
 export function statusOf(error: unknown): Status {
   return isKnown(error) ? error.toStatus() : INTERNAL;
 }
@@ -223,10 +219,7 @@ function headerText(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, ' ').replace(/["\\]/g, (char) => `\\${char}`);
 }
 
-/**
- * Returns the headers for retries. An eviction denied by a budget has none: its client decides, and should not repeat
- * it at once; 0 seconds say the same of a 503.
- */
+/** Returns the headers for retries. An eviction denied by a budget has none, and neither has a 503 with 0 seconds. */
 function retryHeaders({ code, details }: Status): HeaderList {
   const seconds = details?.retryAfterSeconds ?? (code === 503 ? 1 : 0);
   return seconds > 0 ? ['Retry-After', String(seconds)] : NO_HEADERS;

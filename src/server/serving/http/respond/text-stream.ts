@@ -6,7 +6,6 @@ export class TextStream {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #out: Writable;
   #isEnded = false;
-  /** Ends the current wait. */
   #stopWaiting: () => void = () => undefined;
 
   constructor(chunks: AsyncIterable<Uint8Array>, out: Writable) {
@@ -36,10 +35,7 @@ export class TextStream {
     this.#stopWaiting();
   }
 
-  /**
-   * Waits; resolves with undefined when the response ends first. A race with a single promise for all waits would keep
-   * each of them alive until then.
-   */
+  /** Waits; resolves with undefined when the response ends first. A race with one promise would keep all alive. */
   #orEnd<T>(wait: Promise<T>): Promise<T | undefined> {
     return new Promise((resolve, reject) => {
       this.#stopWaiting = () => resolve(undefined);

@@ -4,7 +4,6 @@ import type { ParameterValues, QueryParameters } from '../../../../api/parameter
 import { parseDuration } from '../../../../base/time/go-duration.ts';
 import { decodeComponent } from './route.ts';
 
-/** A parsed query string. */
 export interface Query {
   readonly options: CallOptions;
   readonly watch: boolean;
@@ -52,10 +51,7 @@ const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
   'orphanDependents',
 ]);
 
-/**
- * Parses the part after the question mark. The first value of a repeated parameter counts; unknown parameters are
- * ignored, as they may be meant for a client or a proxy.
- */
+/** Parses the part after the question mark. The first value of a parameter counts; unknown ones are ignored. */
 export function parseQuery(search: string): Query {
   const options: MutableCallOptions = {};
   const dryRun: string[] = [];

@@ -34,11 +34,7 @@ export function findProxy(path: string, backends: BackendRegistry): ProxiedServi
   return serving?.type === 'proxy' ? serving : undefined;
 }
 
-/**
- * Finds the objects that a path names; undefined when it does not have the form of an object's path, its group is
- * unknown, or its group and version is proxied. A non-existent path inside a known group is a 404 with the API's own
- * message.
- */
+/** Finds the objects that a path names; undefined for other paths, unknown groups and proxied versions. */
 export function findRoute(path: string, backends: BackendRegistry): Route | undefined {
   const segments = new PathSegments(path);
   const found = versionOf(segments);
@@ -78,10 +74,7 @@ export function findRoute(path: string, backends: BackendRegistry): Route | unde
   return { resource, namespace, name, subresource, path: rest, watch };
 }
 
-/**
- * Reports whether names of the kind may have control characters, like those of roles: objects that can be created must
- * be reachable.
- */
+/** Reports whether names may have control characters, like those of roles: what can be created must be reachable. */
 function takesControls({ name }: ServedResource['kind']): boolean {
   return name !== undefined && name('\n', false).length === 0;
 }
@@ -101,10 +94,7 @@ export class Routes {
     this.#backends = backends;
   }
 
-  /**
-   * Finds the route of a path. `url` begins with the path. A substring would keep the whole string alive, so only whole
-   * URLs are cached.
-   */
+  /** Finds the route of a path, with which `url` begins. Whole URLs are cached: a substring would keep them alive. */
   find(path: string, url: string): Route | undefined {
     const { generation } = this.#backends;
     if (generation !== this.#generation) {

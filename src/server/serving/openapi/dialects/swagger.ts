@@ -11,7 +11,6 @@ import { RESPONSES, sorted } from './v2.ts';
 
 const VERSION = { swaggerVersion: '1.2' };
 
-/** Lists the available declarations. */
 export function swaggerListing(apiVersions: readonly string[]): Json {
   const roots = apiVersions.map(rootOf).sort();
   return {

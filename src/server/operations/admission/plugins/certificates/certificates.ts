@@ -1,7 +1,4 @@
-/**
- * Restricts which users may approve, sign and request certificates, beyond the permission to write
- * CertificateSigningRequests.
- */
+/** Restricts who may approve, sign and request certificates, beyond writing CertificateSigningRequests. */
 import type { User } from '../../../../../api/user.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import { CertificateSigningRequest } from '../../../../../kinds/groups/access/certificates/certificate-signing-request.ts';
@@ -110,10 +107,7 @@ function parsed(request: AdmissionRequest, base64: string): ParsedRequest {
   }
 }
 
-/**
- * Reports whether a user may approve or sign for a signer. The permission for `example.com/*` covers all signers of the
- * domain.
- */
+/** Reports whether a user may act for a signer. The permission for `example.com/*` covers all of the domain. */
 function mayActForSigner(core: Ports, user: User, verb: string, signer: string): boolean | Promise<boolean> {
   const [domain = ''] = signer.split('/');
   const exact = ask(core, user, verb, signer);

@@ -15,9 +15,7 @@ import type { AdmissionPlugin } from '../../plugin.ts';
 
 const DEFAULTS_ANNOTATION = 'kubernetes.io/limit-ranger';
 
-/**
- * Applies the default requests and limits of a namespace to pods, and rejects pods and claims that violate its limits.
- */
+/** Applies the default requests and limits of a namespace to pods; rejects pods and claims outside its limits. */
 export const limitRanger: AdmissionPlugin = {
   name: 'LimitRanger',
   keepsDefaults: true,

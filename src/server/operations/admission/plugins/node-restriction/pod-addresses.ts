@@ -1,6 +1,4 @@
-/**
- * Checks the addresses that a node reports for its pods, because network policies allow or deny traffic by pod address.
- */
+/** Checks the addresses that a node reports for its pods, by which network policies allow or deny traffic. */
 import type { BlockList } from 'node:net';
 import { addressList, classOf, contains } from '../../../../../base/sockets/dial/address-class.ts';
 import { Node } from '../../../../../kinds/groups/core/node/node.ts';
@@ -13,10 +11,7 @@ import { objectsIn } from '../../../../objects/reads/lookup.ts';
 
 type Ports = Pick<Reader, 'cache'>;
 
-/**
- * Returns why a node cannot report an address of one of its pods; undefined if it can. Addresses reported before are
- * left alone.
- */
+/** Returns why a node cannot report an address of its pod; undefined if it can. Earlier ones are left alone. */
 export function podAddressProblem(core: Ports, pod: Pod, old: Pod, nodeName: string): string | undefined {
   const known = new Set(ipsOf(old));
   const added = ipsOf(pod).filter((ip) => !known.has(ip));

@@ -1,7 +1,4 @@
-/**
- * The Pod Security Standards. A control checks one aspect of a pod. The standards change with the releases of
- * Kubernetes, so a control has versions, and a namespace can pin the release whose versions apply.
- */
+/** The Pod Security Standards. They change with Kubernetes, so a control has versions, which namespaces can pin. */
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import { visitContainers } from '../../../../../kinds/shapes/container/container-rules.ts';
 import type { PodSpec } from '../../../../../kinds/shapes/pod/pod-spec.ts';
@@ -32,7 +29,6 @@ export interface Control {
   readonly replaces?: string;
 }
 
-/** Returns the names of the containers that meet a condition. */
 export function containersWhere({ spec }: PodLike, holds: (container: Container) => boolean): string[] {
   const names: string[] = [];
   visitContainers(spec, (container) => {

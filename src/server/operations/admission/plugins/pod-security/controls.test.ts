@@ -30,10 +30,7 @@ const volume = (source: Spec) => pod({ volumes: [{ name: 'v', ...source }] });
 const said = (level: LevelVersion['level'], version: LevelVersion['version'], subject: PodLike) =>
   violationsText(violations({ level, version }, subject));
 
-/**
- * Allowed and rejected pods by control, with the messages; by default at the control's own level and in the newest
- * version.
- */
+/** Allowed and rejected pods by control, with the messages; by default at its own level in the newest version. */
 const fixtures: Record<
   string,
   {

@@ -16,9 +16,7 @@ export interface Policy {
   readonly enforce: LevelVersion;
   readonly audit: LevelVersion;
   readonly warn: LevelVersion;
-  /**
-   * Errors of the labels. If there are any, the strictest level is enforced, without audit annotations and warnings.
-   */
+  /** Errors of the labels. If there are any, the strictest level is enforced, without annotations and warnings. */
   readonly errors: readonly FieldError[];
 }
 

@@ -12,9 +12,7 @@ const awayFor = (key: string): Toleration =>
 
 const wanted = [awayFor('node.kubernetes.io/not-ready'), awayFor('node.kubernetes.io/unreachable')];
 
-/**
- * Makes pods tolerate a node that is not ready or unreachable for five minutes, unless they set their own toleration.
- */
+/** Makes pods tolerate a node that is not ready or unreachable for five minutes, unless they say otherwise. */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   keepsDefaults: true,

@@ -15,9 +15,7 @@ const theDefault = derivedFrom(PriorityClass, (classes) => {
 
 const NONE = { value: 0, preemptionPolicy: 'PreemptLowerPriority' } as const;
 
-/**
- * Sets the priority of a pod from its PriorityClass, or from the default one. Clients cannot set the number themselves.
- */
+/** Sets the priority of a pod from its PriorityClass or the default one. Clients cannot set the number. */
 export const priority: AdmissionPlugin = {
   name: 'Priority',
   keepsDefaults: true,

@@ -1,7 +1,4 @@
-/**
- * Prevents privilege escalation: to write a role, a user must have all of its permissions, or the permission to
- * `escalate` it; likewise to bind a role, or the permission to `bind` it. Members of `system:masters` may do both.
- */
+/** Prevents escalation: writing or binding a role takes its permissions, or `escalate` or `bind` on it. */
 import type { User } from '../../../../../api/user.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import { isAggregated } from '../../../../../kinds/groups/access/rbac/aggregation.ts';
@@ -46,10 +43,7 @@ export const escalationCheck: AdmissionPlugin = {
   },
 };
 
-/**
- * Reports whether only owner references and finalizers change: the garbage collector must not need the role's
- * permissions.
- */
+/** Reports whether only owners and finalizers change: the garbage collector must not need the role's permissions. */
 function isGarbageCollection({ object, old }: AdmissionRequest): boolean {
   if (!object || !old) return false;
   const { ownerReferences, finalizers } = old.metadata;

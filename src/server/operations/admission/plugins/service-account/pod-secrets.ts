@@ -3,7 +3,6 @@ import type { ServiceAccount } from '../../../../../kinds/groups/core/service-ac
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import type { PodSpec } from '../../../../../kinds/shapes/pod/pod-spec.ts';
 
-/** Reports whether a pod references any secret. */
 export function referencesSecrets(spec: PodSpec): boolean {
   if (spec.imagePullSecrets?.length) return true;
   const containers = [...(spec.containers ?? []), ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];

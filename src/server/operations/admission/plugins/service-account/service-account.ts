@@ -137,10 +137,7 @@ function equip(core: Ports, spec: PodSpec, account: ServiceAccount): void {
 /** Volume names by cache: forks of a test cluster share accounts, and each generates its own names. */
 const volumeNames = memoized((_cache: Ports['cache']) => new WeakMap<ServiceAccount, string>());
 
-/**
- * Returns the volume name of an account. It is the same for all pods of the account, so that pods of one template can
- * share their spec.
- */
+/** Returns the volume name of an account: one for all its pods, so that pods of one template can share their spec. */
 function volumeNameOf({ cache, random }: Ports, account: ServiceAccount): string {
   const known = volumeNames(cache);
   return getOrInsert(known, account, () => VOLUME_PREFIX + nameSuffix(random));

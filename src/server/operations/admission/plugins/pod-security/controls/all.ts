@@ -59,7 +59,6 @@ function choose(level: 'baseline' | 'restricted', version: LevelVersion['version
   return held.filter(({ control }) => !replaced.has(control.id)).map(({ form }) => form!);
 }
 
-/** Formats several violations in one line. */
 export function violationsText(found: readonly Violation[]): string {
   return found.map(({ reason, detail }) => `${reason} (${detail})`).join(', ');
 }

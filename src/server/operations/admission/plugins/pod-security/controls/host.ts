@@ -4,9 +4,7 @@ import type { Container } from '../../../../../../kinds/shapes/container/contain
 import { isHostImage } from '../../../../../../kinds/shapes/container/host-image.ts';
 import { type Control, containers, containersWhere, distinct, type PodLike, plural, quoted, use } from '../control.ts';
 
-/**
- * An addition to Kubernetes' standards: the image `host` gives a container the same access as a hostPath volume of `/`.
- */
+/** An addition to Kubernetes' standards: the image `host` gives the same access as a hostPath volume of `/`. */
 export const hostImage: Control = {
   id: 'hostImage',
   level: 'baseline',

@@ -9,7 +9,6 @@ const allowed: readonly (keyof Volume)[] = [
   ...(['persistentVolumeClaim', 'projected', 'secret'] as const),
 ];
 
-/** The volume types that `restricted` allows. */
 export const restrictedVolumes: Control = {
   id: 'restrictedVolumes',
   level: 'restricted',
