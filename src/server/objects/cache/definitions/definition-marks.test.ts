@@ -93,9 +93,7 @@ it('marks are requested with the first write of a definition, and not afterwards
 
 function fingerprint(changes: Partial<KindDefinition>, build = 'build'): string {
   const definition: KindDefinition = {
-    group: 'example.com',
     kind: 'Boat',
-    plural: 'boats',
     scope: 'Namespaced',
     description: 'A boat.',
     versions: { 'example.com/v1': {}, 'example.com/v1beta1': {} },
