@@ -26,7 +26,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/client/transport/http/https-transport.ts': OPERATOR,
   'src/client/transport/http/pinned-authority.ts': OPERATOR,
   'src/federation/dns/providers/http.ts': OPERATOR,
-  'src/federation/dns/providers/rfc2136/connection.ts': OPERATOR,
+  'src/federation/dns/providers/rfc2136/driver.ts': OPERATOR,
   'src/network/dns/upstream/exchange.ts': OPERATOR,
   'src/network/dns/server/udp.ts': 'answers go to who has asked',
   'src/network/userspace/tcp-front.ts': VALIDATED,

@@ -27,8 +27,7 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
   'src/protocols/spdy/session.ts': { '#streams': 'in progress', '#pings': 'in progress' },
   'src/base/files/inside/tree-bytes.ts': { '#linked': 'bytes' },
   'src/base/sockets/keyed-socket/calls.ts': { '#waiting': 'in progress' },
-  'src/base/reconcile/own-writes.ts': { '#pending': 'stored objects' },
-  'src/base/reconcile/reconcile-loop.ts': { '#errors': 'stored objects' },
+  'src/base/reconcile/reconcile-loop.ts': { '#pending': 'stored objects', '#errors': 'stored objects' },
   'src/base/reconcile/work-queue.ts': {
     '#ready': 'stored objects',
     '#running': 'stored objects',

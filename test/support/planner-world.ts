@@ -99,6 +99,30 @@ export class PlannerWorld implements Listers {
   }
 }
 
+/** A world that stores objects as the server does: with a status from the beginning. */
+export class ServerWorld extends PlannerWorld {
+  override put(kind: KindRef, object: any): any {
+    return super.put(kind, { status: {}, ...object });
+  }
+}
+
+export const typesIn = (plan: Plan) => plan.map(({ type }) => type);
+
+/** The events of a plan, each as its reason and message. */
+export const eventsIn = (plan: Plan) =>
+  plan.flatMap((action) => (action.type === 'event' ? [`${action.reason}: ${action.message}`] : []));
+
+/** The names of the objects that a plan deletes. */
+export const deletedIn = (plan: Plan) =>
+  plan.flatMap((action) => (action.type === 'delete' ? [action.object.metadata.name] : []));
+
+/** The first status that a plan writes. */
+export const statusIn = (plan: Plan): any =>
+  plan.flatMap((action) => (action.type === 'updateStatus' ? [(action.object as any).status] : []))[0];
+
+/** Reports whether the action changes an object. */
+export const isChange = ({ type }: Action) => type !== 'requeueAfter' && type !== 'event';
+
 function owners(present: readonly any[], changes: readonly any[]): unknown[] {
   const kept = present.filter(({ uid }) => !changes.some((change) => change.uid === uid));
   return [...kept, ...changes.filter((change) => change.$patch !== 'delete')];

@@ -57,6 +57,15 @@ function recorder(informer: Informer<TestObject>) {
   return { log, state, leave };
 }
 
+/** Follows the pods until their first watch has begun. */
+async function follow({ informers, clock }: ReturnType<typeof setUp>) {
+  const informer = informers.of(Pod);
+  const recorded = recorder(informer);
+  await informer.synced;
+  await clock.advance(0);
+  return { informer, ...recorded };
+}
+
 const counts = (api: ScriptedApi) => ({
   lists: api.requests.filter(({ verb }) => verb === 'list').length,
   watches: api.requests.filter(({ verb }) => verb === 'watch').length,
@@ -120,12 +129,9 @@ describe('an informer', () => {
   });
 
   it('resumes after a disconnect from its last version, without a list', async () => {
-    const { api, clock, informers } = world;
+    const { api, clock } = world;
     api.put('pods', pod('a'));
-    const informer = informers.of(Pod);
-    const { log } = recorder(informer);
-    await informer.synced;
-    await clock.advance(0);
+    const { log } = await follow(world);
     api.disconnect(broken);
     api.put('pods', pod('b'));
     api.remove('pods', 'default', 'a');
@@ -135,9 +141,8 @@ describe('an informer', () => {
   });
 
   it('backs off while the server is away, and not after a watch that ended cleanly', async () => {
-    const { api, clock, informers } = world;
-    await informers.of(Pod).synced;
-    await clock.advance(0);
+    const { api, clock } = world;
+    await follow(world);
     api.disconnect();
     await clock.advance(0);
     expect(counts(api).watches).toBe(2);
@@ -156,9 +161,8 @@ describe('an informer', () => {
   });
 
   it('tries every few seconds while no server can be reached', async () => {
-    const { api, clock, informers } = world;
-    await informers.of(Pod).synced;
-    await clock.advance(0);
+    const { api, clock } = world;
+    await follow(world);
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
     const unreached = new ApiError('ServiceUnavailable', 'cannot reach the server', { cause: refused });
     api.reject(() => unreached);
@@ -173,11 +177,8 @@ describe('an informer', () => {
   });
 
   it('loses nothing when the connection breaks between changes of one version', async () => {
-    const { api, clock, informers } = world;
-    const informer = informers.of(Pod);
-    const { log } = recorder(informer);
-    await informer.synced;
-    await clock.advance(0);
+    const { api, clock } = world;
+    const { log } = await follow(world);
     api.put('pods', pod('a'));
     await clock.advance(0);
     const release = api.hold();
@@ -193,12 +194,9 @@ describe('an informer', () => {
     ['inside the watch', (api: ScriptedApi) => api.failWatches(tooOld(1, 2))],
     ['as Gone', (api: ScriptedApi) => api.failWatches(new ApiError('Gone', 'history is gone'))],
   ])('lists again when history is lost %s, and reports the missed changes', async (_, lose) => {
-    const { api, clock, informers } = world;
+    const { api, clock } = world;
     for (const name of ['kept', 'changed', 'deleted', 'recreated']) api.put('pods', pod(name));
-    const informer = informers.of(Pod);
-    const { log, state } = recorder(informer);
-    await informer.synced;
-    await clock.advance(0);
+    const { log, state } = await follow(world);
     log.length = 0;
     const release = api.hold();
     api.put('pods', pod('changed', { spec: 2 }));
@@ -224,12 +222,9 @@ describe('an informer', () => {
   });
 
   it('lists again when the server’s versions have started over', async () => {
-    const { api, clock, informers } = world;
+    const { api, clock } = world;
     for (const name of ['a', 'b', 'c']) api.put('pods', pod(name));
-    const informer = informers.of(Pod);
-    const { log, state } = recorder(informer);
-    await informer.synced;
-    await clock.advance(0);
+    const { log, state } = await follow(world);
     api.reset();
     api.put('pods', pod('b'));
     await clock.advance(60_000);
@@ -255,9 +250,8 @@ describe('an informer', () => {
   });
 
   it('resumes from a bookmark after compaction', async () => {
-    const { api, clock, informers } = world;
-    await informers.of(Pod).synced;
-    await clock.advance(0);
+    const { api, clock } = world;
+    await follow(world);
     api.put('services', { metadata: { name: 's' } });
     api.bookmark();
     await clock.advance(0);

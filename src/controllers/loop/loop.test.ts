@@ -77,6 +77,14 @@ const member = (name: string, owner: string) => ({
   },
 });
 
+/** A plan that only notes the names of the keys. */
+const noting =
+  (seen: string[]): Definition['plan'] =>
+  (_, { key }) => {
+    seen.push(key.name);
+    return [];
+  };
+
 /** Keeps the number of members that the group requests. */
 const planSize = (object: TestObject | undefined, world: { of: any }): Plan => {
   if (!object) return [];
@@ -129,10 +137,7 @@ describe('the loop', () => {
             .map(({ metadata }) => `x/${metadata.name}-${zone.spec}`),
         ),
       ],
-      plan: (_, { key }) => {
-        seen.push(key.name);
-        return [];
-      },
+      plan: noting(seen),
     });
     api.put('members', member('m', 'owner'));
     api.put('members', { metadata: { name: 'free', namespace: 'x' } });
@@ -155,10 +160,7 @@ describe('the loop', () => {
     await startTest({
       owns: [Member],
       ignoresNew: [Member],
-      plan: (_, { key }) => {
-        seen.push(key.name);
-        return [];
-      },
+      plan: noting(seen),
     });
     api.put('members', member('m', 'owner'));
     await clock.advance(0);
@@ -376,10 +378,7 @@ describe('the loop', () => {
           throw new Error('keys');
         }),
       ],
-      plan: (_, { key }) => {
-        seen.push(key.name);
-        return [];
-      },
+      plan: noting(seen),
     });
     api.put('members', member('m', 'a'));
     api.put('groups', group('b'));

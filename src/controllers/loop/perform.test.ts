@@ -8,6 +8,17 @@ import { create, createFollowed, deleteCollection, update, updateStatus } from '
 
 const Member = testKind<TestObject>('members', 'Member', 'Namespaced');
 
+/** Performs the actions with a client that has one resource. */
+const performWith = (resource: object, actions: readonly ApiAction[], budget: TurnBudget) =>
+  performAll(actions, {
+    client: { of: () => resource },
+    signal: new AbortController().signal,
+    onWrite: () => {},
+    record: () => {},
+    listerOf: () => undefined,
+    budget,
+  } as unknown as Performer);
+
 /** A server that answers in the next turn, and counts. */
 class Scene {
   inProgress = 0;
@@ -28,15 +39,8 @@ class Scene {
     };
     let counting = setImmediate(count);
     try {
-      await performAll(actions, {
-        client: { of: () => resource },
-        signal: new AbortController().signal,
-        onWrite: () => {},
-        record: () => {},
-        listerOf: () => undefined,
-        // Every call takes a millisecond.
-        budget: new TurnBudget({ monotonic: () => this.#time }, budgetMs),
-      } as unknown as Performer);
+      // Every call takes a millisecond.
+      await performWith(resource, actions, new TurnBudget({ monotonic: () => this.#time }, budgetMs));
     } finally {
       clearImmediate(counting);
     }
@@ -111,17 +115,8 @@ it('sends no managers of fields in an update, so that the server keeps them', as
   const resource = { update: take, updateStatus: take, in: () => resource };
   const metadata = { name: 'a', namespace: 'x', labels: { app: 'a' } };
   const object = { metadata: { ...metadata, managedFields: [{ manager: 'kubectl' }] }, status: {} } as any;
-  await performAll(
-    [update(Member, object), updateStatus(Member, object)] as ApiAction[],
-    {
-      client: { of: () => resource },
-      signal: new AbortController().signal,
-      onWrite: () => {},
-      record: () => {},
-      listerOf: () => undefined,
-      budget: new TurnBudget({ monotonic: () => 0 }, 1),
-    } as unknown as Performer,
-  );
+  const writes = [update(Member, object), updateStatus(Member, object)] as ApiAction[];
+  await performWith(resource, writes, new TurnBudget({ monotonic: () => 0 }, 1));
   expect(sent).toEqual([
     { metadata, status: {} },
     { metadata, status: {} },

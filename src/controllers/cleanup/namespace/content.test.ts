@@ -13,14 +13,15 @@ const Unlistable: Kind = { ...Secret, plural: 'bindings', verbs: ['create'] };
 const { signal } = new AbortController();
 const aggregated = new AggregatedKinds({ aggregated: () => [] });
 
+const look = (api: ScriptedApi, ...served: Kind[]) =>
+  contentOf('x', { client: createClient(api), signal, aggregated, kinds: () => served });
+
 describe('contentOf', () => {
   it('lists every kind of the namespace, and only of that', async () => {
     const api = new ScriptedApi();
     api.put('configmaps', { metadata: { name: 'a', namespace: 'x' } });
     api.put('configmaps', { metadata: { name: 'b', namespace: 'y' } });
-    const kinds = () => [ConfigMap, Secret, Namespace, Unlistable];
-    const found = await contentOf('x', { client: createClient(api), signal, aggregated, kinds });
-    expect(found).toEqual({
+    expect(await look(api, ConfigMap, Secret, Namespace, Unlistable)).toEqual({
       contents: [
         { kind: ConfigMap, objects: [api.get('configmaps', 'x', 'a')], resourceVersion: String(api.revision) },
       ],
@@ -32,25 +33,14 @@ describe('contentOf', () => {
   it.each([noSuchPath(), methodNotAllowed()])('passes over a kind that went away: %s', async (error) => {
     const api = new ScriptedApi();
     api.reject(({ plural }) => (plural === 'secrets' ? error : undefined));
-    const found = await contentOf('x', {
-      client: createClient(api),
-      signal,
-      aggregated,
-      kinds: () => [ConfigMap, Secret],
-    });
-    expect(found).toEqual({ contents: [], unlisted: [] });
+    expect(await look(api, ConfigMap, Secret)).toEqual({ contents: [], unlisted: [] });
   });
 
   it('reports what could not be listed, and lists the rest', async () => {
     const api = new ScriptedApi();
     api.put('configmaps', { metadata: { name: 'a', namespace: 'x' } });
     api.reject(({ plural }) => (plural === 'secrets' ? new ApiError('InternalError', 'broken') : undefined));
-    const found = await contentOf('x', {
-      client: createClient(api),
-      signal,
-      aggregated,
-      kinds: () => [Secret, ConfigMap],
-    });
+    const found = await look(api, Secret, ConfigMap);
     expect(found.unlisted).toEqual(['broken']);
     expect(found.contents).toHaveLength(1);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { deletedIn, PlannerWorld, typesIn as types } from '../../../../test/support/planner-world.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { planEndedPods, planStuckPod } from './pod-garbage.ts';
@@ -11,7 +11,6 @@ const pod = (name: string, { status = {}, spec = {}, ...metadata }: any = {}) =>
   spec,
   status,
 });
-const types = (plan: readonly { type: string }[]) => plan.map(({ type }) => type);
 
 describe('pods that have ended', () => {
   it('are kept up to a limit; then evicted ones and the oldest are deleted', () => {
@@ -23,7 +22,7 @@ describe('pods that have ended', () => {
     put('evicted', 4, { phase: 'Failed', reason: 'Evicted' });
     put('running', 1, { phase: 'Running' });
     expect(planEndedPods(world, 3)).toEqual([]);
-    const names = planEndedPods(world, 1).map((action) => action.type === 'delete' && action.object.metadata.name);
+    const names = deletedIn(planEndedPods(world, 1));
     expect(names).toEqual(['evicted', 'old']);
   });
 });

@@ -21,7 +21,7 @@ function observe(world: PlannerWorld) {
   return { tokens, abandoned };
 }
 
-const of = (world: PlannerWorld) => ({ of: world.of.bind(world), observed: observe(world) }) as any;
+const of = (world: PlannerWorld) => ({ of: world.of, observed: observe(world) }) as any;
 
 const account = fc.record({
   name: fc.constantFrom('default', 'robot'),

@@ -71,7 +71,7 @@ describe('the endpoints of a service', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(pods, { minLength: 1, maxLength: 3 }), async (states) => {
         const world = new PlannerWorld();
-        const at = { key, of: world.of.bind(world) };
+        const at = { key, of: world.of };
         world.put(Node, { metadata: { name: 'n' } });
         const stored = world.put(Service, service);
         for (const state of states) {
@@ -121,7 +121,7 @@ describe('the endpoints of a service', () => {
 
   it('never touch what another client manages', () => {
     const world = new PlannerWorld();
-    const at = { key, of: world.of.bind(world) };
+    const at = { key, of: world.of };
     for (const spec of [
       { ...service.spec, selector: undefined },
       { ...service.spec, type: 'ExternalName' },

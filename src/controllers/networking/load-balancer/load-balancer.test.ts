@@ -28,7 +28,7 @@ function plan(world: PlannerWorld, spec: object = {}, announced: string[] = []) 
     spec: { type: 'LoadBalancer', ports: [{ port: 80 }], ipFamilies: ['IPv4'], ...spec },
     status: { loadBalancer: { ingress: announced.map((ip) => ({ ip })) } },
   });
-  return planLoadBalancer(service, { of: world.of.bind(world) }, { serverPort: SERVER_PORT, now: new Date(0) });
+  return planLoadBalancer(service, { of: world.of }, { serverPort: SERVER_PORT, now: new Date(0) });
 }
 
 const status = (...ips: string[]) => ({
@@ -127,7 +127,7 @@ describe('a port of a node that something else listens on', () => {
       status: { conditions: [{ type: 'PortInUse', status: 'True' }] },
     } as unknown as Partial<Service>);
     inUse(world, 'a', '');
-    const next = planLoadBalancer(service, { of: world.of.bind(world) }, { now: new Date(0) });
+    const next = planLoadBalancer(service, { of: world.of }, { now: new Date(0) });
     expect(statusOf(next)).toEqual({ conditions: [] });
   });
 });

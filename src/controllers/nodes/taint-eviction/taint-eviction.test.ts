@@ -45,7 +45,7 @@ describe('a pod on a node with taints', () => {
             },
             status: {},
           });
-          const at = { key: { namespace: 'x', name: 'p' }, of: world.of.bind(world), observed: { since: undefined } };
+          const at = { key: { namespace: 'x', name: 'p' }, of: world.of, observed: { since: undefined } };
           const now = START + elapsed * 1000;
           const plan = planTaintEviction(undefined, at, new Date(now));
           const isDeleted = plan.some(({ type }) => type === 'delete');

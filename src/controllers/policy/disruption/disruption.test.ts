@@ -53,7 +53,7 @@ describe('a disruption budget', () => {
         });
         const budget = () => world.of(PodDisruptionBudget).get('b', 'x');
         const plan = () =>
-          planDisruption(budget(), { of: world.of.bind(world), observed: new Map() }, NOW).filter(
+          planDisruption(budget(), { of: world.of, observed: new Map() }, NOW).filter(
             ({ type }) => type === 'updateStatus',
           );
         await settle(world, plan);

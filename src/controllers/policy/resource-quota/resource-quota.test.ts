@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
+import { statusIn as statusOf } from '../../../../test/support/planner-world.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { ResourceQuota } from '../../../kinds/groups/core/quota/resource-quota.ts';
@@ -33,8 +34,6 @@ const planResourceQuota = (
   { observed }: { observed: readonly KindObjects[] },
   time: Date,
 ): Plan => atOnce(dividedPlan(object, { observed, pace: NEVER_SPENT }, time));
-
-const statusOf = (plan: Plan) => (plan.find(({ type }) => type === 'updateStatus') as any)?.object.status;
 
 describe('planResourceQuota', () => {
   it('reports limits and usage', () => {

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
+import { isChange, PlannerWorld, eventsIn as said, settle } from '../../../../test/support/planner-world.ts';
 import { boundClaim, claimNamed, classNamed, refTo, volumeNamed } from '../../../../test/support/volume-objects.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import { StorageClass } from '../../../kinds/groups/storage/storage-class.ts';
-import type { Action, Plan } from '../../loop/plan.ts';
 import type { Claim, Volume } from './bind.ts';
 import { planClaim } from './claims.ts';
 
@@ -23,16 +22,13 @@ function worldOf({ volumes = [], classes = [], pods = [] }: Things): PlannerWorl
   return world;
 }
 
-const isEvent = (action: Action) => action.type === 'event';
-const said = (plan: Plan) => plan.filter(isEvent).map((action: any) => `${action.reason}: ${action.message}`);
-
 /** Returns the claim's status and the owner of each volume once nothing is left to do. */
 async function outcome(claim: Claim, things: Things = {}) {
   const world = worldOf(things);
   world.put(PersistentVolumeClaim, claim);
   const { name = '', namespace } = claim.metadata;
   const now = () => world.of(PersistentVolumeClaim).get(name, namespace) as Claim;
-  await settle(world, () => planClaim(now(), world).filter((action) => !isEvent(action)));
+  await settle(world, () => planClaim(now(), world).filter(isChange));
   const holders = world.of(PersistentVolume).list();
   return {
     events: said(planClaim(claim, worldOf(things))),

@@ -1,27 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
+import {
+  isChange,
+  PlannerWorld,
+  ServerWorld,
+  eventsIn as said,
+  settle,
+} from '../../../../test/support/planner-world.ts';
 import { boundClaim, claimNamed, refTo, volumeNamed } from '../../../../test/support/volume-objects.ts';
-import type { KindRef } from '../../../api/object-types.ts';
 import { PersistentVolume } from '../../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import type { Action, Plan } from '../../loop/plan.ts';
 import type { Claim, Volume } from './bind.ts';
 import { planVolume } from './volumes.ts';
 
-const isEvent = (action: Action) => action.type === 'event';
-const said = (plan: Plan) => plan.filter(isEvent).map((action: any) => `${action.reason}: ${action.message}`);
-
-/** Creates objects with a spec and a status, as a server does. */
-class World extends PlannerWorld {
-  override put(kind: KindRef, object: object): any {
-    return super.put(kind, { spec: {}, status: {}, ...object });
-  }
-}
-
 /** Returns the volume when nothing is left to do, undefined when it is gone, and all events. */
 async function outcome(volume: Volume, claims: readonly Claim[] = [], pods: readonly object[] = []) {
-  const world = new World();
+  const world = new ServerWorld();
   world.put(PersistentVolume, volume);
   for (const claim of claims) world.put(PersistentVolumeClaim, claim);
   for (const pod of pods) world.put(Pod, pod);
@@ -30,7 +24,7 @@ async function outcome(volume: Volume, claims: readonly Claim[] = [], pods: read
   await settle(world, () => {
     const plan = planVolume(now(), world);
     events.push(...said(plan));
-    return plan.filter((action) => !isEvent(action) && action.type !== 'requeueAfter');
+    return plan.filter(isChange);
   });
   return { volume: now(), phase: now()?.status.phase, claimRef: now()?.spec.claimRef, events, world };
 }
@@ -156,6 +150,7 @@ describe('a recycled volume', () => {
   const volume = held(again, { metadata: bound, status: { phase: 'Released' } });
   const emptied = (phase: string, rest: object = {}) => ({
     metadata: { name: 'recycler-for-v', namespace: 'default', ownerReferences: [{ uid: 'uid-of-v' }] },
+    spec: {},
     status: { phase },
     ...rest,
   });

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import { isChange as changes, PlannerWorld } from '../../../../test/support/planner-world.ts';
 import type { KindRef } from '../../../api/object-types.ts';
 import { CronJob } from '../../../kinds/groups/batch/cron-job.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
-import type { Action, Plan } from '../../loop/plan.ts';
+import type { Plan } from '../../loop/plan.ts';
 import { planCronJob, ScheduleMemory } from './cron-job.ts';
 
 const MINUTE_MS = 60_000;
@@ -75,7 +75,6 @@ const beginningOf = (plan: Plan, count: number) =>
     .filter(changes)
     .slice(0, count)
     .map((action, index) => (index === count - 1 ? { ...action, followedBy: undefined } : action)) as Plan;
-const changes = ({ type }: Action) => type !== 'requeueAfter' && type !== 'event';
 const wait = (plan: Plan) => plan.flatMap((action) => (action.type === 'requeueAfter' ? [action.milliseconds] : []))[0];
 const eventReasons = (plan: Plan) => plan.flatMap((action) => (action.type === 'event' ? [action.reason] : []));
 

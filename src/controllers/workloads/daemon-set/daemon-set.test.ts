@@ -95,7 +95,7 @@ class Scene {
   }
 
   plan(): Plan {
-    const world = { of: this.world.of.bind(this.world), observed: { pods: true, revisions: true }, failures: [] };
+    const world = { of: this.world.of, observed: { pods: true, revisions: true }, failures: [] };
     const { plan, failed } = planDaemonSet(this.set, world as never, { now: this.now, backoff: this.backoff });
     for (const key of failed) this.backoff.note(key, this.now);
     return plan;

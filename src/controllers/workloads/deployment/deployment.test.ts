@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PlannerWorld } from '../../../../test/support/planner-world.ts';
-import type { KindRef } from '../../../api/object-types.ts';
+import { ServerWorld } from '../../../../test/support/planner-world.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
@@ -31,14 +30,10 @@ function resized({ pods, ready, available }: Pods, size: number): Pods {
 }
 
 /** A Deployment, its sets, and the pods that there are. */
-class World extends PlannerWorld {
+class World extends ServerWorld {
   observed = false;
   failures: any[] = [];
 
-  /** Stores sets as the server does: with a status from the beginning. */
-  override put(kind: KindRef, object: any): any {
-    return super.put(kind, { status: {}, ...object });
-  }
   now = START;
   /** Real pods of each set; the status of a set may lag behind them. */
   readonly real = new Map<string, Pods>();

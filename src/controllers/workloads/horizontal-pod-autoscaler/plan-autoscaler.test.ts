@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
+import { statusIn } from '../../../../test/support/planner-world.ts';
 import { ApiError } from '../../../api/errors.ts';
 import { deepFreeze } from '../../../base/json/tree.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
@@ -62,8 +63,6 @@ const plan = (autoscaler: Autoscaler, look: Look | number, world: Partial<World>
   const now = new Date(START);
   return planAutoscaler(autoscaler, { look, pods, history: NO_HISTORY, failures: [], ...world }, now);
 };
-const statusIn = (actions: readonly Action[]): any =>
-  actions.flatMap((action) => (action.type === 'updateStatus' ? [(action.object as any).status] : []))[0];
 const conditionsIn = (actions: readonly Action[]): any =>
   Object.fromEntries(
     statusIn(actions).conditions.map(({ type, status, reason, message }: any) => [type, [status, reason, message]]),

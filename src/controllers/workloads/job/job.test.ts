@@ -1,10 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PlannerWorld } from '../../../../test/support/planner-world.ts';
+import {
+  isChange as changes,
+  deletedIn as deleted,
+  PlannerWorld,
+  statusIn as status,
+} from '../../../../test/support/planner-world.ts';
 import type { KindRef } from '../../../api/object-types.ts';
 import { Job } from '../../../kinds/groups/batch/job.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import type { Action, Plan } from '../../loop/plan.ts';
+import type { Plan } from '../../loop/plan.ts';
 import { NO_FAILURES } from './backoff.ts';
 import { planJob } from './job.ts';
 
@@ -97,12 +102,7 @@ class World extends PlannerWorld {
 }
 
 const isOver = (phase: string) => phase === 'Succeeded' || phase === 'Failed';
-const changes = ({ type }: Action) => type !== 'requeueAfter' && type !== 'event';
 const made = (plan: Plan) => plan.flatMap((action) => (action.type === 'create' ? [action.object as any] : []));
-const deleted = (plan: Plan) =>
-  plan.flatMap((action) => (action.type === 'delete' ? [action.object.metadata.name] : []));
-const status = (plan: Plan): any =>
-  plan.flatMap((action) => (action.type === 'updateStatus' ? [(action.object as any).status] : []))[0];
 
 const anyJob = fc.record({
   isIndexed: fc.boolean(),

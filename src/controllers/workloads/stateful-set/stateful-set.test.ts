@@ -84,7 +84,7 @@ class Scene {
   }
 
   plan(): Plan {
-    const world = { of: this.world.of.bind(this.world), observed: { pods: true, revisions: true } };
+    const world = { of: this.world.of, observed: { pods: true, revisions: true } };
     return planStatefulSet(this.set, world as never, NOW);
   }
 
