@@ -2,14 +2,12 @@
  * Runs the scheduling loop: takes a pod from the queue, decides, assumes the pod on its node, and binds it while the
  * next one is decided. Decisions that the API rejects are undone and retried.
  */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isApiError } from '../api/errors.ts';
 import { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import type { WorkMonitor } from '../base/event-loop/watchdog.ts';
-import type { Logger } from '../base/log.ts';
-import type { Random } from '../base/random.ts';
-import type { Clock } from '../base/time/clock.ts';
-import type { Client } from '../client/client.ts';
+import type { Client, ClientTools } from '../client/client.ts';
 import type { Informer } from '../client/informer/informer.ts';
 import type { InformerFactory } from '../client/informer/informer-factory.ts';
 import type { Change } from '../client/informer/object-cache.ts';
@@ -39,20 +37,16 @@ import type { WaitingPod } from './queue/waiting-pod.ts';
 import { isReported, StatusWriter, type Waiting } from './status-writer.ts';
 import { VolumeBinder } from './volume-binding.ts';
 
-export interface SchedulerOptions {
-  readonly client: Client;
+export interface SchedulerOptions extends ClientTools {
   readonly informers: InformerFactory;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly recorder: Recorder;
   /** Monitor that is notified which pod is scheduled. */
   readonly monitor?: WorkMonitor | undefined;
   /** Metrics; absent when nothing is measured. */
   readonly metrics?: SchedulerMetrics | undefined;
-  readonly signal: AbortSignal;
   /** The `schedulerName` of pods to schedule. Default: `default-scheduler`. */
   readonly name?: string;
+  readonly signal: AbortSignal;
 }
 
 const MAX_CONCURRENT_BINDINGS = 256;

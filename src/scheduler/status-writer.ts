@@ -2,10 +2,8 @@
 
 import { isApiError } from '../api/errors.ts';
 import { withoutUndefined } from '../base/json/tree.ts';
-import type { Logger } from '../base/log.ts';
-import type { Clock } from '../base/time/clock.ts';
 import { timestamp } from '../base/time/timestamp.ts';
-import type { Client } from '../client/client.ts';
+import type { ClientTools } from '../client/client.ts';
 import { Pod as PodKind } from '../kinds/groups/core/pod/pod.ts';
 import type { Pod } from './objects.ts';
 
@@ -21,12 +19,7 @@ interface StatusUpdate {
   readonly nominatedNode: string | undefined;
 }
 
-export interface StatusWriterOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
-}
+export interface StatusWriterOptions extends Pick<ComponentTools, 'client' | 'clock' | 'log' | 'signal'> {}
 
 const MAX_CONCURRENT_WRITES = 16;
 

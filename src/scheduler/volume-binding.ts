@@ -2,8 +2,9 @@
  * Binds the claims of a pod before the pod itself: writes which volumes they get, or for which node one is to be provisioned,
  * and waits until all of them have one that the node can reach.
  */
-import { type Clock, sleep } from '../base/time/clock.ts';
-import type { Client } from '../client/client.ts';
+
+import { sleep } from '../base/time/clock.ts';
+import type { ClientTools } from '../client/client.ts';
 import type { Lister } from '../client/informer/object-cache.ts';
 import { PersistentVolume } from '../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { PersistentVolumeClaim } from '../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -14,12 +15,10 @@ import type { VolumePlan } from './cluster/storage.ts';
 import type { Claim, Volume } from './objects.ts';
 import { reachOf } from './plugins/volumes/volume-matching.ts';
 
-export interface VolumeBinderOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+export interface VolumeBinderOptions extends Pick<ClientTools, 'client' | 'clock'> {
   readonly claims: Waits<PersistentVolumeClaim>;
   readonly volumes: Waits<PersistentVolume>;
+  readonly signal: AbortSignal;
 }
 
 /** The part of an informer that is needed here. */

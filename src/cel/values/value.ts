@@ -29,11 +29,8 @@ export abstract class BoxedValue {
 
 /** An integral double: `1.0`. Other doubles are plain numbers. */
 export class Double extends BoxedValue {
-  readonly value: number;
-
-  constructor(value: number) {
+  constructor(readonly value: number) {
     super();
-    this.value = value;
   }
 
   get type(): Type {
@@ -42,12 +39,8 @@ export class Double extends BoxedValue {
 }
 
 export class Uint extends BoxedValue {
-  /** A bigint beyond 2^53-1. */
-  readonly value: number | bigint;
-
-  constructor(value: number | bigint) {
+  constructor(/** A bigint beyond 2^53-1. */ readonly value: number | bigint) {
     super();
-    this.value = value;
   }
 
   get type(): Type {
@@ -56,12 +49,8 @@ export class Uint extends BoxedValue {
 }
 
 export class Timestamp extends BoxedValue {
-  /** Nanoseconds since 1970-01-01T00:00:00Z. */
-  readonly nanoseconds: bigint;
-
-  constructor(nanoseconds: bigint) {
+  constructor(/** Nanoseconds since 1970-01-01T00:00:00Z. */ readonly nanoseconds: bigint) {
     super();
-    this.nanoseconds = nanoseconds;
   }
 
   get type(): Type {
@@ -70,11 +59,8 @@ export class Timestamp extends BoxedValue {
 }
 
 export class Duration extends BoxedValue {
-  readonly nanoseconds: bigint;
-
-  constructor(nanoseconds: bigint) {
+  constructor(readonly nanoseconds: bigint) {
     super();
-    this.nanoseconds = nanoseconds;
   }
 
   get type(): Type {
@@ -86,11 +72,9 @@ const OPTIONAL_OF_DYN = optionalType(DYN);
 
 export class Optional extends BoxedValue {
   static readonly NONE = new Optional(undefined);
-  readonly value: Value | undefined;
 
-  constructor(value: Value | undefined) {
+  constructor(readonly value: Value | undefined) {
     super();
-    this.value = value;
   }
 
   get type(): Type {
@@ -106,13 +90,10 @@ export abstract class OpaqueValue extends BoxedValue {
 
 /** An object that an expression made: `Object.spec{replicas: 3}`. */
 export class ObjectValue extends BoxedValue {
-  readonly type: Type;
-  /** Fields by property of the JSON object, not by their names in expressions. */
-  readonly fields: { readonly [property: string]: Value };
-
-  constructor(type: Type, fields: { readonly [property: string]: Value }) {
+  constructor(
+    readonly type: Type /** Fields by property of the JSON object, not by their names in expressions. */,
+    readonly fields: { readonly [property: string]: Value },
+  ) {
     super();
-    this.type = type;
-    this.fields = fields;
   }
 }

@@ -3,21 +3,17 @@
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { type Logger, silent } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import { Backoff } from '../../base/time/backoff.ts';
-import { type Clock, sleep } from '../../base/time/clock.ts';
+import { sleep } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
 import { Event } from '../../kinds/groups/core/event/event.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import type { Client } from '../client.ts';
+import type { ClientTools } from '../client.ts';
 import { EventCorrelation, type EventRecord, type EventType } from './event-correlation.ts';
 
 export type { EventType } from './event-correlation.ts';
 
-export interface EventRecorderOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
+export interface EventRecorderOptions extends Omit<ClientTools, 'log'> {
   /** The reporting component, such as `replicaset-controller`. */
   readonly component: string;
   /** The reporting host, where relevant. */

@@ -4,11 +4,10 @@
  */
 
 import { ApiError, isApiError } from '../../api/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import { Backoff } from '../../base/time/backoff.ts';
-import { type Clock, sleep } from '../../base/time/clock.ts';
+import { sleep } from '../../base/time/clock.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
+import type { ClientTools } from '../client.ts';
 import type { WatchOptions } from '../request-options.ts';
 import type { ListAllOptions, ObjectList } from '../resource.ts';
 import { wasNeverSent } from '../status-error.ts';
@@ -29,13 +28,10 @@ export interface Sink<T> {
   apply(events: readonly WatchEvent<T>[]): void | Promise<void>;
 }
 
-export interface ReflectorOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
+export interface ReflectorOptions extends Omit<ClientTools, 'client'> {
   /** Limits the duration of watches, in seconds, so that a dead network connection is noticed. */
   readonly watchSeconds?: number;
+  readonly signal: AbortSignal;
 }
 
 const BACKOFF_MS = { base: 500, max: 30_000 };

@@ -1,13 +1,6 @@
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../client.ts';
+import type { ClientTools } from '../client.ts';
 
-export interface LeaderElectionOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface LeaderElectionOptions extends ClientTools {
   /** Ends the candidacy; a held lease is released. */
   readonly signal: AbortSignal;
   /** The lease, such as `kube-controller-manager` in `kube-system`. */

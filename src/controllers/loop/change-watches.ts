@@ -1,7 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Logger } from '../../base/log.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
+import type { ClientTools } from '../../client/client.ts';
 import type { Action } from './plan.ts';
 
 type Wait = Extract<Action, { type: 'requeueOnChange' }>;
@@ -12,10 +10,7 @@ const MIN_WAKE_INTERVAL_MS = 500;
 /** Delay before a key is planned again after its watch broke. */
 const RETRY_MS = 5000;
 
-export interface ChangeWatchesOptions {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface ChangeWatchesOptions extends Omit<ClientTools, 'random'> {
   /** Plans for the key after `delay` milliseconds. */
   readonly wake: (key: string, delay: number) => void;
 }

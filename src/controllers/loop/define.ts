@@ -2,10 +2,7 @@
 
 import type { DeepReadonly, KindRef } from '../../api/object-types.ts';
 import type { DividedWork, Pace } from '../../base/event-loop/in-turns.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
+import type { Client, ClientTools } from '../../client/client.ts';
 import type { InformerSelection } from '../../client/informer/informer-factory.ts';
 import type { Lister } from '../../client/informer/object-cache.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
@@ -73,14 +70,10 @@ export interface ReadTools {
   readonly signal: AbortSignal;
 }
 
-export interface FeedTools {
-  readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
+export interface FeedTools extends ClientTools {
   /** Requests a plan for the key. */
   wake(key: string): void;
+  readonly signal: AbortSignal;
 }
 
 export interface Feed {

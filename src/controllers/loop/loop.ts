@@ -1,4 +1,5 @@
 /** Runs controllers: turns changes into keys, and, for each key, asks for a plan and performs it. It knows no kind. */
+
 import { setMaxListeners } from 'node:events';
 import { isLostRace } from '../../api/errors.ts';
 import type { DeepReadonly, KindRef } from '../../api/object-types.ts';
@@ -7,10 +8,8 @@ import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import { whenAborted } from '../../base/event-loop/when-aborted.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
+import type { Client, ClientTools } from '../../client/client.ts';
 import { CONTROLLER_MANAGER } from '../../client/component-users.ts';
 import { createEventRecorder, type EventRecorder } from '../../client/events/event-recorder.ts';
 import type { Informer } from '../../client/informer/informer.ts';
@@ -23,14 +22,11 @@ import { ActionFailure, isApiAction, type Performer, performAll, type Write } fr
 import type { Named, Plan } from './plan.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 
-export interface ControllerEnvironment {
+export interface ControllerEnvironment extends Omit<ClientTools, 'client'> {
   /** Returns a client that acts as a service account: each controller has its own. */
   readonly clientOf: (account: string) => Client;
   /** Shared by all controllers. */
   readonly informers: InformerFactory;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   /** Monitor that is notified which controller runs. */
   readonly monitor?: WorkMonitor | undefined;
   /** Metrics; absent when nothing is measured. */

@@ -1,16 +1,9 @@
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
-import type { Client } from '../../client/client.ts';
+import type { ClientTools } from '../../client/client.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
 
 /** What the controllers of the federation work with. The client and the informers are those of the federation. */
-export interface FederationTools {
-  readonly client: Client;
+export interface FederationTools extends ClientTools {
   readonly informers: InformerFactory;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly signal: AbortSignal;
 }
 

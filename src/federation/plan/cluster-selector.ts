@@ -1,5 +1,7 @@
 /** Selects the clusters of a federated object: requirements on the labels of clusters. */
 
+import { jsonIn } from './names.ts';
+
 type Labels = Readonly<Record<string, string>>;
 
 interface Requirement {
@@ -10,24 +12,12 @@ interface Requirement {
 
 export type ClusterSelector = (labels: Labels) => boolean;
 
-const EVERY_CLUSTER: ClusterSelector = () => true;
-
 /** Throws an error that explains an invalid annotation. Without one, every cluster is selected. */
 export function parseClusterSelector(text: string | undefined): ClusterSelector {
-  if (text === undefined || text.trim() === '') return EVERY_CLUSTER;
-  const requirements = requirementsIn(text);
-  return (labels) => requirements.every((requirement) => isMet(requirement, labels));
-}
-
-function requirementsIn(text: string): readonly Requirement[] {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (cause) {
-    throw new Error(`the cluster selector is not valid JSON: ${(cause as Error).message}`, { cause });
-  }
+  const parsed = jsonIn('the cluster selector is', text, []);
   if (!Array.isArray(parsed)) throw new Error('the cluster selector is not a list of requirements');
-  return parsed.map(requirementOf);
+  const requirements = parsed.map(requirementOf);
+  return (labels) => requirements.every((requirement) => isMet(requirement, labels));
 }
 
 function requirementOf(entry: unknown): Requirement {

@@ -1,7 +1,7 @@
 /** The status of a federated object of any kind, made from those of the members. */
 
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';
-import { deepEqual } from '../../base/json/tree.ts';
+import { deepEqual, isTree } from '../../base/json/tree.ts';
 
 type Values = readonly unknown[];
 
@@ -15,7 +15,7 @@ interface Condition {
  * members are taken over. Everything else is left out: it means something in one cluster only.
  */
 export function gatherStatus(members: readonly DeepReadonly<AnyObject>[], federated: DeepReadonly<AnyObject>): object {
-  const statuses = members.flatMap(({ status }) => (isMap(status) ? [status] : []));
+  const statuses = members.flatMap(({ status }) => (isTree(status) ? [status] : []));
   const fields = [...new Set(statuses.flatMap((status) => Object.keys(status)))];
   return Object.fromEntries(
     fields.flatMap((field) => {
@@ -43,6 +43,3 @@ function mergedConditions(lists: readonly (readonly Condition[])[], count: numbe
     return [found.find(({ status }) => status !== 'True') ?? found[0]!];
   });
 }
-
-const isMap = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -25,3 +25,13 @@ export function isFederationAnnotation(name: string): boolean {
 
 /** Annotation of `kubectl apply`, which describes the federated object. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** The value of an annotation, or what it is without one. Throws an error when it is not JSON. */
+export function jsonIn(what: string, text: string | undefined, otherwise: unknown): unknown {
+  if (text === undefined || text.trim() === '') return otherwise;
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`${what} not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,6 +1,9 @@
 /** Differences of a federated object in single clusters: JSON patches by the name of the cluster. */
+
 import type { AnyObject } from '../../api/object-types.ts';
+import { isTree } from '../../base/json/tree.ts';
 import { applyJsonPatch } from '../../schema/patch/json-patch.ts';
+import { jsonIn } from './names.ts';
 
 type Operations = readonly Readonly<Record<string, unknown>>[];
 
@@ -17,7 +20,9 @@ const OPERATIONS = ['add', 'remove', 'replace', 'move', 'copy', 'test'];
 
 /** Throws an error that explains an invalid annotation. */
 export function parseOverrides(text: string | undefined): Overrides {
-  const byCluster = text === undefined || text.trim() === '' ? new Map<string, Operations>() : patchesIn(text);
+  const parsed = jsonIn('the overrides are', text, {});
+  if (!isTree(parsed)) throw new Error('the overrides are not an object with a JSON patch for each cluster');
+  const byCluster = new Map(Object.entries(parsed).map(([cluster, patch]) => [cluster, operationsOf(cluster, patch)]));
   const patchesFor = (cluster: string) =>
     [EVERY_CLUSTER, cluster].flatMap((name) => {
       const operations = byCluster.get(name);
@@ -36,22 +41,11 @@ export function parseOverrides(text: string | undefined): Overrides {
   };
 }
 
-function patchesIn(text: string): ReadonlyMap<string, Operations> {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (cause) {
-    throw new Error(`the overrides are not valid JSON: ${(cause as Error).message}`, { cause });
-  }
-  if (!isMap(parsed)) throw new Error('the overrides are not an object with a JSON patch for each cluster');
-  return new Map(Object.entries(parsed).map(([cluster, patch]) => [cluster, operationsOf(cluster, patch)]));
-}
-
 function operationsOf(cluster: string, patch: unknown): Operations {
   if (!Array.isArray(patch)) throw new Error(`the overrides for ${cluster} are not a list of operations`);
   return patch.map((operation: unknown, index) => {
     const which = `operation ${index + 1} of the overrides for ${cluster}`;
-    if (!isMap(operation)) throw new Error(`${which} is not an object`);
+    if (!isTree(operation)) throw new Error(`${which} is not an object`);
     const { op, path, from } = operation;
     if (typeof op !== 'string' || !OPERATIONS.includes(op)) {
       throw new Error(`${which} has the op ${JSON.stringify(op)}, which is none of ${OPERATIONS.join(', ')}`);
@@ -71,8 +65,4 @@ function checkPath(what: string, path: unknown): void {
   if (FIXED.test(path) && !CHANGEABLE_METADATA.test(path)) {
     throw new Error(`${what} is ${path}, which cannot differ between clusters`);
   }
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

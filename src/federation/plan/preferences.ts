@@ -1,4 +1,6 @@
 /** Preferences for dividing the replicas of a federated object between clusters. */
+import { isTree } from '../../base/json/tree.ts';
+import { jsonIn } from './names.ts';
 
 export interface ClusterPreference {
   readonly minReplicas: number;
@@ -24,23 +26,17 @@ export const EVENLY: Preferences = { rebalance: true, clusters: { '*': { minRepl
 
 /** Throws an error that explains an invalid annotation. */
 export function parsePreferences(text: string | undefined): Preferences {
-  if (text === undefined || text.trim() === '') return EVENLY;
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch (cause) {
-    throw new Error(`the replica preferences are not valid JSON: ${(cause as Error).message}`, { cause });
-  }
-  if (!isMap(parsed)) throw new Error('the replica preferences are not an object');
+  const parsed = jsonIn('the replica preferences are', text, EVENLY);
+  if (!isTree(parsed)) throw new Error('the replica preferences are not an object');
   const { rebalance = false, clusters = {} } = parsed;
   if (typeof rebalance !== 'boolean') throw new Error('rebalance in the replica preferences is neither true nor false');
-  if (!isMap(clusters)) throw new Error('clusters in the replica preferences is not an object');
+  if (!isTree(clusters)) throw new Error('clusters in the replica preferences is not an object');
   const preferences = Object.entries(clusters).map(([name, value]) => [name, preferenceOf(name, value)] as const);
   return { rebalance, clusters: Object.fromEntries(preferences) };
 }
 
 function preferenceOf(cluster: string, value: unknown): ClusterPreference {
-  if (!isMap(value)) throw new Error(`the replica preferences for ${cluster} are not an object`);
+  if (!isTree(value)) throw new Error(`the replica preferences for ${cluster} are not an object`);
   const number = (field: string): number | undefined => {
     const found = value[field];
     if (found === undefined || found === null) return undefined;
@@ -52,8 +48,4 @@ function preferenceOf(cluster: string, value: unknown): ClusterPreference {
     throw new Error(`maxReplicas in the replica preferences for ${cluster} is less than minReplicas`);
   }
   return { minReplicas, weight, maxReplicas };
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

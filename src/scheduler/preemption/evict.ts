@@ -1,17 +1,14 @@
 /** Evicts the victims of a preemption. */
 
 import { isApiError } from '../../api/errors.ts';
-import type { Clock } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
-import type { Client } from '../../client/client.ts';
+import type { ClientTools } from '../../client/client.ts';
 import { Pod as PodKind } from '../../kinds/groups/core/pod/pod.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { Pod } from '../objects.ts';
 import type { Candidate } from './importance.ts';
 
-export interface EvictOptions {
-  readonly client: Client;
-  readonly clock: Clock;
+export interface EvictOptions extends Pick<ClientTools, 'client' | 'clock'> {
   readonly recorder: Recorder;
   readonly signal: AbortSignal;
 }

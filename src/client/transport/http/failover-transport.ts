@@ -3,11 +3,12 @@
  * ready: connections to the former one are closed, so that calls and watches begin anew. Clients spread over the servers by chance,
  * and spread again, at different times, when a server has come back.
  */
+
 import { ApiError } from '../../../api/errors.ts';
-import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { type Clock, sleep, type Timer } from '../../../base/time/clock.ts';
 import type { Verb } from '../../../kinds/kind.ts';
+import type { ClientTools } from '../../client.ts';
 import type { Connection } from '../../kubeconfig/kubeconfig.ts';
 import { wasNeverSent } from '../../status-error.ts';
 import type { Request, Transport } from '../transport.ts';
@@ -15,16 +16,13 @@ import { bestReady, type ServerTransport, UsedServer } from './used-server.ts';
 
 type Identity = { readonly cert: string; readonly key: string };
 
-export interface FailoverOptions {
+export interface FailoverOptions extends Omit<ClientTools, 'client'> {
   /** The URL that the client was given. When it is none of the servers, it is used only while none of those is ready. */
   readonly given: string;
   /** URLs of the servers that are known from before. */
   readonly known: readonly string[];
   readonly identity: Pick<Connection, 'cert' | 'key'>;
   readonly connect: (server: string, identity: Pick<Connection, 'cert' | 'key'>) => ServerTransport;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   /** Uses the given URL whenever it can, as for a person who has chosen it. Default: the servers, by chance. */
   readonly prefersGiven?: boolean;
   /** Called when a server is no longer used because it is gone or not ready. */
