@@ -126,14 +126,20 @@ function candidate(identity: string, times?: ElectionTimes, precedence?: Precede
   return own;
 }
 
+/** Returns the leader `a` and another candidate, after this time. */
+async function leaderAndNext(milliseconds: number, times?: ElectionTimes) {
+  const a = candidate('a', times);
+  await clock.advance(0);
+  const b = candidate('b', times);
+  await clock.advance(milliseconds);
+  return { a, b };
+}
+
 const lease = () => api.get('leases', 'kube-system', 'manager')?.spec;
 
 describe('an election', () => {
   it('has one leader, as long as it renews the lease', async () => {
-    candidate('a');
-    await clock.advance(0);
-    candidate('b');
-    await clock.advance(60_000);
+    await leaderAndNext(60_000);
     expect([...leading]).toEqual(['a']);
     expect(most).toBe(1);
     expect(lease()).toMatchObject({
@@ -154,10 +160,7 @@ describe('an election', () => {
   });
 
   it('passes to the next candidate at once when the leader stops', async () => {
-    const a = candidate('a');
-    await clock.advance(0);
-    candidate('b');
-    await clock.advance(1000);
+    const { a } = await leaderAndNext(1000);
     await a.stop();
     expect(lease()).toMatchObject({ holderIdentity: '' });
     expect(leading.size).toBe(0);
@@ -167,10 +170,7 @@ describe('an election', () => {
   });
 
   it.each(['cut', 'hangs'] as const)('ends a leader whose connection is %s before another begins', async (link) => {
-    const a = candidate('a');
-    await clock.advance(0);
-    candidate('b');
-    await clock.advance(1000);
+    const { a } = await leaderAndNext(1000);
     a.link = link;
     await clock.advance(9500);
     expect(leading.size).toBe(0);
@@ -266,10 +266,7 @@ describe('a candidate that another one leads before', () => {
 
 describe('candidates in servers', () => {
   it('replace one that is killed four seconds after its last renewal', async () => {
-    const a = candidate('a', LOCAL_TIMES);
-    await clock.advance(0);
-    candidate('b', LOCAL_TIMES);
-    await clock.advance(10_000);
+    const { a } = await leaderAndNext(10_000, LOCAL_TIMES);
     a.link = 'hangs';
     a.block(6000);
     await clock.advance(3900);
@@ -285,10 +282,7 @@ describe('candidates in servers', () => {
   it.each([0, 250, 500, 750, 999])(
     'keep the lease when blocked for two seconds, %d ms after a renewal',
     async (after) => {
-      const a = candidate('a', LOCAL_TIMES);
-      await clock.advance(0);
-      candidate('b', LOCAL_TIMES);
-      await clock.advance(10_000 + after);
+      const { a } = await leaderAndNext(10_000 + after, LOCAL_TIMES);
       a.block(2000);
       await clock.advance(2000);
       expect(a.isCertain()).toBe(true);
@@ -307,10 +301,7 @@ describe('candidates in servers', () => {
   });
 
   it('try again while the store does not answer a renewal', async () => {
-    const a = candidate('a', LOCAL_TIMES);
-    await clock.advance(0);
-    candidate('b', LOCAL_TIMES);
-    await clock.advance(10_000);
+    const { a } = await leaderAndNext(10_000, LOCAL_TIMES);
     a.link = 'hangs';
     await clock.advance(2100);
     a.link = 'open';
@@ -319,20 +310,14 @@ describe('candidates in servers', () => {
   });
 
   it('do not take over when it was they who were blocked', async () => {
-    candidate('a', LOCAL_TIMES);
-    await clock.advance(0);
-    const b = candidate('b', LOCAL_TIMES);
-    await clock.advance(10_000);
+    const { b } = await leaderAndNext(10_000, LOCAL_TIMES);
     b.block(6000);
     await clock.advance(20_000);
     expect(lease()).toMatchObject({ holderIdentity: 'a', leaseTransitions: 0 });
   });
 
   it('ask seldom while they cannot read the lease', async () => {
-    candidate('a', LOCAL_TIMES);
-    await clock.advance(0);
-    const b = candidate('b', LOCAL_TIMES);
-    await clock.advance(1000);
+    const { b } = await leaderAndNext(1000, LOCAL_TIMES);
     b.link = 'cut';
     const before = api.requests.length;
     await clock.advance(20_000);

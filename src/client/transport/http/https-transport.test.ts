@@ -42,6 +42,7 @@ const json = (response: http.ServerResponse, value: unknown, code = 200) => {
 
 const LIMITS = { maxBytes: 100_000, maxDepth: 10, maxParts: 1_000 };
 const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'a', resourceVersion: '7' } };
+const WATCH = { verb: 'watch', apiVersion: 'v1', plural: 'pods' } as const;
 const request: Request = { verb: 'get', apiVersion: 'v1', plural: 'pods', namespace: 'x', name: 'a' };
 const line = (name: string) => `${JSON.stringify({ type: 'ADDED', object: { ...pod, metadata: { name } } })}\n`;
 
@@ -50,6 +51,26 @@ async function read(transport: HttpsTransport, options: Partial<Request> = {}): 
   const stream = await transport.watch({ verb: 'watch', apiVersion: 'v1', plural: 'pods', ...options });
   for await (const batch of stream) for (const { object } of batch) names.push((object as typeof pod).metadata.name);
   return names;
+}
+
+/** A transport after its first call, whose connection the server closes at the next. */
+async function withLostCall() {
+  let count = 0;
+  const { transport } = await serve((incoming, response) => {
+    if (++count === 2) incoming.socket.destroy();
+    else json(response, pod);
+  });
+  await transport.call(request);
+  return { transport, calls: () => count };
+}
+
+/** A promise, and the function that resolves it. */
+function happening() {
+  let happens = () => {};
+  const happened = new Promise<void>((resolve) => {
+    happens = resolve;
+  });
+  return { happened, happens: () => happens() };
 }
 
 describe('connections', () => {
@@ -93,7 +114,7 @@ describe('connections', () => {
       if (!url?.includes('watch=')) json(response, pod);
       else watches.push(response.writeHead(200)) === 1 && response.write(line('seen'));
     });
-    const watch = await transport.watch({ verb: 'watch', apiVersion: 'v1', plural: 'pods' });
+    const watch = await transport.watch(WATCH);
     const events = watch[Symbol.asyncIterator]();
     expect((await events.next()).value).toHaveLength(1);
     await Promise.all([1, 2, 3].map(() => transport.call(request)));
@@ -116,7 +137,7 @@ describe('connections', () => {
     const { transport } = await serve((_, response) => {
       if (!isSilent) json(response, pod);
     });
-    const watch = transport.watch({ verb: 'watch', apiVersion: 'v1', plural: 'pods' }).catch((error) => error);
+    const watch = transport.watch(WATCH).catch((error) => error);
     for (const _ of [1, 2]) {
       await expect(transport.call({ ...request, timeoutMs: 50 })).rejects.toMatchObject({ reason: 'Timeout' });
     }
@@ -324,34 +345,21 @@ describe('calls', () => {
   });
 
   it('sends a read again when the server has closed a kept-alive connection', async () => {
-    let count = 0;
-    const { transport } = await serve((incoming, response) => {
-      if (++count === 2) incoming.socket.destroy();
-      else json(response, pod);
-    });
+    const { transport, calls } = await withLostCall();
     await transport.call(request);
-    await transport.call(request);
-    expect(count).toBe(3);
+    expect(calls()).toBe(3);
   });
 
   it('does not send a write again', async () => {
-    let count = 0;
-    const { transport } = await serve((incoming, response) => {
-      if (++count === 2) incoming.socket.destroy();
-      else json(response, pod);
-    });
-    await transport.call(request);
+    const { transport, calls } = await withLostCall();
     const error = await transport.call({ ...request, verb: 'create', body: pod }).catch((each) => each);
     expect(error).toMatchObject({ reason: 'ServiceUnavailable' });
-    expect(count).toBe(2);
+    expect(calls()).toBe(2);
   });
 
   it('fails after the timeout', async () => {
     const clock = new ControlledClock();
-    let arrived = () => {};
-    const waiting = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
+    const { happened: waiting, happens: arrived } = happening();
     const { transport } = await serve(() => arrived(), { clock, timeout: 5000 });
     const outcome = transport.call(request).catch((each) => each);
     await waiting;
@@ -364,10 +372,7 @@ describe('calls', () => {
     const clock = new ControlledClock();
     const limits = { clock, timeout: 60_000, readTimeout: 10_000 };
     let waiting = 0;
-    let arrived = () => {};
-    const both = new Promise<void>((resolve) => {
-      arrived = resolve;
-    });
+    const { happened: both, happens: arrived } = happening();
     const { transport, port } = await serve(() => ++waiting === 2 && arrived(), limits);
     const [reading, writing] = [request, { ...request, verb: 'create' as const, body: pod }].map((each) =>
       transport.call(each).catch((error) => error),
@@ -430,7 +435,7 @@ describe('watches', () => {
       response.write(line('a'));
       response.write(line('b').slice(0, 20), () => response.destroy());
     });
-    const stream = await transport.watch({ verb: 'watch', apiVersion: 'v1', plural: 'pods' });
+    const stream = await transport.watch(WATCH);
     const seen: unknown[] = [];
     const reading = (async () => {
       for await (const batch of stream) seen.push(...batch);
@@ -440,15 +445,12 @@ describe('watches', () => {
   });
 
   it('survives a connection that breaks before it is read', async () => {
-    let closed = () => {};
-    const gone = new Promise<void>((resolve) => {
-      closed = resolve;
-    });
+    const { happened: gone, happens: closed } = happening();
     const { transport } = await serve((incoming, response) => {
       incoming.socket.on('close', () => closed());
       response.write(line('a'), () => setImmediate(() => response.destroy()));
     });
-    const stream = await transport.watch({ verb: 'watch', apiVersion: 'v1', plural: 'pods' });
+    const stream = await transport.watch(WATCH);
     await gone;
     await new Promise((resolve) => setImmediate(resolve));
     const reading = (async () => {
@@ -459,10 +461,7 @@ describe('watches', () => {
 
   it.each(['signal', 'close', 'break'] as const)('disconnects on %s', async (how) => {
     const stop = new AbortController();
-    let hungUp = () => {};
-    const gone = new Promise<void>((resolve) => {
-      hungUp = resolve;
-    });
+    const { happened: gone, happens: hungUp } = happening();
     const { transport } = await serve((incoming, response) => {
       incoming.socket.on('close', () => hungUp());
       response.write(line('a'));
@@ -489,7 +488,7 @@ describe('watches', () => {
       response.end();
       finished = true;
     });
-    const stream = await transport.watch({ verb: 'watch', apiVersion: 'v1', plural: 'pods' });
+    const stream = await transport.watch(WATCH);
     let taken = 0;
     for await (const batch of stream) {
       taken += batch.length * filler.length;

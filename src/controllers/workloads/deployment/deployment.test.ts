@@ -163,6 +163,13 @@ class World extends ServerWorld {
   }
 }
 
+function rolledOut(spec: object = {}): World {
+  const world = new World();
+  world.deployment(spec);
+  world.finish();
+  return world;
+}
+
 const amount = fc.oneof(
   fc.nat({ max: 2 }),
   fc.nat({ max: 100 }).map((share) => `${share}%`),
@@ -291,9 +298,7 @@ describe('planDeployment', () => {
         fc.record({ maxSurge: amount, maxUnavailable: amount }),
         fc.array(happening, { minLength: 10, maxLength: 40 }),
         (replicas, rollingUpdate, happenings) => {
-          const world = new World();
-          world.deployment({ replicas, strategy: { type: 'RollingUpdate', rollingUpdate } });
-          world.finish();
+          const world = rolledOut({ replicas, strategy: { type: 'RollingUpdate', rollingUpdate } });
           const judge = new Judge(world);
           for (const each of happenings) judge.happen(each);
           world.finish();
@@ -352,9 +357,7 @@ describe('planDeployment', () => {
   });
 
   it('continues when it is scaled and switched to Recreate during a rollout', () => {
-    const world = new World();
-    world.deployment({ replicas: 10 });
-    world.finish();
+    const world = rolledOut({ replicas: 10 });
     world.change({ template: template('1') });
     world.step();
     world.change({ replicas: 4, strategy: { type: 'Recreate' } });
@@ -365,9 +368,7 @@ describe('planDeployment', () => {
   it('reaches any size from any point of a rollout', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 6 }), fc.nat({ max: 6 }), (sizes, steps) => {
-        const world = new World();
-        world.deployment({ replicas: 10 });
-        world.finish();
+        const world = rolledOut({ replicas: 10 });
         world.change({ template: template('1') });
         for (const replicas of sizes) {
           for (let i = 0; i < steps; i++) world.step();
@@ -386,9 +387,7 @@ describe('planDeployment', () => {
   });
 
   it('never has new and old pods together with Recreate', () => {
-    const world = new World();
-    world.deployment({ strategy: { type: 'Recreate' } });
-    world.finish();
+    const world = rolledOut({ strategy: { type: 'Recreate' } });
     world.change({ template: template('1') });
     world.step();
     expect(world.sets.map(({ spec }) => spec.replicas)).toEqual([0]);
