@@ -79,7 +79,6 @@ interface Cost {
  */
 export class Progress {
   readonly facts = new ValueFacts();
-  readonly #pace: Pace | undefined;
   /** Known results inside each finding that is not complete yet, from the outermost on. */
   readonly #known: unknown[][] = [[]];
   readonly #next: number[] = [0];
@@ -96,9 +95,7 @@ export class Progress {
   #long: DividedWork<Match> | undefined;
 
   /** Without a pace, everything is done in one turn. */
-  constructor(pace?: Pace) {
-    this.#pace = pace;
-  }
+  constructor(private readonly pace?: Pace) {}
 
   rewind(): void {
     this.#next.fill(0);
@@ -175,7 +172,7 @@ export class Progress {
     // A long match that is interrupted is continued, and not counted again.
     this.#settle(steps, alternatives);
     const long = longMatch(expression, text);
-    return long ? this.#continue(long.decide(this.#pace)) : matched(expression, text);
+    return long ? this.#continue(long.decide(this.pace)) : matched(expression, text);
   }
 
   #continue(long: DividedWork<Match>): Match {
@@ -194,7 +191,7 @@ export class Progress {
   }
 
   #pause(): void {
-    if (this.#settled.steps - this.#settledBefore >= MIN_STEPS && this.#pace?.isSpent()) throw new TurnSpent();
+    if (this.#settled.steps - this.#settledBefore >= MIN_STEPS && this.pace?.isSpent()) throw new TurnSpent();
   }
 }
 

@@ -25,13 +25,12 @@ export async function openPort(target: RemoteTarget, port: number): Promise<Dupl
  * ended without a message, which happens as soon as a connection is over.
  */
 class PortConnection extends Duplex {
-  readonly #session: SpdySession;
-  readonly #data: SpdyStream;
-
-  constructor(session: SpdySession, data: SpdyStream, failure: Promise<string>) {
+  constructor(
+    private readonly session: SpdySession,
+    private readonly data: SpdyStream,
+    failure: Promise<string>,
+  ) {
     super({ highWaterMark: BUFFERED_BYTES });
-    this.#session = session;
-    this.#data = data;
     // A connection that is lost must not end the program; `close` follows, and pipelines see the error.
     this.on('error', () => undefined);
     const said = failure.catch(() => '');
@@ -49,20 +48,20 @@ class PortConnection extends Duplex {
   }
 
   override _read(): void {
-    this.#data.resume();
+    this.data.resume();
   }
 
   override _write(bytes: Buffer, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
-    this.#data.write(bytes, done);
+    this.data.write(bytes, done);
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    this.#data.end(() => done());
+    this.data.end(() => done());
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#data.destroy();
-    this.#session.close();
+    this.data.destroy();
+    this.session.close();
     done(error);
   }
 }

@@ -114,16 +114,14 @@ type OnBytes = (channel: number, bytes: Buffer) => Promise<void> | undefined;
 
 /** Reads messages, which arrive in pieces, and divides them by channel. */
 export class ChannelReader {
-  readonly #isBase64: boolean;
-  readonly #onBytes: OnBytes;
   #channel: number | undefined;
   /** Base64 characters that do not make whole bytes yet. */
   #rest = '';
 
-  constructor(isBase64: boolean, onBytes: OnBytes) {
-    this.#isBase64 = isBase64;
-    this.#onBytes = onBytes;
-  }
+  constructor(
+    private readonly isBase64: boolean,
+    private readonly onBytes: OnBytes,
+  ) {}
 
   push({ bytes, isStart, isEnd }: Pick<DataPiece, 'bytes' | 'isStart' | 'isEnd'>): Promise<void> | undefined {
     if (isStart) {
@@ -133,11 +131,11 @@ export class ChannelReader {
     let payload = bytes;
     if (this.#channel === undefined) {
       if (bytes.length === 0) return undefined;
-      this.#channel = this.#isBase64 ? bytes[0]! - 0x30 : bytes[0]!;
+      this.#channel = this.isBase64 ? bytes[0]! - 0x30 : bytes[0]!;
       payload = bytes.subarray(1);
     }
-    if (this.#isBase64) payload = this.#decode(payload, isEnd);
-    return payload.length === 0 ? undefined : this.#onBytes(this.#channel, payload);
+    if (this.isBase64) payload = this.#decode(payload, isEnd);
+    return payload.length === 0 ? undefined : this.onBytes(this.#channel, payload);
   }
 
   #decode(bytes: Buffer, isEnd: boolean): Buffer {

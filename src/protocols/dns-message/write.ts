@@ -72,21 +72,21 @@ const names = new NameReader();
 
 class RecordWriter {
   position: number;
-  readonly #questionName: string;
-  readonly #limit: number;
   /** Positions of names, for pointers to them; undefined until a name besides the question's was written. */
   #known: Map<string, number> | undefined;
 
-  constructor(questionName: string, position: number, limit: number) {
-    this.#questionName = questionName;
+  constructor(
+    private readonly questionName: string,
+    position: number,
+    private readonly limit: number,
+  ) {
     this.position = position;
-    this.#limit = limit;
   }
 
   /** Indexes the name of the question and its parents. */
   #questionNames(): Map<string, number> {
     const known = new Map<string, number>();
-    let rest = this.#questionName;
+    let rest = this.questionName;
     let position = HEADER_BYTES;
     while (rest !== '') {
       known.set(rest, position);
@@ -110,7 +110,7 @@ class RecordWriter {
     scratch.writeUInt16BE(record.class, fixed + 2);
     scratch.writeUInt32BE(record.ttl, fixed + 4);
     const end = this.#data(record, dataStart);
-    if (end > this.#limit) {
+    if (end > this.limit) {
       // Forgets the names of the record that did not fit.
       for (const [name, position] of this.#known ?? []) if (position >= start) this.#known?.delete(name);
       return false;
@@ -128,7 +128,7 @@ class RecordWriter {
 
   /** Writes a name at a position, ending in a pointer to a known parent, and returns the position after it. */
   #name(name: string, start: number): number {
-    if (name === this.#questionName && name !== '') {
+    if (name === this.questionName && name !== '') {
       scratch.writeUInt16BE(POINTER_BITS | HEADER_BYTES, start);
       return start + 2;
     }

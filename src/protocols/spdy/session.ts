@@ -53,8 +53,6 @@ interface WaitingWrite {
 export class SpdySession implements StreamHost {
   /** Resolves when the connection is closed, with the error that closed it. */
   readonly closed: Promise<Error | undefined>;
-  readonly #socket: Duplex;
-  readonly #options: SpdySessionOptions;
   readonly #streams = new Map<number, SpdyStream>();
   readonly #inflater = new HeaderInflater();
   readonly #pings = new Map<number, () => void>();
@@ -77,9 +75,10 @@ export class SpdySession implements StreamHost {
   #onRoom: (() => void) | undefined;
   #isClosing = false;
 
-  constructor(socket: Duplex, options: SpdySessionOptions) {
-    this.#socket = socket;
-    this.#options = options;
+  constructor(
+    private readonly socket: Duplex,
+    private readonly options: SpdySessionOptions,
+  ) {
     this.#nextStream = options.role === 'client' ? 1 : 2;
     this.#nextPing = this.#nextStream;
     this.#hasPeerWindows = options.announcesWindow ?? false;
@@ -98,7 +97,7 @@ export class SpdySession implements StreamHost {
     if (id > MAX_ID) throw new SpdyError('the session has no more stream ids');
     this.#nextStream += 2;
     const stream = new SpdyStream(id, headers, { host: this, sendWindow: this.#initialSendWindow, isOwn: true });
-    if (this.#isClosing || this.#socket.destroyed) {
+    if (this.#isClosing || this.socket.destroyed) {
       stream.disconnected(undefined);
       return stream;
     }
@@ -123,12 +122,12 @@ export class SpdySession implements StreamHost {
     for (const stream of [...this.#streams.values()]) stream.destroy();
     this.#isClosing = true;
     this.#write(goAway(this.#lastPeerStream, GoAwayCode.ok));
-    this.#socket.end();
+    this.socket.end();
   }
 
   destroy(error?: Error): void {
     this.#isClosing = true;
-    this.#socket.destroy(error);
+    this.socket.destroy(error);
   }
 
   send(stream: SpdyStream, chunks: readonly Buffer[], done: (error?: Error) => void): void {
@@ -160,7 +159,7 @@ export class SpdySession implements StreamHost {
 
   consumed(stream: SpdyStream): void {
     this.#count(stream, stream.readableLength);
-    if (!this.#hasPeerWindows && !this.#options.announcesWindow) return;
+    if (!this.#hasPeerWindows && !this.options.announcesWindow) return;
     const bytes = stream.unacknowledgedBytes - stream.readableLength;
     if (bytes < ACKNOWLEDGED_BYTES || !this.#streams.has(stream.id)) return;
     stream.unacknowledgedBytes -= bytes;
@@ -179,7 +178,7 @@ export class SpdySession implements StreamHost {
   /** Reads frames, one after the other, until the connection ends. Never rejects. */
   async #run(): Promise<Error | undefined> {
     const parser = new FrameParser();
-    const failure = await eachChunk(this.#socket, (chunk) =>
+    const failure = await eachChunk(this.socket, (chunk) =>
       eachInTurn(mergedData(parser, chunk), (frame) =>
         frame.kind === 'data' ? this.#onData(frame) : this.#onControl(frame),
       ),
@@ -198,8 +197,8 @@ export class SpdySession implements StreamHost {
     this.#waitingForWindow = [];
     for (const done of waiting) done();
     for (const stream of streams) stream.disconnected(failure);
-    if (!(failure instanceof SpdyError)) this.#socket.destroy();
-    else this.#socket.end(goAway(this.#lastPeerStream, GoAwayCode.protocolError), () => this.#socket.destroy());
+    if (!(failure instanceof SpdyError)) this.socket.destroy();
+    else this.socket.end(goAway(this.#lastPeerStream, GoAwayCode.protocolError), () => this.socket.destroy());
   }
 
   #onData({ stream: id, bytes, isLast }: DataPiece): Promise<void> | undefined {
@@ -208,7 +207,7 @@ export class SpdySession implements StreamHost {
     // The stream may have been closed locally while the bytes were in transit.
     if (!stream) return undefined;
     const hasRoom = stream.receive(bytes, isLast);
-    if (this.#options.announcesWindow) {
+    if (this.options.announcesWindow) {
       if (stream.unacknowledgedBytes > MAX_BUFFERED_BYTES) stream.reset(ResetCode.flowControlError);
       return undefined;
     }
@@ -269,7 +268,7 @@ export class SpdySession implements StreamHost {
     const headers = decodeHeaders(await this.#inflater.inflate(payload.subarray(10)));
     if (!this.#isFromPeer(id) || id <= this.#lastPeerStream) throw new SpdyError(`stream ${id} cannot be opened`);
     this.#lastPeerStream = id;
-    const { onStream, maxStreams = DEFAULT_MAX_STREAMS } = this.#options;
+    const { onStream, maxStreams = DEFAULT_MAX_STREAMS } = this.options;
     if (!onStream || this.#isClosing || this.#peerStreams >= maxStreams) {
       this.#answer(rstStream(id, ResetCode.refusedStream));
       return;
@@ -338,7 +337,7 @@ export class SpdySession implements StreamHost {
   /** Extends the window of the session, always: each stream has its own limit. */
   #extendSessionWindow(bytes: number): void {
     this.#unacknowledgedBytes += bytes;
-    if (!this.#hasPeerWindows && !this.#options.announcesWindow) return;
+    if (!this.#hasPeerWindows && !this.options.announcesWindow) return;
     if (this.#unacknowledgedBytes < ACKNOWLEDGED_BYTES) return;
     this.#write(windowUpdate(0, this.#unacknowledgedBytes));
     this.#unacknowledgedBytes = 0;
@@ -372,7 +371,7 @@ export class SpdySession implements StreamHost {
   }
 
   #writeData({ id }: SpdyStream, bytes: Buffer): void {
-    this.#socket.cork();
+    this.socket.cork();
     for (let offset = 0; offset < bytes.length; offset += MAX_DATA_FRAME_BYTES) {
       // A whole buffer can be moved to another thread, a slice cannot.
       const isWhole = bytes.length <= MAX_DATA_FRAME_BYTES;
@@ -380,12 +379,12 @@ export class SpdySession implements StreamHost {
       this.#write(dataHead(id, part.length));
       this.#write(part);
     }
-    this.#socket.uncork();
+    this.socket.uncork();
   }
 
   /** Sends an answer that the peer caused; a peer that causes many and reads none is disconnected. */
   #answer(frame: Buffer): void {
-    if (this.#socket.writableNeedDrain) this.#unreadAnswerBytes += frame.length;
+    if (this.socket.writableNeedDrain) this.#unreadAnswerBytes += frame.length;
     if (this.#unreadAnswerBytes > MAX_UNREAD_ANSWERS_BYTES) throw new SpdyError('the peer does not read');
     this.#write(frame);
   }
@@ -400,12 +399,12 @@ export class SpdySession implements StreamHost {
   }
 
   #write(bytes: Buffer): void {
-    if (!this.#socket.writable) return;
-    this.#socket.write(bytes);
+    if (!this.socket.writable) return;
+    this.socket.write(bytes);
   }
 
   #whenDrained(done: () => void): void {
-    if (this.#socket.writableNeedDrain) this.#waitingForDrain.push(done);
+    if (this.socket.writableNeedDrain) this.#waitingForDrain.push(done);
     else done();
   }
 
@@ -423,7 +422,7 @@ export class SpdySession implements StreamHost {
   }
 
   #isFromPeer(id: number): boolean {
-    return id % 2 === (this.#options.role === 'client' ? 0 : 1);
+    return id % 2 === (this.options.role === 'client' ? 0 : 1);
   }
 }
 

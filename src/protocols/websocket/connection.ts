@@ -18,17 +18,16 @@ const MAX_UNREAD_PONG_BYTES = 64 * 1024;
 export class WebSocketConnection {
   /** Resolves when the connection is closed, with the error that closed it. */
   readonly closed: Promise<Error | undefined>;
-  readonly #socket: Duplex;
-  readonly #options: WebSocketOptions;
   #waitingForDrain: (() => void)[] = [];
   #unreadPongBytes = 0;
   #isClosing = false;
   /** True after a part of a message that does not end it. */
   #isInMessage = false;
 
-  constructor(socket: Duplex, options: WebSocketOptions) {
-    this.#socket = socket;
-    this.#options = options;
+  constructor(
+    private readonly socket: Duplex,
+    private readonly options: WebSocketOptions,
+  ) {
     socket.on('drain', () => this.#onDrain());
     socket.on('error', () => undefined);
     this.closed = this.#run();
@@ -36,32 +35,32 @@ export class WebSocketConnection {
 
   /** Sends a message that consists of these parts. Calls back when more may be sent. */
   send(parts: readonly Buffer[], { isText = false, done }: { isText?: boolean; done?: () => void } = {}): void {
-    if (!this.#isClosing && this.#socket.writable) {
-      this.#socket.cork();
-      this.#socket.write(
+    if (!this.#isClosing && this.socket.writable) {
+      this.socket.cork();
+      this.socket.write(
         frameHead(
           isText ? Opcode.text : Opcode.binary,
           parts.reduce((sum, { length }) => sum + length, 0),
         ),
       );
-      for (const part of parts) this.#socket.write(part);
-      this.#socket.uncork();
+      for (const part of parts) this.socket.write(part);
+      this.socket.uncork();
     }
     if (!done) return;
-    if (this.#socket.writableNeedDrain && !this.#socket.destroyed) this.#waitingForDrain.push(done);
+    if (this.socket.writableNeedDrain && !this.socket.destroyed) this.#waitingForDrain.push(done);
     else done();
   }
 
   /** Sends a part of a text message. Calls back when it has left this process, with an error if it never will. */
   sendText(part: Buffer, isLast: boolean, sent: (error?: Error | null) => void): void {
-    if (this.#isClosing || !this.#socket.writable) {
+    if (this.#isClosing || !this.socket.writable) {
       sent(new Error('the WebSocket is closed'));
       return;
     }
-    this.#socket.cork();
-    this.#socket.write(frameHead(this.#isInMessage ? Opcode.continuation : Opcode.text, part.length, isLast));
-    this.#socket.write(part, sent);
-    this.#socket.uncork();
+    this.socket.cork();
+    this.socket.write(frameHead(this.#isInMessage ? Opcode.continuation : Opcode.text, part.length, isLast));
+    this.socket.write(part, sent);
+    this.socket.uncork();
     this.#isInMessage = !isLast;
   }
 
@@ -73,18 +72,18 @@ export class WebSocketConnection {
     payload.write(reason, 2);
     this.#sendControl(Opcode.close, payload);
     this.#isClosing = true;
-    this.#socket.end();
+    this.socket.end();
   }
 
   destroy(): void {
     this.#isClosing = true;
-    this.#socket.destroy();
+    this.socket.destroy();
   }
 
   /** Handles one frame after the other until the connection ends. Never rejects. */
   async #run(): Promise<Error | undefined> {
     const parser = new ClientFrameParser();
-    const failure = await eachChunk(this.#socket, (chunk) =>
+    const failure = await eachChunk(this.socket, (chunk) =>
       eachInTurn(parser.push(chunk), (frame) => (frame.kind === 'data' ? this.#onData(frame) : this.#onControl(frame))),
     );
     if (failure) this.close(failure instanceof WebSocketError ? failure.closeCode : INTERNAL_ERROR);
@@ -93,27 +92,27 @@ export class WebSocketConnection {
   }
 
   #onData(piece: DataPiece): Promise<void> | undefined {
-    return this.#isClosing ? undefined : this.#options.onData(piece);
+    return this.#isClosing ? undefined : this.options.onData(piece);
   }
 
   #onControl({ opcode, bytes }: Extract<ClientFrame, { kind: 'control' }>): undefined {
     if (opcode === Opcode.close) this.close(bytes.length >= 2 ? bytes.readUInt16BE() : NORMAL_CLOSURE);
     else if (opcode === Opcode.ping && !this.#isClosing) {
-      if (this.#socket.writableNeedDrain) this.#unreadPongBytes += bytes.length + 2;
+      if (this.socket.writableNeedDrain) this.#unreadPongBytes += bytes.length + 2;
       if (this.#unreadPongBytes > MAX_UNREAD_PONG_BYTES) throw new WebSocketError(1008, 'the client does not read');
       this.#sendControl(Opcode.pong, bytes);
     }
   }
 
   #sendControl(opcode: number, payload: Buffer): void {
-    if (this.#socket.writable) this.#socket.write(Buffer.concat([frameHead(opcode, payload.length), payload]));
+    if (this.socket.writable) this.socket.write(Buffer.concat([frameHead(opcode, payload.length), payload]));
   }
 
   #end(failure: Error | undefined): void {
     this.#isClosing = true;
     this.#onDrain();
-    if (failure instanceof WebSocketError) this.#socket.end(() => this.#socket.destroy());
-    else this.#socket.destroy();
+    if (failure instanceof WebSocketError) this.socket.end(() => this.socket.destroy());
+    else this.socket.destroy();
   }
 
   #onDrain(): void {

@@ -34,14 +34,12 @@ interface Opening {
 const ACCEPTABLE_ID = /^[\x21-\x7e]{1,64}$/;
 
 export class Audit {
-  readonly #options: AuditOptions;
   readonly #evaluator: Evaluator;
   readonly #sink: Sink;
   readonly #levels: Record<Level, number> = { None: 0, Metadata: 0, Request: 0, RequestResponse: 0 };
   #events = 0;
 
-  constructor(options: AuditOptions) {
-    this.#options = options;
+  constructor(private readonly options: AuditOptions) {
     this.#evaluator = new Evaluator(options.policy);
     this.#sink = {
       write: (line) => {
@@ -56,7 +54,7 @@ export class Audit {
     const verdict = this.#evaluator.verdictOn(attributes, memo);
     this.#levels[verdict.level]++;
     if (verdict.level === 'None') return undefined;
-    const { clock } = this.#options;
+    const { clock } = this.options;
     return new AuditRecord({
       id: this.#idOf(client),
       verdict,
@@ -71,14 +69,14 @@ export class Audit {
   /** The request's id: that of the client if it sends one, so that both sides' logs can be correlated. */
   #idOf({ headers }: AuditedRequest): string {
     const given = headers['audit-id'];
-    return typeof given === 'string' && ACCEPTABLE_ID.test(given) ? given : this.#options.random.uuid();
+    return typeof given === 'string' && ACCEPTABLE_ID.test(given) ? given : this.options.random.uuid();
   }
 
   *lines(): Generator<string> {
     yield head('apiserver_audit_event_total', 'counter', 'Number of audit events.');
     yield `apiserver_audit_event_total ${this.#events}`;
     yield head('apiserver_audit_error_total', 'counter', 'Number of audit events that could not be delivered.');
-    for (const { dropped } of this.#options.backends) {
+    for (const { dropped } of this.options.backends) {
       for (const [plugin, count] of Object.entries(dropped))
         yield `apiserver_audit_error_total{plugin="${plugin}"} ${count}`;
     }

@@ -44,7 +44,6 @@ export interface RequestOutcome {
 const MAX_USER_AGENT_LENGTH = 1024;
 
 export class AuditRecord {
-  readonly #options: RecordOptions;
   readonly #received: string;
   readonly #objectRef: Record<string, string> | undefined;
   #impersonated: User | undefined;
@@ -53,11 +52,10 @@ export class AuditRecord {
   #isEnded = false;
 
   get id(): string {
-    return this.#options.id;
+    return this.options.id;
   }
 
-  constructor(options: RecordOptions) {
-    this.#options = options;
+  constructor(private readonly options: RecordOptions) {
     this.#received = micro(options.clock.now());
     this.#objectRef = objectRefOf(options.attributes);
     this.#write('RequestReceived');
@@ -83,7 +81,7 @@ export class AuditRecord {
 
   /** Records the request's body. Must be called before anything changes it. */
   setRequestBody(body: unknown): void {
-    const { level, omitManagedFields } = this.#options.verdict;
+    const { level, omitManagedFields } = this.options.verdict;
     if (this.#objectRef) complete(this.#objectRef, body);
     if (level === 'Metadata' || body === undefined) return;
     const text = JSON.stringify(body);
@@ -102,7 +100,7 @@ export class AuditRecord {
   }
 
   #write(stage: Stage, outcome?: RequestOutcome): void {
-    const { id, verdict, request, sender, attributes, clock, sink } = this.#options;
+    const { id, verdict, request, sender, attributes, clock, sink } = this.options;
     if (verdict.omitStages.has(stage)) return;
     const stageTimestamp = stage === 'RequestReceived' ? this.#received : micro(clock.now());
     // Concatenated by hand, since a line is written for every request.
@@ -124,7 +122,7 @@ export class AuditRecord {
   }
 
   #objects(outcome: RequestOutcome | undefined): string {
-    const { level, omitManagedFields } = this.#options.verdict;
+    const { level, omitManagedFields } = this.options.verdict;
     let text = this.#requestObject === undefined ? '' : `,"requestObject":${this.#requestObject}`;
     if (level === 'RequestResponse' && outcome?.body) {
       const response = outcome.body().toString('utf8').trim();

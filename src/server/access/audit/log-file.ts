@@ -25,7 +25,6 @@ const FLUSH_INTERVAL_MS = 20;
 
 /** Writes audit events to a file that only the owner can read, rotated when full. No request waits for lines. */
 export class LogFile implements Backend {
-  readonly #options: LogFileOptions;
   #lines: string[] = [];
   #bufferedBytes = 0;
   #file: FileHandle | undefined;
@@ -36,9 +35,7 @@ export class LogFile implements Backend {
   #lastRotation = 0;
   #dropped = 0;
 
-  constructor(options: LogFileOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: LogFileOptions) {}
 
   get dropped() {
     return { log: this.#dropped };
@@ -46,7 +43,7 @@ export class LogFile implements Backend {
 
   /** Creates the folder and the file, so that problems with them appear at startup. */
   async open(): Promise<void> {
-    await makeDirectories(dirname(this.#options.path), 0o700);
+    await makeDirectories(dirname(this.options.path), 0o700);
     await this.#openFile();
     await this.#removeOld();
   }
@@ -72,7 +69,7 @@ export class LogFile implements Backend {
   }
 
   #scheduleFlush(): void {
-    this.#flushTimer = this.#options.clock.timer(FLUSH_INTERVAL_MS, () => this.#flush());
+    this.#flushTimer = this.options.clock.timer(FLUSH_INTERVAL_MS, () => this.#flush());
   }
 
   #flush(): void {
@@ -89,10 +86,10 @@ export class LogFile implements Backend {
   }
 
   async #append(lines: readonly string[]): Promise<void> {
-    const { log } = this.#options;
+    const { log } = this.options;
     const bytes = Buffer.from(lines.join(''));
     try {
-      if (this.#size > 0 && this.#size + bytes.length > this.#options.maxBytes) await this.#rotate();
+      if (this.#size > 0 && this.#size + bytes.length > this.options.maxBytes) await this.#rotate();
       const file = this.#file ?? (await this.#openFile());
       await file.appendFile(bytes);
       this.#size += bytes.length;
@@ -100,13 +97,13 @@ export class LogFile implements Backend {
       this.#isFailing = false;
     } catch (error) {
       this.#dropped += lines.length;
-      if (!this.#isFailing) log.error('the audit log cannot be written', { path: this.#options.path, error });
+      if (!this.#isFailing) log.error('the audit log cannot be written', { path: this.options.path, error });
       this.#isFailing = true;
     }
   }
 
   async #openFile(): Promise<FileHandle> {
-    const file = await open(this.#options.path, 'a', 0o600);
+    const file = await open(this.options.path, 'a', 0o600);
     try {
       // An existing file may be readable by other users.
       await file.chmod(0o600);
@@ -120,7 +117,7 @@ export class LogFile implements Backend {
   }
 
   async #rotate(): Promise<void> {
-    const { path, clock } = this.#options;
+    const { path, clock } = this.options;
     await this.#file?.close();
     this.#file = undefined;
     // Two rotations within a millisecond get different names.
@@ -133,7 +130,7 @@ export class LogFile implements Backend {
   }
 
   async #removeOld(): Promise<void> {
-    const { path, maxBackups, maxAgeMs, clock } = this.#options;
+    const { path, maxBackups, maxAgeMs, clock } = this.options;
     const folder = dirname(path);
     const { stem, end } = partsOf(path);
     const older = (await readdir(folder))

@@ -10,11 +10,7 @@ export function isMaster({ groups }: User): boolean {
 
 /** Combines authorizers: the first with an opinion decides. Members of `system:masters` are always allowed. */
 export class Union implements Authorizer {
-  readonly #authorizers: readonly Authorizer[];
-
-  constructor(authorizers: readonly Authorizer[]) {
-    this.#authorizers = authorizers;
-  }
+  constructor(private readonly authorizers: readonly Authorizer[]) {}
 
   authorize(attributes: Attributes): Decision | Promise<Decision> {
     if (isMaster(attributes.user)) return ALLOW;
@@ -24,8 +20,8 @@ export class Union implements Authorizer {
   /** Asks the authorizers from an index on. `before` combines the reasons of those without an opinion so far. */
   #ask(attributes: Attributes, from: number, before: Decision): Decision | Promise<Decision> {
     let undecided = before;
-    for (let at = from; at < this.#authorizers.length; at++) {
-      const found = this.#authorizers[at]!.authorize(attributes);
+    for (let at = from; at < this.authorizers.length; at++) {
+      const found = this.authorizers[at]!.authorize(attributes);
       if (found instanceof Promise) {
         const soFar = undecided;
         return found.then((decision) =>
@@ -39,7 +35,7 @@ export class Union implements Authorizer {
   }
 
   rulesFor(user: User, namespace: string): Rules {
-    const all = this.#authorizers.map((authorizer) => authorizer.rulesFor(user, namespace));
+    const all = this.authorizers.map((authorizer) => authorizer.rulesFor(user, namespace));
     const errors = all.flatMap(({ error }) => error ?? []);
     return {
       resourceRules: all.flatMap(({ resourceRules }) => resourceRules),

@@ -122,7 +122,6 @@ interface Classification {
 
 /** Assigns requests to priority levels and flows, by the FlowSchemas and PriorityLevelConfigurations in the cache. */
 export class FlowSchemas {
-  readonly #options: FlowSchemasOptions;
   readonly #counts = new Map<string, SchemaCounts>();
   readonly #tables: readonly Table[];
   readonly #levels = new Map<string, PriorityLevel>();
@@ -130,8 +129,7 @@ export class FlowSchemas {
   #schemas: readonly ActiveSchema[] = [];
   #generation = -1;
 
-  constructor(options: FlowSchemasOptions) {
-    this.#options = options;
+  constructor(private readonly options: FlowSchemasOptions) {
     this.#tables = [options.cache.table(FlowSchema), options.cache.table(PriorityLevelConfiguration)];
   }
 
@@ -184,7 +182,7 @@ export class FlowSchemas {
 
   #assignTo(schema: ActiveSchema, attributes: Attributes): FlowAssignment {
     const flow = schema.flowOf(distinguisherOf(schema.spec, attributes));
-    return getOrInsert(this.#assignments, flow, () => new FlowAssignment(schema, flow, this.#options.onSeatsFreed));
+    return getOrInsert(this.#assignments, flow, () => new FlowAssignment(schema, flow, this.options.onSeatsFreed));
   }
 
   #refresh(): void {
@@ -200,7 +198,7 @@ export class FlowSchemas {
   }
 
   #configureLevels(): void {
-    const { cache, seats } = this.#options;
+    const { cache, seats } = this.options;
     const specs = new Map([...defaultLevels] as [string, PriorityLevelConfiguration['spec']][]);
     const uids = new Map<string, string>();
     for (const entry of cache.table(PriorityLevelConfiguration).entries('')) {
@@ -222,7 +220,7 @@ export class FlowSchemas {
 
   #readSchemas(): readonly ActiveSchema[] {
     const found = new Map([...defaultSchemas].map(([name, spec]) => [name, { uid: '', spec: spec as Spec }]));
-    for (const entry of this.#options.cache.table(FlowSchema).entries('')) {
+    for (const entry of this.options.cache.table(FlowSchema).entries('')) {
       if (entry.failure(FlowSchema)) continue;
       const { metadata, spec } = entry.hub(FlowSchema) as FlowSchema;
       found.set(entry.at.name, { uid: metadata.uid ?? '', spec });

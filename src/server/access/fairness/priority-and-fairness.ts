@@ -34,7 +34,6 @@ const UNKNOWN_CLIENT = { isDisconnected: false };
 
 /** API Priority and Fairness; the folder's README explains how its parts work together. */
 export class PriorityAndFairness implements FlowControl {
-  readonly #options: PriorityAndFairnessOptions;
   readonly #schemas: FlowSchemas;
   readonly #turns: TurnScheduler;
   readonly #unauthenticated = new Map<string, Flow>();
@@ -42,8 +41,7 @@ export class PriorityAndFairness implements FlowControl {
   #queued = 0;
   #isExpiring = false;
 
-  constructor(options: PriorityAndFairnessOptions) {
-    this.#options = options;
+  constructor(private readonly options: PriorityAndFairnessOptions) {
     this.#turns = new TurnScheduler(options.nextTurn);
     const { cache, seats } = options;
     const onSeatsFreed = (level: PriorityLevel, freed: number) => this.#freeSeats(level, freed);
@@ -93,13 +91,13 @@ export class PriorityAndFairness implements FlowControl {
     if (attributes.path !== undefined || !kind || maxSeats === 1) return 1;
     const { verb, namespace, name } = attributes;
     if ((verb !== 'list' && verb !== 'watch') || name !== '') return 1;
-    const count = () => this.#options.cache.table(kind).count(namespace);
+    const count = () => this.options.cache.table(kind).count(namespace);
     return Math.min(maxSeats, estimateSeats(verb, options, count));
   }
 
   #findSeats(assignment: FlowAssignment, request: FlowControlRequest, seats: number): Seat | Promise<Seat> {
     const { level, flow, counts } = assignment;
-    const isFree = level.waiting === 0 && canTakeSeats(level, seats, this.#schemas.levels, this.#options.seats);
+    const isFree = level.waiting === 0 && canTakeSeats(level, seats, this.#schemas.levels, this.options.seats);
     if (isFree) return this.#takeSeats(assignment, seats);
     return new Promise((resolve, reject) => {
       const refuse = (reason: RejectReason) => {
@@ -107,16 +105,16 @@ export class PriorityAndFairness implements FlowControl {
         counts.rejected(reason);
         reject(tooManyRequests());
       };
-      const since = this.#options.clock.now();
+      const since = this.options.clock.now();
       const run = () => {
         this.#queued--;
-        counts.waited((this.#options.clock.now() - since) / 1000);
+        counts.waited((this.options.clock.now() - since) / 1000);
         resolve(this.#takeSeats(assignment, seats));
       };
       this.#queued++;
       const reason = level.enqueue(flow, { seats, since, run, refuse, client: request.client });
       if (reason) refuse(reason);
-      else this.#expireAfter(this.#options.maxWaitMs);
+      else this.#expireAfter(this.options.maxWaitMs);
     });
   }
 
@@ -136,7 +134,7 @@ export class PriorityAndFairness implements FlowControl {
 
   #dispatch(level: PriorityLevel): void {
     for (let next = level.next(); next; next = level.next()) {
-      if (!canTakeSeats(level, next.seats, this.#schemas.levels, this.#options.seats)) return;
+      if (!canTakeSeats(level, next.seats, this.#schemas.levels, this.options.seats)) return;
       level.dequeue();
       next.run();
     }
@@ -146,7 +144,7 @@ export class PriorityAndFairness implements FlowControl {
   #expireAfter(delayMs: number): void {
     if (this.#isExpiring) return;
     this.#isExpiring = true;
-    const { clock, maxWaitMs } = this.#options;
+    const { clock, maxWaitMs } = this.options;
     clock.timer(delayMs, () => {
       this.#isExpiring = false;
       const now = clock.now();

@@ -31,7 +31,6 @@ const MAX_PARKED_WORK_PER_TURN = 64;
 const SHARED_TURNS = 256;
 
 export class TurnScheduler {
-  #nextTurn: NextTurn;
   #active: Flow[] = [];
   /** Flows with parked requests, in the order of service. */
   readonly #ring: Flow[] = [];
@@ -40,12 +39,10 @@ export class TurnScheduler {
   /** Number of parked requests of all flows. */
   waiting = 0;
 
-  constructor(nextTurn: NextTurn) {
-    this.#nextTurn = nextTurn;
-  }
+  constructor(private nextTurn: NextTurn) {}
 
   setNextTurn(nextTurn: NextTurn): void {
-    this.#nextTurn = nextTurn;
+    this.nextTurn = nextTurn;
   }
 
   /** Takes this much work from the flow's quantum. Returns false if it is used up: then the request must be parked. */
@@ -75,7 +72,7 @@ export class TurnScheduler {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    this.#nextTurn(() => this.#turn());
+    this.nextTurn(() => this.#turn());
   }
 
   #turn(): void {

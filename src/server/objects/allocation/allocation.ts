@@ -42,11 +42,9 @@ export interface Allocations {
 export const NO_ALLOCATIONS: Allocations = Object.freeze({ rows: [], addresses: [] });
 
 export class Allocation {
-  readonly #options: AllocationOptions;
   readonly #ranges: ServiceRanges;
 
-  constructor(options: AllocationOptions) {
-    this.#options = options;
+  constructor(private readonly options: AllocationOptions) {
     this.#ranges = new ServiceRanges(options.cache, options.addresses);
   }
 
@@ -92,7 +90,7 @@ export class Allocation {
 
   /** Removes an IPAddress that belongs to the service. */
   #release(address: string, { metadata }: Service): Write[] {
-    const entry = this.#options.cache.table(IPAddress).get('', address);
+    const entry = this.options.cache.table(IPAddress).get('', address);
     const parent = entry && (entry.hub(IPAddress) as IPAddress).spec.parentRef;
     if (parent?.resource !== 'services' || parent.name !== metadata.name || parent.namespace !== metadata.namespace) {
       return [];
@@ -101,7 +99,7 @@ export class Allocation {
   }
 
   #fill({ spec }: Service, before: Service | undefined, held: Allocated): FieldError[] {
-    const { addresses } = this.#options;
+    const { addresses } = this.options;
     const errors = defaultServiceAddresses(
       spec,
       before?.spec,
@@ -117,7 +115,7 @@ export class Allocation {
     const given = [...(spec.clusterIPs ?? [])];
     const errors: FieldError[] = [];
     for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
-      if (!this.#options.addresses.some((each) => each.family === family)) continue;
+      if (!this.options.addresses.some((each) => each.family === family)) continue;
       const ranges = this.#ranges.open().filter((each) => each.family === family);
       const asked = given[index];
       if (!asked) {
@@ -153,7 +151,7 @@ export class Allocation {
   }
 
   #isTaken(address: string): boolean {
-    return this.#options.cache.table(IPAddress).get('', canonicalIp(address)) !== undefined;
+    return this.options.cache.table(IPAddress).get('', canonicalIp(address)) !== undefined;
   }
 
   /** Chooses a free index at random, outside the reserved part if possible. */
@@ -167,7 +165,7 @@ export class Allocation {
     ] as const) {
       const count = to - from;
       if (count <= 0) continue;
-      const start = this.#options.random.int(count);
+      const start = this.options.random.int(count);
       for (let i = 0; i < count; i++) {
         const index = from + ((start + i) % count);
         if (isFree(index)) return index;
@@ -204,7 +202,7 @@ export class Allocation {
   }
 
   #portProblem(port: number): string | undefined {
-    const { ports, cache } = this.#options;
+    const { ports, cache } = this.options;
     if (port < ports.first || port >= ports.first + ports.size) {
       return `provided port is not in the valid range. The range of valid ports is ${ports.text}`;
     }
@@ -212,7 +210,7 @@ export class Allocation {
   }
 
   #freePort(mine: ReadonlySet<number>): number {
-    const { ports, cache } = this.#options;
+    const { ports, cache } = this.options;
     const taken = cache.table(PORTS);
     const index = this.#choose(ports, (each) => {
       const port = ports.first + each;
@@ -235,18 +233,16 @@ function without<T>(all: ReadonlySet<T>, others: ReadonlySet<T>): T[] {
 
 /** The current ranges for cluster IPs: those of the server's flags, and of ready ServiceCIDRs. */
 class ServiceRanges {
-  readonly #cache: Cache;
-  readonly #configured: readonly IpRange[];
   #generation: number | undefined;
   #open: readonly IpRange[] = [];
 
-  constructor(cache: Cache, configured: readonly IpRange[]) {
-    this.#cache = cache;
-    this.#configured = configured;
-  }
+  constructor(
+    private readonly cache: Cache,
+    private readonly configured: readonly IpRange[],
+  ) {}
 
   open(): readonly IpRange[] {
-    const { generation } = this.#cache.table(ServiceCIDR);
+    const { generation } = this.cache.table(ServiceCIDR);
     if (generation !== this.#generation) {
       this.#open = this.#find();
       this.#generation = generation;
@@ -257,7 +253,7 @@ class ServiceRanges {
   #find(): IpRange[] {
     const ready = new Set<string>();
     const closed = new Set<string>();
-    for (const entry of this.#cache.table(ServiceCIDR).entries('')) {
+    for (const entry of this.cache.table(ServiceCIDR).entries('')) {
       const { spec, status, metadata } = entry.hub(ServiceCIDR) as ServiceCIDR;
       const condition = status.conditions?.find(({ type }) => type === 'Ready')?.status;
       const isClosed = metadata.deletionTimestamp !== undefined || condition === 'False';
@@ -267,7 +263,7 @@ class ServiceRanges {
       }
     }
     // The configured ranges are needed before any controller could mark them ready.
-    const own = this.#configured.filter(({ cidr }) => ready.has(cidr) || !closed.has(cidr));
+    const own = this.configured.filter(({ cidr }) => ready.has(cidr) || !closed.has(cidr));
     const others = [...ready].filter((cidr) => !own.some((each) => each.cidr === cidr));
     return [...own, ...others.flatMap((cidr) => ipRange(cidr) ?? [])];
   }

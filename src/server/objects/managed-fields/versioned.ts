@@ -5,14 +5,16 @@ import { fromHub, toHub } from '../conversion/convert.ts';
 
 /** A tree in the versions in which managers own its fields. */
 export class VersionedTree {
-  readonly #kind: Kind;
   readonly #given: Version;
   readonly #tree: unknown;
   /** The tree in other versions, which are rarely used. */
   #converted: Map<Version, unknown> | undefined;
 
-  constructor(kind: Kind, version: Version, tree: unknown) {
-    this.#kind = kind;
+  constructor(
+    private readonly kind: Kind,
+    version: Version,
+    tree: unknown,
+  ) {
     this.#given = version;
     this.#tree = tree;
   }
@@ -30,7 +32,7 @@ export class VersionedTree {
   }
 
   #convert(version: Version): unknown {
-    const kind = this.#kind;
+    const kind = this.kind;
     const object = decodeUnlimited(this.#given.schema, clone(this.#tree)) as KubeObject;
     const hub = toHub({ kind, version: this.#given }, object);
     const converted = hub instanceof Promise ? hub : fromHub({ kind, version }, hub);

@@ -25,17 +25,14 @@ function encodedDraft({ object, current, shared, request }: ObjectDraft): Encode
 
 /** The only writer of objects: converts drafts to rows and commits them to the store. */
 export class Commits {
-  readonly #store: Pick<Store, 'commit'>;
-  readonly #cache: Cache;
-  readonly #stages: Pick<TurnBudget, 'pause'>;
   /** Commits of this process in progress, by key. They never reject. */
   readonly #inFlight = new ShortLivedMap<string, Promise<void>>();
 
-  constructor(store: Pick<Store, 'commit'>, cache: Cache, stages: Pick<TurnBudget, 'pause'>) {
-    this.#stages = stages;
-    this.#store = store;
-    this.#cache = cache;
-  }
+  constructor(
+    private readonly store: Pick<Store, 'commit'>,
+    private readonly cache: Cache,
+    private readonly stages: Pick<TurnBudget, 'pause'>,
+  ) {}
 
   /** Resolves when no commit of this process to the key is in progress, whose result the next writer starts from. */
   idle(key: string): Promise<void> | undefined {
@@ -53,7 +50,7 @@ export class Commits {
     try {
       for (const draft of drafts) {
         const encoded = draft.isRemoval ? undefined : encodedDraft(draft);
-        const pause = encoded && encoded.bytes.length > MIN_PAUSED_BYTES ? this.#stages.pause() : undefined;
+        const pause = encoded && encoded.bytes.length > MIN_PAUSED_BYTES ? this.stages.pause() : undefined;
         if (pause) await pause;
         written.push(this.#add(draft, encoded, writes));
         for (const address of draft.addresses) {
@@ -64,28 +61,28 @@ export class Commits {
         checkMarker(marker);
         writes.push(marker);
       }
-      const committed = this.#store.commit(writes, conditions);
+      const committed = this.store.commit(writes, conditions);
       this.#track(drafts, committed);
       const revision = await committed;
-      const reached = this.#cache.reached(revision);
+      const reached = this.cache.reached(revision);
       if (reached) await reached;
       return written.map((each) => each && this.#entryOf(each, revision));
     } finally {
-      for (const each of written) if (each) this.#cache.forget(each);
-      for (const each of addresses) if (each) this.#cache.forget(each);
+      for (const each of written) if (each) this.cache.forget(each);
+      for (const each of addresses) if (each) this.cache.forget(each);
     }
   }
 
   /** Removes an object whose stored bytes cannot be read. Resolves when every reader sees it; rejects like commit(). */
   async removeUnreadable({ at, revision }: Entry): Promise<void> {
-    const committed = this.#store.commit([{ key: at.key, value: null, expect: revision, evenIfDamaged: true }]);
+    const committed = this.store.commit([{ key: at.key, value: null, expect: revision, evenIfDamaged: true }]);
     this.#track([{ at }], committed);
-    await this.#cache.reached(await committed);
+    await this.cache.reached(await committed);
   }
 
   /** Overwrites a row that is not an object while another row has its revision. Resolves with the revision of the row. */
   mark(key: string, value: Buffer, condition: Condition): Promise<number> {
-    return this.#store.commit([{ key, value }], [condition]);
+    return this.store.commit([{ key, value }], [condition]);
   }
 
   #add(draft: ObjectDraft, encoded: Encoded | undefined, writes: Write[]): Written | undefined {
@@ -97,7 +94,7 @@ export class Commits {
       const { kind } = request.resource;
       checkSize(encoded.bytes, current?.stored);
       written = { at, kind, object, encoded };
-      const mark = this.#cache.announce(written);
+      const mark = this.cache.announce(written);
       writes.push({ key: at.key, value: encoded.bytes, expect, replaces: current?.stored });
       // Objects of one kind have one mark, and a commit accepts each key only once.
       if (mark && !writes.some(({ key }) => key === mark.key)) writes.push(mark);
@@ -115,7 +112,7 @@ export class Commits {
   }
 
   #entryOf({ at, encoded }: Written, revision: number): Entry {
-    const cached = this.#cache.entry(at.key);
-    return cached?.revision === revision ? cached : this.#cache.entryOf(at, revision, encoded.bytes);
+    const cached = this.cache.entry(at.key);
+    return cached?.revision === revision ? cached : this.cache.entryOf(at, revision, encoded.bytes);
   }
 }

@@ -25,13 +25,14 @@ interface Stages {
 
 /** The enabled plugins. The plugins for each operation are determined only once, so that the others cost nothing. */
 export class AdmissionChain implements AdmissionControl {
-  readonly #plugins: readonly AdmissionPlugin[];
   readonly #ports: () => PluginPorts;
   readonly #stages = new WeakMap<Kind, Map<string, Stages | undefined>>();
 
   /** `ports` creates the ports of plugins, once a request is admitted: the server needs the chain to create them. */
-  constructor(plugins: readonly AdmissionPlugin[], ports: () => PluginPorts) {
-    this.#plugins = plugins;
+  constructor(
+    private readonly plugins: readonly AdmissionPlugin[],
+    ports: () => PluginPorts,
+  ) {
     this.#ports = ports;
   }
 
@@ -43,7 +44,7 @@ export class AdmissionChain implements AdmissionControl {
 
   /** Runs in reverse order, since later plugins have seen the changes of earlier ones. */
   forget(kind: Kind, object: KubeObject): void {
-    for (const plugin of this.#plugins.toReversed()) {
+    for (const plugin of this.plugins.toReversed()) {
       if (plugin.forget && plugin.handles(kind, 'CREATE', undefined)) plugin.forget(object);
     }
   }
@@ -59,7 +60,7 @@ export class AdmissionChain implements AdmissionControl {
   }
 
   #find(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): Stages | undefined {
-    const handling = this.#plugins.filter((plugin) => plugin.handles(kind, operation, subresource));
+    const handling = this.plugins.filter((plugin) => plugin.handles(kind, operation, subresource));
     if (handling.length === 0) return undefined;
     return {
       mutating: handling.filter((plugin) => plugin.admit),
@@ -70,8 +71,6 @@ export class AdmissionChain implements AdmissionControl {
 
 /** The admission of one attempt: first admit(), then validate(), and finally settle(), whatever happened. */
 class OpenAdmission implements Admission {
-  readonly #ports: PluginPorts;
-  readonly #stages: Stages;
   readonly #call: Call;
   readonly #notes: RequestNotes;
   readonly #schema: ObjectSchema;
@@ -88,9 +87,12 @@ class OpenAdmission implements Admission {
   name: string;
   object: KubeObject | undefined;
 
-  constructor(ports: PluginPorts, stages: Stages, { resource, call, notes }: ApiRequest, subject: AdmissionSubject) {
-    this.#ports = ports;
-    this.#stages = stages;
+  constructor(
+    private readonly ports: PluginPorts,
+    private readonly stages: Stages,
+    { resource, call, notes }: ApiRequest,
+    subject: AdmissionSubject,
+  ) {
     this.#call = call;
     this.#notes = notes;
     this.#schema = subject.body?.schema ?? resource.kind.hub.schema;
@@ -146,10 +148,10 @@ class OpenAdmission implements Admission {
 
   /** Lets plugins change the object. Returns undefined when all of them were synchronous. */
   admit(from = 0): Promise<void> | undefined {
-    const plugins = this.#stages.mutating;
+    const plugins = this.stages.mutating;
     for (let at = from; at < plugins.length; at++) {
       const plugin = plugins[at]!;
-      const waiting = plugin.admit!(this.#ports, this);
+      const waiting = plugin.admit!(this.ports, this);
       if (waiting) {
         return waiting.then(() => {
           this.#applyDefaults(plugin);
@@ -167,9 +169,9 @@ class OpenAdmission implements Admission {
   /** Lets plugins reject the object, which has its name by now. */
   validate(from = 0): Promise<void> | undefined {
     this.name ||= this.object?.metadata.name ?? '';
-    const plugins = this.#stages.validating;
+    const plugins = this.stages.validating;
     for (let at = from; at < plugins.length; at++) {
-      const waiting = plugins[at]!.validate!(this.#ports, this);
+      const waiting = plugins[at]!.validate!(this.ports, this);
       if (waiting) return waiting.then(() => this.validate(at + 1));
     }
     return undefined;

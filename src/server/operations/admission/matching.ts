@@ -25,14 +25,12 @@ export interface RequestCriteria {
 
 /** Criteria that are compared with many requests. The rules that apply are found once per resource and operation. */
 export class RequestMatcher {
-  readonly #criteria: RequestCriteria;
   readonly #namespaces: ReturnType<typeof fromLabelSelector>;
   readonly #objects: ReturnType<typeof fromLabelSelector>;
   readonly #namesObjects: boolean;
   readonly #known = new WeakMap<Version, Map<string, Version | undefined>>();
 
-  constructor(criteria: RequestCriteria) {
-    this.#criteria = criteria;
+  constructor(private readonly criteria: RequestCriteria) {
     this.#namespaces = fromLabelSelector(criteria.namespaceSelector);
     this.#objects = fromLabelSelector(criteria.objectSelector);
     this.#namesObjects = [...criteria.rules, ...(criteria.excluded ?? [])].some((rule) => rule.resourceNames?.length);
@@ -40,7 +38,7 @@ export class RequestMatcher {
 
   /** Returns the version in which the request is shown; undefined when it does not match. */
   versionFor(core: Ports, request: AdmissionRequest): Version | undefined {
-    const version = this.#namesObjects ? ruledVersion(request, this.#criteria) : this.#knownVersion(request);
+    const version = this.#namesObjects ? ruledVersion(request, this.criteria) : this.#knownVersion(request);
     if (!version || !this.#matchesNamespace(core, request)) return undefined;
     return this.#matchesObject(request) ? version : undefined;
   }
@@ -51,7 +49,7 @@ export class RequestMatcher {
     const key = `${request.operation}/${request.subresource ?? ''}/${isNamespaced(request)}`;
     const found = known.get(key);
     if (found || known.has(key)) return found;
-    const ruled = ruledVersion(request, this.#criteria);
+    const ruled = ruledVersion(request, this.criteria);
     known.set(key, ruled);
     return ruled;
   }

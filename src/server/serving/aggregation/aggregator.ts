@@ -59,14 +59,12 @@ interface Followed {
 }
 
 export class Aggregator {
-  readonly #options: AggregatorOptions;
   readonly #followed = new Map<string, Followed>();
   /** Checks APIServices, by name, and writes their status. */
   readonly #upkeep: Upkeep;
   #identity: FrontProxy | undefined;
 
-  constructor(options: AggregatorOptions) {
-    this.#options = options;
+  constructor(private readonly options: AggregatorOptions) {
     const { core } = options;
     this.#upkeep = new Upkeep(core, {
       workers: WORKERS,
@@ -109,7 +107,7 @@ export class Aggregator {
   }
 
   #services(): readonly APIService[] {
-    const entries = [...this.#options.core.cache.table(APIService).entries('')];
+    const entries = [...this.options.core.cache.table(APIService).entries('')];
     return entries.flatMap((entry) => (entry.failure(APIService) ? [] : [entry.hub(APIService) as APIService]));
   }
 
@@ -144,7 +142,7 @@ export class Aggregator {
     api.spec = spec;
     api.isAvailable = isAvailable;
     if (isMoved) this.#reach(api, spec);
-    if (isReordered || isOther) this.#options.backends.changed();
+    if (isReordered || isOther) this.options.backends.changed();
     if (isMoved) this.#upkeep.loop.add(name);
   }
 
@@ -157,11 +155,11 @@ export class Aggregator {
   /** Reports whether this server itself serves the group, or manages the APIService: nothing of it is forwarded. */
   #isOwn({ metadata, spec }: APIService): boolean {
     const label = metadata.labels?.[MANAGED_LABEL];
-    return this.#options.builtInGroups.has(spec.group ?? '') || label === 'onstart' || label === 'true';
+    return this.options.builtInGroups.has(spec.group ?? '') || label === 'onstart' || label === 'true';
   }
 
   #begin(name: string, spec: APIService['spec'], isAvailable: boolean): void {
-    const { core, backends } = this.#options;
+    const { core, backends } = this.options;
     const api = new ProxiedApi(spec, new Transport(core, reachOf(spec), this.#identity), core.turns);
     api.isAvailable = isAvailable;
     const remove = backends.addInstead(api);
@@ -179,7 +177,7 @@ export class Aggregator {
 
   #reach(api: ProxiedApi, spec: APIService['spec']): void {
     api.transport.close();
-    api.transport = new Transport(this.#options.core, reachOf(spec), this.#identity);
+    api.transport = new Transport(this.options.core, reachOf(spec), this.#identity);
   }
 
   #checkOf(namespace: string, service: string): void {
@@ -190,7 +188,7 @@ export class Aggregator {
   }
 
   async #reconcile(name: string): Promise<void> {
-    const { core, backends } = this.#options;
+    const { core, backends } = this.options;
     const object = objectNamed(core, APIService, '', name);
     if (!object) return;
     const known = this.#findingOfOwn(object);
@@ -225,7 +223,7 @@ export class Aggregator {
     try {
       const attempts = Math.min(transport.endpoints(), CHECK_ATTEMPTS);
       const body = await Promise.any(Array.from({ length: Math.max(attempts, 1) }, attempt));
-      if (api.learn(body)) this.#options.backends.changed();
+      if (api.learn(body)) this.options.backends.changed();
       return PASSED;
     } catch (error) {
       return failedCheck(url, (error as AggregateError).errors.at(-1).message);
@@ -233,7 +231,7 @@ export class Aggregator {
   }
 
   async #write(name: string, finding: Finding): Promise<void> {
-    const { core, handle } = this.#options;
+    const { core, handle } = this.options;
     const object = objectNamed(core, APIService, '', name);
     if (!object) return;
     const before = conditionOf(object);

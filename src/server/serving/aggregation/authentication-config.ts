@@ -13,14 +13,13 @@ const NAMESPACE = 'kube-system';
 const NAME = 'extension-apiserver-authentication';
 
 export class AuthenticationConfig {
-  readonly #core: UpkeepPorts;
-  readonly #handle: Handle;
   #wanted: Record<string, string> | undefined;
   readonly #upkeep: Upkeep;
 
-  constructor(core: UpkeepPorts, handle: Handle) {
-    this.#core = core;
-    this.#handle = handle;
+  constructor(
+    private readonly core: UpkeepPorts,
+    private readonly handle: Handle,
+  ) {
     const failure = 'the ConfigMap for other API servers could not be written';
     this.#upkeep = new Upkeep(core, { failure, reconcile: () => this.#keep() });
     this.#upkeep.follow([ConfigMap], ({ at }) => {
@@ -43,10 +42,10 @@ export class AuthenticationConfig {
   async #keep(): Promise<void> {
     const wanted = this.#wanted;
     if (!wanted) return;
-    const { data = {} } = objectNamed(this.#core, ConfigMap, NAMESPACE, NAME) ?? {};
+    const { data = {} } = objectNamed(this.core, ConfigMap, NAMESPACE, NAME) ?? {};
     if (deepEqual({ ...data, ...wanted }, data)) return;
     const body = { metadata: { name: NAME }, data: wanted };
-    await put(this.#handle, { plural: 'configmaps', namespace: NAMESPACE, body });
+    await put(this.handle, { plural: 'configmaps', namespace: NAMESPACE, body });
   }
 }
 

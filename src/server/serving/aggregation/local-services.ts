@@ -38,24 +38,22 @@ const DELETE_PLAN = {
 } as const;
 
 export class LocalServices {
-  readonly #core: TransactionPorts;
-  readonly #builtIn: ReadonlySet<string>;
   #upkeep: Upkeep | undefined;
 
   /** `builtIn`: the groups and versions of built-in kinds. */
-  constructor(core: TransactionPorts, builtIn: ReadonlySet<string>) {
-    this.#core = core;
-    this.#builtIn = builtIn;
-  }
+  constructor(
+    private readonly core: TransactionPorts,
+    private readonly builtIn: ReadonlySet<string>,
+  ) {}
 
   /** Reconciles all APIServices, and keeps them reconciled. */
   async start(): Promise<void> {
     await this.#write('start');
     const failure = 'the APIServices of this server could not be written';
-    const upkeep = new Upkeep(this.#core, { failure, reconcile: () => this.#write('change') });
+    const upkeep = new Upkeep(this.core, { failure, reconcile: () => this.#write('change') });
     const wake = () => upkeep.loop.add('APIServices');
     upkeep.follow([APIService], wake);
-    upkeep.atClose(this.#core.registry.onChange(wake));
+    upkeep.atClose(this.core.registry.onChange(wake));
     this.#upkeep = upkeep;
   }
 
@@ -64,7 +62,7 @@ export class LocalServices {
   }
 
   get missing(): readonly string[] {
-    const table = this.#core.cache.table(APIService);
+    const table = this.core.cache.table(APIService);
     return [...this.#wantedByName()].flatMap(([name, { label }]) => (label && !table.get('', name) ? [name] : []));
   }
 
@@ -73,7 +71,7 @@ export class LocalServices {
   }
 
   #write(reason: 'start' | 'change'): Promise<void> {
-    return writeOwn(this.#core, {
+    return writeOwn(this.core, {
       withoutAdmission: 'the server keeps the APIServices of what it serves',
       plan: () => this.#writes(reason === 'start'),
     });
@@ -81,13 +79,13 @@ export class LocalServices {
 
   /** Returns the writes that make the APIServices match their desired state. */
   #writes(isStart: boolean): OwnWrite[] {
-    const table = this.#core.cache.table(APIService);
+    const table = this.core.cache.table(APIService);
     const wanted = this.#wantedByName();
     const missing = [...wanted.values()].filter(({ name, label }) => (isStart || label) && !table.get('', name));
     const writes: OwnWrite[] = missing.map((each) =>
       writeOf(each.name, { type: 'create', object: () => objectOf(each) }),
     );
-    for (const found of objectsIn(this.#core, APIService, '')) {
+    for (const found of objectsIn(this.core, APIService, '')) {
       const { name = '', labels: own = {} } = found.metadata;
       const label = own[MANAGED_LABEL];
       const should = wanted.get(name);
@@ -103,13 +101,13 @@ export class LocalServices {
   }
 
   #wantedByName(): ReadonlyMap<string, Wanted> {
-    const served = [...this.#core.registry.apiVersions].filter((each) => splitApiVersion(each)[0] !== APIService.group);
+    const served = [...this.core.registry.apiVersions].filter((each) => splitApiVersion(each)[0] !== APIService.group);
     return new Map(served.map((each) => [nameOf(each), this.#wanted(each)]));
   }
 
   #wanted(apiVersion: string): Wanted {
     const [group, version] = splitApiVersion(apiVersion);
-    const isBuiltIn = this.#builtIn.has(apiVersion);
+    const isBuiltIn = this.builtIn.has(apiVersion);
     const { group: groupPriorityMinimum, version: versionPriority } = priorityOf(apiVersion);
     return {
       name: nameOf(apiVersion),

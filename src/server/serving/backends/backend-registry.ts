@@ -14,19 +14,17 @@ export class BackendRegistry {
   /** Backends that do not serve kinds of the registry, by group and version. */
   readonly #others = new Map<string, Backend>();
   readonly #listeners = new Set<() => void>();
-  readonly #registry: Registry;
   #changes = 0;
 
   /** `registry`: the kinds that this server itself stores and serves, built-in or not. */
-  constructor(registry: Registry) {
-    this.#registry = registry;
+  constructor(private readonly registry: Registry) {
     this.#kinds = new KindBackends(registry);
     registry.onChange(() => this.#notify());
   }
 
   /** Incremented with every change: data derived from backends is up to date while it stays the same. */
   get generation(): number {
-    return this.#registry.generation + this.#changes;
+    return this.registry.generation + this.#changes;
   }
 
   /** Adds a backend for a group and version that nothing serves yet. Returns a function that removes it. */
@@ -126,25 +124,22 @@ function rankOf(version: string): [stability: number, major: number, minor: numb
 }
 
 class KindBackends {
-  readonly #registry: Registry;
   readonly #backends = new Map<string, Backend>();
   #schemas: Promise<KindSchemas> | undefined;
 
-  constructor(registry: Registry) {
-    this.#registry = registry;
-  }
+  constructor(private readonly registry: Registry) {}
 
   find(apiVersion: string): Backend | undefined {
-    if (!this.#registry.hasVersion(apiVersion)) return undefined;
+    if (!this.registry.hasVersion(apiVersion)) return undefined;
     return getOrInsert(this.#backends, apiVersion, () => this.#create(apiVersion));
   }
 
   all(): readonly Backend[] {
-    return [...this.#registry.apiVersions].map((apiVersion) => this.find(apiVersion)!);
+    return [...this.registry.apiVersions].map((apiVersion) => this.find(apiVersion)!);
   }
 
   #create(apiVersion: string): Backend {
-    const registry = this.#registry;
+    const registry = this.registry;
     return {
       apiVersion,
       priority: priorityOf(apiVersion),
@@ -155,7 +150,7 @@ class KindBackends {
   }
 
   #loadSchemas(): Promise<KindSchemas> {
-    this.#schemas ??= import('../openapi/kind-schemas.ts').then(({ KindSchemas }) => new KindSchemas(this.#registry));
+    this.#schemas ??= import('../openapi/kind-schemas.ts').then(({ KindSchemas }) => new KindSchemas(this.registry));
     return this.#schemas;
   }
 }

@@ -89,7 +89,6 @@ const MAX_WAITING_MS = 30_000;
 
 /** Starts the thread with the first text, and again after it has ended. It decodes one text at a time. */
 export class YamlThread {
-  readonly #options: YamlThreadOptions;
   #worker: YamlWorker | undefined;
   #settle: { resolve(answer: FromThread): void; reject(error: Error): void } | undefined;
   #idle: Timer | undefined;
@@ -97,9 +96,7 @@ export class YamlThread {
   /** Settles with the last text. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(options: YamlThreadOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: YamlThreadOptions) {}
 
   /** Decodes a text. Rejects with a DecodeError as in this thread, and with TooManyRequests when the queue is full. */
   async decode(text: string, limits: YamlLimits): Promise<unknown> {
@@ -130,7 +127,7 @@ export class YamlThread {
     const { length } = message.text;
     if (this.#waitingLength + length > MAX_WAITING_LENGTH) throw tooMuchWaits();
     this.#waitingLength += length;
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const since = clock.now();
     const answered = this.#last.then(() => {
       if (clock.now() - since > MAX_WAITING_MS) throw tooMuchWaits();
@@ -145,7 +142,7 @@ export class YamlThread {
   }
 
   async #ask(message: ToThread): Promise<FromThread> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     this.#idle?.cancel();
     this.#worker ??= this.#start();
     const worker = this.#worker;
@@ -166,7 +163,7 @@ export class YamlThread {
   }
 
   #start(): YamlWorker {
-    const worker = this.#options.start();
+    const worker = this.options.start();
     const ended = (error: Error) => {
       // A terminated thread has been replaced.
       if (this.#worker !== worker) return;

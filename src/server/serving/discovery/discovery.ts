@@ -50,13 +50,10 @@ const OTHER_PATHS = [
 const WITHOUT_API_VERSION: ReadonlySet<string> = new Set(['', 'extensions']);
 
 export class Discovery {
-  readonly #options: DiscoveryOptions;
   readonly #documents = new Map<string, object>();
   #generation = -1;
 
-  constructor(options: DiscoveryOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: DiscoveryOptions) {}
 
   /** Returns the document at a path without trailing slash, such as `/apis/apps/v1`; undefined when there is none. */
   document(path: string): object | undefined {
@@ -67,7 +64,7 @@ export class Discovery {
   aggregated(path: string, version: string): object | undefined {
     if (path !== '/api' && path !== '/apis') return undefined;
     return this.#kept(`${path} ${version}`, () => {
-      const { backends } = this.#options;
+      const { backends } = this.options;
       const names = path === '/api' ? [''] : backends.groups();
       return aggregatedDocument(
         version,
@@ -77,7 +74,7 @@ export class Discovery {
   }
 
   #kept(key: string, build: () => object | undefined): object | undefined {
-    const { generation } = this.#options.backends;
+    const { generation } = this.options.backends;
     if (generation !== this.#generation) {
       this.#documents.clear();
       this.#generation = generation;
@@ -93,7 +90,7 @@ export class Discovery {
     if (path === '') return { paths: this.#paths() };
     const [, root, first, second, ...rest] = path.split('/');
     if (rest.length > 0) return undefined;
-    if (root === 'version' && first === undefined) return this.#options.version;
+    if (root === 'version' && first === undefined) return this.options.version;
     if (root === 'api' && second === undefined) return first === undefined ? this.#core() : this.#resources(first);
     if (root !== 'apis') return undefined;
     if (first === undefined) return { kind: 'APIGroupList', apiVersion: 'v1', groups: this.#groups() };
@@ -108,11 +105,11 @@ export class Discovery {
   }
 
   #groups(): object[] {
-    return this.#options.backends.groups().map((name) => this.#groupBody(name));
+    return this.options.backends.groups().map((name) => this.#groupBody(name));
   }
 
   #group(name: string): object | undefined {
-    if (!name || !this.#options.backends.hasGroup(name)) return undefined;
+    if (!name || !this.options.backends.hasGroup(name)) return undefined;
     return { kind: 'APIGroup', apiVersion: 'v1', ...this.#groupBody(name) };
   }
 
@@ -130,7 +127,7 @@ export class Discovery {
   }
 
   #resources(apiVersion: string): object | undefined {
-    const backend = this.#options.backends.find(apiVersion);
+    const backend = this.options.backends.find(apiVersion);
     if (!backend) return undefined;
     const [group] = splitApiVersion(apiVersion);
     return {
@@ -142,16 +139,16 @@ export class Discovery {
   }
 
   #versionsOf(group: string): string[] {
-    return this.#options.backends.ofGroup(group).map(({ apiVersion }) => apiVersion);
+    return this.options.backends.ofGroup(group).map(({ apiVersion }) => apiVersion);
   }
 
   #addresses(): object[] {
-    return [{ clientCIDR: '0.0.0.0/0', serverAddress: this.#options.serverAddress() }];
+    return [{ clientCIDR: '0.0.0.0/0', serverAddress: this.options.serverAddress() }];
   }
 
   #paths(): string[] {
     const paths = new Set(OTHER_PATHS);
-    for (const { apiVersion } of this.#options.backends.all()) {
+    for (const { apiVersion } of this.options.backends.all()) {
       const [group] = splitApiVersion(apiVersion);
       if (group) paths.add(`/apis/${group}`).add(`/apis/${apiVersion}`);
       else paths.add(`/api/${apiVersion}`);

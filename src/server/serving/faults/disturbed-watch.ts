@@ -29,19 +29,20 @@ export function late(reply: WatchReply, clock: Clock, delayMs: number): WatchRep
 /** A running watch that can be dropped like a broken connection: without an error, so that the client resumes it. */
 export class DroppableWatch implements WatchReply {
   readonly type = 'watch';
-  readonly #reply: WatchReply;
   readonly #onOver: () => void;
   readonly #timers: Timer[] = [];
   #consumer: WatchConsumer | undefined;
 
-  constructor(reply: WatchReply, onOver: (watch: DroppableWatch) => void) {
-    this.#reply = reply;
+  constructor(
+    private readonly reply: WatchReply,
+    onOver: (watch: DroppableWatch) => void,
+  ) {
     this.#onOver = () => onOver(this);
   }
 
   attach(consumer: WatchConsumer): void {
     this.#consumer = consumer;
-    this.#reply.attach({
+    this.reply.attach({
       ...forwarded(consumer),
       end: () => {
         this.#over();
@@ -52,7 +53,7 @@ export class DroppableWatch implements WatchReply {
 
   stop(): void {
     this.#over();
-    this.#reply.stop();
+    this.reply.stop();
   }
 
   dropAfter(clock: Clock, delayMs: number): void {

@@ -39,13 +39,10 @@ interface CountedFault {
 }
 
 export class FaultInjector {
-  readonly #options: FaultInjectorOptions;
   readonly #faults = new Set<CountedFault>();
   readonly #watches = new Map<DroppableWatch, Call>();
 
-  constructor(options: FaultInjectorOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: FaultInjectorOptions) {}
 
   add(rule: FaultRule): ActiveFault {
     const fault = { rule, hits: 0 };
@@ -62,7 +59,7 @@ export class FaultInjector {
   readonly intercept = (handle: Handle): Handle => {
     return async (call, notes) => {
       const rules = this.#faults.size === 0 ? NO_RULES : this.#hitBy(call);
-      const { clock } = this.#options;
+      const { clock } = this.options;
       for (const { latencyMs } of rules) if (latencyMs) await sleep(clock, latencyMs, call.signal);
       const failing = rules.find(({ error }) => error !== undefined);
       if (failing) throw injected(failing.error as FaultCode);
@@ -72,7 +69,7 @@ export class FaultInjector {
   };
 
   #watch(reply: WatchReply, call: Call, rules: readonly FaultRule[]): WatchReply {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     let timely = reply;
     for (const { staleWatchesMs } of rules) if (staleWatchesMs) timely = late(timely, clock, staleWatchesMs);
     const watch = new DroppableWatch(timely, (over) => this.#watches.delete(over));
@@ -89,7 +86,7 @@ export class FaultInjector {
     if (dropWatchesAfterMs === undefined) return;
     for (const [watch, call] of this.#watches) {
       if (!this.#faults.has(fault)) return;
-      if (this.#hits(fault, call)) watch.dropAfter(this.#options.clock, dropWatchesAfterMs);
+      if (this.#hits(fault, call)) watch.dropAfter(this.options.clock, dropWatchesAfterMs);
     }
   }
 
@@ -108,7 +105,7 @@ export class FaultInjector {
 
   #happens(rule: FaultRule, { verb, plural, namespace = '', user }: Call): boolean {
     const { verbs, resources, namespaces, users, rate = 1 } = rule;
-    const { random, isExempt, spared } = this.#options;
+    const { random, isExempt, spared } = this.options;
     const isMeant =
       plural !== spared &&
       (!verbs || verbs.includes(verb)) &&

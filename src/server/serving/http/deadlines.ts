@@ -16,31 +16,29 @@ export abstract class Deadline {
 
 /** Deadlines with the same delay: they expire in the order in which they were set, and share one timer. */
 export class Deadlines {
-  readonly #clock: Clock;
-  readonly #delayMs: number;
   #first: Deadline | undefined;
   #last: Deadline | undefined;
   #isTimerSet = false;
 
-  constructor(clock: Clock, delayMs: number) {
-    this.#clock = clock;
-    this.#delayMs = delayMs;
-  }
+  constructor(
+    private readonly clock: Clock,
+    private readonly delayMs: number,
+  ) {}
 
   set(deadline: Deadline): void {
-    deadline.began = this.#clock.now();
-    deadline.due = deadline.began + this.#delayMs;
+    deadline.began = this.clock.now();
+    deadline.due = deadline.began + this.delayMs;
     deadline.previous = this.#last;
     if (this.#last) this.#last.next = deadline;
     else this.#first = deadline;
     this.#last = deadline;
-    if (!this.#isTimerSet) this.#setTimer(this.#delayMs);
+    if (!this.#isTimerSet) this.#setTimer(this.delayMs);
   }
 
   shorten(deadline: Deadline, delayMs: number): void {
-    if (delayMs >= this.#delayMs) return;
+    if (delayMs >= this.delayMs) return;
     deadline.timer?.cancel();
-    deadline.timer = this.#clock.timer(delayMs, () => {
+    deadline.timer = this.clock.timer(delayMs, () => {
       this.clear(deadline);
       deadline.expire();
     });
@@ -62,9 +60,9 @@ export class Deadlines {
 
   #setTimer(delayMs: number): void {
     this.#isTimerSet = true;
-    this.#clock.timer(delayMs, () => {
+    this.clock.timer(delayMs, () => {
       this.#isTimerSet = false;
-      const now = this.#clock.now();
+      const now = this.clock.now();
       while (this.#first && this.#first.due <= now) {
         const expired = this.#first;
         this.clear(expired);

@@ -20,18 +20,15 @@ export interface Blockage {
 
 /** Logs and counts what blocked the event loops of the process. */
 export class EventLoopMetrics {
-  readonly #log: Logger;
   readonly #blocked = new Map<string, Histogram>();
 
-  constructor(log: Logger) {
-    this.#log = log;
-  }
+  constructor(private readonly log: Logger) {}
 
   add({ thread, work, milliseconds, fields }: Blockage): void {
     const labels = labelsOf({ thread, work });
     const histogram = getOrInsert(this.#blocked, labels, () => new Histogram(BUCKETS_SECONDS));
     histogram.observe(milliseconds / 1000);
-    this.#log.warn('the event loop was blocked', { thread, work, milliseconds: Math.round(milliseconds), ...fields });
+    this.log.warn('the event loop was blocked', { thread, work, milliseconds: Math.round(milliseconds), ...fields });
   }
 
   *lines(): Generator<string> {

@@ -17,15 +17,12 @@ interface Shared {
 }
 
 export class KindSchemas {
-  readonly #registry: Registry;
   #shared: Shared | undefined;
 
-  constructor(registry: Registry) {
-    this.#registry = registry;
-  }
+  constructor(private readonly registry: Registry) {}
 
   of(apiVersion: string): BackendSchemas {
-    const endpoints = (): Endpoint[] => this.#registry.resourcesOf(apiVersion).flatMap(endpointsOf);
+    const endpoints = (): Endpoint[] => this.registry.resourcesOf(apiVersion).flatMap(endpointsOf);
     const listed = () => [resourcesEndpoint(apiVersion), ...endpoints()];
     return {
       v2: () => {
@@ -42,9 +39,9 @@ export class KindSchemas {
 
   /** Returns the definitions, rebuilt when kinds change: the name of a shape depends on all kinds that have it. */
   #current(): Shared {
-    const { generation } = this.#registry;
+    const { generation } = this.registry;
     if (this.#shared?.generation !== generation) {
-      const definitions = new Definitions(this.#registry);
+      const definitions = new Definitions(this.registry);
       const v2 = new DefinitionRenderer(definitions, DIALECT_V2);
       this.#shared = { generation, definitions, v2, v3: new DefinitionRenderer(definitions, DIALECT_V3) };
     }

@@ -58,13 +58,10 @@ const OLD_V2: ReadonlyMap<string, string> = new Map([
 ]);
 
 export class OpenApi {
-  readonly #backends: Backends;
   #documents = new Map<string, Promise<PublishedDocument | undefined>>();
   #generation = -1;
 
-  constructor(backends: Backends) {
-    this.#backends = backends;
-  }
+  constructor(private readonly backends: Backends) {}
 
   /** Returns the document at a path in a form that the client accepts; undefined if none. Rejects with 406. */
   async document(path: string, accept: string | undefined): Promise<PublishedDocument | undefined> {
@@ -80,7 +77,7 @@ export class OpenApi {
   }
 
   #kept(path: string, type: string): Promise<PublishedDocument | undefined> {
-    const { generation } = this.#backends;
+    const { generation } = this.backends;
     if (generation !== this.#generation) {
       this.#generation = generation;
       this.#documents = new Map();
@@ -115,8 +112,8 @@ export class OpenApi {
       // Lets other requests run between parts.
       await setImmediate();
     }
-    const groups = this.#backends.groups();
-    const endpoints = groupEndpoints(this.#backends.hasGroup('') ? ['', ...groups] : groups);
+    const groups = this.backends.groups();
+    const endpoints = groupEndpoints(this.backends.hasGroup('') ? ['', ...groups] : groups);
     const definitions = new Definitions(new Registry());
     return documentV2([...parts, partV2(endpoints, definitions, new DefinitionRenderer(definitions, DIALECT_V2))]);
   }
@@ -124,7 +121,7 @@ export class OpenApi {
   /** Returns the index of OpenAPI 3 documents. Clients cache a document by its URL, which contains its hash. */
   async #indexV3(): Promise<Json> {
     const paths: Json = {};
-    const apiVersions = this.#backends.all().map(({ apiVersion }) => apiVersion);
+    const apiVersions = this.backends.all().map(({ apiVersion }) => apiVersion);
     for (const root of apiVersions.sort().map(rootOf)) {
       const document = await this.#kept(V3 + root, JSON_TYPE);
       if (!document) continue;
@@ -141,14 +138,14 @@ export class OpenApi {
   }
 
   #published(): Promise<{ backend: Backend; schemas: BackendSchemas }[]> {
-    return Promise.all(this.#backends.all().map(async (backend) => ({ backend, schemas: await backend.schemas() })));
+    return Promise.all(this.backends.all().map(async (backend) => ({ backend, schemas: await backend.schemas() })));
   }
 
   #backendAt(path: string): Backend | undefined {
     for (const prefix of [V3, SWAGGER]) {
       if (!path.startsWith(`${prefix}/`)) continue;
       const root = path.slice(prefix.length);
-      return this.#backends.all().find(({ apiVersion }) => rootOf(apiVersion) === root);
+      return this.backends.all().find(({ apiVersion }) => rootOf(apiVersion) === root);
     }
     return undefined;
   }

@@ -79,21 +79,19 @@ export function endpointsOf(resource: ServedResource): Endpoint[] {
 }
 
 class Paths {
-  readonly #resource: ServedResource;
   readonly #verbs: ReadonlySet<Verb>;
   readonly #namespaced: boolean;
   readonly #infix: string;
 
-  constructor(resource: ServedResource) {
-    this.#resource = resource;
+  constructor(private readonly resource: ServedResource) {
     this.#verbs = new Set(resource.verbs);
     this.#namespaced = resource.kind.scope === 'Namespaced';
     this.#infix = operationInfix(resource.version.apiVersion);
   }
 
   all(): Endpoint[] {
-    const { kind, plural } = this.#resource.kind;
-    const root = rootOf(this.#resource.version.apiVersion);
+    const { kind, plural } = this.resource.kind;
+    const root = rootOf(this.resource.version.apiVersion);
     const inside = this.#namespaced ? `/namespaces/{namespace}/${plural}` : `/${plural}`;
     const scope = this.#namespaced ? [NAMESPACE] : [];
     const one = [nameParameter(kind), ...scope];
@@ -104,7 +102,7 @@ class Paths {
       { path: `${root}/${plural}`, parameters: [], operations: everywhere ? [this.#list('ForAllNamespaces')] : [] },
       ...this.#watches(root, inside),
     ];
-    for (const subresource of this.#resource.subresources.values()) {
+    for (const subresource of this.resource.subresources.values()) {
       const path = `${root}${inside}/{name}/${subresource.name}`;
       endpoints.push({ path, parameters: one, operations: this.#subresource(subresource) });
       if (!takesPath(subresource)) continue;
@@ -118,7 +116,7 @@ class Paths {
 
   #watches(root: string, inside: string): Endpoint[] {
     if (!this.#verbs.has('watch')) return [];
-    const { kind, plural } = this.#resource.kind;
+    const { kind, plural } = this.resource.kind;
     const scope = this.#namespaced ? [NAMESPACE] : [];
     const word = this.#scoped();
     const endpoints = [
@@ -141,7 +139,7 @@ class Paths {
     if (this.#verbs.has('deletecollection')) {
       operations.push({
         ...this.#operation('deletecollection', `delete${this.#infix}Collection${this.#scoped()}`),
-        description: `delete objects of kind ${this.#resource.kind.kind}`,
+        description: `delete objects of kind ${this.resource.kind.kind}`,
         parameters: DELETE_COLLECTION,
         body: { definition: METADATA(DeleteOptions.name), required: false },
         answer: METADATA(Status.name),
@@ -172,18 +170,18 @@ class Paths {
   /** The patch of a kind that can only be created, where kubectl looks for the parameters of a kind's writes. */
   #rejectedPatch(): Operation {
     const operation = this.#written('patch', 'patch');
-    const description = `always rejected: objects of kind ${this.#resource.kind.kind} are not stored`;
+    const description = `always rejected: objects of kind ${this.resource.kind.kind} are not stored`;
     return { ...operation, description, answer: METADATA(Status.name), code: 405 };
   }
 
   #list(suffix: string): Operation {
-    const { kind } = this.#resource.kind;
+    const { kind } = this.resource.kind;
     const word = suffix ? kind + suffix : this.#scoped();
     return {
       ...this.#operation('list', `list${this.#infix}${word}`),
       description: `list or watch objects of kind ${kind}`,
       parameters: LIST,
-      answer: definitionName(this.#resource.version.apiVersion, this.#resource.kind.listKind),
+      answer: definitionName(this.resource.version.apiVersion, this.resource.kind.listKind),
       produces: LISTS,
     };
   }
@@ -192,7 +190,7 @@ class Paths {
     return {
       ...this.#operation('watch', `watch${this.#infix}${word}`),
       action,
-      description: `watch objects of kind ${this.#resource.kind.kind}; a list with watch=true does the same`,
+      description: `watch objects of kind ${this.resource.kind.kind}; a list with watch=true does the same`,
       parameters: LIST,
       answer: METADATA(WatchEvent.name),
       produces: LISTS,
@@ -228,7 +226,7 @@ class Paths {
     method: Method = METHODS[verb],
   ): Operation {
     const { name, descriptor, body } = subresource;
-    const { kind } = this.#resource.kind;
+    const { kind } = this.resource.kind;
     const word = this.#scoped() + capitalized(name) + suffix;
     const parameters = publishedParameters(descriptor.parameters);
     const named = kindOf(body.apiVersion, body.kind);
@@ -252,7 +250,7 @@ class Paths {
   }
 
   #operation(verb: Verb, id: string): Operation {
-    const { kind, version } = this.#resource;
+    const { kind, version } = this.resource;
     return {
       method: METHODS[verb],
       id,
@@ -271,7 +269,7 @@ class Paths {
 
   /** Returns the kind as part of operation IDs. */
   #scoped(): string {
-    return this.#namespaced ? `Namespaced${this.#resource.kind.kind}` : this.#resource.kind.kind;
+    return this.#namespaced ? `Namespaced${this.resource.kind.kind}` : this.resource.kind.kind;
   }
 }
 

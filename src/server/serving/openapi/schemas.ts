@@ -62,22 +62,20 @@ export function reference(dialect: Dialect, name: string): Json {
 
 /** Writes definitions in one dialect. Each is written once, however many documents contain it. */
 export class DefinitionRenderer {
-  readonly #definitions: Definitions;
-  readonly #dialect: Dialect;
   readonly #written = new Map<string, Json>();
 
-  constructor(definitions: Definitions, dialect: Dialect) {
-    this.#definitions = definitions;
-    this.#dialect = dialect;
-  }
+  constructor(
+    private readonly definitions: Definitions,
+    private readonly dialect: Dialect,
+  ) {}
 
   /** Returns the definitions with these names, in alphabetical order. */
   render(names: ReadonlySet<string>): Json {
     const rows: [string, Json][] = [];
     for (const [name, body, complete] of SCALAR_DEFINITIONS) {
-      if (names.has(name)) rows.push([name, (this.#dialect.complete && complete) || body]);
+      if (names.has(name)) rows.push([name, (this.dialect.complete && complete) || body]);
     }
-    for (const definition of this.#definitions.all.values()) {
+    for (const definition of this.definitions.all.values()) {
       if (names.has(definition.name)) rows.push([definition.name, this.#once(definition)]);
     }
     return Object.fromEntries(rows.sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -93,9 +91,9 @@ export class DefinitionRenderer {
     const fields = Object.entries(shape.fields).sort(([a], [b]) => (a < b ? -1 : 1));
     const open = [shape, ...definition.uses].some(({ preserveUnknown }) => preserveUnknown);
     // Clients of OpenAPI 2 reject fields that are not listed, and null in required ones.
-    const isListed = this.#dialect.complete || !open;
+    const isListed = this.dialect.complete || !open;
     const required = requiredFields(definition).filter(
-      (name) => this.#dialect.complete || !shape.fields[name]?.nullable,
+      (name) => this.dialect.complete || !shape.fields[name]?.nullable,
     );
     const description = this.#isDescribedByUses(definition) ? undefined : descriptionOf(definition);
     return withoutUndefined({
@@ -118,7 +116,7 @@ export class DefinitionRenderer {
   #published(shape: ObjectSchema, { home, kinds }: Definition): Json {
     const { metadata } = shape.fields;
     const body = shape.published!(
-      this.#dialect.complete ? 3 : 2,
+      this.dialect.complete ? 3 : 2,
       metadata ? this.#property('metadata', metadata, home) : {},
     );
     return {
@@ -131,7 +129,7 @@ export class DefinitionRenderer {
   #property(name: string, schema: Schema, home: string): Json {
     const { description } = schema;
     const body = name === 'fieldsV1' ? this.#reference(SCALARS.fields) : this.#value(schema, home);
-    const said = this.#dialect.complete ? defaultOf(schema) : undefined;
+    const said = this.dialect.complete ? defaultOf(schema) : undefined;
     if (description === undefined && said === undefined) return body;
     return this.#beside(body, withoutUndefined({ description, default: said }));
   }
@@ -143,7 +141,7 @@ export class DefinitionRenderer {
    */
   #isDescribedByUses(definition: Definition): boolean {
     const { kinds, uses, elements } = definition;
-    if (!this.#dialect.complete || kinds.length > 0 || elements.length > 0 || uses.length === 0) return false;
+    if (!this.dialect.complete || kinds.length > 0 || elements.length > 0 || uses.length === 0) return false;
     const own = descriptionOf(definition);
     return uses.every(({ description }) => description === own);
   }
@@ -152,7 +150,7 @@ export class DefinitionRenderer {
   #value(schema: Schema, home: string): Json {
     const body = this.#typed(schema, home);
     if (!schema.nullable) return body;
-    if (this.#dialect.complete) return this.#beside(body, { nullable: true });
+    if (this.dialect.complete) return this.#beside(body, { nullable: true });
     const { type: _, items: __, $ref: ___, ...untyped } = body;
     return untyped;
   }
@@ -187,12 +185,12 @@ export class DefinitionRenderer {
   #string({ format, enum: words }: Schema & { type: 'string' }): Json {
     if (format === 'bytes') return { format: 'byte', type: 'string' };
     if (format) return this.#reference(SCALARS[format]);
-    return this.#dialect.complete && words ? { enum: words, type: 'string' } : { type: 'string' };
+    return this.dialect.complete && words ? { enum: words, type: 'string' } : { type: 'string' };
   }
 
   #object(schema: ObjectSchema, home: string): Json {
-    const name = this.#definitions.nameOf(schema, home);
-    const definition = this.#definitions.all.get(name);
+    const name = this.definitions.nameOf(schema, home);
+    const definition = this.definitions.all.get(name);
     const atomic = schema.atomic ?? false;
     const strategy = schema.retainKeys ? 'retainKeys' : schema.replace ? 'replace' : undefined;
     const extensions = withoutUndefined({
@@ -204,12 +202,12 @@ export class DefinitionRenderer {
   }
 
   #reference(name: string): Json {
-    return reference(this.#dialect, name);
+    return reference(this.dialect, name);
   }
 
   /** Adds keywords to a schema. OpenAPI 3 ignores keywords beside a reference, so that is wrapped in `allOf`. */
   #beside(body: Json, more: Json): Json {
-    const wrapped = this.#dialect.complete && '$ref' in body && Object.keys(more).length > 0;
+    const wrapped = this.dialect.complete && '$ref' in body && Object.keys(more).length > 0;
     return wrapped ? { allOf: [body], ...more } : { ...body, ...more };
   }
 }

@@ -18,13 +18,14 @@ export interface Expected {
 
 export class ProtobufBodies {
   readonly #shapes: ProtobufShapes;
-  readonly #depth: number;
   #definitions: Definitions | undefined;
   #messages: Messages | undefined;
 
-  constructor(registry: Registry, depth: number) {
+  constructor(
+    registry: Registry,
+    private readonly depth: number,
+  ) {
     this.#shapes = new ProtobufShapes(registry);
-    this.#depth = depth;
   }
 
   decode(bytes: Buffer, expected: Expected): Tree {
@@ -50,7 +51,7 @@ export class ProtobufBodies {
     const { definitions } = this.#shapes;
     if (!this.#messages || definitions !== this.#definitions) {
       this.#definitions = definitions;
-      this.#messages = new Messages(definitions, this.#depth);
+      this.#messages = new Messages(definitions, this.depth);
     }
     return this.#messages;
   }

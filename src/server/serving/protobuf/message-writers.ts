@@ -25,14 +25,11 @@ interface FieldWriter {
 const BUFFER_BYTES = 64 * 1024;
 
 export class MessageWriters {
-  readonly #definitions: Definitions;
   readonly #out = new ProtoWriter(BUFFER_BYTES);
   readonly #writers = new Map<string, readonly FieldWriter[]>();
   #schemas: WriteValue | undefined;
 
-  constructor(definitions: Definitions) {
-    this.#definitions = definitions;
-  }
+  constructor(private readonly definitions: Definitions) {}
 
   /** Encodes an object of a definition's shape, without an envelope. */
   encode(definition: Definition, object: object): Buffer {
@@ -117,7 +114,7 @@ export class MessageWriters {
     if (schema.name === 'JSON') return rawWriter(rawJson);
     const union = unionWriters.get(schema.name);
     if (union) return union((out, number, value) => this.#schema(home)(out, number, value));
-    const definition = this.#definitions.all.get(this.#definitions.nameOf(schema, home));
+    const definition = this.definitions.all.get(this.definitions.nameOf(schema, home));
     if (!definition) throw new Error(`${schema.name} of ${home} is not published`);
     let writers: readonly FieldWriter[] | undefined;
     return (out, number, value) => {

@@ -18,18 +18,16 @@ type ReadValue = (wire: ProtoReader, depth: number) => unknown;
 type ReadField = (wire: ProtoReader, into: Tree, depth: number) => void;
 
 export class Messages {
-  readonly #definitions: Definitions;
-  readonly #depth: number;
   #schemas: ReadValue | undefined;
   readonly #readers = new Map<string, ReadonlyMap<number, ReadField>>();
   /** Number of fields and list items of the message so far, including unknown fields. */
   #parts = 0;
 
   /** `depth`: the maximum nesting of messages. */
-  constructor(definitions: Definitions, depth: number) {
-    this.#definitions = definitions;
-    this.#depth = depth;
-  }
+  constructor(
+    private readonly definitions: Definitions,
+    private readonly depth: number,
+  ) {}
 
   /** Reads a message of a definition's shape. */
   read(definition: Definition, wire: ProtoReader): Tree {
@@ -46,7 +44,7 @@ export class Messages {
   }
 
   #into(object: Tree, wire: ProtoReader, readers: ReadonlyMap<number, ReadField>, depth: number): void {
-    if (depth > this.#depth) throw new DecodeError(`the body is nested deeper than ${this.#depth} levels`);
+    if (depth > this.depth) throw new DecodeError(`the body is nested deeper than ${this.depth} levels`);
     for (let field = wire.next(); field; field = wire.next()) {
       this.#count(1);
       const read = readers.get(field);
@@ -177,7 +175,7 @@ export class Messages {
           count: () => this.#count(1),
         });
     }
-    const definition = this.#definitions.all.get(this.#definitions.nameOf(schema, home));
+    const definition = this.definitions.all.get(this.definitions.nameOf(schema, home));
     if (!definition) throw new Error(`${schema.name} of ${home} is not published`);
     return (wire, depth) => {
       const object: Tree = {};
@@ -199,7 +197,7 @@ export class Messages {
       if (field === 1) {
         const json = wire.bytes();
         this.#count(countParts(json, MAX_BODY_PARTS));
-        value = decodeJson(json, this.#depth);
+        value = decodeJson(json, this.depth);
       } else wire.skip();
     }
     return value;

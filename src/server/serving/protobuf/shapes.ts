@@ -11,18 +11,15 @@ export function hasProtobufForm({ kind, version }: Resource): boolean {
 
 /** The shapes of kinds with a protobuf form, collected again when one is added or removed (not for custom kinds). */
 export class ProtobufShapes {
-  readonly #registry: Registry;
   #generation = -1;
   #kinds: readonly Kind[] = [];
   #definitions: Definitions | undefined;
 
-  constructor(registry: Registry) {
-    this.#registry = registry;
-  }
+  constructor(private readonly registry: Registry) {}
 
   /** The definitions. A change creates a new value, which invalidates data derived from the previous one. */
   get definitions(): Definitions {
-    const registry = this.#registry;
+    const registry = this.registry;
     if (this.#definitions && registry.generation === this.#generation) return this.#definitions;
     const kinds = [...registry.kinds].filter(isNumbered);
     const isSame = kinds.length === this.#kinds.length && kinds.every((kind, index) => kind === this.#kinds[index]);

@@ -25,20 +25,22 @@ function headOf(version: string): string {
 export class PartialListWriter {
   readonly rows: readonly Source[];
   readonly #out: JsonWriter;
-  readonly #version: string;
   #isFirst = true;
 
-  constructor(metadata: object, sources: readonly Source[], version: string) {
+  constructor(
+    metadata: object,
+    sources: readonly Source[],
+    private readonly version: string,
+  ) {
     const head = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}`;
     this.rows = sources;
-    this.#version = version;
     this.#out = new JsonWriter((sources.length + 1) * METADATA_BYTES).text(`${head},"items":[`);
   }
 
   add(source: Source): void {
     if (!this.#isFirst) this.#out.text(',');
     this.#isFirst = false;
-    writePartial(this.#out, source, this.#version);
+    writePartial(this.#out, source, this.version);
   }
 
   done(): Buffer {

@@ -38,14 +38,16 @@ export class TableWriter {
   readonly rows: readonly Source[];
   readonly #out: JsonWriter;
   readonly #columns: readonly Column[];
-  readonly #options: TableOptions;
   #isFirst = true;
 
-  constructor(metadata: object, sources: readonly Source[], options: TableOptions) {
+  constructor(
+    metadata: object,
+    sources: readonly Source[],
+    private readonly options: TableOptions,
+  ) {
     const { resource, version, headers } = options;
     this.rows = inOrder(resource.kind, sources);
     this.#columns = columnsOf(resource, sources[0]?.shown);
-    this.#options = options;
     this.#out = new JsonWriter(HEAD_BYTES + sources.length * ROW_BYTES);
     this.#out.text(`{"kind":"Table","apiVersion":"meta.k8s.io/${version}","metadata":${JSON.stringify(metadata)}`);
     this.#out.text(`,"columnDefinitions":${headers ? definitionsJson(this.#columns) : 'null'},"rows":[`);
@@ -54,7 +56,7 @@ export class TableWriter {
   add(row: Source): void {
     if (!this.#isFirst) this.#out.text(',');
     this.#isFirst = false;
-    writeRow(this.#out, row, this.#columns, this.#options);
+    writeRow(this.#out, row, this.#columns, this.options);
   }
 
   done(): Buffer {

@@ -39,17 +39,16 @@ interface Followed {
 const RELEASE_DELAY_MS = 90_000;
 
 export class CustomKinds {
-  readonly #core: Ports;
-  readonly #handle: Handle;
   readonly #builtIn: readonly Kind[];
   readonly #followed = new Map<string, Followed>();
   /** Reconciles the status of definitions, by name. */
   readonly #upkeep: Upkeep;
 
   /** Serves all definitions that are established. */
-  constructor(core: Ports, handle: Handle) {
-    this.#core = core;
-    this.#handle = handle;
+  constructor(
+    private readonly core: Ports,
+    private readonly handle: Handle,
+  ) {
     const { cache, registry, clock } = core;
     const failure = 'the status of a custom resource definition could not be written';
     this.#upkeep = new Upkeep(core, { failure, reconcile: (name) => this.#reconcile(name) });
@@ -71,7 +70,7 @@ export class CustomKinds {
 
   /** Stored definitions that are not known here. */
   get unfollowed(): readonly string[] {
-    const stored = [...this.#core.cache.table(CustomResourceDefinition).entries('')];
+    const stored = [...this.core.cache.table(CustomResourceDefinition).entries('')];
     return stored.map(({ at }) => at.name).filter((name) => !this.#followed.has(name));
   }
 
@@ -108,10 +107,10 @@ export class CustomKinds {
 
   #kindOf(definition: CustomResourceDefinition, name: string): Kind {
     const { spec, status, metadata } = definition;
-    const table = this.#core.cache.table(CustomResourceDefinition);
+    const table = this.core.cache.table(CustomResourceDefinition);
     return customKind(spec, {
       names: status.acceptedNames,
-      conversion: spec.conversion?.strategy === 'Webhook' ? webhookConversion(this.#core, spec.conversion) : undefined,
+      conversion: spec.conversion?.strategy === 'Webhook' ? webhookConversion(this.core, spec.conversion) : undefined,
       isTerminating: metadata.deletionTimestamp !== undefined,
       definition: () => {
         const entry = table.get('', name);
@@ -127,7 +126,7 @@ export class CustomKinds {
   }
 
   async #reconcile(name: string): Promise<void> {
-    const entry = this.#core.cache.table(CustomResourceDefinition).get('', name);
+    const entry = this.core.cache.table(CustomResourceDefinition).get('', name);
     if (!entry) return;
     // A write of the status does not change the schemas, which need not be read.
     const definition = outline(entry);
@@ -136,7 +135,7 @@ export class CustomKinds {
   }
 
   async #settle(definition: CustomResourceDefinition, name: string): Promise<void> {
-    const now = timestamp(this.#core.clock.now());
+    const now = timestamp(this.core.clock.now());
     const status = decideStatus(definition, this.#takenBy(definition.spec.group, name), now);
     if (status === definition.status) return;
     const followed = this.#followed.get(name);
@@ -146,7 +145,7 @@ export class CustomKinds {
   }
 
   async #clean(definition: CustomResourceDefinition, name: string): Promise<void> {
-    const { cache, clock } = this.#core;
+    const { cache, clock } = this.core;
     const now = () => timestamp(clock.now());
     const kind = this.#followed.get(name)?.kind;
     const marked = markedInProgress(definition, now());
@@ -166,14 +165,14 @@ export class CustomKinds {
         table.listeners.add(listener);
       });
       void isEmpty.then(() => this.#upkeep.loop.add(name));
-      return deleteObjects(this.#handle, kind, table);
+      return deleteObjects(this.handle, kind, table);
     }
     await this.#write(released(definition, true, now()));
   }
 
   async #write(definition: CustomResourceDefinition & { metadata: object }): Promise<void> {
     const { name } = definition.metadata;
-    await this.#handle({
+    await this.handle({
       verb: 'update',
       apiVersion: API_VERSION,
       plural: CustomResourceDefinition.plural,

@@ -46,7 +46,6 @@ interface SeenLease {
 
 /** Maintains this server's lease, and the endpoints for all leases of servers on the same store. */
 export class Peers implements OtherServers {
-  readonly #options: PeersOptions;
   readonly #name: string;
   readonly #leases = new Map<string, SeenLease>();
   readonly #upkeep: Upkeep;
@@ -56,9 +55,8 @@ export class Peers implements OtherServers {
   #renewedAt = 0;
   #steadySince = 0;
 
-  constructor(options: PeersOptions) {
+  constructor(private readonly options: PeersOptions) {
     const { core, identity } = options;
-    this.#options = options;
     this.#name = leaseName(identity);
     this.#upkeep = new Upkeep(core, {
       failure: 'the lease of this server or the endpoints of the servers could not be written',
@@ -70,11 +68,11 @@ export class Peers implements OtherServers {
   }
 
   get holder(): string {
-    return holderOf(this.#options.identity);
+    return holderOf(this.options.identity);
   }
 
   hasOlderCandidate(lease: string): boolean {
-    const { release: own } = this.#options.identity;
+    const { release: own } = this.options.identity;
     return this.#others().some(
       ([
         ,
@@ -118,7 +116,7 @@ export class Peers implements OtherServers {
   }
 
   async #renew(): Promise<void> {
-    const { core, handle, identity } = this.#options;
+    const { core, handle, identity } = this.options;
     if (!this.#isMember) {
       this.#leases.delete(this.#name);
       await remove(handle, { ...LEASES, name: this.#name });
@@ -133,7 +131,7 @@ export class Peers implements OtherServers {
 
   /** Time that nobody sets, where there is one. */
   #now(): number {
-    const { clock } = this.#options.core;
+    const { clock } = this.options.core;
     return clock.monotonic?.() ?? clock.now();
   }
 
@@ -148,7 +146,7 @@ export class Peers implements OtherServers {
   }
 
   #watchLeases(): void {
-    const { cache } = this.#options.core;
+    const { cache } = this.options.core;
     for (const { at, hub, revision } of entriesOf(cache, Lease, LEASE_NAMESPACE)) this.#see(at.name, hub, revision);
     this.#upkeep.follow([Lease], ({ at, entry }) => {
       if (at.namespace !== LEASE_NAMESPACE) return;
@@ -176,7 +174,7 @@ export class Peers implements OtherServers {
 
   /** Removes expired leases and writes the endpoints of the others. */
   async #reconcile(): Promise<void> {
-    const { handle } = this.#options;
+    const { handle } = this.options;
     for (const [name, lease] of this.#others()) {
       let leftMs = this.#leftMs(lease);
       if (leftMs <= 0) {
@@ -197,7 +195,7 @@ export class Peers implements OtherServers {
   }
 
   async #publish(): Promise<void> {
-    const { handle, core, identity } = this.#options;
+    const { handle, core, identity } = this.options;
     const others = this.#others().map(([, { server }]) => server.address);
     const servers = this.#isMember ? [identity.advertise, ...others] : others;
     // Without any server, clients are better off with addresses that may come back.
@@ -214,7 +212,7 @@ export class Peers implements OtherServers {
 
   /** Writes an object unless the cache has it already with the same content. */
   async #write(kind: Kind, object: OwnObject): Promise<void> {
-    const { handle, core } = this.#options;
+    const { handle, core } = this.options;
     const { metadata, ...content } = object.body;
     const found = core.cache.table(kind).get(NAMESPACE, metadata.name)?.hub(kind) as
       | Record<string, unknown>

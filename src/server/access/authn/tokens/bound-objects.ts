@@ -36,16 +36,13 @@ const CLOCK_LEEWAY_MS = 60_000;
 
 /** An object that must exist. It is examined only when it has changed. */
 export class BoundObject {
-  readonly #reference: BoundReference;
   #revision = -1;
   #validUntil = 0;
 
-  constructor(reference: BoundReference) {
-    this.#reference = reference;
-  }
+  constructor(private readonly reference: BoundReference) {}
 
   exists(find: Find, now: number): boolean {
-    const { kind, namespace, name, isSame } = this.#reference;
+    const { kind, namespace, name, isSame } = this.reference;
     const found = find(kind, namespace, name);
     if (!found) return false;
     if (found.revision !== this.#revision) {

@@ -47,27 +47,24 @@ const MAX_KEYS = 100;
 const MAX_KEY_PARAMETER_LENGTH = 1_366;
 
 export class OidcTokens implements TokenSource {
-  readonly #options: OidcOptions;
   readonly #verified = verifiedTokens<Verified>();
   #keys: readonly Key[] = [];
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
 
-  constructor(options: OidcOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: OidcOptions) {}
 
   userOf(token: string): User | undefined | Promise<User | undefined> {
     if (!token.startsWith('ey')) return undefined;
     const verified = this.#verified.get(token);
     if (verified) return this.#current(token, verified);
     const jwt = parseJwt(token);
-    if (!jwt || jwt.claims.iss !== this.#options.issuer) return undefined;
+    if (!jwt || jwt.claims.iss !== this.options.issuer) return undefined;
     return this.#verify(token, jwt);
   }
 
   #current(token: string, { user, notBefore, expires }: Verified): User | undefined {
-    const now = this.#options.clock.now();
+    const now = this.options.clock.now();
     if (now < notBefore) return undefined;
     if (now < expires) return user;
     this.#verified.delete(token);
@@ -75,12 +72,12 @@ export class OidcTokens implements TokenSource {
   }
 
   async #verify(token: string, jwt: Jwt): Promise<User | undefined> {
-    const { clientId, algorithms, clock } = this.#options;
+    const { clientId, algorithms, clock } = this.options;
     const { claims } = jwt;
     if (!algorithms.includes(jwt.alg) || ![claims.aud].flat().includes(clientId)) return undefined;
     const expires = millisecondsOf(claims.exp) ?? 0;
     if (clock.now() >= expires || !(await this.#isSigned(jwt))) return undefined;
-    const user = userOf(claims, this.#options);
+    const user = userOf(claims, this.options);
     if (!user) return undefined;
     const verified = { user, expires, notBefore: (millisecondsOf(claims.nbf) ?? 0) - CLOCK_LEEWAY_MS };
     this.#verified.set(token, verified);
@@ -88,7 +85,7 @@ export class OidcTokens implements TokenSource {
   }
 
   async #isSigned(jwt: Jwt): Promise<boolean> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const signs = () => this.#keys.some(({ id, key }) => (!jwt.kid || !id || jwt.kid === id) && isSignedBy(jwt, key));
     if (clock.now() - this.#fetchedAt < MAX_KEY_AGE_MS && signs()) return true;
     if (clock.now() - this.#fetchedAt < MIN_FETCH_INTERVAL_MS && !this.#fetching) return false;
@@ -98,7 +95,7 @@ export class OidcTokens implements TokenSource {
 
   /** Fetches the keys. Concurrent calls share one fetch. If it fails, the current keys stay. */
   #fetchKeys(): Promise<void> {
-    const { issuer, fetchJson, clock, log } = this.#options;
+    const { issuer, fetchJson, clock, log } = this.options;
     this.#fetching ??= (async () => {
       try {
         const configuration = await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);

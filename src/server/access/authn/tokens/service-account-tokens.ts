@@ -43,12 +43,9 @@ const CLOCK_LEEWAY_MS = 60_000;
 
 /** Verifies service account tokens: legacy ones in a Secret, and ones bound to a time, an audience and an object. */
 export class ServiceAccountTokens implements TokenSource {
-  readonly #options: ServiceAccountTokenOptions;
   readonly #verified = verifiedTokens<Verified>();
 
-  constructor(options: ServiceAccountTokenOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ServiceAccountTokenOptions) {}
 
   userOf(token: string): User | undefined {
     const verified = this.#valid(token);
@@ -58,7 +55,7 @@ export class ServiceAccountTokens implements TokenSource {
   review(token: string, wanted: readonly string[]): Identified | undefined {
     const verified = this.#valid(token);
     if (!verified) return undefined;
-    const audiences = (verified.audiences ?? this.#options.audiences).filter((each) => wanted.includes(each));
+    const audiences = (verified.audiences ?? this.options.audiences).filter((each) => wanted.includes(each));
     return audiences.length > 0 ? { user: verified.user, audiences } : undefined;
   }
 
@@ -66,7 +63,7 @@ export class ServiceAccountTokens implements TokenSource {
     if (!token.startsWith('ey')) return undefined;
     const verified = this.#verified.get(token) ?? this.#verify(token);
     if (!verified) return undefined;
-    const now = this.#options.clock.now();
+    const now = this.options.clock.now();
     if (now < verified.notBefore) return undefined;
     if (now < verified.expires && this.#boundObjectsExist(verified, now)) return verified;
     this.#verified.delete(token);
@@ -74,12 +71,12 @@ export class ServiceAccountTokens implements TokenSource {
   }
 
   #boundObjectsExist({ boundTo }: Verified, now: number): boolean {
-    for (const object of boundTo) if (!object.exists(this.#options.find, now)) return false;
+    for (const object of boundTo) if (!object.exists(this.options.find, now)) return false;
     return true;
   }
 
   #verify(token: string): Verified | undefined {
-    const { keys, issuers, audiences: ours } = this.#options;
+    const { keys, issuers, audiences: ours } = this.options;
     const jwt = parseJwt(token);
     if (!jwt) return undefined;
     const { claims } = jwt;

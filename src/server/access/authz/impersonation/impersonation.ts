@@ -25,15 +25,12 @@ export function constraintOn(user: User): string | undefined {
 }
 
 export class Impersonation {
-  readonly #authorizer: Authorizer;
   /** The mode that last succeeded, by sender: it is tried first. */
   readonly #lastModes = new BoundedMap<Mode>({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => 0 });
   readonly #attempts = new Counts();
   readonly #checks = new Counts();
 
-  constructor(authorizer: Authorizer) {
-    this.#authorizer = authorizer;
-  }
+  constructor(private readonly authorizer: Authorizer) {}
 
   /** Returns the user to act as, or rejects with the first mode's Forbidden. `attributes`: with the sender as user. */
   async userFor(requested: RequestedUser, attributes: Attributes): Promise<User> {
@@ -89,7 +86,7 @@ export class Impersonation {
   }
 
   async #authorize(attributes: Attributes, { name }: Mode): Promise<ApiError | undefined> {
-    const { verdict, reason, error } = await this.#authorizer.authorize(attributes);
+    const { verdict, reason, error } = await this.authorizer.authorize(attributes);
     this.#checks.count(name, verdict === 'allow');
     return verdict === 'allow' ? undefined : forbiddenError(attributes, [error, reason].filter(Boolean).join(': '));
   }

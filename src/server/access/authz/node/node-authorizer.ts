@@ -34,11 +34,9 @@ const noOpinion = (reason: string): Decision => ({ verdict: 'noOpinion', reason 
 type WithNode = KubeObject & { readonly spec: { readonly nodeName?: string } };
 
 export class NodeAuthorizer implements Authorizer {
-  readonly #cache: Cache;
   readonly #pods: NodePods;
 
-  constructor(cache: Cache) {
-    this.#cache = cache;
+  constructor(private readonly cache: Cache) {
     this.#pods = new NodePods(cache);
   }
 
@@ -197,7 +195,7 @@ export class NodeAuthorizer implements Authorizer {
   }
 
   #read<T extends KubeObject>(kind: Kind<T>, namespace: string, name: string): T | undefined {
-    return this.#cache.table(kind).get(namespace, name)?.hub(kind);
+    return this.cache.table(kind).get(namespace, name)?.hub(kind);
   }
 }
 

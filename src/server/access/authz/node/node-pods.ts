@@ -11,14 +11,12 @@ export const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 const MAX_CHANGED_PODS = 20_000;
 
 export class NodePods {
-  readonly #cache: Cache;
   /** References of pods, by node and pod. */
   readonly #nodes = new Map<string, Map<string, ReadonlySet<string>>>();
   readonly #nodeOfPod = new Map<string, string>();
   #changed: Map<string, ObjectKey> | undefined;
 
-  constructor(cache: Cache) {
-    this.#cache = cache;
+  constructor(private readonly cache: Cache) {
     cache.table(Pod).listeners.add(({ at }) => this.#recordChange(at));
   }
 
@@ -53,7 +51,7 @@ export class NodePods {
   #referencesOf(node: string): Iterable<ReadonlySet<string>> {
     if (!this.#changed) {
       this.#changed = new Map();
-      for (const { at } of this.#cache.table(Pod).entries('')) this.#update(at);
+      for (const { at } of this.cache.table(Pod).entries('')) this.#update(at);
     } else if (this.#changed.size > 0) {
       for (const at of this.#changed.values()) this.#update(at);
       this.#changed.clear();
@@ -69,7 +67,7 @@ export class NodePods {
       if (pods?.size === 0) this.#nodes.delete(before);
       this.#nodeOfPod.delete(key);
     }
-    const pod = this.#cache.table(Pod).get(namespace, name)?.hub(Pod);
+    const pod = this.cache.table(Pod).get(namespace, name)?.hub(Pod);
     const node = pod?.spec.nodeName;
     if (!pod || !node) return;
     const isMirror = pod.metadata.annotations?.[MIRROR_ANNOTATION] !== undefined;

@@ -29,7 +29,6 @@ type Binding = KubeObject & { readonly roleRef: RoleRef; readonly subjects?: rea
 const KINDS = [ClusterRoleBinding, RoleBinding] as const;
 
 export class Bindings {
-  readonly #cache: Cache;
   /** Grants by user name, then by the binding's key; the same for groups. */
   readonly #users = new Map<string, Map<string, Grant>>();
   readonly #groups = new Map<string, Map<string, Grant>>();
@@ -37,9 +36,7 @@ export class Bindings {
   readonly #positions = new Map<string, readonly IndexPosition[]>();
   #isFilled = false;
 
-  constructor(cache: Cache) {
-    this.#cache = cache;
-  }
+  constructor(private readonly cache: Cache) {}
 
   /** Returns the grants for a user and its groups, each binding once. */
   of({ name, groups }: User): readonly Grant[] {
@@ -64,7 +61,7 @@ export class Bindings {
 
   #fill(): void {
     this.#isFilled = true;
-    for (const kind of KINDS) for (const entry of this.#cache.table(kind).entries('')) this.#add(entry, kind);
+    for (const kind of KINDS) for (const entry of this.cache.table(kind).entries('')) this.#add(entry, kind);
   }
 
   #add(entry: Entry, kind: (typeof KINDS)[number]): void {

@@ -23,15 +23,13 @@ const USER_BYTES = 1_000;
 const GRANT_BYTES = 250;
 
 export class Rbac implements Authorizer {
-  readonly #cache: Cache;
   readonly #bindings: Bindings;
   /** Permissions by user object, which is the same for most requests of a user, and otherwise by name and groups. */
   #byUser = new WeakMap<User, UserPermissions>();
   readonly #byIdentity = new Map<string, UserPermissions>();
   readonly #budget = new ByteBudget({ maxBytes: MAX_CACHED_BYTES, onFull: () => this.#invalidate() });
 
-  constructor(cache: Cache) {
-    this.#cache = cache;
+  constructor(private readonly cache: Cache) {
     this.#bindings = new Bindings(cache);
     for (const kind of [ClusterRoleBinding, RoleBinding]) {
       cache.table(kind).listeners.add((record) => {
@@ -72,7 +70,7 @@ export class Rbac implements Authorizer {
   }
 
   #find<T extends KubeObject>(kind: Kind<T>, namespace: string, name: string): T {
-    const entry = this.#cache.table(kind).get(namespace, name);
+    const entry = this.cache.table(kind).get(namespace, name);
     if (!entry) throw notFound({ group: kind.group, plural: kind.singular }, name);
     return entry.hub(kind) as T;
   }

@@ -106,13 +106,15 @@ class Scope {
 }
 
 export class UserPermissions {
-  readonly #budget: ByteBudget;
   readonly #cluster: Scope;
   /** Namespaces in which a RoleBinding names the user. */
   readonly #namespaces = new Map<string, Scope>();
 
-  constructor(grants: readonly Grant[], rulesOf: RulesOf, budget: ByteBudget) {
-    this.#budget = budget;
+  constructor(
+    grants: readonly Grant[],
+    rulesOf: RulesOf,
+    private readonly budget: ByteBudget,
+  ) {
     this.#cluster = new Scope(budget);
     for (const grant of grants) this.#scopeFor(grant.namespace).add(grant, rulesOf(grant));
   }
@@ -138,7 +140,7 @@ export class UserPermissions {
 
   #scopeFor(namespace: string): Scope {
     if (!namespace) return this.#cluster;
-    return getOrInsert(this.#namespaces, namespace, () => new Scope(this.#budget));
+    return getOrInsert(this.#namespaces, namespace, () => new Scope(this.budget));
   }
 
   #noOpinion(namespace: string): Decision {

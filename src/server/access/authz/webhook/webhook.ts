@@ -41,7 +41,6 @@ const BACKOFF_FACTOR = 1.5;
 const MAX_ATTEMPTS = 4;
 
 export class Webhook implements Authorizer {
-  readonly #options: WebhookOptions;
   readonly #cache = new BoundedMap<CachedDecision>({
     maxBytes: MAX_CACHED_BYTES,
     bytesOf: ({ decision }) => DECISION_BYTES + textBytes(decision.reason),
@@ -49,15 +48,13 @@ export class Webhook implements Authorizer {
   /** Reviews in progress, shared by concurrent requests that need the same one. */
   readonly #pending = new Map<string, Promise<Decision>>();
 
-  constructor(options: WebhookOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: WebhookOptions) {}
 
   authorize(attributes: Attributes): Decision | Promise<Decision> {
     const spec = specOf(attributes);
     const key = JSON.stringify(spec);
     const cached = this.#cache.get(key);
-    if (cached && this.#options.clock.now() < cached.expires) return cached.decision;
+    if (cached && this.options.clock.now() < cached.expires) return cached.decision;
     return getOrInsert(this.#pending, key, () => this.#review(key, spec).finally(() => this.#pending.delete(key)));
   }
 
@@ -73,13 +70,13 @@ export class Webhook implements Authorizer {
       this.#store(key, decision, status.allowed === true);
       return decision;
     } catch (error) {
-      this.#options.log.error('the authorization webhook did not answer', { error });
+      this.options.log.error('the authorization webhook did not answer', { error });
       return { verdict: 'noOpinion', reason: '', error: error instanceof Error ? error.message : String(error) };
     }
   }
 
   async #post(spec: object): Promise<ReviewStatus> {
-    const { clock, post, timeoutMs = TIMEOUT_MS } = this.#options;
+    const { clock, post, timeoutMs = TIMEOUT_MS } = this.options;
     const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview', metadata: {}, spec };
     for (let attempt = 1, backoffMs = INITIAL_BACKOFF_MS; ; attempt++, backoffMs *= BACKOFF_FACTOR) {
       const timeout = new AbortController();
@@ -96,7 +93,7 @@ export class Webhook implements Authorizer {
   }
 
   #store(key: string, decision: Decision, isAllowed: boolean): void {
-    const expires = this.#options.clock.now() + (isAllowed ? ALLOWED_TTL_MS : DENIED_TTL_MS);
+    const expires = this.options.clock.now() + (isAllowed ? ALLOWED_TTL_MS : DENIED_TTL_MS);
     this.#cache.set(key, { decision, expires });
   }
 }

@@ -28,42 +28,39 @@ export interface RequestContext {
 
 /** Values of a request that all expressions about it share. */
 export class RequestValues {
-  readonly #context: RequestContext;
   #described: Value | undefined;
   #namespace: Value | undefined;
   #authorizer: AuthorizerVariables | undefined;
 
-  constructor(context: RequestContext) {
-    this.#context = context;
-  }
+  constructor(private readonly context: RequestContext) {}
 
   get turns(): TurnBudget {
-    return this.#context.core.turns;
+    return this.context.core.turns;
   }
 
   get object(): Value {
-    return (this.#context.form.object as unknown as Value | undefined) ?? null;
+    return (this.context.form.object as unknown as Value | undefined) ?? null;
   }
 
   get oldObject(): Value {
-    return (this.#context.form.old as unknown as Value | undefined) ?? null;
+    return (this.context.form.old as unknown as Value | undefined) ?? null;
   }
 
   get request(): Value {
-    this.#described ??= describeRequest(this.#context.request, this.#context.form) as unknown as Value;
+    this.#described ??= describeRequest(this.context.request, this.context.form) as unknown as Value;
     return this.#described;
   }
 
   /** The namespace of the object; null for objects without one, and for namespaces. It stays while paused. */
   get namespaceObject(): Value {
-    const { core, request } = this.#context;
+    const { core, request } = this.context;
     if (!request.namespace || request.kind === Namespace) return null;
     this.#namespace ??= objectNamed(core, Namespace, '', request.namespace) as unknown as Value | undefined;
     return this.#namespace ?? null;
   }
 
   get authorizer(): AuthorizerVariables {
-    const { core, request } = this.#context;
+    const { core, request } = this.context;
     this.#authorizer ??= authorizerOf(core.authorizer, request);
     return this.#authorizer;
   }
@@ -71,7 +68,6 @@ export class RequestValues {
 
 /** The variables of one evaluation. */
 export class Activation {
-  readonly #values: RequestValues;
   readonly params: Value;
   readonly variables: Value;
   #budget: CostBudget | undefined;
@@ -79,38 +75,41 @@ export class Activation {
   readonly #begun = new Map<NamedExpression, DividedWork<Value>>();
 
   /** `expressions`: the variables of a policy. */
-  constructor(values: RequestValues, params: KubeObject | null, expressions: readonly NamedExpression[] = []) {
-    this.#values = values;
+  constructor(
+    private readonly values: RequestValues,
+    params: KubeObject | null,
+    expressions: readonly NamedExpression[] = [],
+  ) {
     this.params = params as unknown as Value;
     this.variables = new LazyVariables(expressions, (each) => this.#evaluate(each));
   }
 
   get turns(): TurnBudget {
-    return this.#values.turns;
+    return this.values.turns;
   }
 
   get object(): Value {
-    return this.#values.object;
+    return this.values.object;
   }
 
   get oldObject(): Value {
-    return this.#values.oldObject;
+    return this.values.oldObject;
   }
 
   get request(): Value {
-    return this.#values.request;
+    return this.values.request;
   }
 
   get namespaceObject(): Value {
-    return this.#values.namespaceObject;
+    return this.values.namespaceObject;
   }
 
   get authorizer(): Value {
-    return this.#values.authorizer.authorizer;
+    return this.values.authorizer.authorizer;
   }
 
   get 'authorizer.requestResource'(): Value {
-    return this.#values.authorizer.requestResource;
+    return this.values.authorizer.requestResource;
   }
 
   /** Returns the variables for an expression that is evaluated within a budget. */

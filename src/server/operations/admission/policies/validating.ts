@@ -136,14 +136,12 @@ const MAX_VALUE_BYTES = 10 * 1024;
 
 /** The audit annotations of one policy. Different values for one key, from several bindings, are joined. */
 class AuditAnnotations {
-  readonly #policy: string;
-  readonly #request: AdmissionRequest;
   #values: Map<string, Set<string>> | undefined;
 
-  constructor(policy: string, request: AdmissionRequest) {
-    this.#policy = policy;
-    this.#request = request;
-  }
+  constructor(
+    private readonly policy: string,
+    private readonly request: AdmissionRequest,
+  ) {}
 
   add(key: string, value: string): void {
     this.#values ??= new Map();
@@ -153,7 +151,7 @@ class AuditAnnotations {
 
   publish(): void {
     for (const [key, values] of this.#values ?? []) {
-      this.#request.annotate(`${this.#policy}/${key}`, [...values].join(', '));
+      this.request.annotate(`${this.policy}/${key}`, [...values].join(', '));
     }
   }
 }

@@ -91,25 +91,23 @@ interface CompiledPolicy {
 }
 
 class Run implements ValidationRun {
-  readonly #policy: CompiledPolicy;
-  readonly #turns: TurnBudget;
   readonly #validations = new CostBudget(POLICY_COST_BUDGET);
   readonly #annotations = new CostBudget(POLICY_COST_BUDGET);
   #checkedAt = 0;
 
-  constructor(policy: CompiledPolicy, turns: TurnBudget) {
-    this.#policy = policy;
-    this.#turns = turns;
-  }
+  constructor(
+    private readonly policy: CompiledPolicy,
+    private readonly turns: TurnBudget,
+  ) {}
 
   async evaluate(values: RequestValues, param: KubeObject | null): Promise<PolicyEvaluation> {
-    const { variables, conditions, rules, annotations } = this.#policy;
+    const { variables, conditions, rules, annotations } = this.policy;
     const activation = new Activation(values, param, variables);
     try {
       if (conditions.length > 0 && !(await matchesConditions(conditions, activation))) return NOTHING;
       const decisions: PolicyViolation[] = [];
       for (const [index, rule] of rules.entries()) {
-        if (this.#hasWorked() && this.#turns.isSpent()) await this.#turns.nextTurn();
+        if (this.#hasWorked() && this.turns.isSpent()) await this.turns.nextTurn();
         const found = this.#decide(rule, activation);
         const decision = found instanceof Promise ? await found : found;
         if (decision) decisions.push({ index, ...decision });
@@ -153,7 +151,7 @@ class Run implements ValidationRun {
 
   #failedRule(error: unknown): Verdict {
     if (!(error instanceof ExpressionFailed) || error instanceof OutOfBudget) throw error;
-    return this.#policy.ignoresFailures ? undefined : { message: error.message };
+    return this.policy.ignoresFailures ? undefined : { message: error.message };
   }
 
   async #message({ messageExpression, message }: Rule, activation: Activation): Promise<string> {
@@ -171,7 +169,7 @@ class Run implements ValidationRun {
   async #annotate(activation: Activation): Promise<Omit<PolicyEvaluation, 'decisions'>> {
     const annotations: [string, string][] = [];
     const failedAnnotations: PolicyViolation[] = [];
-    for (const [index, { key, compiled }] of this.#policy.annotations.entries()) {
+    for (const [index, { key, compiled }] of this.policy.annotations.entries()) {
       try {
         const value: Value = await evaluate(compiled, activation, this.#annotations);
         const text = typeof value === 'string' ? value.trim() : '';
@@ -185,7 +183,7 @@ class Run implements ValidationRun {
   }
 
   #failed(index: number, { message }: ExpressionFailed): PolicyViolation[] {
-    return this.#policy.ignoresFailures ? [] : [{ index, message }];
+    return this.policy.ignoresFailures ? [] : [{ index, message }];
   }
 }
 

@@ -68,20 +68,20 @@ const MAX_ERROR_CODE = 599;
 
 /** The error of a webhook that rejects a request. The webhook chooses its code and reason. */
 class Rejection extends ApiError {
-  readonly #result: RejectionStatus;
-
-  constructor(webhook: string, result: RejectionStatus = {}) {
+  constructor(
+    webhook: string,
+    private readonly result: RejectionStatus = {},
+  ) {
     super('BadRequest', messageOf(webhook, result));
-    this.#result = result;
   }
 
   override get code(): number {
-    const { code = 0 } = this.#result;
+    const { code = 0 } = this.result;
     return Number.isInteger(code) && code >= MIN_ERROR_CODE && code <= MAX_ERROR_CODE ? code : MIN_ERROR_CODE;
   }
 
   override toStatus(): Status {
-    const { reason, details } = this.#result;
+    const { reason, details } = this.result;
     const { reason: _, ...status } = super.toStatus();
     return {
       ...status,

@@ -46,12 +46,14 @@ export class Transport {
   readonly fresh: Agent;
   /** Reports whether to remove a header of a client because the server would trust it. */
   readonly isWithheld: (header: string) => boolean;
-  readonly #core: Ports;
   readonly #headers: UserHeaderNames;
 
-  constructor(core: Ports, reach: Reach, identity: FrontProxy | undefined) {
+  constructor(
+    private readonly core: Ports,
+    reach: Reach,
+    identity: FrontProxy | undefined,
+  ) {
     const { namespace = '', name = '', port = 443 } = reach.service ?? {};
-    this.#core = core;
     this.#headers = identity?.others?.headers ?? STANDARD_HEADERS;
     this.isWithheld = namesUsers(this.#headers);
     this.service = { namespace, name, port };
@@ -83,13 +85,13 @@ export class Transport {
 
   /** Returns the number of ready endpoints; 1 if unknown. */
   endpoints(): number {
-    return endpointsOf(this.#core, this.service)?.length ?? 1;
+    return endpointsOf(this.core, this.service)?.length ?? 1;
   }
 
   /** Fetches a document as this server. Rejects when it is too large, late or redirected. */
   async fetch(path: string, { accept, etag, maxBytes, timeoutMs }: FetchOptions): Promise<Fetched> {
     const late = new AbortController();
-    const timer = this.#core.clock.timer(timeoutMs, () => late.abort());
+    const timer = this.core.clock.timer(timeoutMs, () => late.abort());
     try {
       return await new Promise((resolve, reject) => {
         const headers = {
@@ -124,9 +126,9 @@ export class Transport {
 
   async #dial(): Promise<Duplex> {
     const late = new AbortController();
-    const timer = this.#core.clock.timer(DIAL_TIMEOUT_MS, () => late.abort(new Error('i/o timeout')));
+    const timer = this.core.clock.timer(DIAL_TIMEOUT_MS, () => late.abort(new Error('i/o timeout')));
     try {
-      return await dialService(this.#core, this.service, late.signal);
+      return await dialService(this.core, this.service, late.signal);
     } catch (error) {
       throw late.signal.aborted ? late.signal.reason : error;
     } finally {

@@ -21,19 +21,20 @@ interface Kept {
 export class OpenApiDocuments {
   /** The root path, such as `/apis/example.com/v1`. */
   readonly #root: string;
-  readonly #turns: TurnBudget;
   #v2: Kept | undefined;
   #v3: Kept | undefined;
 
-  constructor(root: string, turns: TurnBudget) {
+  constructor(
+    root: string,
+    private readonly turns: TurnBudget,
+  ) {
     this.#root = root;
-    this.#turns = turns;
   }
 
   /** Loads the schema code when a client first requests a schema. */
   async schemas(): Promise<BackendSchemas> {
     const { partOf, documentOf } = await import('./openapi-parts.ts');
-    const turns = this.#turns;
+    const turns = this.turns;
     return {
       v2: () => inTurns(turns, partOf(this.#v2?.body, this.#root, turns)),
       v3: () => inTurns(turns, documentOf(this.#v3?.body, turns)),
@@ -62,7 +63,7 @@ export class OpenApiDocuments {
   async #pathV3(transport: Transport): Promise<string | undefined> {
     const fetched = await get(transport, '/openapi/v3', undefined);
     if (fetched?.code !== OK) return undefined;
-    const index = await inTurns(this.#turns, boundedJsonInTurns(fetched.body, this.#turns));
+    const index = await inTurns(this.turns, boundedJsonInTurns(fetched.body, this.turns));
     const entry = isTree(index) && isTree(index.paths) ? index.paths[this.#root.slice(1)] : undefined;
     const path = isTree(entry) ? entry.serverRelativeURL : undefined;
     return typeof path === 'string' && /^\/openapi\/v3\/[!-~]*$/.test(path) ? path : undefined;

@@ -28,15 +28,14 @@ const AGGREGATED = ['/api', '/apis'];
 
 /** Serves everything but objects: discovery, the version, the list of paths, schemas, metrics. */
 export class Documents {
-  readonly #options: DocumentsOptions;
   readonly #schemas: SchemaDocuments;
   /** Encoded discovery documents by tree: discovery returns the same tree until the backends change. */
   readonly #written = new WeakMap<object, PublishedDocument>();
-  readonly #health: Pick<Health, 'metrics'>;
 
-  constructor(options: DocumentsOptions, health: Pick<Health, 'metrics'>) {
-    this.#options = options;
-    this.#health = health;
+  constructor(
+    private readonly options: DocumentsOptions,
+    private readonly health: Pick<Health, 'metrics'>,
+  ) {
     this.#schemas = new SchemaDocuments(options.backends);
   }
 
@@ -44,10 +43,10 @@ export class Documents {
   async serve(exchange: Exchange, path: string, pretty: boolean): Promise<boolean> {
     const parts = splitPath(path);
     const plain = parts.length === 2 && parts[1] === '' ? '' : parts.join('/');
-    const { discovery, metrics, version } = this.#options;
+    const { discovery, metrics, version } = this.options;
     if (plain === '/metrics' || plain === '/metrics/slis') {
       rejectWrites(exchange);
-      const text = plain === '/metrics' ? metrics.text(version) : await this.#health.metrics();
+      const text = plain === '/metrics' ? metrics.text(version) : await this.health.metrics();
       exchange.reply(200, METRICS_TYPE, Buffer.from(text));
       return true;
     }
@@ -58,14 +57,14 @@ export class Documents {
       return true;
     }
     if (await this.#schemas.serve(exchange, plain)) return true;
-    const other = this.#options.documents.find((each) => each.path === plain);
+    const other = this.options.documents.find((each) => each.path === plain);
     if (other) {
       rejectWrites(exchange);
       exchange.reply(200, other.type, Buffer.from(JSON.stringify(other.content)));
       return true;
     }
     const [, root, group] = parts;
-    if (root === 'api' || (root === 'apis' && group && this.#options.backends.hasGroup(group))) throw noSuchPath();
+    if (root === 'api' || (root === 'apis' && group && this.options.backends.hasGroup(group))) throw noSuchPath();
     return false;
   }
 
@@ -74,8 +73,8 @@ export class Documents {
     const [newest] = aggregatedForms;
     for (const path of AGGREGATED) {
       // Builds the other form of the same path, whose existence must be known.
-      this.#options.discovery.document(path);
-      const tree = newest && this.#options.discovery.aggregated(path, newest.version);
+      this.options.discovery.document(path);
+      const tree = newest && this.options.discovery.aggregated(path, newest.version);
       if (tree) this.#publish(tree, newest);
     }
   }
@@ -83,7 +82,7 @@ export class Documents {
   async #sendDiscovery(exchange: Exchange, { path, document, pretty }: Found): Promise<void> {
     const offers = AGGREGATED.includes(path) ? AGGREGATED_OFFERS : PLAIN_OFFERS;
     const { form, ...representation } = negotiate(exchange.headers.accept, offers);
-    const tree = (form && this.#options.discovery.aggregated(path, form.version)) ?? document;
+    const tree = (form && this.options.discovery.aggregated(path, form.version)) ?? document;
     if (representation.format === 'yaml' || representation.pretty || pretty) {
       const { format } = representation;
       return sendDocument(exchange, tree, { format, pretty: representation.pretty || pretty, warnings: undefined });

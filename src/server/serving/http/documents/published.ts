@@ -32,17 +32,14 @@ const SCHEMA_PATH = /^\/(?:openapi|swaggerapi|swagger)(?:[/.-]|$)/;
 
 /** Serves the published schemas. The code that builds them is loaded with the first request. */
 export class SchemaDocuments {
-  readonly #backends: BackendRegistry;
   #openApi: Promise<OpenApi> | undefined;
 
-  constructor(backends: BackendRegistry) {
-    this.#backends = backends;
-  }
+  constructor(private readonly backends: BackendRegistry) {}
 
   /** Responds if the path is that of a schema, and returns whether it was. */
   async serve(exchange: Exchange, path: string): Promise<boolean> {
     if (!SCHEMA_PATH.test(path)) return false;
-    this.#openApi ??= import('../../openapi/openapi.ts').then(({ OpenApi }) => new OpenApi(this.#backends));
+    this.#openApi ??= import('../../openapi/openapi.ts').then(({ OpenApi }) => new OpenApi(this.backends));
     const document = await (await this.#openApi).document(path, exchange.headers.accept);
     if (!document) return false;
     if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw methodNotAllowed();

@@ -4,13 +4,14 @@ import type { Writable } from 'node:stream';
 /** Streams text to a client, as fast as the client reads it, until the text ends or the server shuts down. */
 export class TextStream {
   readonly #chunks: AsyncIterator<Uint8Array>;
-  readonly #out: Writable;
   #isEnded = false;
   #stopWaiting: () => void = () => undefined;
 
-  constructor(chunks: AsyncIterable<Uint8Array>, out: Writable) {
+  constructor(
+    chunks: AsyncIterable<Uint8Array>,
+    private readonly out: Writable,
+  ) {
     this.#chunks = chunks[Symbol.asyncIterator]();
-    this.#out = out;
     out.once('close', () => this.end());
   }
 
@@ -19,11 +20,11 @@ export class TextStream {
     try {
       for (;;) {
         const next = await this.#orEnd(this.#chunks.next());
-        if (next === undefined || next.done || this.#out.destroyed) return;
-        if (!this.#out.write(next.value)) await this.#orEnd(once(this.#out, 'drain'));
+        if (next === undefined || next.done || this.out.destroyed) return;
+        if (!this.out.write(next.value)) await this.#orEnd(once(this.out, 'drain'));
       }
     } finally {
-      this.#out.end();
+      this.out.end();
       // An iterator that waits for its next chunk ends only after that, so this is not awaited.
       this.#chunks.return?.().catch(() => undefined);
     }

@@ -86,30 +86,27 @@ const ROUTE_BYTES = 200;
 
 /** Finds routes, and caches them until the backends change: clients request the same paths repeatedly. */
 export class Routes {
-  readonly #backends: BackendRegistry;
   readonly #known = new BoundedMap<Route>({ maxBytes: MAX_CACHED_BYTES, bytesOf: () => ROUTE_BYTES });
   #generation = 0;
 
-  constructor(backends: BackendRegistry) {
-    this.#backends = backends;
-  }
+  constructor(private readonly backends: BackendRegistry) {}
 
   /** Finds the route of a path, with which `url` begins. Whole URLs are cached: a substring would keep them alive. */
   find(path: string, url: string): Route | undefined {
-    const { generation } = this.#backends;
+    const { generation } = this.backends;
     if (generation !== this.#generation) {
       this.#known.clear();
       this.#generation = generation;
     }
     const known = this.#known.get(path);
     if (known) return known;
-    const route = findRoute(path, this.#backends);
+    const route = findRoute(path, this.backends);
     if (route && path.length <= MAX_PATH_LENGTH && path.length === url.length) this.#known.set(path, route);
     return route;
   }
 
   proxyOf(path: string): ServeProxied | undefined {
-    return findProxy(path, this.#backends)?.serve;
+    return findProxy(path, this.backends)?.serve;
   }
 }
 
@@ -151,12 +148,10 @@ function namedVerb(method: string, route: Route, watch: boolean): Verb | undefin
 
 /** The segments of a path, decoded on access: the rest after a proxy subresource is passed on as sent. */
 class PathSegments {
-  readonly #path: string;
   readonly #segments: readonly string[];
   readonly #isEncoded: boolean;
 
-  constructor(path: string) {
-    this.#path = path;
+  constructor(private readonly path: string) {
     const segments = path.split('/');
     if (segments.length > 2 && segments.at(-1) === '') segments.pop();
     this.#segments = segments;
@@ -176,7 +171,7 @@ class PathSegments {
 
   /** Returns the path from a segment on, as sent, with the slash before the segment and a trailing one. */
   from(index: number): string {
-    return this.#path
+    return this.path
       .split('/')
       .slice(index)
       .map((segment) => `/${segment}`)
