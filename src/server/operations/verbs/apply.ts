@@ -22,8 +22,9 @@ import { ownableFields } from '../../objects/managed-fields/reset-fields.ts';
 import { type ApiRequest, updatedPart } from '../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { type TransactionResult, transact } from '../../objects/transaction/transaction.ts';
-import { checkMayCreate } from './create.ts';
+import { checkMay } from './create.ts';
 import { replyOf } from './reply.ts';
+import { checkName } from './update.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
 
@@ -56,7 +57,7 @@ function exists(core: Ports, { resource, call }: ApiRequest): boolean {
 
 async function create(core: Ports, request: ApiRequest, config: Tree): Promise<TransactionResult> {
   const { resource } = request;
-  await checkMayCreate(core, request);
+  await checkMay('create', core, request);
   checkNew(request, config);
   const object = () => {
     // The transaction takes ownership of the created object and completes it; the zero object is shared.
@@ -73,12 +74,7 @@ function checkNew({ resource, call }: ApiRequest, { metadata }: Tree): void {
     const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
     throw conflict(resource.kind, call.name ?? '', why);
   }
-  if (!name) {
-    throw badRequest(`the name of the object (${call.name} based on URL) was undeterminable: name must be provided`);
-  }
-  if (name !== call.name) {
-    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
-  }
+  checkName({ metadata: { name } }, call.name);
 }
 
 function update(core: Ports, request: ApiRequest, config: Tree): Promise<TransactionResult> {

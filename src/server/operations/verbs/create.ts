@@ -28,15 +28,16 @@ export async function createObject(
   return reply;
 }
 
-/** Throws when a client may not create the object that it replaces or applies, which changing does not include. */
-export async function checkMayCreate(
+/** Throws unless a client may use the verb on the object of its call, which its own permission does not include. */
+export async function checkMay(
+  verb: string,
   core: Pick<Access, 'authorizer'>,
   { resource: { kind, version }, call }: ApiRequest,
 ): Promise<void> {
   const { user, namespace = '', name = '' } = call;
   const { group, version: named } = version;
   const object = { group, version: named, resource: kind.plural, subresource: '', namespace, name };
-  const asked = { user, verb: 'create', ...object };
+  const asked = { user, verb, ...object };
   const { verdict, reason } = await core.authorizer.authorize(asked);
   if (verdict !== 'allow') throw forbiddenError(asked, reason);
 }

@@ -1,6 +1,5 @@
 import type { StatusReply } from '../../../api/reply.ts';
 import { StoreConflict } from '../../../store/store.ts';
-import { forbiddenError } from '../../access/authz/forbidden-error.ts';
 import type { Access } from '../../access/ports.ts';
 import { deletePlan } from '../../objects/body/delete-options.ts';
 import { noteDeleteWarning } from '../../objects/body/warnings.ts';
@@ -9,6 +8,7 @@ import type { ApiRequest } from '../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { catchUp } from '../../objects/transaction/retry.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
+import { checkMay } from './create.ts';
 import { success } from './reply.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
@@ -37,7 +37,7 @@ async function removeUnreadable(core: Ports, request: ApiRequest): Promise<boole
     await commits.idle(key);
     const entry = cache.entry(key);
     if (!entry?.failure(resource.kind)) return false;
-    await checkPermission(core, request);
+    await checkMay(VERB, core, request);
     try {
       await commits.removeUnreadable(entry);
       return true;
@@ -46,20 +46,4 @@ async function removeUnreadable(core: Ports, request: ApiRequest): Promise<boole
       await catchUp(core, request, error);
     }
   }
-}
-
-async function checkPermission({ authorizer }: Ports, { resource, call }: ApiRequest): Promise<void> {
-  const { kind, version } = resource;
-  const attributes = {
-    user: call.user,
-    verb: VERB,
-    group: version.group,
-    version: version.version,
-    resource: kind.plural,
-    subresource: '',
-    namespace: call.namespace ?? '',
-    name: call.name ?? '',
-  };
-  const decision = await authorizer.authorize(attributes);
-  if (decision.verdict !== 'allow') throw forbiddenError(attributes, decision.reason);
 }

@@ -81,23 +81,15 @@ async function page(core: Ports, request: ApiRequest, range: ListRange): Promise
   if (viewing) await viewing;
   const encoded = new Map<View, Buffer>();
   const json = () => listJson({ head: headOf(resource, metadata), views, encoded });
-  return replyOf(core, resource, {
-    metadata,
-    views,
-    encoded,
-    isKnown: () => false,
-    json,
-    gzip: undefined,
-    protobuf: undefined,
-  });
+  return replyOf(core, resource, { metadata, views, encoded, json });
 }
 
-interface ListContent extends Pick<ListReply, 'metadata' | 'json' | 'gzip' | 'protobuf'> {
+interface ListContent extends Pick<ListReply, 'metadata' | 'json'>, Partial<Pick<ListReply, 'gzip' | 'protobuf'>> {
   readonly views: readonly View[];
   /** Encoded objects of the list: the cache may be too small to keep all of them. */
   readonly encoded: Map<View, Buffer>;
   /** Reports whether `json` has been encoded before. */
-  readonly isKnown: () => boolean;
+  readonly isKnown?: () => boolean;
 }
 
 function replyOf(core: Ports, { kind, version }: Resource, content: ListContent): ListReply {
@@ -111,7 +103,7 @@ function replyOf(core: Ports, { kind, version }: Resource, content: ListContent)
     items: views,
     decode: () => readInTurns(core.turns, views, (view) => void view.object),
     encode: () =>
-      isKnown()
+      isKnown?.()
         ? undefined
         : readInTurns(core.turns, views, (view) => void (view.isStored || encoded.set(view, view.json()))),
     readInTurns: (items, read) => readInTurns(core.turns, items, read),

@@ -7,7 +7,7 @@ import { toHub } from '../../objects/conversion/convert.ts';
 import { type ApiRequest, updatedPart } from '../../objects/registry/registry.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
-import { checkMayCreate, createObject } from './create.ts';
+import { checkMay, createObject } from './create.ts';
 import { replyOf } from './reply.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
@@ -26,7 +26,7 @@ export async function update(core: Ports, request: ApiRequest): Promise<ObjectRe
     return toHub(resource, next);
   };
   if (await createsInstead(core, request)) {
-    await checkMayCreate(core, request);
+    await checkMay('create', core, request);
     return createObject(core, request, object);
   }
   const part = updatedPart(request);
@@ -39,7 +39,7 @@ function currentObject(core: Ports, { resource, call }: ApiRequest): KubeObject 
   return entry?.isReady(resource) ? entry.view(resource).object : undefined;
 }
 
-function checkName({ metadata: { name } }: KubeObject, asked: string | undefined): void {
+export function checkName({ metadata: { name } }: Pick<KubeObject, 'metadata'>, asked: string | undefined): void {
   if (!name) {
     throw badRequest(`the name of the object (${asked} based on URL) was undeterminable: name must be provided`);
   }

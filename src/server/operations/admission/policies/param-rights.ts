@@ -9,6 +9,7 @@ import { ValidatingAdmissionPolicy } from '../../../../kinds/groups/extension/ad
 import { ValidatingAdmissionPolicyBinding } from '../../../../kinds/groups/extension/admissionregistration/policies/validating-admission-policy-binding.ts';
 import { type Kind, splitApiVersion } from '../../../../kinds/kind.ts';
 import { forbidden } from '../../../../schema/field-error.ts';
+import type { ResourceAttributes } from '../../../access/authz/authorizer.ts';
 import { isMaster } from '../../../access/authz/union.ts';
 import type { Access } from '../../../access/ports.ts';
 import type { AdmissionRequest } from '../../../objects/admission/request.ts';
@@ -75,14 +76,7 @@ function resourceOf(core: Ports, paramKind: ParamKind | undefined) {
   return { group, version, resource: served?.kind.plural ?? '*' };
 }
 
-interface Question {
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly verb: string;
-  readonly name: string;
-  readonly namespace: string;
-}
+type Question = Omit<ResourceAttributes, 'user' | 'subresource'>;
 
 async function mayRead(core: Ports, user: User, question: Question): Promise<boolean> {
   return (await core.authorizer.authorize({ user, subresource: '', ...question })).verdict === 'allow';

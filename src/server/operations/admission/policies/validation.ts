@@ -49,18 +49,11 @@ interface Rule {
   readonly reason: Reason | undefined;
 }
 
-export interface Validation {
-  /** Starts an evaluation for one binding, whose parameters share a budget. */
-  begin(turns: TurnBudget): ValidationRun;
-}
-
-interface ValidationRun {
-  evaluate(values: RequestValues, param: KubeObject | null): Promise<PolicyEvaluation>;
-}
+export type Validation = ReturnType<typeof compileValidation>;
 
 const NOTHING: PolicyEvaluation = { decisions: [], failedAnnotations: [], annotations: [] };
 
-export function compileValidation({ spec }: ValidatingAdmissionPolicy): Validation {
+export function compileValidation({ spec }: ValidatingAdmissionPolicy) {
   const { variables = [], validations = [], auditAnnotations = [], matchConditions = [], paramKind } = spec;
   const hasParams = paramKind !== undefined;
   const compiler = new PolicyCompiler({ hasParams, variables });
@@ -79,7 +72,8 @@ export function compileValidation({ spec }: ValidatingAdmissionPolicy): Validati
     })),
     ignoresFailures: spec.failurePolicy === 'Ignore',
   };
-  return { begin: (turns) => new Run(policy, turns) };
+  /** Starts an evaluation for one binding, whose parameters share a budget. */
+  return { begin: (turns: TurnBudget) => new Run(policy, turns) };
 }
 
 interface CompiledPolicy {
@@ -90,7 +84,7 @@ interface CompiledPolicy {
   readonly ignoresFailures: boolean;
 }
 
-class Run implements ValidationRun {
+class Run {
   readonly #validations = new CostBudget(POLICY_COST_BUDGET);
   readonly #annotations = new CostBudget(POLICY_COST_BUDGET);
   #checkedAt = 0;

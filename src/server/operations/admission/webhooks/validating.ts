@@ -58,9 +58,7 @@ function noteMatchPolicy({ registry }: Ports, request: AdmissionRequest): void {
 /** Waits for all webhooks, and rejects with the error of the first one in order. */
 async function askAll(core: Ports, request: AdmissionRequest, matches: readonly Match[]): Promise<void> {
   const forms = new Map<Version, Promise<AdmittedForm>>();
-  const formIn = (version: Version) => {
-    return getOrInsert(forms, version, () => formOf(request, version, false));
-  };
+  const formIn = (version: Version) => getOrInsert(forms, version, () => formOf(request, version, false));
   const asked = matches.map(async ({ registered, version }, index) => {
     if (!(await meetsConditions(core, request, { registered, version }))) return;
     const form = await formIn(version);

@@ -12,7 +12,7 @@ import type { ApiRequest } from '../../../objects/registry/registry.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
 import { nodeFor, podFor } from './pod-stream.ts';
 
-type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
+export type CommandPorts = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
 
 export const COMMAND_PARAMETERS = {
   container: { type: 'string', description: 'Container to connect to. Optional if the pod has only one.' },
@@ -41,7 +41,7 @@ interface CommandOptions {
 
 /** Checks the request, and connects the client with the process once the client connection is ready. */
 export async function commandReply(
-  core: Ports,
+  core: CommandPorts,
   request: ApiRequest,
   { action, failure, open }: CommandOptions,
 ): Promise<ConnectionReply> {

@@ -1,13 +1,9 @@
 import { badRequest } from '../../../../api/errors.ts';
 import type { ParameterValues, QueryParameters } from '../../../../api/parameters.ts';
 import type { ConnectionReply } from '../../../../api/reply.ts';
-import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { ApiRequest } from '../../../objects/registry/registry.ts';
-import type { Outbound } from '../../../outbound/ports.ts';
 import type { Subresource } from '../subresource.ts';
-import { COMMAND_PARAMETERS, commandReply } from './command.ts';
-
-type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
+import { COMMAND_PARAMETERS, type CommandPorts, commandReply } from './command.ts';
 
 const PARAMETERS = {
   ...COMMAND_PARAMETERS,
@@ -21,7 +17,7 @@ export const exec: Subresource<'exec'> = {
   parameters: PARAMETERS,
 };
 
-async function open(core: Ports, request: ApiRequest): Promise<ConnectionReply> {
+async function open(core: CommandPorts, request: ApiRequest): Promise<ConnectionReply> {
   const { command = [] } = (request.call.parameters ?? {}) as ParameterValues<typeof PARAMETERS>;
   return commandReply(core, request, {
     action: 'exec',

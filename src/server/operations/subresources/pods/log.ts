@@ -1,16 +1,12 @@
-import { badRequest, notFound } from '../../../../api/errors.ts';
+import { badRequest } from '../../../../api/errors.ts';
 import type { ParameterValues, QueryParameters } from '../../../../api/parameters.ts';
 import type { StreamReply } from '../../../../api/reply.ts';
-import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import { type FieldError, forbidden, invalid, notSupported } from '../../../../schema/field-error.ts';
 import { invalidObject } from '../../../objects/body/check.ts';
-import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { ApiRequest } from '../../../objects/registry/registry.ts';
-import type { Outbound } from '../../../outbound/ports.ts';
 import type { Subresource } from '../subresource.ts';
-import { containerNamed } from './command.ts';
-
-type Ports = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<Outbound, 'nodes'>;
+import { type CommandPorts, containerNamed } from './command.ts';
+import { podFor } from './pod-stream.ts';
 
 const PARAMETERS = {
   container: { type: 'string', description: 'Container to read the log of. Optional if the pod has only one.' },
@@ -49,15 +45,14 @@ export const log: Subresource<'log'> = {
 const ONE_STREAM = ['Stderr', 'Stdout'] as const;
 const STREAMS: readonly string[] = ['All', ...ONE_STREAM];
 
-async function read(core: Ports, { resource, call }: ApiRequest): Promise<StreamReply> {
+async function read(core: CommandPorts, request: ApiRequest): Promise<StreamReply> {
+  const { call } = request;
   const { name = '', namespace = '' } = call;
   const options: LogOptions = call.parameters ?? {};
   const errors = validate(options);
   if (errors.length > 0) throw invalidObject({ group: '', kind: 'PodLogOptions' }, name, errors);
   const since = sinceOf(options, core.clock.now());
-  await core.cache.fresh();
-  const pod = core.cache.table(resource.kind).get(namespace, name)?.hub(resource.kind) as Pod | undefined;
-  if (!pod) throw notFound(resource.kind, name);
+  const pod = await podFor(core, request);
   const container = containerNamed(pod, options.container);
   const node = pod.spec.nodeName;
   // A pod without a node has no output yet.

@@ -148,12 +148,7 @@ function checkAddress(core: Ports, address: string): void {
   if (core.dialGuard.refusalOf(address, { own: true })) throw badRequest(NOT_ALLOWED);
 }
 
-interface Address {
-  readonly address: string;
-  readonly port: number;
-}
-
-function hostOf({ address, port }: Address): string {
+function hostOf({ address, port }: { readonly address: string; readonly port: number }): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 

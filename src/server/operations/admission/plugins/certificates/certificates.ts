@@ -1,11 +1,8 @@
-/** Restricts who may approve, sign and request certificates, beyond writing CertificateSigningRequests. */
-import type { User } from '../../../../../api/user.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import { CertificateSigningRequest } from '../../../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { ClusterTrustBundle } from '../../../../../kinds/groups/access/certificates/cluster-trust-bundle.ts';
 import { DerError } from '../../../../../protocols/x509/der.ts';
 import { type ParsedRequest, parseRequest } from '../../../../../protocols/x509/request.ts';
-import type { Decision } from '../../../../access/authz/authorizer.ts';
 import type { Access } from '../../../../access/ports.ts';
 import { type AdmissionRequest, rejected } from '../../../../objects/admission/request.ts';
 import type { AdmissionPlugin } from '../../plugin.ts';
@@ -74,7 +71,7 @@ export const clusterTrustBundleAttest: AdmissionPlugin = {
   },
 };
 
-function require(core: Ports, request: AdmissionRequest, verb: 'approve' | 'sign'): void | Promise<void> {
+function require(core: Ports, request: AdmissionRequest, verb: 'approve' | 'sign'): Promise<void> {
   const { signerName } = (request.old as Request).spec;
   const text = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signerName)}`;
   return requireFor(core, request, { verb, signerName, text });
@@ -87,15 +84,18 @@ interface SignerRight {
   readonly text: string;
 }
 
-function requireFor(core: Ports, request: AdmissionRequest, { verb, signerName, text }: SignerRight) {
-  const allowed = mayActForSigner(core, request.user, verb, signerName);
-  if (allowed instanceof Promise) {
-    return allowed.then((is) => {
-      if (!is) throw rejected(request, text);
-    });
+/** The permission for `example.com/*` covers all signers of the domain. */
+async function requireFor(
+  core: Ports,
+  request: AdmissionRequest,
+  { verb, signerName, text }: SignerRight,
+): Promise<void> {
+  const signers = { group: 'certificates.k8s.io', version: '*', resource: 'signers', subresource: '', namespace: '' };
+  for (const name of [signerName, `${signerName.split('/')[0]}/*`]) {
+    const { verdict } = await core.authorizer.authorize({ user: request.user, verb, name, ...signers });
+    if (verdict === 'allow') return;
   }
-  if (!allowed) throw rejected(request, text);
-  return undefined;
+  throw rejected(request, text);
 }
 
 function parsed(request: AdmissionRequest, base64: string): ParsedRequest {
@@ -105,23 +105,4 @@ function parsed(request: AdmissionRequest, base64: string): ParsedRequest {
     if (error instanceof DerError) throw rejected(request, `failed to parse CSR: ${error.message}`);
     throw error;
   }
-}
-
-/** Reports whether a user may act for a signer. The permission for `example.com/*` covers all of the domain. */
-function mayActForSigner(core: Ports, user: User, verb: string, signer: string): boolean | Promise<boolean> {
-  const [domain = ''] = signer.split('/');
-  const exact = ask(core, user, verb, signer);
-  if (exact instanceof Promise) {
-    return exact.then(async (decision) => isAllowed(decision) || isAllowed(await ask(core, user, verb, `${domain}/*`)));
-  }
-  if (isAllowed(exact)) return true;
-  const whole = ask(core, user, verb, `${domain}/*`);
-  return whole instanceof Promise ? whole.then(isAllowed) : isAllowed(whole);
-}
-
-const isAllowed = ({ verdict }: Decision): boolean => verdict === 'allow';
-
-function ask({ authorizer }: Ports, user: User, verb: string, name: string): Decision | Promise<Decision> {
-  const signers = { group: 'certificates.k8s.io', version: '*', resource: 'signers', subresource: '', namespace: '' };
-  return authorizer.authorize({ user, verb, name, ...signers });
 }

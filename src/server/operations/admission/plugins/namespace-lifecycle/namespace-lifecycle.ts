@@ -57,16 +57,7 @@ function checkActive(request: AdmissionRequest, entry: Entry): void {
   const { name: namespace = '' } = metadata;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
   const rejection = forbidden(request.kind, nameOf(request), why);
-  throw new ApiError('Forbidden', rejection.message, {
-    details: {
-      ...rejection.details,
-      causes: [
-        {
-          reason: 'NamespaceTerminating',
-          message: `namespace ${namespace} is being terminated`,
-          field: 'metadata.namespace',
-        },
-      ],
-    },
-  });
+  const message = `namespace ${namespace} is being terminated`;
+  const causes = [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }];
+  throw new ApiError('Forbidden', rejection.message, { details: { ...rejection.details, causes } });
 }

@@ -29,6 +29,20 @@ export interface Control {
   readonly replaces?: string;
 }
 
+/** A control in one form. `detailOf` says what is wrong with a pod; undefined or empty: nothing. */
+export function baseline(
+  id: string,
+  reason: string,
+  detailOf: (pod: PodLike) => string | undefined,
+  since = 0,
+): Control {
+  const judge = (pod: PodLike) => {
+    const detail = detailOf(pod);
+    return detail ? { reason, detail } : undefined;
+  };
+  return { id, level: 'baseline', forms: [{ since, judge }] };
+}
+
 export function containersWhere({ spec }: PodLike, holds: (container: Container) => boolean): string[] {
   const names: string[] = [];
   visitContainers(spec, (container) => {

@@ -15,20 +15,13 @@ export const alwaysPullImages: AdmissionPlugin = {
   admit(_, request) {
     if (hasOnlyKnownImages(request)) return;
     const pod = request.object as Pod;
-    const { volumes } = pod.spec;
-    pod.spec = {
-      ...pod.spec,
-      ...pulling(pod.spec, 'containers'),
-      ...pulling(pod.spec, 'initContainers'),
-      ...pulling(pod.spec, 'ephemeralContainers'),
-      ...(volumes
-        ? {
-            volumes: volumes.map((volume) =>
-              volume.image ? { ...volume, image: { ...volume.image, pullPolicy: 'Always' } } : volume,
-            ),
-          }
-        : {}),
-    };
+    const lists = (['containers', 'initContainers', 'ephemeralContainers'] as const).map((list) =>
+      pulling(pod.spec, list),
+    );
+    const volumes = pod.spec.volumes?.map((volume) =>
+      volume.image ? { ...volume, image: { ...volume.image, pullPolicy: 'Always' } } : volume,
+    );
+    pod.spec = Object.assign({ ...pod.spec }, ...lists, volumes && { volumes });
   },
 
   validate(_, request) {

@@ -1,5 +1,6 @@
 import { addAll } from '../../../../../../base/collections/add-all.ts';
 import {
+  baseline,
   type Control,
   containers,
   containersWhere,
@@ -26,19 +27,9 @@ function adding(pod: PodLike, isAllowed: (capability: string) => boolean): strin
   return `${containers(names)} must not include ${quoted(distinct(found))} in securityContext.capabilities.add`;
 }
 
-export const capabilitiesBaseline: Control = {
-  id: 'capabilities_baseline',
-  level: 'baseline',
-  forms: [
-    {
-      since: 0,
-      judge(pod) {
-        const detail = adding(pod, (each) => usual.has(each));
-        return detail ? { reason: 'non-default capabilities', detail } : undefined;
-      },
-    },
-  ],
-};
+export const capabilitiesBaseline = baseline('capabilities_baseline', 'non-default capabilities', (pod) =>
+  adding(pod, (each) => usual.has(each)),
+);
 
 const isUnrestricted = (pod: PodLike) => {
   const keeping = containersWhere(pod, (each) => !each.securityContext?.capabilities?.drop?.includes('ALL'));

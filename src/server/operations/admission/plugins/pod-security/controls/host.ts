@@ -2,111 +2,70 @@
 import { addAll } from '../../../../../../base/collections/add-all.ts';
 import type { Container } from '../../../../../../kinds/shapes/container/container.ts';
 import { isHostImage } from '../../../../../../kinds/shapes/container/host-image.ts';
-import { type Control, containers, containersWhere, distinct, type PodLike, plural, quoted, use } from '../control.ts';
+import {
+  baseline,
+  type Control,
+  containers,
+  containersWhere,
+  distinct,
+  type PodLike,
+  plural,
+  quoted,
+  use,
+} from '../control.ts';
 
 /** An addition to Kubernetes' standards: the image `host` gives the same access as a hostPath volume of `/`. */
-export const hostImage: Control = {
-  id: 'hostImage',
-  level: 'baseline',
-  forms: [
-    {
-      since: 0,
-      judge(pod) {
-        const names = containersWhere(pod, ({ image }) => isHostImage(image ?? ''));
-        const volumes = (pod.spec.volumes ?? []).filter(({ image }) => isHostImage(image?.reference ?? ''));
-        const users = [
-          ...(names.length > 0 ? [containers(names)] : []),
-          ...(volumes.length > 0
-            ? [`${plural(volumes.length, 'volume')} ${quoted(volumes.map(({ name }) => name))}`]
-            : []),
-        ];
-        if (users.length === 0) return undefined;
-        const detail = `${users.join(' and ')} must not use the image "host", which is the file system of the node`;
-        return { reason: 'host image', detail };
-      },
-    },
-  ],
-};
+export const hostImage = baseline('hostImage', 'host image', (pod) => {
+  const names = containersWhere(pod, ({ image }) => isHostImage(image ?? ''));
+  const volumes = (pod.spec.volumes ?? []).filter(({ image }) => isHostImage(image?.reference ?? ''));
+  const users = [
+    ...(names.length > 0 ? [containers(names)] : []),
+    ...(volumes.length > 0 ? [`${plural(volumes.length, 'volume')} ${quoted(volumes.map(({ name }) => name))}`] : []),
+  ];
+  if (users.length === 0) return undefined;
+  return `${users.join(' and ')} must not use the image "host", which is the file system of the node`;
+});
 
-export const hostNamespaces: Control = {
-  id: 'hostNamespaces',
-  level: 'baseline',
-  forms: [
-    {
-      since: 0,
-      judge({ spec }) {
-        const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((name) => spec[name]);
-        if (shared.length === 0) return undefined;
-        return { reason: 'host namespaces', detail: shared.map((name) => `${name}=true`).join(', ') };
-      },
-    },
-  ],
-};
+export const hostNamespaces = baseline('hostNamespaces', 'host namespaces', ({ spec }) => {
+  const shared = (['hostNetwork', 'hostPID', 'hostIPC'] as const).filter((name) => spec[name]);
+  return shared.map((name) => `${name}=true`).join(', ');
+});
 
-export const hostPathVolumes: Control = {
-  id: 'hostPathVolumes',
-  level: 'baseline',
-  forms: [
-    {
-      since: 0,
-      judge({ spec }) {
-        const names = (spec.volumes ?? []).filter(({ hostPath }) => hostPath).map(({ name }) => name);
-        if (names.length === 0) return undefined;
-        return { reason: 'hostPath volumes', detail: `${plural(names.length, 'volume')} ${quoted(names)}` };
-      },
-    },
-  ],
-};
+export const hostPathVolumes = baseline('hostPathVolumes', 'hostPath volumes', ({ spec }) => {
+  const names = (spec.volumes ?? []).filter(({ hostPath }) => hostPath).map(({ name }) => name);
+  return names.length === 0 ? undefined : `${plural(names.length, 'volume')} ${quoted(names)}`;
+});
 
-export const hostPorts: Control = {
-  id: 'hostPorts',
-  level: 'baseline',
-  forms: [
-    {
-      since: 0,
-      judge(pod) {
-        const found: string[] = [];
-        const names = containersWhere(pod, ({ ports = [] }) => {
-          const taken = ports.filter(({ hostPort }) => hostPort);
-          addAll(
-            found,
-            taken.map(({ hostPort }) => String(hostPort)),
-          );
-          return taken.length > 0;
-        });
-        if (names.length === 0) return undefined;
-        const ports = distinct(found);
-        const words = `${use(names.length)} ${plural(ports.length, 'hostPort')} ${ports.join(', ')}`;
-        return { reason: 'hostPort', detail: `${containers(names)} ${words}` };
-      },
-    },
-  ],
-};
+export const hostPorts = baseline('hostPorts', 'hostPort', (pod) => {
+  const found: string[] = [];
+  const names = containersWhere(pod, ({ ports = [] }) => {
+    const taken = ports.flatMap(({ hostPort }) => (hostPort ? [String(hostPort)] : []));
+    addAll(found, taken);
+    return taken.length > 0;
+  });
+  if (names.length === 0) return undefined;
+  const ports = distinct(found);
+  return `${containers(names)} ${use(names.length)} ${plural(ports.length, 'hostPort')} ${ports.join(', ')}`;
+});
 
 /** Rejects probes of other hosts, which could make the node scan its network. */
-export const hostProbesAndHostLifecycle: Control = {
-  id: 'hostProbesAndHostLifecycle',
-  level: 'baseline',
-  forms: [
-    {
-      since: 34,
-      judge(pod) {
-        const found: string[] = [];
-        const names = distinct(
-          containersWhere(pod, (container) => {
-            const hosts = hostsOf(container);
-            addAll(found, hosts);
-            return hosts.length > 0;
-          }),
-        );
-        if (names.length === 0) return undefined;
-        const hosts = distinct(found);
-        const words = `${use(names.length)} ${plural(hosts.length, 'probe or lifecycle host')} ${quoted(hosts)}`;
-        return { reason: 'probe or lifecycle host', detail: `${containers(names)} ${words}` };
-      },
-    },
-  ],
-};
+export const hostProbesAndHostLifecycle = baseline(
+  'hostProbesAndHostLifecycle',
+  'probe or lifecycle host',
+  (pod) => {
+    const found: string[] = [];
+    const names = containersWhere(pod, (container) => {
+      const hosts = hostsOf(container);
+      addAll(found, hosts);
+      return hosts.length > 0;
+    });
+    if (names.length === 0) return undefined;
+    const hosts = distinct(found);
+    const words = `${use(distinct(names).length)} ${plural(hosts.length, 'probe or lifecycle host')} ${quoted(hosts)}`;
+    return `${containers(distinct(names))} ${words}`;
+  },
+  34,
+);
 
 function hostsOf({ livenessProbe, readinessProbe, startupProbe, lifecycle }: Container): string[] {
   const handlers = [livenessProbe, readinessProbe, startupProbe, lifecycle?.postStart, lifecycle?.preStop];

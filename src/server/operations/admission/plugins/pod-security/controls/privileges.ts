@@ -1,5 +1,6 @@
 /** Privileged containers, privilege escalation and running as root. */
 import {
+  baseline,
   type Control,
   containers,
   containersWhere,
@@ -11,37 +12,17 @@ import {
   unlessWindows,
 } from '../control.ts';
 
-export const privileged: Control = {
-  id: 'privileged',
-  level: 'baseline',
-  forms: [
-    {
-      since: 0,
-      judge(pod) {
-        const names = containersWhere(pod, ({ securityContext }) => securityContext?.privileged === true);
-        if (names.length === 0) return undefined;
-        return { reason: 'privileged', detail: `${containers(names)} must not set securityContext.privileged=true` };
-      },
-    },
-  ],
-};
+export const privileged = baseline('privileged', 'privileged', (pod) => {
+  const names = containersWhere(pod, ({ securityContext }) => securityContext?.privileged === true);
+  return names.length === 0 ? undefined : `${containers(names)} must not set securityContext.privileged=true`;
+});
 
-export const windowsHostProcess: Control = {
-  id: 'windowsHostProcess',
-  level: 'baseline',
-  forms: [
-    {
-      since: 0,
-      judge(pod) {
-        const isPod = pod.spec.securityContext?.windowsOptions?.hostProcess === true;
-        const names = containersWhere(pod, (each) => each.securityContext?.windowsOptions?.hostProcess === true);
-        const who = setters(isPod, names);
-        if (!who) return undefined;
-        return { reason: 'hostProcess', detail: `${who} must not set securityContext.windowsOptions.hostProcess=true` };
-      },
-    },
-  ],
-};
+export const windowsHostProcess = baseline('windowsHostProcess', 'hostProcess', (pod) => {
+  const isPod = pod.spec.securityContext?.windowsOptions?.hostProcess === true;
+  const names = containersWhere(pod, (each) => each.securityContext?.windowsOptions?.hostProcess === true);
+  const who = setters(isPod, names);
+  return who && `${who} must not set securityContext.windowsOptions.hostProcess=true`;
+});
 
 const mayEscalate = (pod: PodLike) => {
   const names = containersWhere(pod, (each) => each.securityContext?.allowPrivilegeEscalation !== false);

@@ -1,5 +1,5 @@
 import type { PodSpec } from '../../../../../../kinds/shapes/pod/pod-spec.ts';
-import { type Control, distinct, plural, quoted, use } from '../control.ts';
+import { baseline, type Control, distinct, plural, quoted, use } from '../control.ts';
 import { hostPathVolumes } from './host.ts';
 
 type Volume = NonNullable<PodSpec['volumes']>[number];
@@ -10,22 +10,16 @@ const allowed: readonly (keyof Volume)[] = [
 ];
 
 export const restrictedVolumes: Control = {
-  id: 'restrictedVolumes',
+  ...baseline('restrictedVolumes', 'restricted volume types', ({ spec }) => {
+    const wrong = (spec.volumes ?? []).filter((volume) => !allowed.some((source) => volume[source] !== undefined));
+    if (wrong.length === 0) return undefined;
+    const types = distinct(wrong.map(sourceOf));
+    const names = quoted(wrong.map(({ name }) => name));
+    const words = `${use(wrong.length)} ${plural(types.length, 'restricted volume type')} ${quoted(types)}`;
+    return `${plural(wrong.length, 'volume')} ${names} ${words}`;
+  }),
   level: 'restricted',
   replaces: hostPathVolumes.id,
-  forms: [
-    {
-      since: 0,
-      judge({ spec }) {
-        const wrong = (spec.volumes ?? []).filter((volume) => !allowed.some((source) => volume[source] !== undefined));
-        if (wrong.length === 0) return undefined;
-        const types = distinct(wrong.map(sourceOf));
-        const names = quoted(wrong.map(({ name }) => name));
-        const words = `${use(wrong.length)} ${plural(types.length, 'restricted volume type')} ${quoted(types)}`;
-        return { reason: 'restricted volume types', detail: `${plural(wrong.length, 'volume')} ${names} ${words}` };
-      },
-    },
-  ],
 };
 
 function sourceOf(volume: Volume): string {
