@@ -3,6 +3,7 @@ import { type ClientRequest, type IncomingMessage, request as plainRequest } fro
 import type { Duplex } from 'node:stream';
 import { SpdySession } from '../../protocols/spdy/session.ts';
 import { ApiError, type Reason, reasons, type Status } from '../errors.ts';
+import { errorText } from './error-text.ts';
 
 export interface RemoteTarget {
   readonly url: URL;
@@ -11,9 +12,6 @@ export interface RemoteTarget {
   /** Aborts connecting, or closes the connection. */
   readonly signal?: AbortSignal | undefined;
 }
-
-/** Limit for the body of a response that rejects the upgrade. */
-const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /** Opens a session for one of the protocols. Rejects with the server's Status as an ApiError, or a RefusedUpgrade. */
 export async function openSession(target: RemoteTarget, protocols: readonly string[]): Promise<SpdySession> {
@@ -64,14 +62,7 @@ export class RefusedUpgrade extends Error {
 }
 
 async function rejection(response: IncomingMessage): Promise<Error> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of response) {
-    length += part.length;
-    if (length > MAX_REFUSAL_BYTES) break;
-    parts.push(part);
-  }
-  const text = Buffer.concat(parts).toString('utf8').trim();
+  const text = (await errorText(response)).trim();
   return (
     statusError(text) ??
     new RefusedUpgrade(text || `the server answered ${response.statusCode}`, response.statusCode ?? 0)

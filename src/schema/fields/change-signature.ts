@@ -9,16 +9,10 @@ import { type AnySchema, type Container, containerOf, DEDUCED, isFreeForm } from
 import { byField, END, hasPlainKeys, itemSteps, LIST, MAP, walkOf } from './signature.ts';
 import { type AnyNode, type Described, type Found, NOWHERE, type Steps, StepTree } from './step-tree.ts';
 
-export class ChangeSignatures<V> {
-  readonly #tree: StepTree<V>;
-
-  constructor(maxBytes: number) {
-    this.#tree = new StepTree(maxBytes);
-  }
-
+export class ChangeSignatures<V> extends StepTree<V> {
   of(described: Described, before: unknown, after: unknown): Found<V> | undefined {
     const compare = wholeOf(described.schema);
-    return this.#tree.find(described, (start, steps) => compare(before, after, start, steps));
+    return this.find(described, (start, steps) => compare(before, after, start, steps));
   }
 }
 

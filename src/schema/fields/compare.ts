@@ -70,7 +70,8 @@ function leaf(before: unknown, after: unknown): Difference | undefined {
   return deepEqual(before, after) ? undefined : MODIFIED;
 }
 
-function isEmpty(value: unknown): boolean {
+/** Reports whether a value is nothing, or an empty list or map. */
+export function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null) return true;
   if (Array.isArray(value)) return value.length === 0;
   return isTree(value) && Object.keys(value).length === 0;

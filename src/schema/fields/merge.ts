@@ -1,5 +1,6 @@
 import { isTree, put, type Tree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema } from '../schema.ts';
+import { isEmpty } from './compare.ts';
 import { type AnySchema, containerOf, itemElement, schemaAt } from './container.ts';
 
 /**
@@ -32,12 +33,6 @@ function ownValue(tree: unknown, key: string): unknown {
 }
 
 const asList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isTree(value) && Object.keys(value).length === 0;
-}
 
 /** The items of the configuration in their order; each other item follows the one that it followed before. */
 function mergedItems(schema: ListSchema, live: readonly unknown[], config: readonly unknown[]): unknown[] {

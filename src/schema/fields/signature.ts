@@ -14,20 +14,10 @@ import {
 import { identifierIn } from './identifier.ts';
 import { type AnyNode, type Described, type Found, NOWHERE, type Steps, StepTree, type Token } from './step-tree.ts';
 
-export class Signatures<V> {
-  readonly #tree: StepTree<V>;
-
-  constructor(maxBytes: number) {
-    this.#tree = new StepTree(maxBytes);
-  }
-
-  get bytes(): number {
-    return this.#tree.bytes;
-  }
-
+export class Signatures<V> extends StepTree<V> {
   of(described: Described, object: unknown): Found<V> | undefined {
     const walk = walkOf(described.schema);
-    return this.#tree.find(described, (start, steps) => walk(object, start, steps));
+    return this.find(described, (start, steps) => walk(object, start, steps));
   }
 }
 

@@ -75,19 +75,11 @@ function toApiError(core: OperationPorts, error: unknown, call: Call): ApiError 
     return new ApiError('ServiceUnavailable', `the store has no room: ${error.message}`, { cause: error });
   }
   if (error instanceof StoreConflict) {
-    return new ApiError(
-      'Conflict',
-      'the object has been modified; please apply your changes to the latest version and try again',
-      { cause: error },
-    );
+    const why = 'the object has been modified; please apply your changes to the latest version and try again';
+    return new ApiError('Conflict', why, { cause: error });
   }
   if (call.signal?.aborted) return new ApiError('Timeout', 'the request was given up', { cause: error });
   core.log.error('a request failed', { verb: call.verb, apiVersion: call.apiVersion, plural: call.plural, error });
-  return new ApiError(
-    'InternalError',
-    `Internal error occurred: ${error instanceof Error ? error.message : String(error)}`,
-    {
-      cause: error,
-    },
-  );
+  const why = error instanceof Error ? error.message : String(error);
+  return new ApiError('InternalError', `Internal error occurred: ${why}`, { cause: error });
 }

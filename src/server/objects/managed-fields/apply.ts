@@ -1,3 +1,4 @@
+import { compareText } from '../../../schema/fields/element.ts';
 /** Server-side apply: computes the resulting object of a configuration, and the owners of its fields. */
 
 import { ApiError } from '../../../api/errors.ts';
@@ -20,7 +21,7 @@ import { fieldsOf } from '../../../schema/fields/fields-of.ts';
 import { mergeFields } from '../../../schema/fields/merge.ts';
 import { removeFields, withNamedFields } from '../../../schema/fields/remove.ts';
 import { zeroObject } from '../../../schema/fields/zero.ts';
-import { checkApplicable, checkManaged, compareText, identifierOf, type Manager, type Managers } from './managers.ts';
+import { checkApplicable, checkManaged, identifierOf, type Manager, type Managers } from './managers.ts';
 import type { OwnableFields } from './reset-fields.ts';
 import { afterUpdate, othersAfter, withoutMetadata } from './update.ts';
 import { VersionedTree, versionNamed } from './versioned.ts';

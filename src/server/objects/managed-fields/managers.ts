@@ -1,6 +1,7 @@
 import { ApiError } from '../../../api/errors.ts';
 import type { Version } from '../../../kinds/kind.ts';
 import { afterElements, hasMoreFields } from '../../../schema/fields/count.ts';
+import { compareText } from '../../../schema/fields/element.ts';
 import { type FieldSet, isEmptySet, NO_FIELDS, parseFieldSet, union } from '../../../schema/fields/field-set.ts';
 import { fieldsOf, internSet } from './stored/interned-sets.ts';
 import { type ManagedFieldsEntry, managedEntry, setOf } from './stored/managed-entry.ts';
@@ -71,10 +72,6 @@ export function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): nu
     compareText(a.apiVersion!, b.apiVersion!) ||
     compareText(a.subresource ?? '', b.subresource ?? '')
   );
-}
-
-export function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function secondsOf({ time }: Pick<ManagedFieldsEntry, 'time'>): number {

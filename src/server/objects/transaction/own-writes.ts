@@ -2,6 +2,7 @@ import { type Call, RequestNotes } from '../../../api/call.ts';
 import { isApiError } from '../../../api/errors.ts';
 import type { Kind } from '../../../kinds/kind.ts';
 import { StoreConflict, type Write } from '../../../store/store.ts';
+import type { DeletePlan } from '../body/delete-options.ts';
 import { SERVER_USER } from '../server-user.ts';
 import type { Mutation, ObjectDraft } from './draft.ts';
 import type { TransactionPorts } from './ports.ts';
@@ -9,6 +10,16 @@ import { draftOf, finish, isUnchanged } from './stages.ts';
 
 /** Limit for the rows written in one commit. etcd accepts 128 operations. */
 const MAX_ROWS = 100;
+
+/** How the server deletes its own objects: at once, whatever has changed. */
+export const OWN_DELETE: DeletePlan = {
+  gracePeriodSeconds: undefined,
+  propagation: 'Background',
+  uid: undefined,
+  resourceVersion: undefined,
+  dryRun: false,
+  ignoreReadError: false,
+};
 
 export interface OwnWrite {
   readonly kind: Kind;
@@ -94,7 +105,7 @@ async function draftOfOwn(
   }
 }
 
-function callOf(kind: Kind, namespace: string, { name, mutation }: Pick<OwnWrite, 'name' | 'mutation'>): Call {
+export function callOf(kind: Kind, namespace: string, { name, mutation }: Pick<OwnWrite, 'name' | 'mutation'>): Call {
   return {
     // Uses a patch, because an update would have to name a version.
     verb: mutation.type === 'update' ? 'patch' : mutation.type,

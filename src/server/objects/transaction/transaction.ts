@@ -25,6 +25,7 @@ import type { ApiRequest } from '../registry/registry.ts';
 import type { Mutation, ObjectDraft, Update } from './draft.ts';
 import { checkNameTaken, checkUnversioned } from './mutations/create.ts';
 import { draftUpdate, finishUpdate } from './mutations/update.ts';
+import { callOf } from './own-writes.ts';
 import type { TransactionPorts } from './ports.ts';
 import { catchUp } from './retry.ts';
 import { draftOf, finish, isDry, isUnchanged, keyOfTarget, subjectOf } from './stages.ts';
@@ -131,21 +132,9 @@ function draftAdditionalUpdates(
 ): ObjectDraft[] {
   return updates.map(({ kind, current, part, object }) => {
     const { namespace, name } = current.at;
-    const { apiVersion } = kind.hub;
-    const request: ApiRequest = {
-      resource: { kind, version: kind.hub },
-      call: {
-        verb: 'patch',
-        apiVersion,
-        plural: kind.plural,
-        namespace,
-        name,
-        subresource: part === 'status' ? 'status' : undefined,
-        user: call.user,
-      },
-      notes: new RequestNotes(),
-    };
     const update: Update = { type: 'update', part, next: () => object };
+    const own = { ...callOf(kind, namespace, { name, mutation: update }), user: call.user };
+    const request = { resource: { kind, version: kind.hub }, call: own, notes: new RequestNotes() };
     const draft = draftUpdate(core, request, update, { current, object });
     finishUpdate(core, draft, update);
     return draft;

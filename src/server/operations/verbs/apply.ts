@@ -20,11 +20,11 @@ import {
 } from '../../objects/managed-fields/managers.ts';
 import { ownableFields } from '../../objects/managed-fields/reset-fields.ts';
 import { type ApiRequest, updatedPart } from '../../objects/registry/registry.ts';
+import { checkName } from '../../objects/transaction/mutations/update.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { type TransactionResult, transact } from '../../objects/transaction/transaction.ts';
 import { checkMay } from './create.ts';
 import { replyOf } from './reply.ts';
-import { checkName } from './update.ts';
 
 type Ports = TransactionPorts & Pick<Access, 'authorizer'>;
 

@@ -1,10 +1,10 @@
-import { badRequest } from '../../../api/errors.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { Access } from '../../access/ports.ts';
 import { readBody } from '../../objects/body/body.ts';
 import { toHub } from '../../objects/conversion/convert.ts';
 import { type ApiRequest, updatedPart } from '../../objects/registry/registry.ts';
+import { checkName } from '../../objects/transaction/mutations/update.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { transact } from '../../objects/transaction/transaction.ts';
 import { checkMay, createObject } from './create.ts';
@@ -37,14 +37,6 @@ export async function update(core: Ports, request: ApiRequest): Promise<ObjectRe
 function currentObject(core: Ports, { resource, call }: ApiRequest): KubeObject | undefined {
   const entry = core.cache.table(resource.kind).get(call.namespace ?? '', call.name ?? '');
   return entry?.isReady(resource) ? entry.view(resource).object : undefined;
-}
-
-export function checkName({ metadata: { name } }: Pick<KubeObject, 'metadata'>, asked: string | undefined): void {
-  if (!name) {
-    throw badRequest(`the name of the object (${asked} based on URL) was undeterminable: name must be provided`);
-  }
-  if (name === asked) return;
-  throw badRequest(`the name of the object (${name}) does not match the name on the URL (${asked})`);
 }
 
 /** Reports whether a replace creates the object, which some kinds allow. */

@@ -53,6 +53,8 @@ function userIn({ user = '', groups = [], uid, extra }: SubjectAccessReview['spe
 /** The common part of all reviews of an action. */
 type AccessReview = Pick<SelfSubjectAccessReview, 'spec' | 'status'>;
 
+const UNNAMED = { verb: '', group: '', version: '', resource: '', subresource: '', namespace: '', name: '' };
+
 interface ReviewedAttributes {
   readonly attributes: Attributes;
   /** Selectors that could not be parsed; they are left out, which requires more permissions than intended. */
@@ -64,33 +66,12 @@ function attributesIn(
   user: User,
 ): ReviewedAttributes {
   if (path) return { attributes: { user, verb: path.verb ?? '', path: path.path ?? '' }, parseErrors: undefined };
-  const {
-    verb = '',
-    group = '',
-    version = '',
-    resource = '',
-    subresource = '',
-    namespace = '',
-    name = '',
-  } = resourceAttributes;
-  const fields = requirementsOf(resourceAttributes.fieldSelector, fieldRequirements);
-  const labels = requirementsOf(resourceAttributes.labelSelector, labelRequirements);
+  const { fieldSelector, labelSelector, ...named } = resourceAttributes;
+  const fields = requirementsOf(fieldSelector, fieldRequirements);
+  const labels = requirementsOf(labelSelector, labelRequirements);
   const parseErrors = [fields.parseErrors, labels.parseErrors].filter((text) => text).join(', ');
-  return {
-    attributes: {
-      user,
-      verb,
-      group,
-      version,
-      resource,
-      subresource,
-      namespace,
-      name,
-      fieldSelector: fields.found,
-      labelSelector: labels.found,
-    },
-    parseErrors,
-  };
+  const selectors = { fieldSelector: fields.found, labelSelector: labels.found };
+  return { attributes: { ...UNNAMED, ...named, ...selectors, user }, parseErrors };
 }
 
 type SelectorAttributes = NonNullable<NonNullable<AccessReview['spec']['resourceAttributes']>['fieldSelector']>;

@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { ApiError, type Reason, reasons } from '../../../api/errors.ts';
+import { errorText } from '../../../api/remote-command/error-text.ts';
 import { refuseUpgrade } from '../../../base/http/refuse-upgrade.ts';
 import { socketFailure } from '../../../base/sockets/dial/dial-error.ts';
 import type { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
@@ -35,7 +36,6 @@ const ALLOWANCE = { own: true } as const;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** TCP keep-alive: time without traffic after which the kernel probes the agent. */
 const KEEP_ALIVE_MS = 30_000;
-const MAX_ERROR_BYTES = 64 * 1024;
 
 /** An agent that cannot be reached. The message has the reason, in the format of Kubernetes. */
 export class DialError extends Error {
@@ -150,15 +150,7 @@ export function connectThrough(connection: Duplex, authority: string, signal?: A
 
 /** Returns the error of a response: agents respond with a code and a text. */
 async function rejectionOf(response: IncomingMessage, body: AsyncIterable<Buffer> = response): Promise<Error> {
-  const { statusCode = 0 } = response;
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const part of body) {
-    length += part.length;
-    if (length > MAX_ERROR_BYTES) break;
-    parts.push(part);
-  }
-  return agentError(statusCode, Buffer.concat(parts).toString('utf8').trim());
+  return agentError(response.statusCode ?? 0, (await errorText(body)).trim());
 }
 
 /** Converts an agent's error response to an error for the client of the server. */

@@ -4,11 +4,7 @@ import { ApiError } from '../../../api/errors.ts';
 import type { CommandStreams } from '../../../api/remote-command/command-channels.ts';
 import type { ProcessStreams } from '../../../base/programs/process-streams.ts';
 
-interface LogRequest {
-  readonly node: string;
-  readonly namespace: string;
-  readonly pod: string;
-  readonly container: string;
+interface LogRequest extends ContainerTarget {
   /** True to stream further lines until the container ends. */
   readonly follow: boolean;
   /** True for the log of the previous container. */
@@ -57,7 +53,7 @@ interface ContainerTarget {
   readonly container: string;
 }
 
-interface AttachRequest extends ContainerTarget {
+export interface AttachRequest extends ContainerTarget {
   /** The requested streams; `stderr` is never requested together with a terminal. */
   readonly streams: CommandStreams;
   /** Aborted when the client has disconnected. */

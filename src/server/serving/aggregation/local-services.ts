@@ -9,7 +9,7 @@ import { APIService } from '../../../kinds/groups/extension/apiregistration/api-
 import { type KubeObject, splitApiVersion } from '../../../kinds/kind.ts';
 import { objectsIn } from '../../objects/reads/lookup.ts';
 import type { Mutation } from '../../objects/transaction/draft.ts';
-import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
+import { OWN_DELETE, type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import { Upkeep } from '../../upkeep/upkeep.ts';
 import { priorityOf } from '../backends/priorities.ts';
@@ -27,15 +27,6 @@ interface Wanted {
   readonly label: string | undefined;
   readonly spec: APIService['spec'];
 }
-
-const DELETE_PLAN = {
-  gracePeriodSeconds: undefined,
-  propagation: 'Background',
-  uid: undefined,
-  resourceVersion: undefined,
-  dryRun: false,
-  ignoreReadError: false,
-} as const;
 
 export class LocalServices {
   #upkeep: Upkeep | undefined;
@@ -94,7 +85,7 @@ export class LocalServices {
       // removing it.
       const isTaken = should?.label === ON_START && (label !== ON_START || isElsewhere(found));
       if (!isManaged && !isTaken) continue;
-      if (!should) writes.push(writeOf(name, { type: 'delete', plan: DELETE_PLAN }));
+      if (!should) writes.push(writeOf(name, { type: 'delete', plan: OWN_DELETE }));
       else if (isTaken || !deepEqual(found.spec, should.spec)) writes.push(writeOf(name, replaced(should)));
     }
     return writes;

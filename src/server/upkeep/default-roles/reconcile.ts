@@ -17,7 +17,7 @@ import {
 } from '../../access/authz/rbac/policy/policy.ts';
 import { readMarker } from '../../objects/cache/definitions/markers.ts';
 import type { Mutation } from '../../objects/transaction/draft.ts';
-import { type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
+import { OWN_DELETE, type OwnWrite, writeOwn } from '../../objects/transaction/own-writes.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import type { Storage } from '../../operations/ports.ts';
 
@@ -65,21 +65,12 @@ function writesOf({ cache }: Ports, policy: Policy, since: number): OwnWrite[] {
   ];
 }
 
-const DELETE_PLAN = {
-  gracePeriodSeconds: undefined,
-  propagation: 'Background',
-  uid: undefined,
-  resourceVersion: undefined,
-  dryRun: false,
-  ignoreReadError: false,
-} as const;
-
 /** Returns the mutation that reconciles one object; undefined when none is needed. */
 function mutationOf(kind: Kind, wanted: Default, found: Stored | undefined): Mutation | undefined {
   if (!found) return { type: 'create', object: () => objectOf(kind, wanted) };
   if (found.metadata.annotations?.[AUTOUPDATE] === 'false') return undefined;
   // The role of a binding cannot be changed: the binding is deleted, and created by the next plan.
-  if ('roleRef' in wanted && !deepEqual(found.roleRef, wanted.roleRef)) return { type: 'delete', plan: DELETE_PLAN };
+  if ('roleRef' in wanted && !deepEqual(found.roleRef, wanted.roleRef)) return { type: 'delete', plan: OWN_DELETE };
   if (deepEqual(inOrder(found, wanted), found)) return undefined;
   return { type: 'update', part: 'object', next: (current) => inOrder(clone(current.hub(kind)) as Stored, wanted) };
 }

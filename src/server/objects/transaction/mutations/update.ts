@@ -81,15 +81,19 @@ export function isUnchangedUpdate({ object, old, current, request }: ObjectDraft
   return current!.isUpToDate(request.resource.kind);
 }
 
+/** Throws when the object has no name, or another one than that in the URL. */
+export function checkName({ metadata: { name } }: Pick<KubeObject, 'metadata'>, asked: string | undefined): void {
+  if (!name) {
+    throw badRequest(`the name of the object (${asked} based on URL) was undeterminable: name must be provided`);
+  }
+  if (name === asked) return;
+  throw badRequest(`the name of the object (${name}) does not match the name on the URL (${asked})`);
+}
+
 /** Checks the name, and the resourceVersion and uid in the object. */
 function checkPreconditions(kind: Kind, { metadata }: KubeObject, old: KubeObject): void {
   const { name = '', namespace, uid, resourceVersion } = old.metadata;
-  if (!metadata.name) {
-    throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  }
-  if (metadata.name !== name) {
-    throw badRequest(`the name of the object (${metadata.name}) does not match the name on the URL (${name})`);
-  }
+  checkName({ metadata }, name);
   if (metadata.namespace && metadata.namespace !== namespace) {
     throw badRequest(
       namespace

@@ -1,4 +1,5 @@
 /** The common part of exec and attach: connects the client with a process of a container. */
+
 import { badRequest } from '../../../../api/errors.ts';
 import type { ParameterValues, QueryParameters } from '../../../../api/parameters.ts';
 import type { CommandStreams } from '../../../../api/remote-command/command-channels.ts';
@@ -9,6 +10,7 @@ import type { ProcessStreams } from '../../../../base/programs/process-streams.t
 import type { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import type { Reader, Tools } from '../../../objects/ports.ts';
 import type { ApiRequest } from '../../../objects/registry/registry.ts';
+import type { AttachRequest } from '../../../outbound/nodes/connection.ts';
 import type { Outbound } from '../../../outbound/ports.ts';
 import { nodeFor, podFor } from './pod-stream.ts';
 
@@ -22,21 +24,11 @@ export const COMMAND_PARAMETERS = {
   tty: { type: 'boolean', description: 'Whether the process has a terminal. Its output is then all on stdout.' },
 } as const satisfies QueryParameters;
 
-/** The container in which a process runs, or will run. */
-interface CommandTarget {
-  readonly node: string;
-  readonly namespace: string;
-  readonly pod: string;
-  readonly container: string;
-  readonly streams: CommandStreams;
-  readonly signal: AbortSignal | undefined;
-}
-
 interface CommandOptions {
   readonly action: 'exec' | 'attach';
   /** Prefix of the message when the process has no exit code. */
   readonly failure: string;
-  open(target: CommandTarget): Promise<ProcessStreams>;
+  open(target: AttachRequest): Promise<ProcessStreams>;
 }
 
 /** Checks the request, and connects the client with the process once the client connection is ready. */
