@@ -19,7 +19,9 @@ interface StatusUpdate {
   readonly nominatedNode: string | undefined;
 }
 
-export interface StatusWriterOptions extends Pick<ComponentTools, 'client' | 'clock' | 'log' | 'signal'> {}
+export interface StatusWriterOptions extends Omit<ClientTools, 'random'> {
+  readonly signal: AbortSignal;
+}
 
 const MAX_CONCURRENT_WRITES = 16;
 
