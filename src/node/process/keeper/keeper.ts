@@ -7,18 +7,17 @@ import { readFileSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
+import { answerCalls } from '../../../base/sockets/keyed-socket/calls.ts';
 import { listenAt, makeKey, onOpening } from '../../../base/sockets/keyed-socket/keyed-socket.ts';
-import { onLines } from '../../../base/sockets/keyed-socket/lines.ts';
 import { type Cgroups, openCgroups, openDelegatedCgroups } from '../../cgroups/cgroups.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { parseRange } from '../network/addresses.ts';
 import { openBridge, type PodNetwork } from '../network/bridge.ts';
 import {
-  type Call,
   type KeeperCalls,
+  type KeeperEvent,
   type KeeperFacts,
   keeperSocket,
-  type Message,
   type Opening,
   PROTOCOL_VERSION,
 } from '../wire/calls.ts';
@@ -111,9 +110,6 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
   };
   const control = (socket: Socket) => {
     connections++;
-    const send = (message: Message) => socket.write(`${JSON.stringify(message)}\n`);
-    const onChange = (sandboxId: string) => send({ type: 'changed', sandboxId });
-    listeners.add(onChange);
     const sessions = new Sessions(context, engine, hub, (stream, result) =>
       send(
         'error' in result
@@ -121,11 +117,9 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
           : { type: 'ended', stream, exitCode: result.exitCode },
       ),
     );
-    const calls = callsOf(engine, sessions, facts, quit);
-    onLines(socket, (value) => {
-      const { id, method, params } = value as Call;
-      void answer(calls, method, params).then((result) => send({ type: 'answer', id, ...result }));
-    });
+    const send: (event: KeeperEvent) => void = answerCalls(socket, withCodes(callsOf(engine, sessions, facts, quit)));
+    const onChange = (sandboxId: string) => send({ type: 'changed', sandboxId });
+    listeners.add(onChange);
     socket.on('close', () => {
       connections--;
       listeners.delete(onChange);
@@ -172,18 +166,19 @@ async function leaveNothing({ network, cgroups, name, executor }: KeeperContext)
   await network?.remove();
 }
 
-async function answer(
-  calls: KeeperCalls,
-  method: keyof KeeperCalls,
-  params: unknown,
-): Promise<Pick<Message & { type: 'answer' }, 'result' | 'error'>> {
-  try {
-    const call = calls[method] as (params: unknown) => Promise<unknown>;
-    return { result: await call(params) };
-  } catch (error) {
-    const code = error instanceof RuntimeError ? error.code : 'Unknown';
-    return { error: { code, message: (error as Error).message } };
-  }
+/** Every failure has a code of the runtime contract. */
+function withCodes(calls: KeeperCalls): KeeperCalls {
+  const coded = Object.entries(calls).map(([name, call]) => {
+    const withCode = async (params: never) => {
+      try {
+        return await call(params);
+      } catch (error) {
+        throw error instanceof RuntimeError ? error : new RuntimeError('Unknown', (error as Error).message);
+      }
+    };
+    return [name, withCode];
+  });
+  return Object.fromEntries(coded);
 }
 
 function callsOf(engine: Engine, sessions: Sessions, facts: KeeperFacts, quit: () => void): KeeperCalls {

@@ -10,7 +10,7 @@ import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { UserFiles } from '../oci/identity.ts';
 
 /** A keeper that speaks another version is replaced; what it keeps goes on. */
-export const PROTOCOL_VERSION = 5;
+export const PROTOCOL_VERSION = 6;
 
 /** The key is made anew by every keeper. */
 export const keeperSocket = (directory: string): KeyedSocketNames => ({
@@ -96,23 +96,16 @@ export interface KeeperCalls {
   quit(params: object): Promise<void>;
 }
 
-export interface Call {
-  readonly id: number;
-  readonly method: keyof KeeperCalls;
-  readonly params: unknown;
-}
+/** Events that the keeper sends on the control connection. */
+export type KeeperEvent =
+  | { readonly type: 'changed'; readonly sandboxId: string | undefined }
+  /** A stream has ended, with the exit code of its process or an error. */
+  | { readonly type: 'ended'; readonly stream: string; readonly exitCode?: number; readonly error?: CallError };
 
 interface CallError {
   readonly code: RuntimeErrorCode;
   readonly message: string;
 }
-
-/** Messages that the keeper sends on the control connection. */
-export type Message =
-  | { readonly type: 'answer'; readonly id: number; readonly result?: unknown; readonly error?: CallError }
-  | { readonly type: 'changed'; readonly sandboxId: string | undefined }
-  /** A stream has ended, with the exit code of its process or an error. */
-  | { readonly type: 'ended'; readonly stream: string; readonly exitCode?: number; readonly error?: CallError };
 
 export type StreamName = 'stdin' | 'stdout' | 'stderr' | 'data';
 

@@ -1,12 +1,12 @@
 /** The agent's side of the connection to a keeper. */
 import type { Socket } from 'node:net';
+import { Caller } from '../../../base/sockets/keyed-socket/calls.ts';
 import { connectWithKey } from '../../../base/sockets/keyed-socket/keyed-socket.ts';
-import { onLines } from '../../../base/sockets/keyed-socket/lines.ts';
-import { RuntimeError } from '../../runtime/errors.ts';
-import { type KeeperCalls, keeperSocket, type Message, type Opening, type StreamName } from './calls.ts';
+import { RuntimeError, type RuntimeErrorCode } from '../../runtime/errors.ts';
+import { type KeeperCalls, type KeeperEvent, keeperSocket, type Opening, type StreamName } from './calls.ts';
 
 interface Waiting {
-  resolve(result: unknown): void;
+  resolve(exitCode: number): void;
   reject(error: RuntimeError): void;
 }
 
@@ -14,13 +14,8 @@ type Params<M extends keyof KeeperCalls> = Parameters<KeeperCalls[M]>[0];
 type Result<M extends keyof KeeperCalls> = Awaited<ReturnType<KeeperCalls[M]>>;
 
 export class KeeperConnection {
-  readonly #directory: string;
-  readonly #socket: Socket;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #caller: Caller<KeeperCalls>;
   readonly #streams = new Map<string, Waiting>();
-  readonly #onChange: (sandboxId: string | undefined) => void;
-  #count = 0;
-  #isClosed = false;
 
   /** Resolves when the connection stands. `onClose` is called when it is lost, not when it was closed here. */
   static async open(
@@ -33,75 +28,57 @@ export class KeeperConnection {
   }
 
   private constructor(
-    directory: string,
+    private readonly directory: string,
     socket: Socket,
     onChange: (sandboxId: string | undefined) => void,
     onClose: () => unknown,
   ) {
-    this.#directory = directory;
-    this.#socket = socket;
-    this.#onChange = onChange;
-    onLines(socket, (value) => this.#receive(value as Message));
-    socket.on('error', () => undefined);
-    socket.on('end', () => socket.destroy());
+    const onEvent = (event: unknown) => {
+      const known = event as KeeperEvent;
+      if (known.type === 'changed') onChange(known.sandboxId);
+      else this.#ended(known);
+    };
+    this.#caller = new Caller(socket, onEvent, onClose);
     socket.on('close', () => {
-      const error = new RuntimeError('Unavailable', 'the connection to the keeper of containers was lost');
-      for (const waiting of [...this.#waiting.values(), ...this.#streams.values()]) waiting.reject(error);
-      this.#waiting.clear();
+      for (const { reject } of this.#streams.values()) reject(lost());
       this.#streams.clear();
-      if (!this.#isClosed) onClose();
-      this.#isClosed = true;
     });
   }
 
-  call<M extends keyof KeeperCalls>(method: M, params: Params<M>): Promise<Result<M>> {
-    if (this.#isClosed)
-      return Promise.reject(new RuntimeError('Unavailable', 'the keeper of containers is not running'));
-    const id = ++this.#count;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve: (result) => resolve(result as Result<M>), reject });
-      this.#socket.write(`${JSON.stringify({ id, method, params })}\n`);
-    });
+  async call<M extends keyof KeeperCalls>(method: M, params: Params<M>): Promise<Result<M>> {
+    try {
+      return (await this.#caller.call(method, params as never)) as Result<M>;
+    } catch (error) {
+      const { code, message } = error as Error & { readonly code?: RuntimeErrorCode };
+      throw code === undefined ? lost() : new RuntimeError(code, message);
+    }
   }
 
   /** Opens the connection of one stream of exec, attach or port-forward. */
   async stream(stream: string, name: StreamName): Promise<Socket> {
-    return connectTo(this.#directory, { type: 'stream', stream, name });
+    return connectTo(this.directory, { type: 'stream', stream, name });
   }
 
   /** Resolves with the exit code when the stream has ended. */
   ended(stream: string): Promise<number> {
     return new Promise((resolve, reject) => {
-      this.#streams.set(stream, { resolve: (code) => resolve(code as number), reject });
+      this.#streams.set(stream, { resolve, reject });
     });
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#socket.destroy();
+    this.#caller.close();
   }
 
-  #receive(message: Message): void {
-    switch (message.type) {
-      case 'answer': {
-        const waiting = this.#waiting.get(message.id);
-        this.#waiting.delete(message.id);
-        if (message.error) waiting?.reject(new RuntimeError(message.error.code, message.error.message));
-        else waiting?.resolve(message.result);
-        return;
-      }
-      case 'changed':
-        this.#onChange(message.sandboxId);
-        return;
-      case 'ended': {
-        const waiting = this.#streams.get(message.stream);
-        this.#streams.delete(message.stream);
-        if (message.error) waiting?.reject(new RuntimeError(message.error.code, message.error.message));
-        else waiting?.resolve(message.exitCode ?? 0);
-      }
-    }
+  #ended({ stream, exitCode = 0, error }: KeeperEvent & { type: 'ended' }): void {
+    const waiting = this.#streams.get(stream);
+    this.#streams.delete(stream);
+    if (error) waiting?.reject(new RuntimeError(error.code, error.message));
+    else waiting?.resolve(exitCode);
   }
 }
+
+const lost = () => new RuntimeError('Unavailable', 'the connection to the keeper of containers was lost');
 
 function connectTo(directory: string, opening: Opening): Promise<Socket> {
   return connectWithKey(keeperSocket(directory), opening).catch((error: Error) => {
