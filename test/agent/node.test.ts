@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { Lease } from '../../src/kinds/groups/coordination/lease.ts';
 import { Event } from '../../src/kinds/groups/core/event/event.ts';
 import { Node } from '../../src/kinds/groups/core/node/node.ts';
-import type { Pressure } from '../../src/node/agent/node/machine.ts';
+import type { Pressure } from '../../src/node/machine/pressure/conditions.ts';
 import { type AgentCluster, agentCluster } from '../support/agent.ts';
 
 let cluster: AgentCluster;
@@ -85,7 +85,7 @@ test('a runtime that is down makes the node not ready, and pods go on when it is
 
 test('pressure is a condition, and pods without requests are not admitted under it', async () => {
   let isPressed = false;
-  const pressure = () => [
+  const pressure = (): Pressure[] => [
     { type: 'MemoryPressure', isPressed, reason: isPressed ? 'KubeletHasInsufficientMemory' : 'Fine', message: '' },
   ];
   cluster = await agentCluster({ machine: machineWith(pressure) });

@@ -1,5 +1,7 @@
 /** Sandboxes and containers over CRI. */
+
 import type { Duplex } from 'node:stream';
+import { concurrently } from '../../base/event-loop/concurrently.ts';
 import type { ProcessStreams } from '../../base/programs/process-streams.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { ContainerConfig, ContainerResources } from '../runtime/container-config.ts';
@@ -266,10 +268,8 @@ function ignoreGone(error: RuntimeError): undefined {
 /** Runs some tasks at a time, and returns results in the order of the items, without those that are gone. */
 async function inParallel<T, R>(items: readonly T[], task: (item: T) => Promise<R | undefined>): Promise<R[]> {
   const results: (R | undefined)[] = [];
-  const queue = items.entries();
-  const worker = async () => {
-    for (const [index, item] of queue) results[index] = await task(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(CONCURRENT_CALLS, items.length) }, worker));
+  await concurrently(items, CONCURRENT_CALLS, async (item, index) => {
+    results[index] = await task(item);
+  });
   return results.filter((result) => result !== undefined);
 }

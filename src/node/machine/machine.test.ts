@@ -1,17 +1,15 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { type DescribeSettings, describeMachine } from './describe.ts';
 import { Host } from './host.ts';
 import { observationsOf, observeMachine } from './observe.ts';
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'qd-host-'));
+  root = temporaryDirectory();
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
-
 const MEMINFO = `MemTotal:        1024000 kB
 MemFree:          200000 kB
 Inactive(file):   100000 kB

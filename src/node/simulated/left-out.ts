@@ -5,20 +5,14 @@
 
 import { isApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import { concurrently } from '../../base/event-loop/concurrently.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
-import type { Client } from '../../client/client.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
-import { concurrently } from './agent/concurrently.ts';
-import { nodeConditions } from './agent/machine.ts';
+import type { FleetOptions } from './agent/fleet.ts';
+import { healthyConditions } from './agent/machine.ts';
 import { RUNTIME } from './lifecycle/ids.ts';
 
-export interface LeftOutNodesOptions {
-  /** Acts as the simulation. */
-  readonly client: Client;
-  /** Acts as the node of this name. */
-  readonly clientOf: (node: string) => Client;
-  readonly clock: Clock;
+export interface LeftOutNodesOptions extends Pick<FleetOptions, 'client' | 'clientOf' | 'clock'> {
   /** The names of the nodes that are simulated from now on. */
   readonly names: readonly string[];
 }
@@ -51,7 +45,7 @@ const isSimulated = ({ status }: DeepReadonly<Node>) =>
   status.nodeInfo?.containerRuntimeVersion?.startsWith(`${RUNTIME}://`) === true;
 
 /** The conditions that simulated nodes report. */
-const REPORTED_CONDITIONS: ReadonlySet<string> = new Set(nodeConditions(0).map(({ type }) => type));
+const REPORTED_CONDITIONS: ReadonlySet<string> = new Set(healthyConditions(0).map(({ type }) => type));
 
 /** Conditions that the node lifecycle controller writes for a silent node; those that are unknown already stay as they are. */
 function unknownConditions(conditions: NonNullable<DeepReadonly<Node>['status']['conditions']>, now: string) {

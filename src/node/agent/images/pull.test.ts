@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import { ImagePulls, type PullPolicy } from './pull.ts';
@@ -138,20 +137,16 @@ describe('an image that was pulled with credentials', () => {
   });
 
   it('is still theirs after a restart, also when the pull was interrupted', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'qd-pulls-'));
-    try {
-      const file = join(directory, 'pulls.json');
-      const first = node({ file });
-      await first.ensure('private/a:1', 'IfNotPresent', ['ann']);
-      await new PullRecords(file).begin('private/b:1');
-      const second = node({ file });
-      for (const image of ['private/a:1', 'private/b:1', 'loaded:1']) second.present.add(image);
-      expect(await second.ensure('private/a:1', 'Never')).toMatchObject({ reason: 'ErrImageNeverPull' });
-      expect(await second.ensure('private/a:1', 'Never', ['ann'])).toMatchObject({ type: 'done' });
-      expect(await second.ensure('private/b:1', 'Never', ['ann'])).toMatchObject({ reason: 'ErrImageNeverPull' });
-      expect(await second.ensure('loaded:1', 'Never')).toMatchObject({ type: 'done' });
-    } finally {
-      await rm(directory, { recursive: true });
-    }
+    const directory = temporaryDirectory();
+    const file = join(directory, 'pulls.json');
+    const first = node({ file });
+    await first.ensure('private/a:1', 'IfNotPresent', ['ann']);
+    await new PullRecords(file).begin('private/b:1');
+    const second = node({ file });
+    for (const image of ['private/a:1', 'private/b:1', 'loaded:1']) second.present.add(image);
+    expect(await second.ensure('private/a:1', 'Never')).toMatchObject({ reason: 'ErrImageNeverPull' });
+    expect(await second.ensure('private/a:1', 'Never', ['ann'])).toMatchObject({ type: 'done' });
+    expect(await second.ensure('private/b:1', 'Never', ['ann'])).toMatchObject({ reason: 'ErrImageNeverPull' });
+    expect(await second.ensure('loaded:1', 'Never')).toMatchObject({ type: 'done' });
   });
 });

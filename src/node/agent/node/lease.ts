@@ -2,7 +2,7 @@
 
 import { isApiError } from '../../../api/errors.ts';
 import { sleep } from '../../../base/time/clock.ts';
-import type { ClientTools } from '../../../client/client.ts';
+import type { Client, ClientTools } from '../../../client/client.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 
 export interface NodeLeaseOptions extends Omit<ClientTools, 'random'> {
@@ -40,16 +40,49 @@ export async function keepLease(options: NodeLeaseOptions): Promise<void> {
 }
 
 async function renew({ client, clock, signal, node, uid }: NodeLeaseOptions): Promise<void> {
-  const leases = client.of(Lease).in(NAMESPACE);
-  const spec = { holderIdentity: node, leaseDurationSeconds: LEASE_SECONDS, renewTime: microTime(clock.now()) };
+  const lease = { client, node, uid: uid(), seconds: LEASE_SECONDS, now: clock.now() };
+  await writeLease(lease, { signal, timeoutMs: TIMEOUT_MS });
+}
+
+export interface LeaseWrite {
+  readonly client: Client;
+  readonly node: string;
+  /** The UID of the Node object. */
+  readonly uid: string | undefined;
+  readonly seconds: number;
+  readonly now: number;
+}
+
+interface CallOptions {
+  readonly signal: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/** Renews the lease, or creates it. */
+export async function writeLease(write: LeaseWrite, options: CallOptions): Promise<void> {
+  const { client, node } = write;
   try {
-    await leases.patch(node, { type: 'merge', changes: { spec } }, { signal, timeoutMs: TIMEOUT_MS });
+    await client
+      .of(Lease)
+      .in(NAMESPACE)
+      .patch(node, { type: 'merge', changes: { spec: specOf(write) } }, options);
   } catch (error) {
     if (!isApiError(error, 'NotFound')) throw error;
-    const owner = { apiVersion: 'v1', kind: 'Node', name: node, uid: uid() ?? '' };
-    const metadata = { name: node, namespace: NAMESPACE, ownerReferences: uid() ? [owner] : undefined };
-    await leases.create({ metadata, spec }, { signal, timeoutMs: TIMEOUT_MS });
+    await createLease(write, options);
   }
 }
 
-const microTime = (now: number) => new Date(now).toISOString().replace('Z', '000Z');
+export async function createLease(write: LeaseWrite, options: CallOptions): Promise<void> {
+  const { client, node: name, uid } = write;
+  const owner = { apiVersion: 'v1', kind: 'Node', name, uid: uid ?? '' };
+  const metadata = { name, namespace: NAMESPACE, ownerReferences: uid ? [owner] : undefined };
+  await client
+    .of(Lease)
+    .in(NAMESPACE)
+    .create({ metadata, spec: specOf(write) }, options);
+}
+
+function specOf({ node, seconds, now }: LeaseWrite): Lease['spec'] {
+  const renewTime = new Date(now).toISOString().replace('Z', '000Z');
+  return { holderIdentity: node, leaseDurationSeconds: seconds, renewTime };
+}

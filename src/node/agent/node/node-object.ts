@@ -3,8 +3,10 @@
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
+import type { MachineDescription } from '../../machine/describe.ts';
+import type { Pressure } from '../../machine/pressure/conditions.ts';
 import type { Image, Runtime, RuntimeHealth } from '../../runtime/runtime.ts';
-import type { MachineDescription, NodeAddress, Pressure } from './machine.ts';
+import type { NodeAddress } from './machine.ts';
 
 export interface NodeSettings {
   readonly name: string;
@@ -52,7 +54,10 @@ type Known = Pick<NodeCondition, 'type' | 'lastTransitionTime'> & { readonly sta
 const MAX_IMAGES = 50;
 const MAX_NAMES_PER_IMAGE = 5;
 
-export function nodeLabels({ name, labels }: NodeSettings, architecture: string): Record<string, string> {
+export function nodeLabels(
+  { name, labels }: Pick<NodeSettings, 'name' | 'labels'>,
+  architecture: string,
+): Record<string, string> {
   return {
     'beta.kubernetes.io/arch': architecture,
     'beta.kubernetes.io/os': 'linux',

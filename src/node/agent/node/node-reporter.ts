@@ -10,8 +10,9 @@ import { ReconcileLoop } from '../../../base/reconcile/reconcile-loop.ts';
 import type { BackoffOptions } from '../../../base/time/backoff.ts';
 import type { ClientTools } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
+import type { MachineDescription } from '../../machine/describe.ts';
 import type { Runtime, RuntimeHealth } from '../../runtime/runtime.ts';
-import type { Machine, MachineDescription } from './machine.ts';
+import type { Machine } from './machine.ts';
 import { type NodeSettings, newNode, nodeAnnotations, nodeConditions, nodeLabels, nodeStatus } from './node-object.ts';
 
 export interface NodeReporterOptions extends ClientTools {

@@ -1,15 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { terminationMessage } from './termination.ts';
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'qd-termination-'));
+  folder = temporaryDirectory();
 });
-afterEach(() => rm(folder, { recursive: true }));
-
 async function message(options: { file?: string; log?: string; policy?: string; exitCode?: number; runtime?: string }) {
   const file = join(folder, 'message');
   const logPath = join(folder, 'log');

@@ -5,12 +5,13 @@
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { EventRecorder, EventSubject, EventType } from '../../../client/events/event-recorder.ts';
+import { eventSubject } from '../../agent/worker/events.ts';
 import { formatDuration } from '../../pod/duration.ts';
 import { containerOf } from '../../pod/phase.ts';
 import type { LifecycleEvent } from '../lifecycle/context.ts';
 import { imageSizeOf } from '../lifecycle/ids.ts';
 import { invalidImageMessage, neverPullMessage, pullError } from '../lifecycle/images.ts';
-import type { PodLife, SimulatedRun } from '../lifecycle/pod-life.ts';
+import type { PodLife } from '../lifecycle/pod-life.ts';
 
 /** Token bucket of a kubelet: its size, and the milliseconds until the next token. */
 const EVENT_BURST = 100;
@@ -42,7 +43,7 @@ export class AgentEvents {
     // Nothing is formatted in vain: a pod may have thousands of containers.
     if (this.#refill() < 1) return;
     const container = 'run' in event ? event.run : event.type === 'planned' ? event.event.container : undefined;
-    const subject = container ? containerSubject(life, container) : life.pod;
+    const subject = eventSubject(life.pod, container);
     for (const [type, reason, message] of contentOf(life, event)) {
       if (!this.#isAllowed()) return;
       this.#of(life.pod.spec.nodeName ?? '').event(subject, type, reason, message);
@@ -80,20 +81,6 @@ export class AgentEvents {
     this.#since = now;
     return this.#left;
   }
-}
-
-const CONTAINER_FIELDS = {
-  init: 'initContainers',
-  sidecar: 'initContainers',
-  main: 'containers',
-  ephemeral: 'ephemeralContainers',
-};
-
-function containerSubject(
-  { pod: { apiVersion, kind, metadata } }: PodLife,
-  { role, name }: Pick<SimulatedRun, 'role' | 'name'>,
-): EventSubject {
-  return { apiVersion, kind, metadata, fieldPath: `spec.${CONTAINER_FIELDS[role]}{${name}}` };
 }
 
 function contentOf(life: PodLife, event: LifecycleEvent): EventContent[] {

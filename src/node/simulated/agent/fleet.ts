@@ -2,6 +2,7 @@
 
 import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
+import { concurrently } from '../../../base/event-loop/concurrently.ts';
 import type { Client, ClientTools } from '../../../client/client.ts';
 import type { Informer } from '../../../client/informer/informer.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -9,9 +10,8 @@ import { ANNOTATION_PREFIX } from '../rules/choose-stages.ts';
 import { sample } from '../rules/duration.ts';
 import type { NodeRule } from '../rules/rules.ts';
 import { AddressPool } from './addresses.ts';
-import { concurrently } from './concurrently.ts';
 import { Leases, renewalInterval } from './leases.ts';
-import { type Machine, nodeConditions, registrationOf, rulesFor } from './machine.ts';
+import { healthyConditions, type Machine, registrationOf, rulesFor } from './machine.ts';
 import { SimulatedNode } from './node.ts';
 import type { TimerQueue } from './timer-queue.ts';
 
@@ -190,7 +190,7 @@ export class Fleet {
   #report(node: SimulatedNode, known: DeepReadonly<Node>): void {
     const { clock, signal, emit } = this.options;
     if (known.status.conditions?.find(({ type }) => type === 'Ready')?.status === 'True' || node.isReporting) return;
-    const changes = { status: { conditions: nodeConditions(clock.now()) } };
+    const changes = { status: { conditions: healthyConditions(clock.now()) } };
     node.isReporting = true;
     this.#write(node, async () => {
       try {

@@ -5,10 +5,9 @@
 
 import { isApiError } from '../../../api/errors.ts';
 import type { Clock } from '../../../base/time/clock.ts';
-import { Lease } from '../../../kinds/groups/coordination/lease.ts';
+import { createLease, type LeaseWrite, writeLease } from '../../agent/node/lease.ts';
 import type { SimulatedNode } from './node.ts';
 
-const NAMESPACE = 'kube-node-lease';
 const RENEWALS_PER_LEASE = 4;
 const MIN_RENEWAL_INTERVAL_MS = 60_000;
 /** Time between renewals of different nodes. */
@@ -35,7 +34,7 @@ export class Leases {
   /** Creates the lease of a new node, or renews the one that an earlier node of its name has left. */
   async create(node: SimulatedNode, signal: AbortSignal): Promise<void> {
     try {
-      await this.#create(node, { seconds: this.#seconds, signal });
+      await createLease(this.#leaseOf(node), { signal });
     } catch (error) {
       if (!isApiError(error, 'AlreadyExists')) throw error;
       await this.renew(node, signal);
@@ -44,41 +43,15 @@ export class Leases {
 
   /** Renews the node's lease, or creates it. */
   async renew(node: SimulatedNode, signal: AbortSignal): Promise<void> {
-    await this.#write(node, { seconds: this.#seconds, signal });
+    await writeLease(this.#leaseOf(node), { signal });
   }
 
   /** Renews the lease for the last time, when the node goes down. */
   async release(node: SimulatedNode, signal: AbortSignal): Promise<void> {
-    await this.#write(node, { seconds: Math.min(DEFAULT_LEASE_SECONDS, this.#seconds), signal });
+    await writeLease(this.#leaseOf(node, Math.min(DEFAULT_LEASE_SECONDS, this.#seconds)), { signal });
   }
 
-  async #write(node: SimulatedNode, write: LeaseWrite): Promise<void> {
-    const { client, name } = node;
-    const changes = { spec: this.#spec(node, write) };
-    try {
-      await client.of(Lease).in(NAMESPACE).patch(name, { type: 'merge', changes }, { signal: write.signal });
-    } catch (error) {
-      if (!isApiError(error, 'NotFound')) throw error;
-      await this.#create(node, write);
-    }
-  }
-
-  async #create(node: SimulatedNode, write: LeaseWrite): Promise<void> {
-    const { client, name, uid } = node;
-    const owner = { apiVersion: 'v1', kind: 'Node', name, uid: uid ?? '' };
-    const metadata = { name, namespace: NAMESPACE, ownerReferences: uid ? [owner] : undefined };
-    const lease = { metadata, spec: this.#spec(node, write) };
-    await client.of(Lease).in(NAMESPACE).create(lease, { signal: write.signal });
-  }
-
-  #spec({ name }: SimulatedNode, { seconds }: LeaseWrite): Lease['spec'] {
-    return { holderIdentity: name, leaseDurationSeconds: seconds, renewTime: microTime(this.clock.now()) };
+  #leaseOf({ client, name, uid }: SimulatedNode, seconds = this.#seconds): LeaseWrite {
+    return { client, node: name, uid, seconds, now: this.clock.now() };
   }
 }
-
-interface LeaseWrite {
-  readonly seconds: number;
-  readonly signal: AbortSignal;
-}
-
-const microTime = (now: number) => new Date(now).toISOString().replace('Z', '000Z');

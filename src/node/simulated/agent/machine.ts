@@ -1,9 +1,10 @@
 /** Builds the Node object of a simulated node. */
 
 import type { Draft } from '../../../api/object-types.ts';
-import { timestamp } from '../../../base/time/timestamp.ts';
 import type { Node } from '../../../kinds/groups/core/node/node.ts';
 import { isNodeOwnLabel } from '../../../kinds/groups/core/node/own-labels.ts';
+import { type NodeCondition, nodeConditions, nodeLabels } from '../../agent/node/node-object.ts';
+import { pressuresOf } from '../../machine/pressure/conditions.ts';
 import { RUNTIME } from '../lifecycle/ids.ts';
 import { matchesAny } from '../rules/pattern.ts';
 import type { NodeRule } from '../rules/rules.ts';
@@ -46,15 +47,7 @@ export function registrationOf(machine: Machine, rules: readonly NodeRule[], now
   const own = {
     metadata: {
       name,
-      labels: {
-        // Old manifests select by these.
-        'beta.kubernetes.io/arch': 'amd64',
-        'beta.kubernetes.io/os': 'linux',
-        'kubernetes.io/arch': 'amd64',
-        'kubernetes.io/hostname': name,
-        'kubernetes.io/os': 'linux',
-        ...Object.fromEntries(labels.filter(([key]) => isNodeOwnLabel(key))),
-      },
+      labels: nodeLabels({ name, labels: Object.fromEntries(labels.filter(([key]) => isNodeOwnLabel(key))) }, 'amd64'),
       annotations: { 'node.alpha.kubernetes.io/ttl': '0', ...merged((rule) => rule.annotations) },
     },
     spec: { podCIDR: podRange, podCIDRs: [podRange], taints },
@@ -78,7 +71,7 @@ function statusOf(machine: Machine, capacity: Readonly<Record<string, string>>, 
   return {
     capacity: all,
     allocatable: all,
-    conditions: nodeConditions(now),
+    conditions: healthyConditions(now),
     addresses: [
       { type: 'InternalIP', address },
       { type: 'Hostname', address: name },
@@ -103,20 +96,7 @@ const uuid = (digits: string) =>
   [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join('-');
 
 /** Returns the conditions of a healthy node. */
-export function nodeConditions(now: number) {
-  const time = timestamp(now);
-  const times = { lastHeartbeatTime: time, lastTransitionTime: time };
-  const healthy = (type: string, reason: string, message: string) => ({
-    type,
-    status: 'False',
-    ...times,
-    reason,
-    message,
-  });
-  return [
-    healthy('MemoryPressure', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'),
-    healthy('DiskPressure', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
-    healthy('PIDPressure', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
-    { type: 'Ready', status: 'True', ...times, reason: 'KubeletReady', message: 'kubelet is posting ready status' },
-  ];
+export function healthyConditions(now: number): readonly NodeCondition[] {
+  const runtime = { isReady: true, isNetworkReady: true };
+  return nodeConditions({ runtime, pressures: pressuresOf({}, now) }, [], now);
 }

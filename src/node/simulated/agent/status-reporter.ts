@@ -7,8 +7,7 @@ import { isApiError } from '../../../api/errors.ts';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { ClientTools } from '../../../client/client.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
 import type { Condition } from '../../pod/conditions.ts';
 import { podStatus } from '../../pod/pod-status.ts';
@@ -19,9 +18,7 @@ import type { TimerQueue, TimerTask } from './timer-queue.ts';
 const MAX_CONCURRENT_WRITES = 128;
 const RETRY_MS = 1_000;
 
-export interface StatusReporterOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface StatusReporterOptions extends Pick<ClientTools, 'clock' | 'log'> {
   readonly timers: TimerQueue;
   readonly signal: AbortSignal;
 }

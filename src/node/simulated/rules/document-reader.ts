@@ -18,11 +18,16 @@ export class DocumentReader {
     this.#unread = new Map(Object.entries(tree));
   }
 
-  static of(tree: unknown, path: string): DocumentReader {
+  /** Returns what `read` makes of a document. Throws when it leaves a field. */
+  static read<T>(tree: unknown, path: string, read: (reader: DocumentReader) => T): T {
     if (typeof tree !== 'object' || tree === null || Array.isArray(tree)) {
       throw new RuleError(`${path || 'the file'}: must be a map`);
     }
-    return new DocumentReader(tree as Tree, path);
+    const reader = new DocumentReader(tree as Tree, path);
+    const result = read(reader);
+    const [unknown] = reader.#unread.keys();
+    if (unknown !== undefined) throw new RuleError(`${reader.#at(unknown)}: unknown field`);
+    return result;
   }
 
   /** Returns the value and marks the field as known. */
@@ -32,15 +37,15 @@ export class DocumentReader {
     return value ?? undefined;
   }
 
-  child(name: string): DocumentReader | undefined {
+  child<T>(name: string, read: (child: DocumentReader) => T): T | undefined {
     const value = this.take(name);
-    return value === undefined ? undefined : DocumentReader.of(value, this.#at(name));
+    return value === undefined ? undefined : DocumentReader.read(value, this.#at(name), read);
   }
 
   list<T>(name: string, read: (item: DocumentReader) => T): T[] {
     const value = this.take(name) ?? [];
     if (!Array.isArray(value)) throw this.#typeError(name, 'a list');
-    return value.map((item, index) => read(DocumentReader.of(item, `${this.#at(name)}[${index}]`)));
+    return value.map((item, index) => DocumentReader.read(item, `${this.#at(name)}[${index}]`, read));
   }
 
   string(name: string): string | undefined {
@@ -90,22 +95,9 @@ export class DocumentReader {
     return read;
   }
 
-  /** Returns an object with the field, or an empty one. */
-  optional<N extends string, T>(name: N, read: (name: N) => T | undefined): { [K in N]?: T } {
-    const value = read(name);
-    return (value === undefined ? {} : { [name]: value }) as { [K in N]?: T };
-  }
-
-  required<T>(name: string, read: (name: string) => T | undefined): T {
-    const value = read(name);
+  required<T>(name: string, value: T | undefined): T {
     if (value === undefined) throw new RuleError(`${this.#at(name)}: is required`);
     return value;
-  }
-
-  /** Throws when a field is left that nobody has read. */
-  finish(): void {
-    const [unknown] = this.#unread.keys();
-    if (unknown !== undefined) throw new RuleError(`${this.#at(unknown)}: unknown field`);
   }
 
   #at(name: string): string {

@@ -9,37 +9,29 @@ export const NO_RULES: Rules = { pods: [], nodes: [] };
 /** Throws a RuleError with the path of the error. */
 export function readRules(tree: unknown): Rules {
   if (tree === null || tree === undefined) return NO_RULES;
-  const file = DocumentReader.of(tree, '');
-  const rules = {
+  return DocumentReader.read(tree, '', (file) => ({
     pods: file.list('pods', podRule),
     nodes: file.list('nodes', nodeRule),
-  };
-  file.finish();
-  return rules;
+  }));
 }
 
-function podRule(rule: DocumentReader): PodRule {
-  const match = rule.child('match');
-  const stages = rule.child('stages');
-  const read = { match: match ? podMatch(match) : {}, stages: stages ? stagesOf(stages) : {} };
-  rule.finish();
-  return read;
-}
+const podRule = (rule: DocumentReader): PodRule => ({
+  match: rule.child('match', podMatch) ?? {},
+  stages: rule.child('stages', stagesOf) ?? {},
+});
 
 function podMatch(match: DocumentReader): PodMatch {
   const labels = match.string('labels');
-  const found: PodMatch = {
-    ...match.optional('namespaces', (name) => match.strings(name)),
-    ...match.optional('names', (name) => match.strings(name)),
-    ...match.optional('nodes', (name) => match.strings(name)),
-    ...match.optional('images', (name) => match.strings(name)),
-    ...match.optional('owner', (name) => match.string(name)),
-    ...match.optional('restartPolicy', (name) => match.strings(name)),
-    ...match.optional('readinessProbe', (name) => match.boolean(name)),
-    ...(labels === undefined ? {} : { labels: selector(labels, match) }),
+  return {
+    namespaces: match.strings('namespaces'),
+    names: match.strings('names'),
+    nodes: match.strings('nodes'),
+    images: match.strings('images'),
+    owner: match.string('owner'),
+    restartPolicy: match.strings('restartPolicy'),
+    readinessProbe: match.boolean('readinessProbe'),
+    labels: labels === undefined ? undefined : selector(labels, match),
   };
-  match.finish();
-  return found;
 }
 
 function selector(text: string, match: DocumentReader) {
@@ -56,40 +48,31 @@ function stagesOf(stages: DocumentReader): Partial<Stages> {
     const value = stages.take(name);
     if (value !== undefined) found[name] = readStage(name, value, `${stages.path}.${name}`);
   }
-  stages.finish();
   return found;
 }
 
 function nodeRule(rule: DocumentReader): NodeRule {
-  const down = rule.child('down');
   const taints = rule.list('taints', taint);
-  const read: NodeRule = {
-    ...rule.optional('names', (name) => rule.strings(name)),
-    ...rule.optional('labels', (name) => rule.map(name)),
-    ...rule.optional('annotations', (name) => rule.map(name)),
-    ...rule.optional('capacity', (name) => rule.map(name)),
-    ...(taints.length > 0 ? { taints } : {}),
-    ...(down ? { down: outage(down) } : {}),
+  return {
+    names: rule.strings('names'),
+    labels: rule.map('labels'),
+    annotations: rule.map('annotations'),
+    capacity: rule.map('capacity'),
+    taints: taints.length > 0 ? taints : undefined,
+    down: rule.child('down', outage),
   };
-  rule.finish();
-  return read;
 }
 
 function taint(reader: DocumentReader) {
-  const read = {
-    key: reader.required('key', (name) => reader.string(name)),
-    ...reader.optional('value', (name) => reader.string(name)),
-    effect: reader.required('effect', (name) => reader.string(name)),
+  const value = reader.string('value');
+  return {
+    key: reader.required('key', reader.string('key')),
+    ...(value === undefined ? {} : { value }),
+    effect: reader.required('effect', reader.string('effect')),
   };
-  reader.finish();
-  return read;
 }
 
-function outage(reader: DocumentReader): Outage {
-  const read = {
-    after: reader.required('after', (name) => reader.duration(name)),
-    ...reader.optional('for', (name) => reader.duration(name)),
-  };
-  reader.finish();
-  return read;
-}
+const outage = (reader: DocumentReader): Outage => ({
+  after: reader.required('after', reader.duration('after')),
+  for: reader.duration('for'),
+});

@@ -47,13 +47,10 @@ const isScalar = (value: unknown) => typeof value === 'string' || typeof value =
 
 function pullOf(value: unknown, path: string): Pull {
   if (isScalar(value)) return { takes: durationOf(value, path) };
-  const reader = DocumentReader.of(value, path);
-  const read = {
+  return DocumentReader.read(value, path, (reader) => ({
     takes: reader.duration('takes') ?? DEFAULT_STAGES.pull.takes,
-    ...reader.optional('fails', (name) => reader.string(name)),
-  };
-  reader.finish();
-  return read;
+    fails: reader.string('fails'),
+  }));
 }
 
 /** The short form is `3s exit 1`. */
@@ -65,17 +62,15 @@ function endingOf(value: unknown, path: string): Ending {
     }
     return { takes: durationOf(time, path), exitCode: Number(code ?? 0) };
   }
-  const reader = DocumentReader.of(value, path);
-  const read: Ending = {
-    takes: reader.required('takes', (name) => reader.duration(name)),
+  const read = DocumentReader.read(value, path, (reader) => ({
+    takes: reader.required('takes', reader.duration('takes')),
     exitCode: reader.integer('exitCode') ?? 0,
-    ...reader.optional('reason', (name) => reader.string(name)),
-    ...reader.optional('message', (name) => reader.string(name)),
-    ...reader.optional('times', (name) => reader.integer(name)),
-    ...reader.optional('containers', (name) => reader.strings(name)),
-  };
+    reason: reader.string('reason'),
+    message: reader.string('message'),
+    times: reader.integer('times'),
+    containers: reader.strings('containers'),
+  }));
   if (!isExitCode(read.exitCode)) throw new RuleError(`${path}.exitCode: must be from 0 to 255`);
-  reader.finish();
   return read;
 }
 
@@ -83,49 +78,40 @@ const isExitCode = (code: number) => Number.isInteger(code) && code >= 0 && code
 
 function livenessOf(value: unknown, path: string): Liveness {
   if (isScalar(value)) return { after: durationOf(value, path) };
-  const reader = DocumentReader.of(value, path);
-  const read: Liveness = {
-    after: reader.required('after', (name) => reader.duration(name)),
-    ...reader.optional('times', (name) => reader.integer(name)),
-    ...reader.optional('containers', (name) => reader.strings(name)),
-  };
-  reader.finish();
-  return read;
+  return DocumentReader.read(value, path, (reader) => ({
+    after: reader.required('after', reader.duration('after')),
+    times: reader.integer('times'),
+    containers: reader.strings('containers'),
+  }));
 }
 
 function readinessOf(value: unknown, path: string): Readiness {
   if (isScalar(value)) return { after: durationOf(value, path) };
-  const reader = DocumentReader.of(value, path);
-  const read: Readiness = {
-    after: reader.required('after', (name) => reader.duration(name)),
-    ...reader.optional('for', (name) => reader.duration(name)),
-    ...reader.optional('containers', (name) => reader.strings(name)),
-  };
-  reader.finish();
-  return read;
+  return DocumentReader.read(value, path, (reader) => ({
+    after: reader.required('after', reader.duration('after')),
+    for: reader.duration('for'),
+    containers: reader.strings('containers'),
+  }));
 }
 
 function logsOf(value: unknown, path: string): Logs {
-  const reader = DocumentReader.of(value, path);
-  const every = reader.duration('every')?.min ?? DEFAULT_STAGES.logs.every;
-  const lines = reader.strings('lines') ?? DEFAULT_STAGES.logs.lines;
-  if (every < 1) throw new RuleError(`${path}.every: must be at least 1ms`);
-  if (lines.length === 0) throw new RuleError(`${path}.lines: must not be empty`);
-  reader.finish();
-  return { every, lines };
+  const read = DocumentReader.read(value, path, (reader) => ({
+    every: reader.duration('every')?.min ?? DEFAULT_STAGES.logs.every,
+    lines: reader.strings('lines') ?? DEFAULT_STAGES.logs.lines,
+  }));
+  if (read.every < 1) throw new RuleError(`${path}.every: must be at least 1ms`);
+  if (read.lines.length === 0) throw new RuleError(`${path}.lines: must not be empty`);
+  return read;
 }
 
 /** The short form is `cpu=90%,memory=1Gi`. */
 function usageOf(value: unknown, path: string): UsageRule {
-  const reader = DocumentReader.of(isScalar(value) ? pairsOf(String(value), path) : value, path);
-  const read: UsageRule = {
-    ...reader.optional('cpu', (name) => amountOf(reader, name)),
-    ...reader.optional('memory', (name) => amountOf(reader, name)),
-    ...reader.optional('containers', (name) => reader.strings(name)),
-    ...reader.optional('shared', (name) => reader.boolean(name)),
-  };
-  reader.finish();
-  return read;
+  return DocumentReader.read(isScalar(value) ? pairsOf(String(value), path) : value, path, (reader) => ({
+    cpu: amountOf(reader, 'cpu'),
+    memory: amountOf(reader, 'memory'),
+    containers: reader.strings('containers'),
+    shared: reader.boolean('shared'),
+  }));
 }
 
 function pairsOf(text: string, path: string): Readonly<Record<string, string>> {
