@@ -1,10 +1,7 @@
-/** A daemon in this process that says as little as a test needs. */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { silent } from '../../base/log.ts';
 import { SeededRandom } from '../../base/random.ts';
 import { answerCalls } from '../../base/sockets/keyed-socket/calls.ts';
@@ -27,7 +24,7 @@ let begins: number;
 let isBroken: boolean;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-attached-'));
+  directory = temporaryDirectory();
   [sockets, begins, isBroken] = [[], 0, false];
   const key = makeKey(daemonSocket(directory), new SeededRandom(1));
   server = createServer((socket) => {
@@ -48,7 +45,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const socket of sockets) socket.destroy();
   server.close();
-  await rm(directory, { recursive: true, force: true });
 });
 
 test('a daemon that ends again and again is started by one attempt after the other', async () => {

@@ -1,15 +1,15 @@
 /** A daemon in this process, with programs that come and go. */
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect, createServer as createSocketServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { freePort } from '../../../test/support/free-port.ts';
 import { LOOPBACK_GUARD } from '../../../test/support/loopback-guard.ts';
 import { DOMAIN, serviceChange } from '../../../test/support/network/dns.ts';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { type LogFields, type Logger, silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { listenAt } from '../../base/sockets/keyed-socket/keyed-socket.ts';
@@ -32,7 +32,7 @@ let attached: AttachedDaemon[];
 let warnings: { message: string; fields: LogFields | undefined }[];
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-daemon-'));
+  directory = temporaryDirectory();
   attached = [];
   warnings = [];
   daemon = await startDaemon({
@@ -49,7 +49,6 @@ afterEach(async () => {
   daemon.end('the test ends');
   await daemon.ended;
   backend.close().closeAllConnections();
-  await rm(directory, { recursive: true, force: true });
 });
 
 async function attach(command: readonly string[] = ['/bin/false']): Promise<AttachedDaemon> {

@@ -1,6 +1,7 @@
 /** Computes the routes of a machine from the nodes of the cluster. */
 import type { DeepReadonly } from '../../api/object-types.ts';
 import type { Node as NodeObject } from '../../kinds/groups/core/node/node.ts';
+import { canonicalRange, isPartOfRange } from '../../kinds/shapes/meta/addresses/ip-range.ts';
 import type { Link, Route, Routing, TunnelPeer } from '../kernel/routing/router.ts';
 
 type Node = DeepReadonly<NodeObject>;
@@ -51,15 +52,15 @@ export function routingOf({ nodes, node, links, mode, vni }: RoutingFacts): Rout
     if (gateway === undefined || address === undefined || gateway === ownAddress) continue;
     const ranges = podRanges(other);
     const wrong = ranges.find(
-      (range) => range.length < MIN_PREFIX_LENGTH || taken.some((each) => overlaps(each, range)),
+      (range) => lengthOf(range) < MIN_PREFIX_LENGTH || taken.some((each) => overlaps(each, range)),
     );
     if (wrong) {
-      rejected.push({ node: name, reason: `${wrong.text} is too large, or overlaps with a range that is in use` });
+      rejected.push({ node: name, reason: `${wrong} is too large, or overlaps with a range that is in use` });
       continue;
     }
     taken.push(...ranges);
     // A node behind another machine has an address that only that one knows.
-    const texts = [...ranges.map(({ text }) => text), ...(gateway === address ? [] : [`${address}/32`])];
+    const texts = [...ranges, ...(gateway === address ? [] : [`${address}/32`])];
     if (texts.length === 0) continue;
     const isDirect = mode === 'direct' || (mode === 'auto' && links.some((each) => isOnLink(each, gateway)));
     if (isDirect) routes.push(...texts.map((range) => ({ range, via: gateway })));
@@ -68,7 +69,7 @@ export function routingOf({ nodes, node, links, mode, vni }: RoutingFacts): Rout
       peers.set(gateway, known ? { ...known, ranges: [...known.ranges, ...texts] } : peerAt(gateway, ranges, texts));
     }
   }
-  const inside = podRanges(own)[0]?.base;
+  const [inside] = podRanges(own).map(addressPart);
   if (peers.size === 0 || inside === undefined) return { routes, tunnel: undefined, rejected };
   const mtu = (link?.mtu ?? DEFAULT_MTU) - TUNNEL_OVERHEAD_BYTES;
   const here = { local: ownAddress, address: inside, mac: macOf(ownAddress), mtu };
@@ -84,7 +85,7 @@ export function tunnelNumber(uid: string): number {
 
 /** The first address of the pods' range belongs to no pod. */
 function peerAt(remote: string, ranges: readonly Ipv4Range[], texts: readonly string[]): TunnelPeer {
-  return { remote, gateway: ranges[0]?.base ?? remote, mac: macOf(remote), ranges: texts };
+  return { remote, gateway: addressPart(ranges[0] ?? remote), mac: macOf(remote), ranges: texts };
 }
 
 /** Returns the MAC address for an address: every machine computes those of the others. */
@@ -110,7 +111,7 @@ function isOnLink({ addresses }: Link, address: string): boolean {
   const range = ipv4Range(`${address}/32`);
   return addresses.some((each) => {
     const subnet = ipv4Range(each);
-    return range !== undefined && subnet !== undefined && subnet.length < 32 && overlaps(subnet, range);
+    return range !== undefined && subnet !== undefined && lengthOf(subnet) < 32 && overlaps(subnet, range);
   });
 }
 
@@ -118,47 +119,23 @@ function byName(a: Node, b: Node): number {
   return (a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1;
 }
 
-/** Ranges of IPv4 addresses, and whether they overlap. */
-
-interface Ipv4Range {
-  /** The canonical form, with the bits of the host cleared: `10.0.0.0/8`. */
-  readonly text: string;
-  /** The first address. */
-  readonly base: string;
-  /** Length of the prefix. */
-  readonly length: number;
-}
+/** A range of IPv4 addresses in its canonical form, with the bits of the host cleared: `10.0.0.0/8`. */
+type Ipv4Range = string;
 
 const OCTET = '(?:25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)';
 const ADDRESS = new RegExp(`^${OCTET}(?:\\.${OCTET}){3}$`);
 
 const isIpv4 = (text: string) => ADDRESS.test(text);
 
-const addressPart = (text: string) => text.split('/')[0] ?? '';
+const addressPart = (range: string) => range.split('/')[0] ?? '';
 
-/** Reads `10.1.2.3/8`; undefined when it is no range of IPv4 addresses. */
-function ipv4Range(text: string): Ipv4Range | undefined {
-  const [address = '', prefix = '', rest] = text.split('/');
-  const length = Number(prefix);
-  if (!isIpv4(address) || !/^\d{1,2}$/.test(prefix) || length > 32 || rest !== undefined) return undefined;
-  const base = addressOf(Math.floor(numberOf(address) / sizeOf(length)) * sizeOf(length));
-  return { text: `${base}/${length}`, base, length };
-}
+const lengthOf = (range: Ipv4Range) => Number(range.split('/')[1]);
 
-function overlaps(a: Ipv4Range, b: Ipv4Range): boolean {
-  const [first, other] = [numberOf(a.base), numberOf(b.base)];
-  return first < other + sizeOf(b.length) && other < first + sizeOf(a.length);
-}
+/** Undefined for text that is no range of IPv4 addresses. */
+const ipv4Range = (text: string): Ipv4Range | undefined =>
+  isIpv4(addressPart(text)) ? canonicalRange(text) : undefined;
 
-const sizeOf = (length: number) => 2 ** (32 - length);
-
-function numberOf(address: string): number {
-  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-}
-
-function addressOf(value: number): string {
-  return [24, 16, 8, 0].map((bits) => Math.floor(value / 2 ** bits) % 256).join('.');
-}
+const overlaps = (a: Ipv4Range, b: Ipv4Range) => isPartOfRange(a, b) || isPartOfRange(b, a);
 
 /**
  * Transport of packets to other machines: over a shared link, wrapped in VXLAN, whichever of the two fits, or not at

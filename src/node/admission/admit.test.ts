@@ -187,6 +187,7 @@ test.each([
   // Since 4.15, and the node has 4.14.
   ['net.ipv4.tcp_rmem', {}, '"net.ipv4.tcp_rmem" not allowlisted'],
   ['kernel.msgmax', {}, '"kernel.msgmax" not allowlisted'],
+  ['toString', {}, '"toString" not allowlisted'],
   ['net.ipv4.tcp_syncookies', { hostNetwork: true }, '"net.ipv4.tcp_syncookies" not allowed with host net enabled'],
   ['kernel.shm_rmid_forced', { hostIPC: true }, '"kernel.shm_rmid_forced" not allowed with host ipc enabled'],
 ])('sysctl %s with %j', (name, spec, problem) => {
@@ -195,9 +196,15 @@ test.each([
 });
 
 test('unsafe sysctls can be allowed', () => {
-  const settings = { allowedUnsafeSysctls: ['kernel.msg*'], portsInUse: [] };
+  const settings = { allowedUnsafeSysctls: ['kernel.msg*', 'net.ipv4.tcp_rmem'], portsInUse: [] };
   expect(admission(sysctl('kernel.msgmax'), NODE, [], settings).type).toBe('admitted');
+  expect(admission(sysctl('net.ipv4.tcp_rmem'), NODE, [], settings).type).toBe('admitted');
   expect(admission(sysctl('kernel.sem'), NODE, [], settings).type).toBe('rejected');
+});
+
+test('a sysctl is safe where the kernel isolates it', () => {
+  const newer = node({ status: { nodeInfo: { kernelVersion: '4.15.0-generic' } } });
+  expect(admit(sysctl('net.ipv4.tcp_rmem'), newer, [])).toBeUndefined();
 });
 
 test('the operating system has to match', () => {

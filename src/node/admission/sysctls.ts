@@ -1,4 +1,5 @@
 /** Kernel parameters that a pod may set: those that concern nothing but its own namespaces. */
+import { withDots } from '../container/security/sysctls.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Rejection } from './rejection.ts';
 
@@ -38,7 +39,7 @@ export interface SysctlSettings {
 
 export function sysctlRejection(pod: SeenPod, kernel: string, settings: SysctlSettings): Rejection | undefined {
   for (const { name } of pod.spec.securityContext?.sysctls ?? []) {
-    const problem = problemWith(normalized(name), pod, kernel, settings);
+    const problem = problemWith(withDots(name), pod, kernel, settings);
     if (problem) return { reason: 'SysctlForbidden', message: `forbidden sysctl: ${problem}` };
   }
   return undefined;
@@ -47,7 +48,7 @@ export function sysctlRejection(pod: SeenPod, kernel: string, settings: SysctlSe
 function problemWith(name: string, { spec }: SeenPod, kernel: string, { allowedUnsafeSysctls }: SysctlSettings) {
   const since = SAFE.get(name);
   const isSafe = since !== undefined && isAtLeast(kernel, since);
-  if (!isSafe && !allowedUnsafeSysctls.some((pattern) => matches(name, normalized(pattern)))) {
+  if (!isSafe && !allowedUnsafeSysctls.some((pattern) => matches(name, withDots(pattern)))) {
     return `"${name}" not allowlisted`;
   }
   const namespace = namespaceOf(name);
@@ -60,12 +61,6 @@ function problemWith(name: string, { spec }: SeenPod, kernel: string, { allowedU
 
 function namespaceOf(name: string): Namespace | undefined {
   return NAMES.get(name) ?? PREFIXES.find(([prefix]) => name.startsWith(prefix))?.[1];
-}
-
-/** Both separators are in use: the one that comes first is the separator. */
-function normalized(name: string): string {
-  const first = /[./]/.exec(name)?.[0];
-  return first === '/' ? name.replace(/[./]/g, (character) => (character === '/' ? '.' : '/')) : name;
 }
 
 function matches(name: string, pattern: string): boolean {

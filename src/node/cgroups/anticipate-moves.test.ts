@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { anticipateMoves } from './anticipate-moves.ts';
 
 let root: string;
@@ -9,15 +9,13 @@ const membership = () => join(root, 'membership');
 const processes = (path: string) => join(root, path, 'cgroup.procs');
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'qd-moves-'));
+  root = temporaryDirectory();
   writeFileSync(membership(), '4:cpu,cpuacct:/a:b\n3:memory:/own\n0::/unified\n');
   for (const path of ['own', 'a:b', 'unified']) {
     mkdirSync(join(root, path));
     writeFileSync(processes(path), '');
   }
 });
-afterEach(() => rmSync(root, { recursive: true }));
-
 it.each([
   ['memory', 'own'],
   ['cpuacct', 'a:b'],

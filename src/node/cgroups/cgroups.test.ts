@@ -1,8 +1,8 @@
 /** Version 2 on files that look like the kernel's, since machines have the controllers in one version only. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { openCgroups, openDelegatedCgroups } from './cgroups.ts';
 
 const RESOURCES = {
@@ -24,12 +24,10 @@ function cgroup(path: string, files: Record<string, string> = {}): void {
 }
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'qd-cgroups-'));
+  root = temporaryDirectory();
   cgroup('');
   writeFileSync(table(), `proc /proc proc rw 0 0\ncgroup2 ${folder('')} cgroup2 rw,nosuid 0 0\n`);
 });
-afterEach(() => rmSync(root, { recursive: true }));
-
 it('is used where the memory controller is in version 2', () => {
   expect(openCgroups(table())).toMatchObject({ version: 2, mounts: 'unified' });
   writeFileSync(file('', 'cgroup.controllers'), 'cpu pids\n');

@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { openCgroups } from '../cgroups/cgroups.ts';
 import type { SandboxConfig } from '../runtime/sandbox-config.ts';
 import { PodCgroups } from './pod-cgroups.ts';
@@ -16,10 +16,8 @@ const config = (qosClass: SandboxConfig['qosClass'], uid: string, changes: objec
 
 let root: string;
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'qd-pod-cgroups-'));
+  root = temporaryDirectory();
 });
-afterEach(() => rmSync(root, { recursive: true }));
-
 /** Files instead of the kernel's, in one version: machines have the controllers in one version only. */
 const VERSIONS = {
   'version 1': {

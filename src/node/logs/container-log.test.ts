@@ -1,7 +1,7 @@
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import type { Container, Sandbox } from '../runtime/runtime.ts';
 import { type ContainerLogRequest, containerLog } from './container-log.ts';
 
@@ -11,15 +11,13 @@ let notify: () => void;
 let followed: () => void = () => undefined;
 let isFollowed: Promise<void>;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'logs-'));
+  folder = temporaryDirectory();
   containers = [];
   notify = () => undefined;
   isFollowed = new Promise((resolve) => {
     followed = resolve;
   });
 });
-afterEach(() => rm(folder, { recursive: true }));
-
 const runtime = {
   sandboxes: async () => [{ id: 's', pod: { namespace: 'default', name: 'web', uid: '1' } } as Sandbox],
   containers: async () => containers,

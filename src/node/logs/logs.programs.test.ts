@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { appendFile, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { silent } from '../../base/log.ts';
 import type { Container } from '../runtime/runtime.ts';
 import { EntryReader } from './entries.ts';
@@ -14,11 +14,9 @@ import { removeLogs, rotateLog, rotateLogs } from './rotate.ts';
 let folder: string;
 let path: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'logs-'));
+  folder = temporaryDirectory();
   path = join(folder, '0.log');
 });
-afterEach(() => rm(folder, { recursive: true }));
-
 const ALL: LogSelection = {
   ...{ follow: false, timestamps: false, since: undefined, stream: undefined },
   ...{ tailLines: undefined, limitBytes: undefined },

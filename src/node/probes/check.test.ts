@@ -188,7 +188,7 @@ test('gRPC: a server that does not answer is a failure', async () => {
   const at = await port(createTcp(() => {}));
   expect(await check(probe({ grpc: { port: at }, timeoutSeconds: 0.05 }), target())).toEqual({
     type: 'failure',
-    output: `timeout: failed to connect service "127.0.0.1:${at}" within 0.05s`,
+    output: `timeout: failed to connect service "127.0.0.1:${at}" within 50ms`,
   });
 });
 

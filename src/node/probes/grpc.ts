@@ -7,7 +7,8 @@ import { GrpcClient } from '../../protocols/grpc/client.ts';
 import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import { ProtoReader } from '../../protocols/protobuf/reader.ts';
 import { ProtoWriter } from '../../protocols/protobuf/writer.ts';
-import { failure, goDuration, type ProbeOutcome, SUCCESS } from './outcome.ts';
+import { formatDuration } from '../pod/duration.ts';
+import { failure, type ProbeOutcome, SUCCESS } from './outcome.ts';
 
 export interface GrpcTarget {
   readonly host: string;
@@ -30,7 +31,7 @@ export async function checkGrpc(target: GrpcTarget, timeoutMs: number, clock: Cl
     return await ask(client, target, limit.signal, timeoutMs);
   } catch (error) {
     if (limit.signal.aborted)
-      return failure(`timeout: failed to connect service "${address}" within ${goDuration(timeoutMs)}`);
+      return failure(`timeout: failed to connect service "${address}" within ${formatDuration(timeoutMs)}`);
     return failure(`error: failed to connect service at "${address}": ${(error as Error).message}`);
   } finally {
     timer.cancel();
@@ -48,7 +49,7 @@ function ask(client: GrpcClient, target: GrpcTarget, signal: AbortSignal, timeou
     });
     const giveUp = () => {
       call.cancel();
-      resolve(failure(`timeout: health rpc did not complete within ${goDuration(timeoutMs)}`));
+      resolve(failure(`timeout: health rpc did not complete within ${formatDuration(timeoutMs)}`));
     };
     if (signal.aborted) giveUp();
     else signal.addEventListener('abort', giveUp, { once: true });

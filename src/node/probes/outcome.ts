@@ -10,9 +10,3 @@ export type ProbeOutcome =
 export const SUCCESS: ProbeOutcome = { type: 'success' };
 
 export const failure = (output: string): ProbeOutcome => ({ type: 'failure', output });
-
-/** Formats milliseconds as Go does: `1s`, `1m30s`. */
-export function goDuration(milliseconds: number): string {
-  const minutes = Math.floor(milliseconds / 60_000);
-  return minutes === 0 ? `${milliseconds / 1_000}s` : `${minutes}m${(milliseconds % 60_000) / 1_000}s`;
-}

@@ -1,7 +1,7 @@
-import { mkdir, mkdtemp, open, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, open, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { HOST_IMAGE_ID } from '../../kinds/shapes/container/host-image.ts';
 import type { ImageStore } from '../images/image-store.ts';
 import type { ContainerConfig } from '../runtime/container-config.ts';
@@ -35,13 +35,11 @@ const IMAGE = 'sha256:1111';
 let outside: string;
 let image: string;
 beforeEach(async () => {
-  outside = await realpath(await mkdtemp(join(tmpdir(), 'qd-image-')));
+  outside = temporaryDirectory();
   image = join(outside, 'image');
   await mkdir(join(image, 'etc'), { recursive: true });
   await writeFile(join(outside, 'secret'), 'root:x:4242:4242::/:');
 });
-afterEach(() => rm(outside, { recursive: true, force: true }));
-
 const store = { unpack: async () => image, config: async () => ({}) } as unknown as ImageStore;
 const resolve = (mounts: readonly object[] = []) =>
   resolveImage(

@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { seenContainer, seenPod } from '../../../test/support/node/seen-pod.ts';
-import { isRoot, VolumesWorld } from '../../../test/support/node/volumes-world.ts';
+import { isRoot, it, VolumesWorld } from '../../../test/support/node/volumes-world.ts';
 import { parseMountInfo } from './host/mount-table.ts';
 import type { MountRequest } from './volumes.ts';
 
@@ -27,8 +27,7 @@ async function mountOf(w: VolumesWorld, mount: object, parts: Partial<MountReque
 }
 
 describe('a mount', () => {
-  it('has the options of its volumeMount', async () => {
-    await using w = await VolumesWorld.create();
+  it('has the options of its volumeMount', async ({ w }) => {
     const path = w.path('empty-dir', 'v');
     const plain = {
       hostPath: path,
@@ -52,15 +51,13 @@ describe('a mount', () => {
     expect(await mountOf(w, {}, { idMappings: ids })).toEqual({ ...plain, idMappings: { uids: ids, gids: ids } });
   });
 
-  it('is read-only for volumes that are', async () => {
-    await using w = await VolumesWorld.create();
+  it('is read-only for volumes that are', async ({ w }) => {
     expect(await mountOf(w, {}, {}, [{ name: 'v', configMap: { name: 'c', optional: true } }])).toMatchObject({
       readOnly: true,
     });
   });
 
-  it('is recursively read-only where the runtime can', async () => {
-    await using w = await VolumesWorld.create();
+  it('is recursively read-only where the runtime can', async ({ w }) => {
     const recursive = (mode: string, supportsRecursiveReadOnly: boolean) =>
       mountOf(w, { readOnly: true, recursiveReadOnly: mode }, { supportsRecursiveReadOnly });
     expect(await recursive('Enabled', true)).toMatchObject({ recursiveReadOnly: true });
@@ -72,8 +69,7 @@ describe('a mount', () => {
     );
   });
 
-  it('of an image names the image and the part of it', async () => {
-    await using w = await VolumesWorld.create();
+  it('of an image names the image and the part of it', async ({ w }) => {
     const list = [{ name: 'v', image: { reference: 'r', pullPolicy: 'Never' } }];
     expect(await mountOf(w, { subPath: 'a/b' }, {}, list)).toMatchObject({
       hostPath: '',
@@ -82,15 +78,13 @@ describe('a mount', () => {
     });
   });
 
-  it('needs its volume', async () => {
-    await using w = await VolumesWorld.create();
+  it('needs its volume', async ({ w }) => {
     await expect(mountOf(w, { name: 'other' })).rejects.toThrow(
       'cannot find volume "other" to mount into container "c"',
     );
   });
 
-  it('of a block device is a device', async () => {
-    await using w = await VolumesWorld.create();
+  it('of a block device is a device', async ({ w }) => {
     w.claims.set('shop/b', { metadata: { uid: 'c' }, spec: { volumeName: 'pv' }, status: { phase: 'Bound' } });
     w.persistentVolumes.set('pv', {
       metadata: { name: 'pv' },
@@ -106,8 +100,7 @@ describe('a mount', () => {
 });
 
 describe('the files of the agent', () => {
-  it('are the hosts file and the file for the termination message', async () => {
-    await using w = await VolumesWorld.create();
+  it('are the hosts file and the file for the termination message', async ({ w }) => {
     const container = seenContainer({ terminationMessagePath: '/dev/termination-log' });
     const { mounts } = await w.volumes.mounts(seenPod(), container, request({ hosts: '127.0.0.1 x\n', attempt: 3 }));
     expect(mounts.map(({ hostPath, containerPath, readOnly }) => [hostPath, containerPath, readOnly])).toEqual([
@@ -124,8 +117,7 @@ describe('the files of the agent', () => {
     expect(await readFile(file, 'utf8')).toBe('');
   });
 
-  it('leave a hosts file that the container mounts itself', async () => {
-    await using w = await VolumesWorld.create();
+  it('leave a hosts file that the container mounts itself', async ({ w }) => {
     const container = seenContainer({ volumeMounts: [{ name: 'v', mountPath: '/etc/hosts' }] });
     const { mounts } = await w.volumes.mounts(seenPod({ volumes }), container, request({ hosts: 'x' }));
     expect(mounts.map(({ hostPath }) => hostPath)).toEqual([w.path('empty-dir', 'v')]);
@@ -133,8 +125,7 @@ describe('the files of the agent', () => {
 });
 
 describe('reading a file of a volume', () => {
-  it('is possible inside of it only', async () => {
-    await using w = await VolumesWorld.create();
+  it('is possible inside of it only', async ({ w }) => {
     const pod = seenPod({ volumes });
     await w.volumes.prepare(pod);
     const path = w.path('empty-dir', 'v');

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { isRoot, podWith, VolumesWorld } from '../../../test/support/node/volumes-world.ts';
+import { describe, expect } from 'vitest';
+import { isRoot, it, podWith, VolumesWorld } from '../../../test/support/node/volumes-world.ts';
 import { parseMountInfo } from './host/mount-table.ts';
 
 const modeOf = async (path: string) => (await stat(path)).mode & 0o7777;
@@ -12,8 +12,7 @@ const mounts = async () => parseMountInfo(await readFile('/proc/self/mountinfo',
 const mountAt = async (path: string) => (await mounts()).find(({ mountPoint }) => mountPoint === path);
 
 describe('an emptyDir', () => {
-  it('is an empty directory for everybody, kept as long as the pod', async () => {
-    await using w = await VolumesWorld.create();
+  it('is an empty directory for everybody, kept as long as the pod', async ({ w }) => {
     const pod = podWith([{ name: 'scratch', emptyDir: {} }]);
     const path = w.path('empty-dir', 'scratch');
     expect((await w.volumes.prepare(pod)).get('scratch')).toEqual({
@@ -32,8 +31,7 @@ describe('an emptyDir', () => {
     expect(await w.volumes.leftovers()).toEqual([]);
   });
 
-  it.runIf(isRoot)('belongs to the group of the pod', async () => {
-    await using w = await VolumesWorld.create();
+  it.runIf(isRoot)('belongs to the group of the pod', async ({ w }) => {
     await w.volumes.prepare(podWith([{ name: 'scratch', emptyDir: {} }], { securityContext: { fsGroup: 77 } }));
     const path = w.path('empty-dir', 'scratch');
     expect((await stat(path)).gid).toBe(77);
@@ -47,8 +45,7 @@ describe('an emptyDir', () => {
     );
   });
 
-  it('knows no other medium', async () => {
-    await using w = await VolumesWorld.create();
+  it('knows no other medium', async ({ w }) => {
     await expect(w.volumes.prepare(podWith([{ name: 'm', emptyDir: { medium: 'Stone' } }]))).rejects.toThrow(
       'unknown storage medium "Stone"',
     );
@@ -63,8 +60,7 @@ describe('an emptyDir', () => {
     const sizeOf = (path: string) =>
       Number(execFileSync('df', ['-B1', '--output=size', path]).toString().split('\n')[1]);
 
-    it('is a tmpfs of its size, once, and is gone with the pod', async () => {
-      await using w = await VolumesWorld.create();
+    it('is a tmpfs of its size, once, and is gone with the pod', async ({ w }) => {
       await w.volumes.prepare(pod({ sizeLimit: '1Mi' }));
       const path = w.path('empty-dir', 'm');
       expect((await mountAt(path))?.type).toBe('tmpfs');
@@ -95,8 +91,7 @@ describe('an emptyDir', () => {
 describe('a hostPath', () => {
   const volume = (path: string, type = '') => podWith([{ name: 'h', hostPath: { path, type } }]);
 
-  it('is the path itself, which is not looked at without a type', async () => {
-    await using w = await VolumesWorld.create();
+  it('is the path itself, which is not looked at without a type', async ({ w }) => {
     expect((await w.volumes.prepare(volume('/does/not/exist'))).get('h')).toEqual({
       type: 'directory',
       path: '/does/not/exist',
@@ -105,8 +100,7 @@ describe('a hostPath', () => {
     });
   });
 
-  it('creates what may be created', async () => {
-    await using w = await VolumesWorld.create();
+  it('creates what may be created', async ({ w }) => {
     await w.volumes.prepare(volume(w.elsewhere('a/b'), 'DirectoryOrCreate'));
     expect(await modeOf(w.elsewhere('a/b'))).toBe(0o755);
     await w.volumes.prepare(volume(w.elsewhere('a/file'), 'FileOrCreate'));
@@ -159,15 +153,13 @@ describe('a hostPath', () => {
     }
   });
 
-  it('does not lead upwards', async () => {
-    await using w = await VolumesWorld.create();
+  it('does not lead upwards', async ({ w }) => {
     await expect(w.volumes.prepare(volume('/a/../b'))).rejects.toThrow(
       "invalid HostPath `/a/../b`: must not contain '..'",
     );
   });
 
-  it('is left alone when the pod ends', async () => {
-    await using w = await VolumesWorld.create();
+  it('is left alone when the pod ends', async ({ w }) => {
     await mkdir(w.elsewhere('d'), { recursive: true });
     await writeFile(join(w.elsewhere('d'), 'x'), 'kept');
     await w.volumes.prepare(volume(w.elsewhere('d'), 'Directory'));
@@ -308,28 +300,24 @@ it('mounts NFS with the program of the node, and reports what it says', async ()
   expect(await w.volumes.leftovers()).toEqual([]);
 });
 
-it('pulls images', async () => {
-  await using w = await VolumesWorld.create();
+it('pulls images', async ({ w }) => {
   const pod = podWith([{ name: 'i', image: { reference: 'busybox:1', pullPolicy: 'IfNotPresent' } }]);
   expect((await w.volumes.prepare(pod)).get('i')).toEqual({ type: 'image', imageId: 'id of busybox:1 (IfNotPresent)' });
 });
 
-it('rejects kinds that it does not know', async () => {
-  await using w = await VolumesWorld.create();
+it('rejects kinds that it does not know', async ({ w }) => {
   await expect(w.volumes.prepare(podWith([{ name: 'x', rbd: { image: 'y' } }]))).rejects.toThrow(
     'MountVolume.SetUp failed for volume "x" : no volume plugin matched: volumes of type rbd are not supported',
   );
 });
 
 describe('release', () => {
-  it('does nothing for a pod that has nothing', async () => {
-    await using w = await VolumesWorld.create();
+  it('does nothing for a pod that has nothing', async ({ w }) => {
     await w.volumes.release('nobody');
     expect(await w.volumes.leftovers()).toEqual([]);
   });
 
-  it('does not follow links out of a volume', async () => {
-    await using w = await VolumesWorld.create();
+  it('does not follow links out of a volume', async ({ w }) => {
     await w.volumes.prepare(podWith([{ name: 'scratch', emptyDir: {} }]));
     await mkdir(w.elsewhere('precious'), { recursive: true });
     await writeFile(w.elsewhere('precious/x'), '');
@@ -345,26 +333,27 @@ describe('release', () => {
     expect(await readdir(w.root)).toEqual(['x']);
   });
 
-  it.runIf(isRoot)('unmounts what a crash left mounted, whatever its kind, before it removes anything', async () => {
-    await using w = await VolumesWorld.create();
-    await mkdir(w.elsewhere('data'), { recursive: true });
-    await writeFile(w.elsewhere('data/x'), '');
-    const target = w.path('nfs', 'left');
-    await mkdir(target, { recursive: true });
-    execFileSync('mount', ['--bind', w.elsewhere('data'), target]);
-    await w.volumes.release('u-1');
-    expect(await mountAt(target)).toBeUndefined();
-    expect(await readdir(w.elsewhere('data'))).toEqual(['x']);
-    expect(await w.volumes.leftovers()).toEqual([]);
-  });
+  it.runIf(isRoot)(
+    'unmounts what a crash left mounted, whatever its kind, before it removes anything',
+    async ({ w }) => {
+      await mkdir(w.elsewhere('data'), { recursive: true });
+      await writeFile(w.elsewhere('data/x'), '');
+      const target = w.path('nfs', 'left');
+      await mkdir(target, { recursive: true });
+      execFileSync('mount', ['--bind', w.elsewhere('data'), target]);
+      await w.volumes.release('u-1');
+      expect(await mountAt(target)).toBeUndefined();
+      expect(await readdir(w.elsewhere('data'))).toEqual(['x']);
+      expect(await w.volumes.leftovers()).toEqual([]);
+    },
+  );
 });
 
 describe('the ids of user namespaces', () => {
   const pod = (uid: string, spec: object = { hostUsers: false }) => podWith([], spec, { uid });
   const range = (hostId: number) => [{ hostId, containerId: 0, length: 65_536 }];
 
-  it('are a range for each pod that wants one, also when they start together', async () => {
-    await using w = await VolumesWorld.create();
+  it('are a range for each pod that wants one, also when they start together', async ({ w }) => {
     expect(await w.volumes.idMappings(pod('u-0', {}))).toBeUndefined();
     const all = await Promise.all(['u-1', 'u-2', 'u-3'].map((uid) => w.volumes.idMappings(pod(uid))));
     const first = all[0]![0]!.hostId;
@@ -384,8 +373,7 @@ describe('the ids of user namespaces', () => {
     }
   });
 
-  it('stay with a pod until it is released, also after a restart of the agent', async () => {
-    await using w = await VolumesWorld.create();
+  it('stay with a pod until it is released, also after a restart of the agent', async ({ w }) => {
     const first = await w.volumes.idMappings(pod('u-1'));
     const second = await w.volumes.idMappings(pod('u-2'));
     expect(second).not.toEqual(first);

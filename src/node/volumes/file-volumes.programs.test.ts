@@ -1,9 +1,9 @@
 /** ConfigMap, Secret, downward API and projected volumes, on real directories. */
 import { lstat, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { seenPod } from '../../../test/support/node/seen-pod.ts';
-import { podWith, VolumesWorld } from '../../../test/support/node/volumes-world.ts';
+import { it, podWith, VolumesWorld } from '../../../test/support/node/volumes-world.ts';
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const text = (path: string) => readFile(path, 'utf8');
@@ -153,8 +153,7 @@ describe('a Secret volume', () => {
     secret: { secretName: 'hidden', defaultMode: 0o600, ...parts },
   });
 
-  it('has the decoded values', async () => {
-    await using w = await VolumesWorld.create();
+  it('has the decoded values', async ({ w }) => {
     w.secrets.set('shop/hidden', { data: { password: base64('geheim') } });
     await w.volumes.prepare(podWith([volume()]));
     const file = join(w.path('secret', 'keys'), 'password');
@@ -162,8 +161,7 @@ describe('a Secret volume', () => {
     expect(await modeOf(file)).toBe(0o600);
   });
 
-  it('fails in the words of kubelet', async () => {
-    await using w = await VolumesWorld.create();
+  it('fails in the words of kubelet', async ({ w }) => {
     await expect(w.volumes.prepare(podWith([volume()]))).rejects.toThrow(
       'MountVolume.SetUp failed for volume "keys" : secret "hidden" not found',
     );
@@ -181,8 +179,7 @@ describe('a downward API volume', () => {
   ];
   const volumes = [{ name: 'info', downwardAPI: { items, defaultMode: 0o644 } }];
 
-  it('shows fields of the pod, and follows their changes', async () => {
-    await using w = await VolumesWorld.create();
+  it('shows fields of the pod, and follows their changes', async ({ w }) => {
     await w.volumes.prepare(podWith(volumes, {}, { labels: { app: 'x' } }));
     const path = w.path('downward-api', 'info');
     expect(await text(join(path, 'labels'))).toBe('app="x"');
@@ -334,8 +331,7 @@ describe('a projected volume', () => {
   });
 });
 
-it('needs no volumes', async () => {
-  await using w = await VolumesWorld.create();
+it('needs no volumes', async ({ w }) => {
   expect(await w.volumes.prepare(seenPod())).toEqual(new Map());
   expect(await w.volumes.refresh(seenPod())).toEqual({ nextAt: undefined });
   await w.volumes.release('u-1');

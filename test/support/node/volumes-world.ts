@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { it as plainIt } from 'vitest';
 import { silent } from '../../../src/base/log.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { ControlledClock } from '../../../src/base/time/clock.ts';
@@ -116,6 +117,15 @@ export class VolumesWorld implements AsyncDisposable {
     };
   }
 }
+
+/** Gives a test a world of its own. */
+export const it = plainIt.extend<{ readonly w: VolumesWorld }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads from the pattern that no other fixture is needed.
+  w: async ({}, use) => {
+    await using world = await VolumesWorld.create();
+    await use(world);
+  },
+});
 
 /** A pod with volumes, all of which its container mounts at `/NAME`. */
 export function podWith(volumes: readonly object[], spec: object = {}, metadata: object = {}): SeenPod {

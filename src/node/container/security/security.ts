@@ -100,7 +100,6 @@ function podLabel({ metadata: { name, namespace, uid } }: SeenPod): string {
 }
 
 /** Paths in /proc and /sys that a container does not see, or cannot write: the defaults of container runtimes. */
-
 export const MASKED_PATHS: readonly string[] = [
   '/proc/asound',
   '/proc/acpi',

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { digestOf } from '../../images/content/digest.ts';
 import { OCI_CONFIG, OCI_INDEX, OCI_MANIFEST } from '../../images/content/media-types.ts';
@@ -12,10 +12,8 @@ import { loadArchive } from './load.ts';
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'qd-load-'));
+  directory = temporaryDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true }));
-
 async function archive(index: object, blobs: readonly Buffer[]): Promise<string> {
   const file = (path: string, content: Buffer) =>
     ({ type: 'file', path, size: content.length, content: [content] }) as const;

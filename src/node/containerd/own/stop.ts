@@ -6,6 +6,7 @@ import { argumentsOf, descendantsOf, killIfRunning, runningPids } from '../../..
 import { type Clock, sleep } from '../../../base/time/clock.ts';
 import { openCgroups } from '../../cgroups/cgroups.ts';
 import { removeGuards } from '../../interfaces/interface-guard.ts';
+import { mountPointsBelow, parseMountInfo } from '../../volumes/host/mount-table.ts';
 import { Connection } from '../calls/connection.ts';
 import { cri } from '../calls/methods.ts';
 import { bridgeIn, bridgeOf } from '../network/cni.ts';
@@ -121,18 +122,11 @@ async function shimsOf(paths: OwnPaths): Promise<readonly number[]> {
   return found;
 }
 
-/** Unmounts the remaining mounts, the deepest first. */
+/** Unmounts the remaining mounts, the newest first. */
 export async function unmountBelow(directory: string, path: string): Promise<void> {
-  const mounts = (await readFile('/proc/self/mountinfo', 'utf8'))
-    .split('\n')
-    .map((line) => unescaped(line.split(' ')[4] ?? ''))
-    .filter((point) => point.startsWith(`${directory}/`));
-  for (const point of mounts.sort().reverse()) await command(['umount', '-l', point], path).catch(() => {});
-}
-
-/** Spaces and other special characters are written as octal numbers. */
-function unescaped(point: string): string {
-  return point.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
+  const mounts = parseMountInfo(await readFile('/proc/self/mountinfo', 'utf8'));
+  const below = mountPointsBelow(mounts, directory).filter((point) => point !== directory);
+  for (const point of below) await command(['umount', '-l', point], path).catch(() => {});
 }
 
 /** Interfaces of pods that containerd has not removed, and their namespaces as CNI names them. */

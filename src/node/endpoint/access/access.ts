@@ -74,9 +74,7 @@ function listOf(value: string | string[] | undefined): string[] {
   return value === undefined ? [] : [value].flat();
 }
 
-/** Rights that requests to the endpoint need. */
-
-/** The resource is `nodes`, the name that of the node. */
+/** A right that a request needs. The resource is `nodes`, the name that of the node. */
 interface Right {
   readonly verb: string;
   /** One of them is enough. */

@@ -38,31 +38,21 @@ export async function agentMetrics(node: EndpointNode): Promise<string> {
 }
 
 /** Starts and ends of pods and containers. */
+const LIFE_METRICS = [
+  [
+    'started_containers_errors',
+    '[BETA] Cumulative number of errors when starting containers',
+    'startedContainerErrors',
+  ],
+  ['started_containers', '[BETA] Cumulative number of containers started', 'startedContainers'],
+  ['started_pods_errors', '[BETA] Cumulative number of errors when starting pods', 'startedPodErrors'],
+  ['started_pods', '[BETA] Cumulative number of pods started', 'startedPods'],
+  ['terminated_containers', '[ALPHA] Cumulative number of containers terminated, by exit code', 'terminatedContainers'],
+] as const;
+
 function lifeMetrics({ counters }: EndpointNode): MetricFamily[] {
   if (!counters) return [];
-  return [
-    counter(
-      'kubelet_started_containers_errors_total',
-      '[BETA] Cumulative number of errors when starting containers',
-      counters.samples('startedContainerErrors'),
-    ),
-    counter(
-      'kubelet_started_containers_total',
-      '[BETA] Cumulative number of containers started',
-      counters.samples('startedContainers'),
-    ),
-    counter(
-      'kubelet_started_pods_errors_total',
-      '[BETA] Cumulative number of errors when starting pods',
-      counters.samples('startedPodErrors'),
-    ),
-    counter('kubelet_started_pods_total', '[BETA] Cumulative number of pods started', counters.samples('startedPods')),
-    counter(
-      'kubelet_terminated_containers_total',
-      '[ALPHA] Cumulative number of containers terminated, by exit code',
-      counters.samples('terminatedContainers'),
-    ),
-  ];
+  return LIFE_METRICS.map(([name, help, counted]) => counter(`kubelet_${name}_total`, help, counters.samples(counted)));
 }
 
 const CLAIM_METRICS = [

@@ -3,12 +3,12 @@
  * one.
  */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { silent } from '../../../base/log.ts';
 import { STRICT_GUARD } from '../../../base/sockets/dial/dial-guard.ts';
 import { type Clock, ControlledClock, systemClock } from '../../../base/time/clock.ts';
@@ -62,7 +62,7 @@ let requests: string[];
 let intercept: (request: IncomingMessage, response: ServerResponse) => boolean;
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'qd-registry-'));
+  directory = temporaryDirectory();
   image = await makeImage();
   requests = [];
   intercept = () => false;
@@ -76,7 +76,6 @@ beforeEach(async () => {
 afterEach(async () => {
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));
-  rmSync(directory, { recursive: true, force: true });
 });
 
 function respond(request: IncomingMessage, response: ServerResponse): void {

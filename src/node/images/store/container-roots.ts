@@ -1,7 +1,9 @@
 /** The roots of containers: an overlay mount over the files of the image or, where that cannot be, a copy of them. */
+
 import { join } from 'node:path';
 import { ifMissing } from '../../../base/files/if-missing.ts';
 import { removeTree } from '../../../base/files/inside/remove-tree.ts';
+import { readIfThere } from '../../../base/files/own/files.ts';
 import { PRIVATE_DIRECTORY, TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
 import { makeDirectory, readlink, rename, rm, stat, symlink } from '../../../base/files/own/own-files.ts';
 import type { Logger } from '../../../base/log.ts';
@@ -9,7 +11,7 @@ import type { ContainerRoot } from '../image-store.ts';
 import type { UnpackOptions } from '../unpack/apply-layer.ts';
 import { copyTree } from '../unpack/copy-tree.ts';
 import { canMountOverlay, isMounted, mountOverlay, type Overlay, unmount } from '../unpack/overlay.ts';
-import { listIfThere, readIfThere, writeWhole } from './files.ts';
+import { listIfThere, writeWhole } from './files.ts';
 import type { StoreLayout } from './layout.ts';
 
 interface RootRecord {

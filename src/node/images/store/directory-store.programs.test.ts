@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { silent } from '../../../base/log.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { buildImage, type ImageSpec } from '../build/build-image.ts';
@@ -19,12 +20,11 @@ let store: DirectoryImageStore;
 const roots: string[] = [];
 
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'qd-store-'));
+  directory = temporaryDirectory();
   store = await openStore();
 });
 afterEach(async () => {
   for (const root of roots.splice(0)) await store.removeRoot(root);
-  rmSync(directory, { recursive: true, force: true });
 });
 
 function openStore(isRootUser = isRoot): Promise<DirectoryImageStore> {

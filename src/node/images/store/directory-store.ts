@@ -1,6 +1,8 @@
 /** The image store in a directory. */
+
 import { basename, join } from 'node:path';
 import { ifMissing } from '../../../base/files/if-missing.ts';
+import { syncDirectory } from '../../../base/files/own/files.ts';
 import { PRIVATE_DIRECTORY, TRAVERSED_DIRECTORY } from '../../../base/files/own/modes.ts';
 import {
   createReadStream,
@@ -25,7 +27,7 @@ import type { ImageConfig } from '../image-config.ts';
 import type { ContainerRoot, ImageStore } from '../image-store.ts';
 import { fullName, type ImageReference, parseReference, repositoryName } from '../reference.ts';
 import { ContainerRoots } from './container-roots.ts';
-import { listIfThere, syncDirectory } from './files.ts';
+import { listIfThere } from './files.ts';
 import { Ingest } from './ingest.ts';
 import { StoreLayout } from './layout.ts';
 import { type NamedImage, Names } from './names.ts';

@@ -1,7 +1,9 @@
 /** The names of images: a file for each, so that several processes can add and remove them. */
+
 import { join } from 'node:path';
+import { readIfThere } from '../../../base/files/own/files.ts';
 import { rm } from '../../../base/files/own/own-files.ts';
-import { listIfThere, readIfThere, writeWhole } from './files.ts';
+import { listIfThere, writeWhole } from './files.ts';
 import type { StoreLayout } from './layout.ts';
 
 export interface NamedImage {

@@ -3,15 +3,17 @@
  * which every file has another owner and, if the kernel can leave it below, no content of its own. Pods with the same
  * range share it.
  */
+
 import { join } from 'node:path';
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { removeTree } from '../../../base/files/inside/remove-tree.ts';
+import { readIfThere } from '../../../base/files/own/files.ts';
 import { PRIVATE_DIRECTORY } from '../../../base/files/own/modes.ts';
 import { makeDirectory, rename } from '../../../base/files/own/own-files.ts';
 import { copyTree } from '../unpack/copy-tree.ts';
 import { canMountOverlay, mountOverlay, unmount } from '../unpack/overlay.ts';
 import { shiftOwners } from '../unpack/shift-owners.ts';
-import { readIfThere, writeWhole } from './files.ts';
+import { writeWhole } from './files.ts';
 
 const SHIFTED = 'shifted';
 const DONE = 'done';

@@ -1,14 +1,16 @@
 /** The unpacked files of images. */
+
 import { join } from 'node:path';
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { removeTree } from '../../../base/files/inside/remove-tree.ts';
+import { readIfThere } from '../../../base/files/own/files.ts';
 import { createReadStream, makeDirectory, rename } from '../../../base/files/own/own-files.ts';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
 import { decompressed } from '../content/decompress.ts';
 import { checkDigest, Digester } from '../content/digest.ts';
 import { withinRoom } from '../content/disk-room.ts';
 import { applyDeletions, applyLayer, type UnpackOptions } from '../unpack/apply-layer.ts';
-import { listIfThere, readIfThere, writeWhole } from './files.ts';
+import { listIfThere, writeWhole } from './files.ts';
 import { Ingest } from './ingest.ts';
 import type { StoreLayout } from './layout.ts';
 

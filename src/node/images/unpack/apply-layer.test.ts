@@ -1,17 +1,7 @@
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { type TarInput, writeTar } from '../tar/write-tar.ts';
 import { applyDeletions, applyLayer } from './apply-layer.ts';
 import { copyTree } from './copy-tree.ts';
@@ -19,12 +9,10 @@ import { copyTree } from './copy-tree.ts';
 let outside: string;
 let root: string;
 beforeEach(() => {
-  outside = mkdtempSync(join(tmpdir(), 'qd-unpack-'));
+  outside = temporaryDirectory();
   root = join(outside, 'root');
   mkdirSync(root);
 });
-afterEach(() => rmSync(outside, { recursive: true, force: true }));
-
 const isRoot = process.getuid?.() === 0;
 const options = { setsOwners: isRoot };
 const file = (path: string, text = path, more: Partial<TarInput> = {}): TarInput => ({

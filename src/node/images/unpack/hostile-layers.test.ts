@@ -1,17 +1,8 @@
 /** Tests layers of images that try to escape from their root. */
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { type TarInput, writeTar } from '../tar/write-tar.ts';
 import { applyDeletions, applyLayer } from './apply-layer.ts';
 
@@ -19,15 +10,13 @@ let outside: string;
 let root: string;
 let precious: string;
 beforeEach(() => {
-  outside = mkdtempSync(join(tmpdir(), 'qd-hostile-'));
+  outside = temporaryDirectory();
   root = join(outside, 'root');
   precious = join(outside, 'precious');
   mkdirSync(root);
   mkdirSync(precious, { mode: 0o700 });
   writeFileSync(join(precious, 'key'), 'mine', { mode: 0o600 });
 });
-afterEach(() => rmSync(outside, { recursive: true, force: true }));
-
 const isRoot = process.getuid?.() === 0;
 const file = (path: string, more: Partial<TarInput> = {}): TarInput => ({
   ...{ type: 'file', path, size: 6, content: [Buffer.from('theirs')] },

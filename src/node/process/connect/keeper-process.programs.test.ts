@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { connectKeeper } from './keeper-process.ts';
 
 const KEEPER = [
@@ -13,10 +11,8 @@ const KEEPER = [
 
 let directory: string;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'qd-keeper-'));
+  directory = temporaryDirectory();
 });
-afterEach(() => rmSync(directory, { recursive: true }));
-
 it('a keeper with other settings is replaced, and its end is not that of the one in use', async () => {
   const connect = (podCidr: string, onClose: () => void) =>
     connectKeeper({ directory, name: `t${process.pid}k`, podCidr, keeper: KEEPER }, () => undefined, onClose);

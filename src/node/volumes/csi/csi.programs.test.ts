@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { CsiDriver } from '../../../../test/support/node/csi-driver.ts';
-import { isRoot, podWith, VolumesWorld } from '../../../../test/support/node/volumes-world.ts';
+import { isRoot, it, podWith, VolumesWorld } from '../../../../test/support/node/volumes-world.ts';
 
 const DRIVER = 'disk.example.com';
 
@@ -29,8 +29,7 @@ describe('an inline volume', () => {
   const pod = podWith([{ name: 'v', csi }]);
   const handle = `csi-${createHash('sha256').update('u-1v').digest('hex')}`;
 
-  it('is published for the pod, and unpublished by what was written beside it', async () => {
-    await using w = await VolumesWorld.create();
+  it('is published for the pod, and unpublished by what was written beside it', async ({ w }) => {
     await using driver = await withDriver(w, true);
     w.secrets.set('shop/key', { data: { user: Buffer.from('me').toString('base64') } });
     w.csiDrivers.set(DRIVER, { spec: { podInfoOnMount: true, volumeLifecycleModes: ['Ephemeral'] } });
@@ -74,8 +73,7 @@ describe('an inline volume', () => {
     expect(await readdir(w.elsewhere('data'))).toEqual(['x']);
   });
 
-  it('must be supported by the driver', async () => {
-    await using w = await VolumesWorld.create();
+  it('must be supported by the driver', async ({ w }) => {
     await using _driver = await withDriver(w, false);
     w.csiDrivers.set(DRIVER, { spec: { volumeLifecycleModes: ['Persistent'] } });
     await expect(w.volumes.prepare(pod)).rejects.toThrow(
@@ -83,8 +81,7 @@ describe('an inline volume', () => {
     );
   });
 
-  it('needs a driver', async () => {
-    await using w = await VolumesWorld.create();
+  it('needs a driver', async ({ w }) => {
     w.secrets.set('shop/key', { data: {} });
     await expect(w.volumes.prepare(pod)).rejects.toThrow(
       `kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name ${DRIVER} not found in the list of registered CSI drivers`,
@@ -94,8 +91,7 @@ describe('an inline volume', () => {
     expect(await w.volumes.leftovers()).toEqual([]);
   });
 
-  it.runIf(isRoot)('stays while it is mounted and its driver is gone', async () => {
-    await using w = await VolumesWorld.create();
+  it.runIf(isRoot)('stays while it is mounted and its driver is gone', async ({ w }) => {
     w.secrets.set('shop/key', { data: {} });
     {
       await using _driver = await withDriver(w, false);
@@ -107,8 +103,7 @@ describe('an inline volume', () => {
     await w.restarted().release('u-1');
   });
 
-  it('fails as the driver says', async () => {
-    await using w = await VolumesWorld.create();
+  it('fails as the driver says', async ({ w }) => {
     await using driver = await withDriver(w, false);
     w.secrets.set('shop/key', { data: {} });
     driver.failures.set('NodePublishVolume', { code: 3, message: 'no such size' });
@@ -120,8 +115,7 @@ describe('an inline volume', () => {
     await w.volumes.release('u-1');
   });
 
-  it('stays when the driver cannot unpublish it', async () => {
-    await using w = await VolumesWorld.create();
+  it('stays when the driver cannot unpublish it', async ({ w }) => {
     await using driver = await withDriver(w, false);
     w.secrets.set('shop/key', { data: {} });
     await w.volumes.prepare(pod);
@@ -344,8 +338,7 @@ describe('tokens for a driver', () => {
   const TOKENS = 'csi.storage.k8s.io/serviceAccount.tokens';
   const modes = { volumeLifecycleModes: ['Ephemeral'] };
 
-  it('are in the context of the volume, and are renewed when it is published again', async () => {
-    await using w = await VolumesWorld.create();
+  it('are in the context of the volume, and are renewed when it is published again', async ({ w }) => {
     await using driver = await withDriver(w, false);
     w.csiDrivers.set(DRIVER, { spec: { ...spec, ...modes, requiresRepublish: true } });
     await w.volumes.prepare(pod);
@@ -364,8 +357,7 @@ describe('tokens for a driver', () => {
     await w.volumes.release('u-1');
   });
 
-  it('are secrets if the driver wants that', async () => {
-    await using w = await VolumesWorld.create();
+  it('are secrets if the driver wants that', async ({ w }) => {
     await using driver = await withDriver(w, false);
     w.csiDrivers.set(DRIVER, { spec: { ...spec, ...modes, serviceAccountTokenInSecrets: true } });
     await w.volumes.prepare(pod);
@@ -378,8 +370,7 @@ describe('tokens for a driver', () => {
 });
 
 describe('drivers', () => {
-  it('are registered when they come, and removed when they go', async () => {
-    await using w = await VolumesWorld.create();
+  it('are registered when they come, and removed when they go', async ({ w }) => {
     const stop = new AbortController();
     const following = w.volumes.followDrivers(stop.signal);
     {
@@ -405,8 +396,7 @@ describe('drivers', () => {
     await following;
   });
 
-  it('are used while another socket accepts connections and answers nothing', async () => {
-    await using w = await VolumesWorld.create();
+  it('are used while another socket accepts connections and answers nothing', async ({ w }) => {
     await using driver = await withDriver(w, false);
     const silentSocket = createServer((socket) => socket.on('error', () => undefined));
     silentSocket.listen(join(w.root, 'plugins_registry', 'a-silent.sock'));
@@ -434,8 +424,7 @@ describe('drivers', () => {
     }
   });
 
-  it('learn why they are not registered, and are tried again', async () => {
-    await using w = await VolumesWorld.create();
+  it('learn why they are not registered, and are tried again', async ({ w }) => {
     const stop = new AbortController();
     await using driver = await withDriver(w, false);
     driver.failures.set('NodeGetInfo', { code: 14, message: 'starting' });

@@ -1,9 +1,9 @@
 /** The node's part in deleting volumes that are its directories, with the real server and as the node's own user. */
-import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type Cluster, startCluster } from '../../../../test/support/cluster/cluster.ts';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { InformerFactory } from '../../../client/informer/informer-factory.ts';
@@ -22,7 +22,7 @@ let running: Promise<unknown>;
 let directoryOf: OwnDirectory;
 
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'qd-directories-')));
+  root = temporaryDirectory();
   cluster = await startCluster();
   mounted = [];
   directoryOf = async ({ path }) => path;
@@ -44,7 +44,6 @@ afterEach(async () => {
   stop.abort(new Error('the test is over'));
   await running.catch(() => {});
   await cluster.stop();
-  await rm(root, { recursive: true, force: true });
 });
 
 async function volume(name: string, node = 'here', spec: object = {}): Promise<string> {
@@ -104,7 +103,7 @@ it('erases the directory of a deleted volume, and lets the volume go', async () 
 
 it('erases the directory in its own data directory, where that was copied, and not in the original', async () => {
   const path = await volume('gone');
-  const copied = await mkdtemp(join(tmpdir(), 'qd-copied-'));
+  const copied = temporaryDirectory();
   await mkdir(join(copied, 'here', 'gone'), { recursive: true });
   directoryOf = ownDirectory(copied);
   await remove('gone');

@@ -1,17 +1,15 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { ownDirectory } from './own-directory.ts';
 
 let home: string;
 let volumes: string;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'qd-own-directory-'));
+  home = temporaryDirectory();
   volumes = join(home, 'own', 'volumes');
 });
-afterEach(() => rm(home, { recursive: true }));
-
 const directory = (path: string) => ({ node: 'node-1', path });
 
 it('is the path of the volume, in the data directory and elsewhere', async () => {

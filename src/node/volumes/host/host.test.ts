@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, readdir, realpath, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { seenPod } from '../../../../test/support/node/seen-pod.ts';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { Layout } from './layout.ts';
 import { mountPointsBelow, parseMountInfo } from './mount-table.ts';
 import { applyFsGroup } from './ownership.ts';
@@ -40,9 +40,8 @@ it.each(['', '.', '..', 'a/b', 'a\0'])('has no directory for the name %j', (name
 describe('the group of a volume', () => {
   let root: string;
   beforeEach(async () => {
-    root = await realpath(await mkdtemp(join(tmpdir(), 'qd-group-')));
+    root = temporaryDirectory();
   });
-  afterEach(() => rm(root, { recursive: true, force: true }));
   const options = { readOnly: false, honorsPolicy: false, ids: undefined };
   const pod = seenPod({ securityContext: { fsGroup: process.getgid!() } });
 

@@ -1,6 +1,8 @@
 /** Named pipes as streams. */
+
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Ends when nobody has the pipe open for writing any more. */
 export function openReader(path: string): Socket {
@@ -22,4 +24,9 @@ export function openWriter(path: string): Socket {
 /** Returns a descriptor that waits for nobody. */
 export function openBothEnds(path: string): number {
   return openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+}
+
+/** Resolves when output that was written before is read, which takes some turns of the event loop. */
+export async function readingTurns(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await nextTurn();
 }

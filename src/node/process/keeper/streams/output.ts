@@ -3,10 +3,9 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { makeDirectoriesSync } from '../../../../base/files/own/make-directories.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
-import { openReader, openWriter } from './fifo.ts';
+import { openReader, openWriter, readingTurns } from './fifo.ts';
 import { LogLines, logTime, type OutputName } from './log-lines.ts';
 
 export interface OutputOptions {
@@ -20,9 +19,6 @@ export interface OutputOptions {
 
 /** How long output that processes outside of the container's control hold open is waited for. */
 const DRAIN_TIMEOUT_MS = 1_000;
-
-/** Turns of the event loop in which output that was written before is read. */
-const READING_TURNS = 10;
 
 const NEWLINE = 0x0a;
 
@@ -152,7 +148,7 @@ export class Output {
 
   /** On a busy machine, the timer runs before what the container has written was read. */
   async #leaveRest(): Promise<void> {
-    for (let turn = 0; turn < READING_TURNS; turn++) await nextTurn();
+    await readingTurns();
     for (const reader of this.#readers.values()) reader.destroy();
   }
 }

@@ -1,7 +1,6 @@
 /** The streams of exec, attach and port-forward, from the processes to the connections of the agent. */
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TerminalSize } from '../../../../base/programs/process-streams.ts';
 import { RuntimeError } from '../../../runtime/errors.ts';
 import type { AttachRequest, ExecRequest } from '../../../runtime/runtime.ts';
@@ -9,12 +8,11 @@ import type { KeeperContext } from '../context.ts';
 import type { Engine } from '../engine.ts';
 import type { Command } from '../executor.ts';
 import { dialLoopback } from './dial.ts';
+import { readingTurns } from './fifo.ts';
 import type { StreamHub } from './stream-hub.ts';
 
 /** How long output that a command's children hold open is waited for. */
 const DRAIN_TIMEOUT_MS = 1_000;
-/** Turns of the event loop in which output that was written before is read. */
-const READING_TURNS = 10;
 /** How long a command whose client has left may take to end. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
@@ -188,7 +186,7 @@ export class Sessions {
 
 /** Closes outputs that others hold open. On a busy machine, the timer runs before what the command has printed was read. */
 async function leaveRest({ stdout, stderr }: Command): Promise<void> {
-  for (let turn = 0; turn < READING_TURNS; turn++) await nextTurn();
+  await readingTurns();
   // Someone who does not read holds it up: what is left is theirs to read or to leave.
   for (const output of [stdout, stderr]) if (output?.isPaused() === false) output.destroy();
 }
