@@ -32,15 +32,13 @@ interface Subscriber {
 
 /** The watches of a store in this process, which read history first, then published changes. */
 export class Watchers {
-  readonly #history: History;
-  readonly #log: Logger;
   readonly #subscribers = new Set<Subscriber>();
   #closed = false;
 
-  constructor(history: History, log: Logger) {
-    this.#history = history;
-    this.#log = log;
-  }
+  constructor(
+    private readonly history: History,
+    private readonly log: Logger,
+  ) {}
 
   watch(after: number, watcher: Watcher): Subscription {
     const subscriber: Subscriber = { watcher, position: after, live: false, over: false };
@@ -80,7 +78,7 @@ export class Watchers {
     if (subscriber.over) return;
     let page: HistoryPage;
     try {
-      page = this.#history.read(subscriber.position, PAGE_CHANGES);
+      page = this.history.read(subscriber.position, PAGE_CHANGES);
     } catch (error) {
       this.#end(subscriber, error as Error);
       return;
@@ -103,7 +101,7 @@ export class Watchers {
     try {
       subscriber.watcher.changes(wanted);
     } catch (error) {
-      this.#log.error('a watcher threw an error and is closed', { error });
+      this.log.error('a watcher threw an error and is closed', { error });
       this.#end(subscriber, error as Error);
     }
   }

@@ -61,17 +61,13 @@ export function splitName({ type, name }: Named): Named {
 }
 
 export class ObjectApi {
-  readonly #transport: HttpsTransport;
-
-  constructor(transport: HttpsTransport) {
-    this.#transport = transport;
-  }
+  constructor(private readonly transport: HttpsTransport) {}
 
   /** Finds a kind by its plural, singular, short name or kind, with the group behind a dot where several have it. */
   async find(type: string): Promise<FoundKind> {
     const wanted = type.toLowerCase();
     for (const path of ['/api', '/apis']) {
-      const { items = [] } = await this.#transport.read(path, DISCOVERY);
+      const { items = [] } = await this.transport.read(path, DISCOVERY);
       for (const { metadata, versions } of items) {
         const group: string = metadata?.name ?? '';
         const [newest] = versions ?? [];
@@ -95,12 +91,12 @@ export class ObjectApi {
     if (at === undefined) return undefined;
     const point = parsePointInTime(at);
     if ('resourceVersion' in point) return point.resourceVersion;
-    return versionAt(point, await knownHistory((path) => this.#transport.read(path)));
+    return versionAt(point, await knownHistory((path) => this.transport.read(path)));
   }
 
   async list(selection: Selection): Promise<readonly KubeObject[]> {
     const { found } = selection;
-    const answer = await reachable(() => this.#transport.call({ verb: 'list', ...target(selection) }));
+    const answer = await reachable(() => this.transport.call({ verb: 'list', ...target(selection) }));
     if (answer.type !== 'list') throw new CliError(`the server did not answer with a list of ${found.plural}`);
     return answer.items;
   }
@@ -108,7 +104,7 @@ export class ObjectApi {
   /** The rows that a list shows to people, its header first. */
   async table(selection: Selection): Promise<string[][]> {
     const path = pathOf({ verb: 'list', ...target(selection) });
-    const { columnDefinitions = [], rows = [] } = await reachable(() => this.#transport.read(path, TABLE));
+    const { columnDefinitions = [], rows = [] } = await reachable(() => this.transport.read(path, TABLE));
     const shown = columnDefinitions.flatMap(({ priority }: { priority: number }, index: number) =>
       priority === 0 ? [index] : [],
     ) as number[];
@@ -122,7 +118,7 @@ export class ObjectApi {
     const { options, ...request } = target(selection);
     return replay(ends, (timeoutSeconds) =>
       reachable(() =>
-        this.#transport.watch({
+        this.transport.watch({
           verb: 'watch',
           ...request,
           options: {
@@ -138,7 +134,7 @@ export class ObjectApi {
 
   /** The objects at the beginning of history, and the version of that. */
   async listOldest(selection: Selection): Promise<{ readonly version: string; readonly items: readonly KubeObject[] }> {
-    const { revisions } = await knownHistory((path) => this.#transport.read(path));
+    const { revisions } = await knownHistory((path) => this.transport.read(path));
     const version = revisions[0]?.resourceVersion ?? '1';
     try {
       return { version, items: await this.list({ ...selection, version }) };
@@ -162,7 +158,7 @@ export class ObjectApi {
   }
 
   async #write(request: Request): Promise<KubeObject> {
-    const answer = await this.#transport.call(request);
+    const answer = await this.transport.call(request);
     if (answer.type !== 'object')
       throw new CliError(`the server did not answer with the ${request.plural} that it wrote`);
     return answer.object;

@@ -16,17 +16,15 @@ export interface LineOutputOptions {
 }
 
 export class LineOutput {
-  readonly #fd: number;
-  readonly #options: LineOutputOptions;
   #waiting: Buffer[] = [];
   #bytes = 0;
   #dropped = 0;
   #retry: NodeJS.Timeout | undefined;
 
-  constructor(fd: number, options: LineOutputOptions) {
-    this.#fd = fd;
-    this.#options = options;
-  }
+  constructor(
+    private readonly fd: number,
+    private readonly options: LineOutputOptions,
+  ) {}
 
   write(line: string): void {
     const bytes = Buffer.from(line);
@@ -74,7 +72,7 @@ export class LineOutput {
   }
 
   #reportDropped(): void {
-    const line = Buffer.from(this.#options.droppedLine(this.#dropped));
+    const line = Buffer.from(this.options.droppedLine(this.#dropped));
     this.#dropped = 0;
     this.#waiting.push(line);
     this.#bytes += line.length;
@@ -83,7 +81,7 @@ export class LineOutput {
   /** Returns how many bytes are dealt with. A reader that has gone, or a full disk, is no reason to stop. */
   #writeNow(bytes: Buffer): number {
     try {
-      return writeSync(this.#fd, bytes);
+      return writeSync(this.fd, bytes);
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === 'EAGAIN' ? 0 : bytes.length;
     }

@@ -10,7 +10,7 @@ import { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
 import { CliError } from '../output/cli-error.ts';
 import type { Steps } from '../output/steps.ts';
 import type { FederateFlags } from './flags.ts';
-import { type ClusterAccess, loadContexts } from './members/contexts.ts';
+import { type ClusterAccess, withContexts } from './members/contexts.ts';
 import { openFederation } from './members/federation.ts';
 import { openMemberContext } from './members/member-context.ts';
 import { ensure } from './steps/ensure.ts';
@@ -25,8 +25,7 @@ export async function federate(name: string, flags: FederateFlags): Promise<void
   });
   checkType(type.object as FederatedType);
   if (dryRun) return printObjects([type]);
-  const contexts = await loadContexts(flags.kubeconfig);
-  try {
+  await withContexts(flags.kubeconfig, async (contexts) => {
     const opened = await openFederation(contexts, flags);
     const steps = repeatableSteps();
     await steps.run('type', async (say) => {
@@ -42,9 +41,7 @@ export async function federate(name: string, flags: FederateFlags): Promise<void
       kinds: await federatedTypes(opened.federation),
       open: (member) => openMemberContext(contexts, member),
     });
-  } finally {
-    contexts.close();
-  }
+  });
 }
 
 type Member = DeepReadonly<{ metadata: Pick<Cluster['metadata'], 'name' | 'annotations'>; spec: Cluster['spec'] }>;

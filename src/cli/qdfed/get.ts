@@ -2,22 +2,19 @@
 import { elapsed } from '../../kinds/columns/elapsed.ts';
 import { table } from '../output/table.ts';
 import type { FederationFlags } from './flags.ts';
-import { loadContexts, releaseOf } from './members/contexts.ts';
+import { releaseOf, withContexts } from './members/contexts.ts';
 import { openFederation } from './members/federation.ts';
 import { type MemberAccess, readiness, withMembers } from './members/members.ts';
 
 const NONE = '-';
 
 export async function getClusters(flags: FederationFlags): Promise<void> {
-  const contexts = await loadContexts(flags.kubeconfig);
-  try {
+  await withContexts(flags.kubeconfig, async (contexts) => {
     const federation = await openFederation(contexts, flags);
     const rows = await withMembers(federation, (members) => Promise.all(members.map(rowOf)));
     const header = ['NAME', 'STATUS', 'VERSION', 'REGION', 'ZONES', 'AGE', 'REASON'];
     process.stdout.write(`${table([header, ...rows]).join('\n')}\n`);
-  } finally {
-    contexts.close();
-  }
+  });
 }
 
 export async function rowOf({ cluster, access, problem }: MemberAccess): Promise<readonly string[]> {

@@ -17,7 +17,7 @@ import { CliError } from '../output/cli-error.ts';
 import { version } from '../process/version.ts';
 import { deploy, describeAll } from './deploy.ts';
 import type { InitFlags } from './flags.ts';
-import { loadContexts, releaseOf } from './members/contexts.ts';
+import { releaseOf, withContexts } from './members/contexts.ts';
 import { find } from './steps/ensure.ts';
 import { printObjects } from './steps/print.ts';
 import { repeatableSteps } from './steps/repeatable-steps.ts';
@@ -29,8 +29,7 @@ export async function init(name: string, flags: InitFlags): Promise<void> {
   const checked = checkFlags(name, flags);
   const config = flags.dnsProviderConfig === undefined ? undefined : await readDnsConfig(flags.dnsProviderConfig);
   await openDnsProvider(checked.provider, checked.zone.toLowerCase(), config);
-  const contexts = await loadContexts(flags.kubeconfig);
-  try {
+  await withContexts(flags.kubeconfig, async (contexts) => {
     const host = await contexts.open(checked.hostContext, '--host-cluster-context');
     if (contexts.config.contexts.has(name)) {
       throw new CliError(
@@ -76,9 +75,7 @@ export async function init(name: string, flags: InitFlags): Promise<void> {
         `  kubectl --context ${name} create namespace default\n` +
         `  qdfed join CLUSTER --host-cluster-context ${host.context}`,
     );
-  } finally {
-    contexts.close();
-  }
+  });
 }
 
 interface CheckedFlags {

@@ -21,7 +21,7 @@ import { CliError } from '../output/cli-error.ts';
 import { apiVersion } from '../process/version.ts';
 import { federatedTypes } from './federate.ts';
 import type { JoinFlags } from './flags.ts';
-import { type ClusterAccess, loadContexts, releaseOf } from './members/contexts.ts';
+import { type ClusterAccess, releaseOf, withContexts } from './members/contexts.ts';
 import { openFederation } from './members/federation.ts';
 import { ensure, find } from './steps/ensure.ts';
 import { printObjects } from './steps/print.ts';
@@ -33,8 +33,7 @@ const TOKEN_LIMIT_MS = 30_000;
 export async function join(name: string, flags: JoinFlags): Promise<void> {
   const secret = flags.secretName ?? name;
   checkNames(name, secret);
-  const contexts = await loadContexts(flags.kubeconfig);
-  try {
+  await withContexts(flags.kubeconfig, async (contexts) => {
     const member = await contexts.open(flags.clusterContext ?? name, clusterFlag(flags.clusterContext));
     const { host, federation, federationName } = await openFederation(contexts, flags);
     const release = await releaseOf(member);
@@ -72,9 +71,7 @@ export async function join(name: string, flags: JoinFlags): Promise<void> {
       await ensure(federation.client, cluster);
       say(`${name} at ${server}`);
     });
-  } finally {
-    contexts.close();
-  }
+  });
 }
 
 function checkNames(name: string, secret: string): void {

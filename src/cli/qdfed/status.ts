@@ -13,7 +13,7 @@ import { CliError } from '../output/cli-error.ts';
 import { table } from '../output/table.ts';
 import { federatedTypes } from './federate.ts';
 import type { StatusFlags } from './flags.ts';
-import { loadContexts } from './members/contexts.ts';
+import { withContexts } from './members/contexts.ts';
 import { openFederation } from './members/federation.ts';
 import { type MemberAccess, readiness, withMembers } from './members/members.ts';
 import { find } from './steps/ensure.ts';
@@ -21,8 +21,7 @@ import { find } from './steps/ensure.ts';
 const NONE = '-';
 
 export async function status(word: string, name: string, flags: StatusFlags): Promise<void> {
-  const contexts = await loadContexts(flags.kubeconfig);
-  try {
+  await withContexts(flags.kubeconfig, async (contexts) => {
     const opened = await openFederation(contexts, flags);
     const { client } = opened.federation;
     const kind = await kindCalled(client, word);
@@ -42,9 +41,7 @@ export async function status(word: string, name: string, flags: StatusFlags): Pr
     const header = ['CLUSTER', 'STATE', 'DESIRED', 'ACTUAL', 'READY', 'OVERRIDES', 'WHY', 'LAST ERROR'];
     const lines = rows.map((row) => cellsOf(row, row.problem, errors));
     process.stdout.write(`${title}\n${table([header, ...lines]).join('\n')}\n`);
-  } finally {
-    contexts.close();
-  }
+  });
 }
 
 /** Finds a kind by its name, plural, singular or short name, also kinds that FederatedTypes name. */

@@ -7,15 +7,14 @@ import { Cluster } from '../../kinds/groups/federation/cluster.ts';
 import { CliError } from '../output/cli-error.ts';
 import { apiVersion } from '../process/version.ts';
 import type { UnjoinFlags } from './flags.ts';
-import { type ClusterAccess, loadContexts, releaseOf } from './members/contexts.ts';
+import { type ClusterAccess, releaseOf, withContexts } from './members/contexts.ts';
 import { openFederation } from './members/federation.ts';
 import { openMemberContext } from './members/member-context.ts';
 import { find, remove } from './steps/ensure.ts';
 import { repeatableSteps } from './steps/repeatable-steps.ts';
 
 export async function unjoin(name: string, flags: UnjoinFlags): Promise<void> {
-  const contexts = await loadContexts(flags.kubeconfig);
-  try {
+  await withContexts(flags.kubeconfig, async (contexts) => {
     const { host, federation, federationName } = await openFederation(contexts, flags);
     const cluster = await find(federation.client, Cluster, name);
     if (!cluster) throw new CliError(`the cluster ${name} is not a member of the federation ${federationName}`);
@@ -38,9 +37,7 @@ export async function unjoin(name: string, flags: UnjoinFlags): Promise<void> {
       await remove(federation.client, Cluster, name);
       say(`${name} has left the federation ${federationName}`);
     });
-  } finally {
-    contexts.close();
-  }
+  });
 }
 
 /** A cluster that cannot be reached has left all the same; its account can do nothing without its token. */

@@ -56,7 +56,6 @@ const BYTES_PER_PAGE = 4 * 2 ** 20;
 
 /** The store in a directory: reading, watching and closing. group-commit.ts does the writing. */
 export class EmbeddedStore implements Store {
-  readonly #parts: EmbeddedStoreParts;
   readonly #database: Database;
   readonly #commits: GroupCommit;
   readonly #watchers: Watchers;
@@ -66,10 +65,9 @@ export class EmbeddedStore implements Store {
   #shown = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(parts: EmbeddedStoreParts) {
+  constructor(private readonly parts: EmbeddedStoreParts) {
     const { database, reserve, history } = parts;
     const { clock, log = silent, historyMilliseconds = HISTORY_MILLISECONDS, historyBytes = HISTORY_BYTES } = history;
-    this.#parts = parts;
     this.#database = database;
     this.#watchers = new Watchers({ read: (after, limit) => this.#readHistory(after, limit) }, log);
     this.#commits = new GroupCommit({
@@ -120,7 +118,7 @@ export class EmbeddedStore implements Store {
   /** Writes a copy into an empty or missing directory while the store is in use. The copy is a complete store. */
   async backup(directory: string): Promise<void> {
     this.#checkOpen();
-    const copy = this.#parts.backup(directory).finally(() => this.#reads.delete(copy));
+    const copy = this.parts.backup(directory).finally(() => this.#reads.delete(copy));
     this.#reads.add(copy);
     await copy;
   }
@@ -134,9 +132,9 @@ export class EmbeddedStore implements Store {
     await this.#commits.close();
     await Promise.allSettled(this.#reads);
     this.#watchers.close();
-    await this.#parts.reserve.close();
+    await this.parts.reserve.close();
     await this.#database.close();
-    await this.#parts.release();
+    await this.parts.release();
   }
 
   async #list(prefix: string, options: ListOptions, snapshot: Snapshot): Promise<Rows> {
@@ -217,7 +215,7 @@ export class EmbeddedStore implements Store {
   }
 
   #check(revision: number, state: State): void {
-    const oldest = Math.max(state.compacted, this.#parts.historyFloor);
+    const oldest = Math.max(state.compacted, this.parts.historyFloor);
     if (revision > state.revision) throw new StoreAhead(state.revision);
     if (revision < oldest) throw new StoreCompacted(oldest);
   }

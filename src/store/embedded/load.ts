@@ -47,9 +47,6 @@ interface LoaderOptions {
 
 /** Writes records with given revisions, in their order, many in one transaction. */
 class Loader {
-  readonly #database: Database;
-  readonly #reserve: Reserve;
-  readonly #options: LoaderOptions;
   /** The newest record of each key. */
   readonly #entries = new Map<string, Entry>();
   #state: State;
@@ -58,10 +55,11 @@ class Loader {
   #bytes = 0;
   #last = { revision: 0, index: 0 };
 
-  constructor(database: Database, reserve: Reserve, options: LoaderOptions) {
-    this.#database = database;
-    this.#reserve = reserve;
-    this.#options = options;
+  constructor(
+    private readonly database: Database,
+    private readonly reserve: Reserve,
+    private readonly options: LoaderOptions,
+  ) {
     this.#state = { revision: options.oldest, compacted: options.oldest, historyBytes: 0 };
   }
 
@@ -81,7 +79,7 @@ class Loader {
     const size = recordBytes(key, value);
     const frees = (replaced?.bytes ?? 0) + (value === null ? size : 0);
     const bytes = Buffer.allocUnsafe(size);
-    const time = this.#options.clock.now();
+    const time = this.options.clock.now();
     encodeRecord({ key, value, time, link: before, created: replaced === undefined, frees }, bytes);
     const entry: Entry = { ...position, deleted: value === null, bytes: size };
     this.#records.push({ position, bytes });
@@ -97,8 +95,8 @@ class Loader {
   }
 
   async flush(): Promise<void> {
-    await this.#reserve.take(Math.ceil(this.#bytes / PAGE_BYTES) + this.#records.length * PAGES_PER_RECORD);
-    await this.#database.write({
+    await this.reserve.take(Math.ceil(this.#bytes / PAGE_BYTES) + this.#records.length * PAGES_PER_RECORD);
+    await this.database.write({
       removedRecords: [],
       removedEntries: [],
       records: this.#records,

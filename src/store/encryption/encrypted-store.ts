@@ -29,7 +29,6 @@ export interface EncryptionOptions {
 const PAGE_ROWS = 100;
 
 export class EncryptedStore implements Store {
-  readonly #inner: Store;
   readonly #prefixes: readonly string[];
   readonly #random: Random;
   #envelopes: Envelopes;
@@ -39,24 +38,26 @@ export class EncryptedStore implements Store {
    */
   readonly #plain = new WeakMap<Buffer, Buffer>();
 
-  constructor(inner: Store, { keys, prefixes, random }: EncryptionOptions) {
-    this.#inner = inner;
+  constructor(
+    private readonly inner: Store,
+    { keys, prefixes, random }: EncryptionOptions,
+  ) {
     this.#random = random;
     this.#prefixes = prefixes;
     this.#envelopes = new Envelopes(keys, this.#random);
   }
 
   revision(): number | Promise<number> {
-    return this.#inner.revision();
+    return this.inner.revision();
   }
 
   async get(key: string): Promise<Row | undefined> {
-    const row = await this.#inner.get(key);
+    const row = await this.inner.get(key);
     return row && this.#openRow(row);
   }
 
   async list(prefix: string, options?: ListOptions): Promise<Rows> {
-    const found = await this.#inner.list(prefix, options);
+    const found = await this.inner.list(prefix, options);
     const rows: Row[] = [];
     for (const row of found.rows) {
       const opened = this.#openListed(row, options?.damaged);
@@ -81,11 +82,11 @@ export class EncryptedStore implements Store {
 
   commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number> {
     const concerned = writes.some(({ key, value }) => value !== null && this.#covers(key));
-    return this.#inner.commit(concerned ? writes.map((write) => this.#sealWrite(write)) : writes, conditions);
+    return this.inner.commit(concerned ? writes.map((write) => this.#sealWrite(write)) : writes, conditions);
   }
 
   watch(after: number, watcher: Watcher): Subscription {
-    const subscription = this.#inner.watch(after, {
+    const subscription = this.inner.watch(after, {
       changes: (batch) => {
         const opened = this.#openAll(batch);
         if (!(opened instanceof Error)) return watcher.changes(opened);
@@ -100,11 +101,11 @@ export class EncryptedStore implements Store {
   }
 
   compact(revision: number): Promise<void> {
-    return this.#inner.compact(revision);
+    return this.inner.compact(revision);
   }
 
   close(): Promise<void> {
-    return this.#inner.close();
+    return this.inner.close();
   }
 
   /** Replaces the keys. All keys in use by values must be among the new ones. */
@@ -121,7 +122,7 @@ export class EncryptedStore implements Store {
     for (const prefix of this.#prefixes) {
       let after: string | undefined;
       for (let more = true; more && !signal?.aborted; ) {
-        const page = await this.#inner.list(prefix, { limit: PAGE_ROWS, after });
+        const page = await this.inner.list(prefix, { limit: PAGE_ROWS, after });
         const stale = page.rows.filter(({ value }) => !this.#isCurrent(value));
         const outcomes = await Promise.all(stale.map((row) => this.#rewrite(row)));
         written += outcomes.filter((done) => done).length;

@@ -48,12 +48,13 @@ export class Envelopes {
   readonly #keys: ReadonlyMap<string, Key>;
   readonly #newest: Key;
   readonly #derived = new Map<string, Buffer>();
-  readonly #random: Random;
   #seed: Buffer;
   #count = 0;
 
-  constructor(keyring: Keyring, random: Random) {
-    this.#random = random;
+  constructor(
+    keyring: Keyring,
+    private readonly random: Random,
+  ) {
     this.#seed = random.bytes(SEED_BYTES);
     this.#newest = keyring[0];
     this.#keys = new Map(keyring.map((key) => [key.id, key]));
@@ -66,7 +67,7 @@ export class Envelopes {
 
   seal(storeKey: string, value: Buffer): Buffer {
     if (++this.#count > MAX_VALUES_PER_SEED) {
-      this.#seed = this.#random.bytes(SEED_BYTES);
+      this.#seed = this.random.bytes(SEED_BYTES);
       this.#count = 1;
     }
     const sealed = Buffer.allocUnsafe(BODY + value.length + TAG_BYTES);

@@ -18,19 +18,16 @@ export interface CompactorOptions {
  * version of the compaction key, and the one that updates it by compare-and-set compacts.
  */
 export class Compactor {
-  readonly #options: CompactorOptions;
   #timer: Timer | undefined;
   /** The last seen version of the key. */
   #version = 0;
   /** The newest revision one interval ago. */
   #revision = 0;
 
-  constructor(options: CompactorOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: CompactorOptions) {}
 
   start(): void {
-    const { clock, log, intervalMilliseconds } = this.#options;
+    const { clock, log, intervalMilliseconds } = this.options;
     this.#timer = clock.timer(intervalMilliseconds, () => {
       this.start();
       this.#run().catch((error) => log.warn('etcd could not be compacted; the next interval will', { error }));
@@ -42,7 +39,7 @@ export class Compactor {
   }
 
   async #run(): Promise<void> {
-    const { connection, compact } = this.#options;
+    const { connection, compact } = this.options;
     const key = Buffer.from(COMPACTION_KEY);
     const oldest = this.#revision;
     const { header, succeeded, responses } = await connection.call(methods.txn, {

@@ -55,7 +55,6 @@ interface SentRequest extends WaitingRequest {
  * knows whether a write may be.
  */
 export class Connection {
-  readonly #options: ConnectionOptions;
   readonly #endpoints: readonly URL[];
   /** Connections that may be open: an older one may still have a watch. */
   readonly #clients = new Set<GrpcClient>();
@@ -70,22 +69,21 @@ export class Connection {
   /** The error of the last attempt to connect. */
   #connectError: Error | undefined;
 
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
+  constructor(private readonly options: ConnectionOptions) {
     if (options.endpoints.length === 0) throw new RangeError('etcd needs at least one endpoint');
     this.#endpoints = options.endpoints.map(checkedUrl);
   }
 
   /** Sends a request. Rejects with StoreUnavailable after the timeout, StoreFull, or EtcdRejection. */
   call<Request, Response>(method: Method<Request, Response>, request: Request): Promise<Response> {
-    return this.#send(method, request, { isRepeated: false, timeoutMs: this.#options.timeoutMilliseconds });
+    return this.#send(method, request, { isRepeated: false, timeoutMs: this.options.timeoutMilliseconds });
   }
 
   /** Sends a request that changes nothing: while etcd is not available, it is repeated until the timeout. */
   read<Request, Response>(
     method: Method<Request, Response>,
     request: Request,
-    timeoutMs = this.#options.timeoutMilliseconds,
+    timeoutMs = this.options.timeoutMilliseconds,
   ): Promise<Response> {
     return this.#send(method, request, { isRepeated: true, timeoutMs });
   }
@@ -95,7 +93,7 @@ export class Connection {
     request: Request,
     { isRepeated, timeoutMs }: { readonly isRepeated: boolean; readonly timeoutMs: number },
   ): Promise<Response> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     return new Promise((resolve, reject) => {
       let isLate = false;
       let sent: SentRequest | undefined;
@@ -181,7 +179,7 @@ export class Connection {
 
   /** Retries until it succeeds, and then cancels the other attempts; rejects when cancelled itself. */
   async #connectTo(url: URL, attempts: AbortController): Promise<GrpcClient> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const { signal } = attempts;
     let pause = MIN_RETRY_MS;
     if (url === this.#last) await sleep(clock, pause, signal);
@@ -204,7 +202,7 @@ export class Connection {
 
   /** Connects once. */
   async #attempt(url: URL, signal: AbortSignal): Promise<GrpcClient> {
-    const { tls, clock } = this.#options;
+    const { tls, clock } = this.options;
     const late = new AbortController();
     const timer = clock.timer(CONNECT_TIMEOUT_MS, () =>
       late.abort(new Error(`${url.host} did not answer within ${CONNECT_TIMEOUT_MS} ms`)),
@@ -231,7 +229,7 @@ export class Connection {
   #lostRequests(client: GrpcClient): LostRequests {
     const known = this.#lost.get(client);
     if (known) return known;
-    const created = new LostRequests(client, this.#options.clock);
+    const created = new LostRequests(client, this.options.clock);
     this.#lost.set(client, created);
     return created;
   }
@@ -243,7 +241,7 @@ export class Connection {
   }
 
   #timeoutError(cause: Error | undefined): StoreUnavailable {
-    const text = `etcd did not answer within ${this.#options.timeoutMilliseconds} ms`;
+    const text = `etcd did not answer within ${this.options.timeoutMilliseconds} ms`;
     return cause ? new StoreUnavailable(`${text}: ${cause.message}`, { cause }) : new StoreUnavailable(text);
   }
 

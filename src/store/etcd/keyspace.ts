@@ -8,17 +8,15 @@ export const COMPACTION_KEY = `${INTERNAL}compaction`;
 
 /** Maps the store's keys to keys in etcd, with a prefix that separates several clusters on one etcd. */
 export class Keyspace {
-  readonly #prefix: string;
   readonly #prefixLength: number;
   readonly #internal = Buffer.from(INTERNAL);
 
-  constructor(prefix: string) {
-    this.#prefix = prefix;
+  constructor(private readonly prefix: string) {
     this.#prefixLength = Buffer.byteLength(prefix);
   }
 
   write(key: string): Buffer {
-    return Buffer.from(this.#prefix + key);
+    return Buffer.from(this.prefix + key);
   }
 
   read(key: Buffer): string {
@@ -31,7 +29,7 @@ export class Keyspace {
     // The next possible key is that key with a zero byte appended.
     const next = after === undefined ? start : Buffer.concat([this.write(after), ZERO]);
     const key = Buffer.compare(next, start) > 0 ? next : start;
-    return { key: key.length > 0 ? key : ZERO, rangeEnd: prefixEnd(this.#prefix + prefix) ?? ZERO };
+    return { key: key.length > 0 ? key : ZERO, rangeEnd: prefixEnd(this.prefix + prefix) ?? ZERO };
   }
 
   /** Reports whether a key in etcd is one of the callers' keys. */

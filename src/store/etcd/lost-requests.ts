@@ -20,18 +20,16 @@ export interface WaitingRequest {
 const INTERVAL_MS = 250;
 
 export class LostRequests {
-  readonly #client: GrpcClient;
-  readonly #clock: Clock;
   readonly #waiting = new Set<WaitingRequest>();
   /** Requests that the last answer of the member already showed as lost. */
   #suspects = new Set<WaitingRequest>();
   #term = 0;
   #isChecking = false;
 
-  constructor(client: GrpcClient, clock: Clock) {
-    this.#client = client;
-    this.#clock = clock;
-  }
+  constructor(
+    private readonly client: GrpcClient,
+    private readonly clock: Clock,
+  ) {}
 
   /** The highest term that a response has shown. */
   get term(): number {
@@ -58,12 +56,12 @@ export class LostRequests {
   #check(): void {
     this.#isChecking = this.#waiting.size > 0;
     if (!this.#isChecking) return;
-    this.#client.unary(statusMethod, {}, (error, status) => {
+    this.client.unary(statusMethod, {}, (error, status) => {
       // A connection that fails ends its requests itself.
       if (error || !status) this.#isChecking = false;
       else {
         this.#judge(status.leader === 0n ? 0 : status.term);
-        this.#clock.timer(INTERVAL_MS, () => this.#check());
+        this.clock.timer(INTERVAL_MS, () => this.#check());
       }
     });
   }

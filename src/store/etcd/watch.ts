@@ -21,16 +21,16 @@ const RETRY_MS = 100;
 
 /** A watch that outlives connections: after each, it resumes after the last revision that was delivered. */
 export class EtcdWatch {
-  readonly #options: WatchOptions;
-  readonly #watcher: Watcher;
   readonly #ending = new AbortController();
   /** The last revision up to which everything was delivered. */
   #position: number;
 
-  constructor(options: WatchOptions, after: number, watcher: Watcher) {
-    this.#options = options;
+  constructor(
+    private readonly options: WatchOptions,
+    after: number,
+    private readonly watcher: Watcher,
+  ) {
     this.#position = after;
-    this.#watcher = watcher;
   }
 
   /** Runs the watch. Resolves when it has ended, for whatever reason. */
@@ -38,14 +38,14 @@ export class EtcdWatch {
     const { signal } = this.#ending;
     while (!signal.aborted) {
       try {
-        await this.#options.check(this.#position);
+        await this.options.check(this.#position);
         if (signal.aborted) return;
-        await this.#follow(await this.#options.connection.ready());
+        await this.#follow(await this.options.connection.ready());
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof StoreUnavailable)) return this.end(error as Error);
-        this.#options.log.warn('a watch on etcd was interrupted and is resumed', { error });
-        await sleep(this.#options.clock, RETRY_MS, signal).catch(() => {});
+        this.options.log.warn('a watch on etcd was interrupted and is resumed', { error });
+        await sleep(this.options.clock, RETRY_MS, signal).catch(() => {});
       }
     }
   }
@@ -58,13 +58,13 @@ export class EtcdWatch {
   end(error: Error | undefined): void {
     if (this.#ending.signal.aborted) return;
     this.#ending.abort();
-    this.#watcher.closed(error);
+    this.watcher.closed(error);
   }
 
   /** Follows one stream. Rejects when it ends: with StoreUnavailable when another one can resume. */
   #follow(client: GrpcClient): Promise<void> {
     const { signal } = this.#ending;
-    const { keyspace, log } = this.#options;
+    const { keyspace, log } = this.options;
     let pending: WatchEvent[] = [];
     return new Promise((resolve, reject) => {
       // The watch may have been stopped while the connection was opened.
@@ -96,7 +96,7 @@ export class EtcdWatch {
       signal.addEventListener('abort', stop, { once: true });
       stream.send({
         create: {
-          ...keyspace.range(this.#watcher.prefix ?? ''),
+          ...keyspace.range(this.watcher.prefix ?? ''),
           startRevision: this.#position + 1,
           progressNotify: true,
           previous: true,
@@ -108,19 +108,19 @@ export class EtcdWatch {
 
   #deliver(events: readonly WatchEvent[], { header, created }: WatchResponse): void {
     const changes = events
-      .filter(({ kv }) => kv.modRevision > this.#position && this.#options.keyspace.holds(kv.key))
+      .filter(({ kv }) => kv.modRevision > this.#position && this.options.keyspace.holds(kv.key))
       .map((event) => this.#change(event));
     const last = events.at(-1)?.kv.modRevision;
     // A response without events means that nothing happened up to its revision, except for the one that opens a watch.
     const through = last ?? (created ? 0 : header.revision);
     this.#position = Math.max(this.#position, through);
-    if (changes.length > 0) this.#watcher.changes(changes);
+    if (changes.length > 0) this.watcher.changes(changes);
     const delivered = changes.at(-1)?.revision ?? 0;
-    if (delivered < through) this.#watcher.progress?.(this.#position);
+    if (delivered < through) this.watcher.progress?.(this.#position);
   }
 
   #change({ type, kv, previous }: WatchEvent): Change {
-    const { keyspace } = this.#options;
+    const { keyspace } = this.options;
     const row = (each: KeyValue): Row => ({
       key: keyspace.read(each.key),
       value: each.value,

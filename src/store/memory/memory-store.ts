@@ -16,7 +16,45 @@ import {
 } from '../store.ts';
 import { Watchers } from '../watchers.ts';
 import { ChangeLog, type TimedChange } from './change-log.ts';
-import { SortedKeys } from './sorted-keys.ts';
+
+/** Keys in store order. Inserting moves the keys after it, which is cheap up to some hundred thousand keys. */
+class SortedKeys {
+  readonly #keys: string[];
+
+  /** `keys` must be in order. */
+  constructor(keys: readonly string[] = []) {
+    this.#keys = [...keys];
+  }
+
+  add(key: string): void {
+    this.#keys.splice(this.#lowerBound(key), 0, key);
+  }
+
+  remove(key: string): void {
+    this.#keys.splice(this.#lowerBound(key), 1);
+  }
+
+  /** Keys with the prefix, after `after`. */
+  *scan(prefix: string, after = ''): Generator<string> {
+    const start = compareKeys(after, prefix) > 0 ? after : prefix;
+    for (let i = this.#lowerBound(start); i < this.#keys.length; i++) {
+      const key = this.#keys[i] as string;
+      if (!key.startsWith(prefix)) return;
+      if (key !== after) yield key;
+    }
+  }
+
+  #lowerBound(key: string): number {
+    let low = 0;
+    let high = this.#keys.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareKeys(this.#keys[middle] as string, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
 
 /** The content of a memory store at one revision. Immutable. */
 export interface StoreImage {
@@ -32,16 +70,14 @@ export interface MemoryStoreOptions extends HistoryOptions {
 
 /** A store in memory, for tests and throw-away clusters. */
 export class MemoryStore implements Store {
-  readonly #options: HistoryOptions;
   readonly #rows: Map<string, Row>;
   readonly #keys: SortedKeys;
   readonly #changes: ChangeLog;
   readonly #watchers: Watchers;
   #closed = false;
 
-  constructor(options: MemoryStoreOptions) {
+  constructor(private readonly options: MemoryStoreOptions) {
     const { image } = options;
-    this.#options = options;
     this.#rows = new Map(image?.rows.map((row) => [row.key, row]));
     this.#keys = new SortedKeys(image?.rows.map(({ key }) => key));
     this.#changes = new ChangeLog(image?.revision);
@@ -114,7 +150,7 @@ export class MemoryStore implements Store {
   }
 
   #apply(writes: readonly Write[]): Change[] {
-    const { clock, historyMilliseconds = HISTORY_MILLISECONDS, historyBytes = HISTORY_BYTES } = this.#options;
+    const { clock, historyMilliseconds = HISTORY_MILLISECONDS, historyBytes = HISTORY_BYTES } = this.options;
     const revision = this.#changes.revision + 1;
     const changes: Change[] = [];
     for (const { key, value } of writes) {

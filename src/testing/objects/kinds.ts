@@ -15,16 +15,12 @@ export interface Located extends FoundKind {
 }
 
 export class Kinds {
-  readonly #registry: Registry;
-
-  constructor(registry: Registry) {
-    this.#registry = registry;
-  }
+  constructor(private readonly registry: Registry) {}
 
   /** A kind by its name, plural, short name or `plural.group`. The earliest group that serves it wins, as with kubectl. */
   named(name: string, apiVersion?: string): FoundKind {
     const wanted = name.toLowerCase();
-    for (const kind of this.#registry.kinds) {
+    for (const kind of this.registry.kinds) {
       if (!namesOf(kind).includes(wanted)) continue;
       const version =
         apiVersion === undefined ? kind.hub : kind.versions.find((each) => each.apiVersion === apiVersion);

@@ -18,23 +18,19 @@ interface TimeControlOptions {
 }
 
 export class TimeControl {
-  readonly #options: TimeControlOptions;
-
-  constructor(options: TimeControlOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: TimeControlOptions) {}
 
   idle(): Promise<void> {
-    return this.#options.activity.idle();
+    return this.options.activity.idle();
   }
 
   async advance(time: Duration): Promise<void> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     await advanceClock(clock, clock.now() + milliseconds(time), () => this.idle());
   }
 
   async settle({ quiet = DEFAULT_QUIET_MS, within = DEFAULT_WITHIN_MS }: SettleOptions = {}): Promise<void> {
-    const { clock, changes, lastChange } = this.#options;
+    const { clock, changes, lastChange } = this.options;
     const quietMs = milliseconds(quiet);
     const deadline = clock.now() + milliseconds(within);
     await this.idle();
@@ -55,7 +51,7 @@ export class TimeControl {
     what: () => string,
     { within = DEFAULT_WITHIN_MS }: WaitOptions = {},
   ): Promise<T> {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const deadline = clock.now() + milliseconds(within);
     await this.idle();
     for (;;) {
@@ -66,7 +62,7 @@ export class TimeControl {
   }
 
   #step(target: number): Promise<boolean> {
-    return stepClock(this.#options.clock, target, () => this.idle());
+    return stepClock(this.options.clock, target, () => this.idle());
   }
 }
 

@@ -32,6 +32,19 @@ export interface Contexts {
 /** Only objects and short lists are read. A write has the minute that any call has: it may wait for webhooks. */
 const READ_TIMEOUT_MS = 10_000;
 
+/** Runs a command with the contexts of the client configuration, and closes their connections afterwards. */
+export async function withContexts(
+  kubeconfig: string | undefined,
+  work: (contexts: Contexts) => Promise<void>,
+): Promise<void> {
+  const contexts = await loadContexts(kubeconfig);
+  try {
+    await work(contexts);
+  } finally {
+    contexts.close();
+  }
+}
+
 export async function loadContexts(kubeconfig: string | undefined, clock: Clock = systemClock): Promise<Contexts> {
   const files = existingFiles(kubeconfig, process.env);
   const config = await loadKubeconfig(files);

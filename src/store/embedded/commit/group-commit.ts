@@ -119,7 +119,6 @@ const PAGE_BYTES = 4096;
  * commit is checked against the disk. Their revisions are not reused.
  */
 export class GroupCommit {
-  readonly #options: GroupCommitOptions;
   /** Batches waiting for the current flush, oldest first. */
   readonly #queue: Batch[] = [];
   #flushing: Batch | undefined;
@@ -136,8 +135,7 @@ export class GroupCommit {
   #compactTo = 0;
   #closed: StoreUnavailable | undefined;
 
-  constructor(options: GroupCommitOptions) {
-    this.#options = options;
+  constructor(private readonly options: GroupCommitOptions) {
     this.#state = options.database.state();
     this.#assigned = this.#state.revision;
   }
@@ -204,14 +202,14 @@ export class GroupCommit {
 
   /** Returns the revision of a key on disk; 0 when it does not exist. */
   #stored(key: string): number {
-    const entry = this.#options.database.entry(key);
+    const entry = this.options.database.entry(key);
     return entry && !entry.deleted ? entry.revision : 0;
   }
 
   #known({ key, expect, replaces, evenIfDamaged }: Write): KeyState {
     const pending = this.#pending(key);
     if (pending) return pending;
-    const entry = this.#options.database.entry(key);
+    const entry = this.options.database.entry(key);
     if (!entry || entry.deleted) return { entry, row: undefined };
     const isKnown = replaces !== undefined && expect === entry.revision;
     const value = isKnown ? replaces : this.#valueOf(key, entry, evenIfDamaged);
@@ -220,7 +218,7 @@ export class GroupCommit {
 
   #valueOf(key: string, entry: Entry, evenIfDamaged: boolean | undefined): Buffer {
     try {
-      return valueIn(this.#options.database.record(key, entry)) as Buffer;
+      return valueIn(this.options.database.record(key, entry)) as Buffer;
     } catch (error) {
       if (!evenIfDamaged || !(error instanceof StoreDamaged)) throw error;
       return UNKNOWN_VALUE;
@@ -243,7 +241,7 @@ export class GroupCommit {
     const index = last?.revision === revision ? last.index + 1 : 0;
     const size = recordBytes(key, value);
     const held = (previous && before ? before.bytes : 0) + (value === null ? size : 0);
-    const time = this.#options.clock.now();
+    const time = this.options.clock.now();
     const bytes = batch.allocate(size);
     encodeRecord({ key, value, time, link: before, created: previous === undefined, frees: held }, bytes);
     // Written field by field: V8 takes many times as long to add fields to a spread object.
@@ -283,12 +281,12 @@ export class GroupCommit {
     this.#spare = batch.memory;
     // Writes the next batch while this one is published.
     this.#next();
-    this.#options.publish(batch.changes);
+    this.options.publish(batch.changes);
     for (const { done } of batch.waiting) done();
   }
 
   async #write(batch: Batch): Promise<void> {
-    const { database, reserve } = this.#options;
+    const { database, reserve } = this.options;
     const { revision, compacted, historyBytes } = this.#state;
     const trim = this.#trim({ revision, compacted, historyBytes: historyBytes + batch.held }, batch);
     await reserve.take(pagesFor(batch, trim));
@@ -304,7 +302,7 @@ export class GroupCommit {
   }
 
   #trim(state: State, batch: Batch): Trim {
-    const { database, clock, historyMilliseconds, historyBytes } = this.#options;
+    const { database, clock, historyMilliseconds, historyBytes } = this.options;
     const goal = { time: clock.now() - historyMilliseconds, bytes: historyBytes, revision: this.#compactTo };
     const compacting = this.#compactTo > state.compacted;
     const aged = this.#oldest !== undefined && this.#oldest <= goal.time;
@@ -327,7 +325,7 @@ export class GroupCommit {
   /** Throws when LMDB accepts no more transactions until the file is opened again, as after some failures. */
   #checkUsable(): void {
     try {
-      this.#options.database.probe();
+      this.options.database.probe();
     } catch (cause) {
       this.#closed = new StoreUnavailable('the store has failed and must be opened again', { cause });
     }

@@ -25,18 +25,15 @@ const PAGE_BYTES = 4096;
  * never overwrite anything, even if another process writes to the file.
  */
 export class Reserve {
-  readonly #path: string;
-  readonly #file: FileHandle;
-  readonly #clock: Clock;
   /** Time when free space was last ample, and the bytes that may be used before the next check. */
   #ampleAt = Number.NEGATIVE_INFINITY;
   #unchecked = 0;
 
-  private constructor(path: string, file: FileHandle, clock: Clock) {
-    this.#path = path;
-    this.#file = file;
-    this.#clock = clock;
-  }
+  private constructor(
+    private readonly path: string,
+    private readonly file: FileHandle,
+    private readonly clock: Clock,
+  ) {}
 
   static async open(path: string, clock: Clock): Promise<Reserve> {
     return new Reserve(path, await open(path, 'a+', 0o600), clock);
@@ -45,34 +42,34 @@ export class Reserve {
   /** Reserves space for this many pages. Rejects with StoreFull. */
   async take(pages: number): Promise<void> {
     const needed = pages * PAGE_BYTES;
-    const now = this.#clock.now();
+    const now = this.clock.now();
     this.#unchecked -= needed;
     // The clock may be set back, or stand still.
     if (this.#unchecked >= 0 && Math.abs(now - this.#ampleAt) < CHECK_INTERVAL_MS) return;
-    const { bavail, bsize } = statfsSync(this.#path);
+    const { bavail, bsize } = statfsSync(this.path);
     const free = bavail * bsize;
     if (free > AMPLE_BYTES) {
       this.#ampleAt = now;
       this.#unchecked = PLENTY_BYTES;
     }
     if (free > PLENTY_BYTES + needed) return;
-    const { size } = await this.#file.stat();
+    const { size } = await this.file.stat();
     if (size > 0) await this.#extend(size, pages);
     // LMDB requires a new file to be empty, so it cannot be extended.
     else if (free < MEBIBYTE) throw new StoreFull('the disk is full');
   }
 
   close(): Promise<void> {
-    return this.#file.close();
+    return this.file.close();
   }
 
   async #extend(size: number, pages: number): Promise<void> {
-    const { pageSize, lastPage } = readMeta(this.#file.fd);
+    const { pageSize, lastPage } = readMeta(this.file.fd);
     const wanted = (lastPage + 1 + pages) * pageSize;
     const zeros = Buffer.alloc(MEBIBYTE);
     let end = size;
     try {
-      while (end < wanted) end += (await this.#file.write(zeros)).bytesWritten;
+      while (end < wanted) end += (await this.file.write(zeros)).bytesWritten;
     } catch (error) {
       if (!isFull(error)) throw error;
       if (end < wanted) throw new StoreFull('the disk is full', { cause: error });

@@ -35,7 +35,6 @@ const MAX_PAGES_AT_ONCE = 8_192;
  */
 export class Pages {
   readonly meta: Meta;
-  readonly #at: DataFile;
   /** The use of each page reached so far. */
   readonly #uses: Uint8Array;
   /** The read-ahead window: pages from `#first` up to, not including, `#end`. */
@@ -43,8 +42,10 @@ export class Pages {
   #first = 0;
   #end = 0;
 
-  constructor(at: DataFile, meta: Meta) {
-    this.#at = at;
+  constructor(
+    private readonly at: DataFile,
+    meta: Meta,
+  ) {
     this.meta = meta;
     this.#uses = new Uint8Array(meta.lastPage + 1);
     this.#window = Buffer.allocUnsafeSlow(WINDOW_PAGES * meta.pageSize);
@@ -88,7 +89,7 @@ export class Pages {
     const first = isSmall ? 0 : page;
     const wanted = isSmall ? lastPage + 1 : Math.max(count, inOrder ? WINDOW_PAGES : 1);
     if (this.#window.length < wanted * pageSize) this.#window = Buffer.allocUnsafeSlow(wanted * pageSize);
-    const { file, start } = this.#at;
+    const { file, start } = this.at;
     const length = readSync(file, this.#window, 0, wanted * pageSize, start + first * pageSize);
     this.#first = first;
     this.#end = first + Math.floor(length / pageSize);

@@ -38,38 +38,34 @@ export function walkTree(pages: Pages, tree: Tree, rules: TreeRules, visit: Visi
 }
 
 class TreeWalk {
-  readonly #pages: Pages;
-  readonly #tree: Tree;
-  readonly #rules: TreeRules;
-  readonly #visit: Visit;
   /** A buffer per level: the pages of the levels above are still in use. */
   readonly #levels: Buffer[] = [];
   readonly #found = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
 
-  constructor(pages: Pages, tree: Tree, rules: TreeRules, visit: Visit) {
-    this.#pages = pages;
-    this.#tree = tree;
-    this.#rules = rules;
-    this.#visit = visit;
-  }
+  constructor(
+    private readonly pages: Pages,
+    private readonly tree: Tree,
+    private readonly rules: TreeRules,
+    private readonly visit: Visit,
+  ) {}
 
   run(): void {
-    const { root, depth } = this.#tree;
+    const { root, depth } = this.tree;
     if (depth > MAX_DEPTH || (root === undefined) !== (depth === 0)) throw new Error(`a tree has ${depth} levels`);
     if (root !== undefined) this.#walk(root, 1, [undefined, undefined]);
     const found = this.#found;
     for (const [what, count] of Object.entries(found)) {
-      const expected = this.#tree[what as keyof typeof found];
+      const expected = this.tree[what as keyof typeof found];
       if (count !== expected) throw new Error(`a tree has ${count} ${what} instead of ${expected}`);
     }
   }
 
   #walk(page: number, level: number, bounds: Bounds): void {
-    this.#pages.claim(page, 1, IN_USE);
-    this.#levels[level] ??= Buffer.allocUnsafe(this.#pages.meta.pageSize);
+    this.pages.claim(page, 1, IN_USE);
+    this.#levels[level] ??= Buffer.allocUnsafe(this.pages.meta.pageSize);
     const bytes = this.#levels[level] as Buffer;
-    this.#pages.read(page, 1).copy(bytes);
-    const kind = level === this.#tree.depth ? LEAF : BRANCH;
+    this.pages.read(page, 1).copy(bytes);
+    const kind = level === this.tree.depth ? LEAF : BRANCH;
     const flags = flagsOf(bytes);
     if (flags !== kind) throw new Error(`page ${page} has the flags ${flags} instead of ${kind}`);
     const count = checkNodes(page, bytes, kind);
@@ -80,7 +76,7 @@ class TreeWalk {
   }
 
   #checkOrder(page: number, bytes: Buffer, first: number, count: number, [from, to]: Bounds): void {
-    const { compare } = this.#rules;
+    const { compare } = this.rules;
     let before = from;
     for (let i = first; i < count; i++) {
       const key = keyOf(bytes, nodeAt(bytes, i));
@@ -108,12 +104,11 @@ class TreeWalk {
     for (let i = 0; i < count; i++) {
       const node = nodeAt(bytes, i);
       const flags = bytes.readUInt16LE(node + 4);
-      if ((flags & ~ON_OVERFLOW_PAGES) !== this.#rules.nodeFlags)
-        throw new Error(`page ${page} has invalid node flags`);
+      if ((flags & ~ON_OVERFLOW_PAGES) !== this.rules.nodeFlags) throw new Error(`page ${page} has invalid node flags`);
       const key = keyOf(bytes, node);
       const data = node + NODE_HEADER + key.length;
       const size = bytes.readUInt32LE(node);
-      this.#visit(key, flags & ON_OVERFLOW_PAGES ? this.#long(bytes, data, size) : bytes.subarray(data, data + size));
+      this.visit(key, flags & ON_OVERFLOW_PAGES ? this.#long(bytes, data, size) : bytes.subarray(data, data + size));
     }
   }
 
@@ -121,12 +116,12 @@ class TreeWalk {
   #long(bytes: Buffer, reference: number, size: number): Buffer {
     const first = number(bytes, reference);
     const count = number(bytes, reference + 16);
-    if (count !== Math.ceil((PAGE_HEADER + size) / this.#pages.meta.pageSize)) {
+    if (count !== Math.ceil((PAGE_HEADER + size) / this.pages.meta.pageSize)) {
       throw new Error(`the value on page ${first} has ${size} bytes on ${count} pages`);
     }
-    this.#pages.claim(first, count, IN_USE);
+    this.pages.claim(first, count, IN_USE);
     this.#found.overflowPages += count;
-    const value = this.#pages.read(first, count);
+    const value = this.pages.read(first, count);
     const transaction = number(bytes, reference + 8);
     const isSame = transaction === number(value, 8) || transaction === IN_A_COPY;
     if (flagsOf(value) !== OVERFLOW || !isSame || value.readUInt32LE(20) !== count) {

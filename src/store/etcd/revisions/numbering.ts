@@ -24,15 +24,13 @@ export interface NumberingContent {
 const NEVER = Number.MAX_SAFE_INTEGER;
 
 export class Numbering {
-  readonly #content: NumberingContent;
   readonly #offset: number;
   readonly #revisions: ReadonlyMap<number, number>;
   readonly #rows: ReadonlyMap<number, number>;
 
-  constructor(content: NumberingContent) {
+  constructor(private readonly content: NumberingContent) {
     const { rows, changes, newest } = content;
     const all = [...rows, ...changes];
-    this.#content = content;
     this.#offset = newest.revision - newest.etcd;
     this.#revisions = new Map(all.map(({ etcd, revision }) => [etcd, revision]));
     this.#rows = new Map(all.map(({ etcd, revision }) => [revision, etcd]));
@@ -47,21 +45,21 @@ export class Numbering {
   /** The revision in etcd of a row that has this one; one that no row has when there is none. */
   ofRowInEtcd(revision: number): number {
     if (revision === 0) return 0;
-    const { newest } = this.#content;
+    const { newest } = this.content;
     if (revision > newest.revision) return revision - this.#offset;
     return this.#rows.get(revision) ?? NEVER;
   }
 
   /** The revision of the state that etcd has at one of its revisions. */
   ofState(etcd: number): number {
-    const { oldest, newest, changes } = this.#content;
+    const { oldest, newest, changes } = this.content;
     if (etcd >= newest.etcd) return etcd + this.#offset;
     return last(changes, (each) => each.etcd <= etcd)?.revision ?? oldest.revision;
   }
 
   /** etcd's revision of the state at a revision; 1, which etcd has discarded, for one before the oldest. */
   ofStateInEtcd(revision: number): number {
-    const { oldest, newest, changes } = this.#content;
+    const { oldest, newest, changes } = this.content;
     if (revision < oldest.revision) return 1;
     if (revision >= newest.revision) return revision - this.#offset;
     return last(changes, (each) => each.revision <= revision)?.etcd ?? oldest.etcd;
