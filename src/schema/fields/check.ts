@@ -1,8 +1,11 @@
 import { isTree } from '../../base/json/tree.ts';
+import { goTypeOf } from '../go-text.ts';
 import type { ListSchema, ObjectSchema, Schema } from '../schema.ts';
 import { type AnySchema, containerOf, DEDUCED, isFreeForm, itemElement, schemaAt } from './container.ts';
 import { elementText, fieldElement, shownPath } from './element.ts';
-import { goSyntax, goType, goValue } from './go-text.ts';
+
+/** Length to which longer values are cut. */
+const MAX_SHOWN_CHARACTERS = 1_000;
 
 /** Further errors are left out. */
 const MAX_ERRORS = 100;
@@ -101,7 +104,7 @@ function wrongType(schema: Schema, value: unknown): string | undefined {
       return Array.isArray(value) ? undefined : `expected list, got ${goValue(value)}`;
     case 'integer':
     case 'number':
-      return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${goType(value)}`;
+      return typeof value === 'number' ? undefined : `expected numeric (int or float), got ${goTypeOf(value)}`;
     case 'boolean':
       return typeof value === 'boolean' ? undefined : `expected boolean, got ${goValue(value)}`;
     case 'string':
@@ -115,4 +118,40 @@ function wrongType(schema: Schema, value: unknown): string | undefined {
     case 'any':
       return undefined;
   }
+}
+
+/** A value as `%v` prints the pointer to it: `&{x}`, `&{map[a:1]}`. */
+function goValue(value: unknown): string {
+  return `&{${cut(plainText(value))}}`;
+}
+
+/** A value as `%#v` prints the pointer to it. */
+function goSyntax(value: unknown): string {
+  return `&value.valueUnstructured{Value:${cut(syntaxOf(value))}}`;
+}
+
+function plainText(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(plainText).join(' ')}]`;
+  if (isTree(value)) return `map[${entriesOf(value, ([key, child]) => `${key}:${plainText(child)}`).join(' ')}]`;
+  return value === null ? '<nil>' : `${value}`;
+}
+
+function syntaxOf(value: unknown): string {
+  if (Array.isArray(value)) return `${goTypeOf(value)}{${value.map(syntaxOf).join(', ')}}`;
+  if (isTree(value)) {
+    const entries = entriesOf(value, ([key, child]) => `${JSON.stringify(key)}:${syntaxOf(child)}`);
+    return `${goTypeOf(value)}{${entries.join(', ')}}`;
+  }
+  return value === null ? 'interface {}(nil)' : JSON.stringify(value);
+}
+
+/** Returns the entries in the order of their names. */
+function entriesOf(tree: object, text: (entry: [string, unknown]) => string): string[] {
+  return Object.entries(tree)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(text);
+}
+
+function cut(text: string): string {
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}...` : text;
 }

@@ -54,7 +54,6 @@ export const NOWHERE: AnyNode = new Node<never>(START);
 const NODE_BYTES = 200;
 
 export class StepTree<V> implements Steps {
-  readonly #maxBytes: number;
   #roots = new WeakMap<Described, Node<V>>();
   #bytes = 0;
   /** Size up to which a walk may add nodes: one object does not displace all others. */
@@ -62,9 +61,7 @@ export class StepTree<V> implements Steps {
   #identifier: string | undefined;
 
   /** Forgets everything when clients send more than `maxBytes` of different fields. */
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
+  constructor(private readonly maxBytes: number) {}
 
   /** Estimated memory. */
   get bytes(): number {
@@ -73,7 +70,7 @@ export class StepTree<V> implements Steps {
 
   /** Returns the end of a walk; undefined when nothing can be remembered for it. */
   find(described: Described, walk: (at: AnyNode, steps: Steps) => AnyNode): Found<V> | undefined {
-    if (this.#bytes > this.#maxBytes) {
+    if (this.#bytes > this.maxBytes) {
       this.#roots = new WeakMap();
       this.#bytes = 0;
     }
@@ -82,7 +79,7 @@ export class StepTree<V> implements Steps {
       root = new Node(START);
       this.#roots.set(described, root);
     }
-    this.#walkLimit = this.#bytes + this.#maxBytes * MAX_SHARE;
+    this.#walkLimit = this.#bytes + this.maxBytes * MAX_SHARE;
     this.#identifier = undefined;
     const end = walk(root, this);
     return end === NOWHERE ? undefined : { signature: end as Node<V>, identifier: this.#identifier };
