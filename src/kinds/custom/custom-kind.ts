@@ -102,16 +102,13 @@ const VERBS_WHILE_TERMINATING: Kind['verbs'] = [
 
 /** Reads the schemas of a definition when they are first needed. */
 class SchemaReader {
-  readonly #definition: CustomKindOptions['definition'];
   readonly #schemas = new Map<string, JsonSchema>();
 
-  constructor(definition: CustomKindOptions['definition']) {
-    this.#definition = definition;
-  }
+  constructor(private readonly definition: CustomKindOptions['definition']) {}
 
   of(name: string): JsonSchema {
     return getOrInsert(this.#schemas, name, () => {
-      const version = this.#definition().spec.versions.find((each) => each.name === name);
+      const version = this.definition().spec.versions.find((each) => each.name === name);
       return (version?.schema?.openAPIV3Schema as JsonSchema | undefined) ?? { type: 'object' };
     });
   }
@@ -147,12 +144,13 @@ class CustomVersion implements Version, ValidatedVersion {
   readonly served: boolean;
   readonly columns: readonly Column<KubeObject>[];
   readonly scale: ScaleDefinition | undefined;
-  readonly #options: VersionOptions;
   #schema: ObjectSchema<KubeObject> | undefined;
 
-  constructor(version: CustomResourceVersion, options: VersionOptions) {
+  constructor(
+    version: CustomResourceVersion,
+    private readonly options: VersionOptions,
+  ) {
     const { spec, hub } = options;
-    this.#options = options;
     this.group = spec.group;
     this.version = version.name;
     this.served = version.served;
@@ -173,7 +171,7 @@ class CustomVersion implements Version, ValidatedVersion {
   }
 
   get source(): JsonSchema {
-    return this.#options.read.of(this.version);
+    return this.options.read.of(this.version);
   }
 
   get schema(): ObjectSchema<KubeObject> {
@@ -184,19 +182,19 @@ class CustomVersion implements Version, ValidatedVersion {
   /** Drops the schema, which is read again on the next use. */
   release(): void {
     this.#schema = undefined;
-    this.#options.read.release();
+    this.options.read.release();
   }
 
   /** `object` is in the stored version's shape. */
   validate(object: KubeObject, context: DividedRuleContext) {
-    const { hub } = this.#options;
+    const { hub } = this.options;
     if (!hub || deepEqual(hub.source, this.source)) return validateCustom(object, this, context);
     const own = (each: KubeObject) => ({ ...each, apiVersion: this.apiVersion });
     return validateCustom(own(object), this, { ...context, old: context.old && own(context.old) });
   }
 
   #adapt(object: KubeObject, target: CustomVersion): KubeObject {
-    const { hub } = this.#options;
+    const { hub } = this.options;
     if (hub && deepEqual(hub.source, this.source)) return object;
     const { metadata, ...rest } = object;
     try {
@@ -209,7 +207,7 @@ class CustomVersion implements Version, ValidatedVersion {
   }
 
   #build(): ObjectSchema<KubeObject> {
-    const { kind } = this.#options;
+    const { kind } = this.options;
     const { source } = this;
     const { description = `${kind} is a custom kind.` } = source;
     const schema = objectSchema(kind, fieldsOf(source, ObjectMeta), description);

@@ -22,21 +22,19 @@ export interface CompiledRule {
 
 /** A rule that is compiled when it is first needed: a schema may have hundreds. */
 export class LazyRule {
-  readonly #rule: ValidationRule;
-  readonly #environment: () => Environment;
   #compiled: CompiledRule | undefined;
 
-  constructor(rule: ValidationRule, environment: () => Environment) {
-    this.#rule = rule;
-    this.#environment = environment;
-  }
+  constructor(
+    private readonly rule: ValidationRule,
+    private readonly environment: () => Environment,
+  ) {}
 
   get isCompiled(): boolean {
     return this.#compiled !== undefined;
   }
 
   get compiled(): CompiledRule {
-    this.#compiled ??= compileRule(this.#rule, this.#environment());
+    this.#compiled ??= compileRule(this.rule, this.environment());
     return this.#compiled;
   }
 }

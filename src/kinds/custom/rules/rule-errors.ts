@@ -1,14 +1,51 @@
 /** Finds errors in the rules of a definition: expressions that do not compile, or may cost too much. */
 import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
 import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
+import type { Program } from '../../../cel/program.ts';
 import { itemsOf, type JsonSchema, type ValidationRule, valuesOf } from '../../../json-schema/json-schema.ts';
 import { propertyPath } from '../../../json-schema/structural-rules.ts';
 import { type FieldError, forbidden, invalid, invalidGoValue } from '../../../schema/field-error.ts';
 import { type CompiledRule, lazyRules } from './compile-rule.ts';
-import { type DeclaredType, declaredType } from './declared-type.ts';
+import { type DeclaredType, declaredType, MAX_REQUEST_BYTES, maxSizeAt } from './declared-type.ts';
 import { hasRules } from './has-rules.ts';
-import { costMessage, MAX_RULE_COST, maxChildren, maxCost, maxOccurrences, TotalCost, times } from './rule-costs.ts';
 import { rulePath } from './rule-path.ts';
+
+/** Maximum cost of one rule on the largest object. */
+const MAX_RULE_COST = 10_000_000;
+/** Maximum cost of all rules of a version together. */
+const MAX_SCHEMA_COST = 100_000_000;
+const MAX_COST = 2 ** 64;
+/** The rules that are named when the whole costs too much. */
+const MAX_NAMED_RULES = 4;
+
+/** Returns how many values of a type fit into a request. */
+const maxOccurrences = ({ minBytes }: DeclaredType) => Math.floor(MAX_REQUEST_BYTES / (minBytes + 1));
+const times = (cost: number, count: number) => Math.min(cost * count, MAX_COST);
+
+/** Adds up the costs of all rules of a schema. */
+class TotalCost {
+  #total = 0;
+  #expensive: { readonly path: string; readonly cost: number }[] = [];
+
+  add(path: string, cost: number): void {
+    this.#total = Math.min(this.#total + cost, MAX_COST);
+    if (cost < MAX_SCHEMA_COST / 100) return;
+    this.#expensive.push({ path, cost });
+    this.#expensive.sort((a, b) => b.cost - a.cost);
+    this.#expensive.length = Math.min(this.#expensive.length, MAX_NAMED_RULES);
+  }
+
+  /** `path` is that of the schema. */
+  errors(path: string): FieldError[] {
+    if (this.#total <= MAX_SCHEMA_COST) return [];
+    const detail = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
+    const name = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
+    return [
+      ...this.#expensive.map((each) => forbidden(each.path, detail)),
+      forbidden(path, costMessage(name, this.#total, MAX_SCHEMA_COST)),
+    ];
+  }
+}
 
 type Pace = Pick<TurnBudget, 'isSpent'>;
 
@@ -120,4 +157,25 @@ function goText({
   const text = (value: string) => JSON.stringify(value);
   const pointer = (type: string, value: unknown) => `(*${type})(${value === undefined ? 'nil' : '0x0'})`;
   return `apiextensions.ValidationRule{Rule:${text(rule)}, Message:${text(message)}, MessageExpression:${text(messageExpression)}, Reason:${pointer('apiextensions.FieldValueErrorReason', reason)}, FieldPath:${text(fieldPath)}, OptionalOldSelf:${pointer('bool', optionalOldSelf)}}`;
+}
+
+/** The most that one evaluation can cost. */
+function maxCost(program: Program, declared: DeclaredType): number {
+  return program.estimateCost(({ path }) => {
+    const most = path?.length ? maxSizeAt(declared, path) : undefined;
+    return most === undefined ? undefined : { min: 0, max: most };
+  }).max;
+}
+
+/** Returns how many children one value of a schema can have; undefined without a limit. */
+function maxChildren({ type, additionalProperties, maxProperties, maxItems }: JsonSchema): number | undefined {
+  const limit = (value: number | undefined) => (value === undefined ? undefined : Math.max(0, value));
+  if (type === 'object' && additionalProperties !== undefined) return limit(maxProperties);
+  return type === 'array' ? limit(maxItems) : 1;
+}
+
+function costMessage(name: string, cost: number, limit: number): string {
+  const factor = cost / limit;
+  const shown = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
+  return `${name} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
 }

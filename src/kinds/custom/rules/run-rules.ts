@@ -12,11 +12,19 @@ import {
   valuesOf,
 } from '../../../json-schema/json-schema.ts';
 import { keysText, sameValue } from '../../../json-schema/same-value.ts';
-import { type FieldError, invalid } from '../../../schema/field-error.ts';
+import { duplicate, type FieldError, forbidden, invalid, omitted, required } from '../../../schema/field-error.ts';
 import { type LazyRule, lazyRules } from './compile-rule.ts';
 import { declaredType } from './declared-type.ts';
 import { hasRules } from './has-rules.ts';
-import { failure } from './rule-failure.ts';
+import { rulePath } from './rule-path.ts';
+
+interface Found {
+  readonly field: string;
+  readonly value: unknown;
+  readonly detail: string;
+}
+
+const failure = { pathOf, errorOf };
 
 /** Maximum cost of all rules of an object together. */
 const MAX_OBJECT_COST = 10_000_000;
@@ -113,13 +121,10 @@ class Run {
   readonly errors: FieldError[] = [];
   /** True when no further rule is to be checked. */
   isStopped = false;
-  readonly #pace: Pace;
   readonly #budget = new CostBudget(MAX_OBJECT_COST);
   #checkedAt = 0;
 
-  constructor(pace: Pace) {
-    this.#pace = pace;
-  }
+  constructor(private readonly pace: Pace) {}
 
   /** Reports whether the work since the last call is enough to make others wait. */
   hasWorked(): boolean {
@@ -199,7 +204,7 @@ class Run {
   }
 
   #evaluate(program: Program, variables: Readonly<Record<string, Value>>): DividedWork<Value> {
-    return program.evaluateInTurns(variables, this.#budget, this.#pace);
+    return program.evaluateInTurns(variables, this.#budget, this.pace);
   }
 
   #stop(field: string, schema: JsonSchema, detail: string): void {
@@ -218,4 +223,26 @@ const shown = ({ rule = '', message = '' }: ValidationRule) => (message || rule)
 
 function byKeys(items: readonly unknown[], keys: readonly string[]): Map<string, Tree> {
   return new Map(items.filter(isTree).map((item) => [keysText(item, keys), item]));
+}
+
+/** The field that a failure is reported for. `path` is where the rule stands. */
+function pathOf(schema: JsonSchema, { fieldPath }: ValidationRule, path: string): string {
+  const below = fieldPath ? rulePath(schema, fieldPath) : undefined;
+  if (below) return path ? `${path}.${below}` : below;
+  return path || '<nil>';
+}
+
+/** Objects and lists are not shown. */
+function errorOf({ type }: JsonSchema, { reason }: ValidationRule, { field, value, detail }: Found): FieldError {
+  const isLarge = type === 'object' || type === 'array';
+  switch (reason) {
+    case 'FieldValueForbidden':
+      return forbidden(field, detail);
+    case 'FieldValueRequired':
+      return required(field, detail);
+    case 'FieldValueDuplicate':
+      return isLarge ? { ...omitted(field, ''), reason, message: 'Duplicate value' } : duplicate(field, value);
+    default:
+      return isLarge ? omitted(field, detail) : invalid(field, value, detail);
+  }
 }

@@ -15,7 +15,13 @@ import { defineKind, type HookContext, type KubeObject, type ObjectOf } from '..
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
 import { selectorIsKept, selectsSomething, templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
-import { collisionsGrow, conditionFields, counter } from '../../shapes/workload/workload-status.ts';
+import {
+  collisionsGrow,
+  conditionFields,
+  counter,
+  minReadySeconds,
+  observedGeneration,
+} from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { changedTemplateWarnings } from '../../warnings/workload.ts';
 import { updateStrategyOf } from './daemon-set-strategy.ts';
@@ -37,10 +43,7 @@ const specFields = {
     { zero: true },
   ),
   updateStrategy: updateStrategyOf('RollingUpdate'),
-  minReadySeconds: s.int32(
-    'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
-    { min: 0, omitZero: true },
-  ),
+  minReadySeconds,
   revisionHistoryLimit: s.int32('Number of old ControllerRevisions to keep for rollbacks. Defaults to 10.', {
     min: 0,
     default: 10,
@@ -64,10 +67,7 @@ const DaemonSetStatus = s.struct(
       { min: 0, zero: true },
     ),
     numberReady: s.int32('Number of eligible nodes whose pod is ready.', { min: 0, zero: true }),
-    observedGeneration: s.int64(
-      'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
-      { min: 0, omitZero: true },
-    ),
+    observedGeneration,
     updatedNumberScheduled: counter('Number of eligible nodes whose pod was created from the current pod template.'),
     numberAvailable: counter('Number of eligible nodes whose pod has been ready for at least minReadySeconds.'),
     numberUnavailable: counter(

@@ -75,77 +75,75 @@ describe('errors have the messages of Kubernetes', () => {
     "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')";
   const strategy = (rollingUpdate: object) => ({ strategy: { rollingUpdate } });
 
-  test.each<[string, object, string[]]>([
-    ['fewer than no pods', { replicas: -1 }, ['spec.replicas: Invalid value: -1: must be greater than or equal to 0']],
+  test.each<[string, object, ...string[]]>([
+    ['fewer than no pods', { replicas: -1 }, 'spec.replicas: Invalid value: -1: must be greater than or equal to 0'],
     [
       'an empty selector',
       { selector: {} },
-      ['spec.selector: Invalid value: {}: empty selector is invalid for deployment'],
+      'spec.selector: Invalid value: {}: empty selector is invalid for deployment',
     ],
     [
       'a selector for other pods',
       { selector: { matchLabels: { app: 'b' } } },
-      [`spec.template.metadata.labels: Invalid value: {"app":"a"}: ${mismatch}`],
+      `spec.template.metadata.labels: Invalid value: {"app":"a"}: ${mismatch}`,
     ],
     [
       'a selector that cannot be understood',
       { selector: { matchExpressions: [{ key: 'app', operator: 'Like', values: ['a'] }] } },
-      [
-        'spec.selector.matchExpressions[0].operator: Invalid value: "Like": not a valid selector operator',
-        'spec.selector: Invalid value: {"matchExpressions":[{"key":"app","operator":"Like","values":["a"]}]}: invalid label selector',
-      ],
+      'spec.selector.matchExpressions[0].operator: Invalid value: "Like": not a valid selector operator',
+      'spec.selector: Invalid value: {"matchExpressions":[{"key":"app","operator":"Like","values":["a"]}]}: invalid label selector',
     ],
     [
       'a rolling update that cannot move',
       strategy({ maxSurge: 0, maxUnavailable: 0 }),
-      ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0'],
+      'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0',
     ],
     [
       'the same in percent',
       strategy({ maxSurge: '0%', maxUnavailable: '0%' }),
-      ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0'],
+      'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "0%": may not be 0 when `maxSurge` is 0',
     ],
     [
       'numbers for a strategy that has none',
       { strategy: { type: 'Recreate', rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } } },
-      ["spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"],
+      "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'",
     ],
     [
       'an unknown strategy',
       { strategy: { type: 'Magic' } },
-      ['spec.strategy: Unsupported value: {"type":"Magic"}: supported values: "Recreate", "RollingUpdate"'],
+      'spec.strategy: Unsupported value: {"type":"Magic"}: supported values: "Recreate", "RollingUpdate"',
     ],
     [
       'a text that is no percentage',
       strategy({ maxSurge: 'lots' }),
-      [`spec.strategy.rollingUpdate.maxSurge: Invalid value: "lots": ${percent}`],
+      `spec.strategy.rollingUpdate.maxSurge: Invalid value: "lots": ${percent}`,
     ],
     [
       'more than all',
       strategy({ maxUnavailable: '101%', maxSurge: '300%' }),
-      ['spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
+      'spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%',
     ],
     [
       'a negative step',
       strategy({ maxSurge: -1 }),
-      ['spec.strategy.rollingUpdate.maxSurge: Invalid value: -1: must be greater than or equal to 0'],
+      'spec.strategy.rollingUpdate.maxSurge: Invalid value: -1: must be greater than or equal to 0',
     ],
     [
       'a deadline before a pod can be available',
       { minReadySeconds: 600 },
-      ['spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds'],
+      'spec.progressDeadlineSeconds: Invalid value: 600: must be greater than minReadySeconds',
     ],
     [
       'pods that end',
       { template: pods(undefined, { restartPolicy: 'Never' }) },
-      ['spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"'],
+      'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
     ],
     [
       'pods with a deadline',
       { template: pods(undefined, { activeDeadlineSeconds: 5 }) },
-      ['spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported'],
+      'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported',
     ],
-  ])('%s', (_, spec, errors) => {
+  ])('%s', (_, spec, ...errors) => {
     expect(create(kind, deployment(spec)).errors).toEqual(errors);
   });
 

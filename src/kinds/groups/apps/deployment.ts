@@ -12,7 +12,15 @@ import type { IntOrPercent } from '../../shapes/meta/int-or-percent.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
 import { selectorIsKept, selectsSomething, templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
-import { collisionsGrow, conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
+import {
+  collisionsGrow,
+  conditionFields,
+  counter,
+  countersWithin,
+  minReadySeconds,
+  observedGeneration,
+  scalable,
+} from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
 import { RollbackConfig } from './deployment-rollback.ts';
@@ -44,10 +52,7 @@ function specFields({ step, history, deadline }: Presets) {
       { zero: true },
     ),
     strategy: strategyOf(step),
-    minReadySeconds: s.int32(
-      'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
-      { min: 0, omitZero: true },
-    ),
+    minReadySeconds,
     revisionHistoryLimit: s.int32(
       'Number of old ReplicaSets to keep for rollbacks. Defaults to 10 (2 in apps/v1beta1, unlimited in extensions/v1beta1); 0 makes rollbacks impossible.',
       { min: 0, default: history },
@@ -81,10 +86,7 @@ const DeploymentStatus = s.struct(
   'DeploymentStatus',
   'Most recently observed state of the Deployment, written by its controller.',
   {
-    observedGeneration: s.int64(
-      'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
-      { min: 0, omitZero: true },
-    ),
+    observedGeneration,
     replicas: counter('Number of pods that the selector matches and that are not terminating.'),
     updatedReplicas: counter('Number of pods that were created from the current pod template.'),
     readyReplicas: counter('Number of pods whose Ready condition is True.'),
@@ -138,10 +140,7 @@ export const Deployment = defineKind({
     }),
     status: DeploymentStatus,
   },
-  subresources: {
-    status: true,
-    scale: { replicas: 'spec.replicas', observed: 'status.replicas', selector: 'spec.selector' },
-  },
+  subresources: scalable,
   generation: 'annotations',
   onCreate: defaultLabels,
   onUpdate: (deployment, _old, context) => defaultLabels(deployment, context),

@@ -5,7 +5,14 @@ import { defineKind, type ObjectOf } from '../../kind.ts';
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate } from '../../shapes/workload/template-labels.ts';
 import { selectorIsKept, selectsSomething, templateMatchesSelector } from '../../shapes/workload/workload-selector.ts';
-import { conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
+import {
+  conditionFields,
+  counter,
+  countersWithin,
+  minReadySeconds,
+  observedGeneration,
+  scalable,
+} from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
 
@@ -16,10 +23,7 @@ const template = workloadTemplate('ReplicaSet', [templateMatchesSelector]);
 
 const specFields = {
   replicas: s.int32('Number of pods to run. Defaults to 1; 0 stops them all.', { min: 0, default: 1 }),
-  minReadySeconds: s.int32(
-    'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
-    { min: 0, omitZero: true },
-  ),
+  minReadySeconds,
   selector: s.use(
     LabelSelector,
     "Label selector for the pods this ReplicaSet manages. It must match the labels of the pod template and cannot be changed after creation, except in extensions/v1beta1, where it defaults to the template's labels.",
@@ -45,10 +49,7 @@ const ReplicaSetStatus = s.struct(
     readyReplicas: counter('Number of pods whose Ready condition is True.'),
     availableReplicas: counter('Number of pods that have been ready for at least minReadySeconds.'),
     terminatingReplicas: s.int32('Number of pods that have a deletion timestamp but have not gone yet.', { min: 0 }),
-    observedGeneration: s.int64(
-      'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
-      { min: 0, omitZero: true },
-    ),
+    observedGeneration,
     conditions: s.listMap(
       s.object('ReplicaSetCondition', 'One observation about the state of a ReplicaSet.', conditionFields),
       'Latest observations of the state of the ReplicaSet, at most one per type. ReplicaFailure is True while pods cannot be created or deleted.',
@@ -85,10 +86,7 @@ export const ReplicaSet = defineKind({
     }),
     status: ReplicaSetStatus,
   },
-  subresources: {
-    status: true,
-    scale: { replicas: 'spec.replicas', observed: 'status.replicas', selector: 'spec.selector' },
-  },
+  subresources: scalable,
   selectable: { 'status.replicas': (replicaSet) => String(replicaSet.status?.replicas ?? 0) },
   generation: true,
   initialStatus: () => ({ replicas: 0 }),

@@ -10,7 +10,15 @@ import { defineKind, type HookContext, type KubeObject, type ObjectOf } from '..
 import { LabelSelector } from '../../shapes/meta/label-selector.ts';
 import { labelsFromTemplate, selectorFromTemplate, type Templated } from '../../shapes/workload/template-labels.ts';
 import { selectsSomething } from '../../shapes/workload/workload-selector.ts';
-import { collisionsGrow, conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
+import {
+  collisionsGrow,
+  conditionFields,
+  counter,
+  countersWithin,
+  minReadySeconds,
+  observedGeneration,
+  scalable,
+} from '../../shapes/workload/workload-status.ts';
 import { claimSpecWarnings } from '../../warnings/fractions.ts';
 import { changedTemplateWarnings } from '../../warnings/workload.ts';
 import { updateStrategyOf } from './stateful-set-strategy.ts';
@@ -71,10 +79,7 @@ const specFields = {
     'Number of old ControllerRevisions to keep for rollbacks. Defaults to 10; a negative number keeps all of them.',
     { default: 10 },
   ),
-  minReadySeconds: s.int32(
-    'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
-    { min: 0, omitZero: true },
-  ),
+  minReadySeconds,
   persistentVolumeClaimRetentionPolicy: s.use(RetentionPolicy, { pointer: true }),
   ordinals: s.object(
     'StatefulSetOrdinals',
@@ -89,10 +94,7 @@ const StatefulSetStatus = s.struct(
   'StatefulSetStatus',
   'Most recently observed state of the StatefulSet, written by its controller.',
   {
-    observedGeneration: s.int64(
-      'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
-      { min: 0, omitZero: true },
-    ),
+    observedGeneration,
     replicas: s.int32('Number of pods the controller has created.', { min: 0, zero: true }),
     readyReplicas: counter('Number of pods whose Ready condition is True.'),
     currentReplicas: counter('Number of pods that run currentRevision.'),
@@ -160,10 +162,7 @@ export const StatefulSet = defineKind({
     status: StatefulSetStatus,
   },
   name: nameRule(dnsLabel),
-  subresources: {
-    status: true,
-    scale: { replicas: 'spec.replicas', observed: 'status.replicas', selector: 'spec.selector' },
-  },
+  subresources: scalable,
   generation: true,
   initialStatus: () => ({ replicas: 0, availableReplicas: 0 }),
   onCreate: defaultLabels,

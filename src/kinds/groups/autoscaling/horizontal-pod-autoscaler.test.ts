@@ -51,27 +51,23 @@ describe('defaults', () => {
   });
 });
 
-test.each<[object, string[]]>([
+test.each<[object, ...string[]]>([
   [
     { maxReplicas: undefined },
-    [
-      'spec.maxReplicas: Required value: must be set and greater than 0',
-      'spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`',
-    ],
+    'spec.maxReplicas: Required value: must be set and greater than 0',
+    'spec.maxReplicas: Invalid value: 0: must be greater than or equal to `minReplicas`',
   ],
   [
     { maxReplicas: -1, minReplicas: 1 },
-    [
-      'spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1',
-      'spec.maxReplicas: Invalid value: -1: must be greater than or equal to `minReplicas`',
-    ],
+    'spec.maxReplicas: Invalid value: -1: must be greater than or equal to 1',
+    'spec.maxReplicas: Invalid value: -1: must be greater than or equal to `minReplicas`',
   ],
-  [{ minReplicas: -1 }, ['spec.minReplicas: Invalid value: -1: must be greater than or equal to 1']],
-  [{ minReplicas: 4 }, ['spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`']],
-  [{ scaleTargetRef: { ...target, kind: '' } }, ['spec.scaleTargetRef.kind: Required value']],
+  [{ minReplicas: -1 }, 'spec.minReplicas: Invalid value: -1: must be greater than or equal to 1'],
+  [{ minReplicas: 4 }, 'spec.maxReplicas: Invalid value: 3: must be greater than or equal to `minReplicas`'],
+  [{ scaleTargetRef: { ...target, kind: '' } }, 'spec.scaleTargetRef.kind: Required value'],
   [
     { scaleTargetRef: { ...target, name: 'a/b' } },
-    ['spec.scaleTargetRef.name: Invalid value: "a/b": may not contain \'/\''],
+    'spec.scaleTargetRef.name: Invalid value: "a/b": may not contain \'/\'',
   ],
   [
     {
@@ -85,18 +81,16 @@ test.each<[object, string[]]>([
         scaleDown: { stabilizationWindowSeconds: 3601, policies: [{ type: 'Pods', value: 1 }] },
       },
     },
-    [
-      'spec.behavior.scaleUp.stabilizationWindowSeconds: Invalid value: -1: must be greater than or equal to zero',
-      'spec.behavior.scaleUp.selectPolicy: Unsupported value: "Most": supported values: "Disabled", "Max", "Min"',
-      'spec.behavior.scaleUp.policies[0].type: Unsupported value: "Cores": supported values: "Percent", "Pods"',
-      'spec.behavior.scaleUp.policies[0].value: Invalid value: 0: must be greater than zero',
-      'spec.behavior.scaleUp.policies[0].periodSeconds: Invalid value: 1801: must be less than or equal to 1800',
-      'spec.behavior.scaleUp.tolerance: Invalid value: "-100m": must be greater than or equal to 0',
-      'spec.behavior.scaleDown.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600',
-      'spec.behavior.scaleDown.policies[0].periodSeconds: Invalid value: 0: must be greater than zero',
-    ],
+    'spec.behavior.scaleUp.stabilizationWindowSeconds: Invalid value: -1: must be greater than or equal to zero',
+    'spec.behavior.scaleUp.selectPolicy: Unsupported value: "Most": supported values: "Disabled", "Max", "Min"',
+    'spec.behavior.scaleUp.policies[0].type: Unsupported value: "Cores": supported values: "Percent", "Pods"',
+    'spec.behavior.scaleUp.policies[0].value: Invalid value: 0: must be greater than zero',
+    'spec.behavior.scaleUp.policies[0].periodSeconds: Invalid value: 1801: must be less than or equal to 1800',
+    'spec.behavior.scaleUp.tolerance: Invalid value: "-100m": must be greater than or equal to 0',
+    'spec.behavior.scaleDown.stabilizationWindowSeconds: Invalid value: 3601: must be less than or equal to 3600',
+    'spec.behavior.scaleDown.policies[0].periodSeconds: Invalid value: 0: must be greater than zero',
   ],
-])('%j', (spec, errors) => {
+])('%j', (spec, ...errors) => {
   expect(errorsOf(spec)).toEqual(errors);
 });
 

@@ -1,9 +1,10 @@
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../schema/field-error.ts';
 import type { Rule } from '../../../schema/schema.ts';
+import { age, NONE, name, type Sparse, UNKNOWN, UNSET } from '../../columns/column.ts';
+import { longList } from '../../columns/long-list.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import { ScaleTarget } from './cross-version-reference.ts';
-import { horizontalPodAutoscalerColumns } from './horizontal-pod-autoscaler-columns.ts';
 import {
   autoscalingV1,
   dropReservedAnnotations,
@@ -12,6 +13,14 @@ import {
 import { cpuUtilization, DEFAULT_CPU_UTILIZATION_PERCENT, MetricSpec, MetricStatus } from './metric.ts';
 import { metricRules } from './metric-rules.ts';
 import { HorizontalPodAutoscalerBehavior } from './scaling-behavior.ts';
+
+interface Value {
+  value?: string;
+  averageValue?: string;
+  averageUtilization?: number;
+}
+
+type Source = Sparse<{ name?: string; target: Value }>;
 
 /** Zero is kept where it was stored: earlier versions of Kubernetes allowed it. */
 const atLeastOne: Rule<number> = (count, { old }) =>
@@ -81,7 +90,18 @@ export const HorizontalPodAutoscaler = defineKind({
   onCreate: dropReservedAnnotations,
   onUpdate: dropReservedAnnotations,
   onStatusUpdate: dropReservedAnnotations,
-  columns: horizontalPodAutoscalerColumns,
+  columns: ({ text }) => [
+    name,
+    text('Reference', 'The scaled object.', ({ spec }) => {
+      const { kind = '', name: target = '' } = spec?.scaleTargetRef ?? {};
+      return `${kind}/${target}`;
+    }),
+    text('Targets', 'Current value and target of each metric.', targetsText),
+    text('MinPods', 'Minimum number of pods.', ({ spec }) => String(spec?.minReplicas ?? UNSET)),
+    text('MaxPods', 'Maximum number of pods.', ({ spec }) => spec?.maxReplicas ?? 0),
+    text('Replicas', 'Current number of pods.', ({ status }) => status?.currentReplicas ?? 0),
+    age,
+  ],
 });
 export type HorizontalPodAutoscaler = ObjectOf<typeof HorizontalPodAutoscaler>;
 
@@ -99,4 +119,53 @@ function minAndMax({
     found.push(invalid('maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`'));
   }
   return found;
+}
+
+interface Measured {
+  spec: { metrics: readonly MetricSpec[] };
+  status: { currentMetrics?: readonly MetricStatus[] };
+}
+
+function targetsText({ spec, status }: Sparse<Measured>): string {
+  const metrics = spec?.metrics ?? [];
+  const found = status?.currentMetrics ?? [];
+  if (metrics.length === 0) return NONE;
+  const texts = metrics.map((metric, index) => metricText(metric, found[index]));
+  return longList(texts, { shown: 2, separator: ', ' });
+}
+
+function metricText(metric: Sparse<MetricSpec>, found: Sparse<MetricStatus> | undefined): string {
+  switch (metric.type) {
+    case 'External':
+      return valueText(metric.external, found?.external?.current);
+    case 'Object':
+      return valueText(metric.object, found?.object?.current);
+    case 'Pods':
+      return `${found?.pods?.current?.averageValue ?? UNKNOWN}/${metric.pods?.target?.averageValue ?? 0}`;
+    case 'Resource':
+      return resourceText(metric.resource, found?.resource?.current);
+    case 'ContainerResource':
+      return resourceText(metric.containerResource, found?.containerResource?.current);
+    default:
+      return '<unknown type>';
+  }
+}
+
+/** A value for the metric as a whole, or its average per pod. */
+function valueText(source: Source | undefined, current: Sparse<Value> | undefined): string {
+  const { averageValue, value = 0 } = source?.target ?? {};
+  return averageValue === undefined
+    ? `${current?.value ?? UNKNOWN}/${value}`
+    : `${current?.averageValue ?? UNKNOWN}/${averageValue} (avg)`;
+}
+
+function resourceText(source: Source | undefined, current: Sparse<Value> | undefined): string {
+  const { averageValue, averageUtilization } = source?.target ?? {};
+  const head = `${source?.name ?? ''}: `;
+  if (averageValue !== undefined) return `${head}${current?.averageValue ?? UNKNOWN}/${averageValue}`;
+  return `${head}${percent(current?.averageUtilization, UNKNOWN)}/${percent(averageUtilization, '<auto>')}`;
+}
+
+function percent(value: number | undefined, absent: string): string {
+  return value === undefined ? absent : `${value}%`;
 }

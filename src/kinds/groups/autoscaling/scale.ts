@@ -5,6 +5,7 @@
 import { s } from '../../../schema/builders.ts';
 import type { ObjectSchema, Schema } from '../../../schema/schema.ts';
 import { selectorText } from '../../../schema/selector/selector.ts';
+import { age, type Column, columnsOf, name } from '../../columns/column.ts';
 import type { KubeObject } from '../../kind.ts';
 import { ObjectMeta } from '../../shapes/meta/object-meta.ts';
 
@@ -94,3 +95,11 @@ function schemaOf(selectors: Readonly<Record<string, Schema>>): ObjectSchema<Sca
     },
   ) as unknown as ObjectSchema<Scale>;
 }
+
+/** Table columns of a Scale, which is served only as a subresource. */
+export const scaleColumns: readonly Column<Scale>[] = columnsOf(({ text, integer }) => [
+  text(name.name, name.description, name.cell),
+  integer('Desired', 'Desired number of pods.', ({ spec }) => spec?.replicas),
+  integer('Available', 'Current number of pods.', ({ status }) => status?.replicas),
+  age,
+]);

@@ -1,8 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
 import { create } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
-import { LeaseCandidate } from './lease-candidate.ts';
-import { compareSemanticVersions, parseSemanticVersion } from './semantic-version.ts';
+import { compareSemanticVersions, LeaseCandidate, parseSemanticVersion } from './lease-candidate.ts';
 
 const kind: Kind<any> = LeaseCandidate;
 const valid = {

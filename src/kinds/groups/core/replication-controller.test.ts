@@ -20,22 +20,20 @@ test('selector, labels and size follow where nothing is said', () => {
   expect(object.status).toEqual({ replicas: 0 });
 });
 
-test.each<[object, string[]]>([
-  [{ replicas: -1 }, ['spec.replicas: Invalid value: -1: must be greater than or equal to 0']],
-  [{ template: undefined }, ['spec.selector: Required value', 'spec.template: Required value']],
-  [{ template: pods({}) }, ['spec.selector: Required value']],
+test.each<[object, ...string[]]>([
+  [{ replicas: -1 }, 'spec.replicas: Invalid value: -1: must be greater than or equal to 0'],
+  [{ template: undefined }, 'spec.selector: Required value', 'spec.template: Required value'],
+  [{ template: pods({}) }, 'spec.selector: Required value'],
   [
     { selector: { app: 'b' } },
-    ['spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`'],
+    'spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
   ],
   [
     { template: pods(undefined, { restartPolicy: 'Never', activeDeadlineSeconds: 3 }) },
-    [
-      'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
-      'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported',
-    ],
+    'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
+    'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in ReplicationController is not Supported',
   ],
-])('%j', (spec, errors) => {
+])('%j', (spec, ...errors) => {
   expect(create(kind, controller(spec)).errors).toEqual(errors);
 });
 

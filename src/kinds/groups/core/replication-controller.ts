@@ -8,7 +8,7 @@ import { labelsText } from '../../columns/selector.ts';
 import { defineKind, type ObjectOf } from '../../kind.ts';
 import type { ObjectMeta } from '../../shapes/meta/object-meta.ts';
 import { labelsFromTemplate, type WithTemplate } from '../../shapes/workload/template-labels.ts';
-import { conditionFields, counter, countersWithin } from '../../shapes/workload/workload-status.ts';
+import { conditionFields, counter, countersWithin, scalable } from '../../shapes/workload/workload-status.ts';
 import { workloadTemplate } from '../../shapes/workload/workload-template.ts';
 import { workloadWarnings } from '../../warnings/workload.ts';
 
@@ -80,10 +80,7 @@ export const ReplicationController = defineKind({
       { rules: [countersWithin(['fullyLabeledReplicas', 'readyReplicas', 'availableReplicas'])] },
     ),
   },
-  subresources: {
-    status: true,
-    scale: { replicas: 'spec.replicas', observed: 'status.replicas', selector: 'spec.selector' },
-  },
+  subresources: scalable,
   selectable: { 'status.replicas': (controller) => String(controller.status?.replicas ?? 0) },
   generation: true,
   initialStatus: () => ({ replicas: 0 }),

@@ -33,64 +33,58 @@ describe('a PriorityLevelConfiguration', () => {
     expect(object.spec.limited?.nominalConcurrencyShares).toBe(0);
   });
 
-  it.each<[string, object, string[]]>([
-    ['no type', {}, ['spec.type: Required value']],
-    ['another type', { type: 'Free' }, ['spec.type: Unsupported value: "Free": supported values: "Exempt", "Limited"']],
+  it.each<[string, object, ...string[]]>([
+    ['no type', {}, 'spec.type: Required value'],
+    ['another type', { type: 'Free' }, 'spec.type: Unsupported value: "Free": supported values: "Exempt", "Limited"'],
     [
       'the type of another',
       { type: 'Exempt' },
-      ["spec.type: Invalid value: \"Exempt\": must be 'Exempt' if and only if `name` is 'exempt'"],
+      "spec.type: Invalid value: \"Exempt\": must be 'Exempt' if and only if `name` is 'exempt'",
     ],
-    ['no limits', { type: 'Limited' }, ['spec.limited: Required value: must not be empty when type is Limited']],
-    ['both sorts', { ...limited({}), exempt: {} }, ['spec.exempt: Forbidden: must be nil if the type is Limited']],
-    ['no answer', limited({ limitResponse: {} }), [`${AT}.limitResponse.type: Required value`]],
+    ['no limits', { type: 'Limited' }, 'spec.limited: Required value: must not be empty when type is Limited'],
+    ['both sorts', { ...limited({}), exempt: {} }, 'spec.exempt: Forbidden: must be nil if the type is Limited'],
+    ['no answer', limited({ limitResponse: {} }), `${AT}.limitResponse.type: Required value`],
     [
       'another answer',
       limited({ limitResponse: { type: 'Shrug' } }),
-      [`${AT}.limitResponse.type: Unsupported value: "Shrug": supported values: "Queue", "Reject"`],
+      `${AT}.limitResponse.type: Unsupported value: "Shrug": supported values: "Queue", "Reject"`,
     ],
     [
       'queues that nobody waits in',
       limited({ limitResponse: { type: 'Reject', queuing: {} } }),
-      [`${AT}.limitResponse.queuing: Forbidden: must be nil if limited.limitResponse.type is not Limited`],
+      `${AT}.limitResponse.queuing: Forbidden: must be nil if limited.limitResponse.type is not Limited`,
     ],
     [
       'no queues',
       limited({ limitResponse: { type: 'Queue' } }),
-      [`${AT}.limitResponse.queuing: Required value: must not be empty if limited.limitResponse.type is Limited`],
+      `${AT}.limitResponse.queuing: Required value: must not be empty if limited.limitResponse.type is Limited`,
     ],
     [
       'shares out of bounds',
       limited({ nominalConcurrencyShares: -1, lendablePercent: 101, borrowingLimitPercent: -1 }),
-      [
-        `${AT}.nominalConcurrencyShares: Invalid value: -1: must be a non-negative integer`,
-        `${AT}.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive`,
-        `${AT}.borrowingLimitPercent: Invalid value: -1: if specified, must be a non-negative integer`,
-      ],
+      `${AT}.nominalConcurrencyShares: Invalid value: -1: must be a non-negative integer`,
+      `${AT}.lendablePercent: Invalid value: 101: must be between 0 and 100, inclusive`,
+      `${AT}.borrowingLimitPercent: Invalid value: -1: if specified, must be a non-negative integer`,
     ],
     [
       'queues below zero',
       queues({ queues: -1, handSize: -1, queueLengthLimit: -1 }),
-      [
-        `${AT}.limitResponse.queuing.queueLengthLimit: Invalid value: -1: must be positive`,
-        `${AT}.limitResponse.queuing.queues: Invalid value: -1: must be positive`,
-        `${AT}.limitResponse.queuing.handSize: Invalid value: -1: must be positive`,
-      ],
+      `${AT}.limitResponse.queuing.queueLengthLimit: Invalid value: -1: must be positive`,
+      `${AT}.limitResponse.queuing.queues: Invalid value: -1: must be positive`,
+      `${AT}.limitResponse.queuing.handSize: Invalid value: -1: must be positive`,
     ],
     [
       'more queues drawn than there are',
       queues({ queues: 4 }),
-      [`${AT}.limitResponse.queuing.handSize: Invalid value: 8: should not be greater than queues (4)`],
+      `${AT}.limitResponse.queuing.handSize: Invalid value: 8: should not be greater than queues (4)`,
     ],
     [
       'too many to draw from',
       queues({ queues: 10_000_001 }),
-      [
-        `${AT}.limitResponse.queuing.queues: Invalid value: 10000001: must not be greater than 10000000`,
-        `${AT}.limitResponse.queuing.handSize: Invalid value: 8: required entropy bits of deckSize 10000001 and handSize 8 should not be greater than 60`,
-      ],
+      `${AT}.limitResponse.queuing.queues: Invalid value: 10000001: must not be greater than 10000000`,
+      `${AT}.limitResponse.queuing.handSize: Invalid value: 8: required entropy bits of deckSize 10000001 and handSize 8 should not be greater than 60`,
     ],
-  ])('with %s is validated', (_what, spec, errors) => {
+  ])('with %s is validated', (_what, spec, ...errors) => {
     expect(create(PriorityLevelConfiguration, level(spec)).errors).toEqual(errors);
   });
 

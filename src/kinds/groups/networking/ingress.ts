@@ -7,10 +7,44 @@ import { age, NONE, name, type Sparse } from '../../columns/column.ts';
 import { loadBalancerText } from '../../columns/load-balancer.ts';
 import { longList } from '../../columns/long-list.ts';
 import { defineKind, type KubeObject } from '../../kind.ts';
+import { ipFamily, ipProblems } from '../../shapes/meta/addresses/ip-address.ts';
 import { loadBalancerWarnings } from '../../warnings/load-balancer.ts';
 import { backendProblems, IngressBackend } from './ingress-backend.ts';
 import { CLASS_ANNOTATION, keepHostTimes, startHostTimes } from './ingress-host-times.ts';
-import { IngressStatus, isDnsName } from './ingress-status.ts';
+
+const IngressPortStatus = s.object('IngressPortStatus', 'State of a port of a load balancer.', {
+  port: s.int32('Port number of the load balancer.', { zero: true }),
+  protocol: s.string('Protocol of the port: TCP, UDP or SCTP.', { zero: true }),
+  error: s.string(
+    'Reason why the port does not work, in one CamelCase word, with a domain prefix unless it is a built-in one.',
+  ),
+});
+
+const IngressLoadBalancerIngress = s.object(
+  'IngressLoadBalancerIngress',
+  'An address or name under which a load balancer is reached.',
+  {
+    ip: s.string('IP address of the load balancer, where it is reached by address.', {
+      omitZero: true,
+      rules: [matches(ipProblems)],
+    }),
+    hostname: s.string('DNS name of the load balancer, where it is reached by name.', {
+      omitZero: true,
+      rules: [matches(dnsSubdomain), isDnsName],
+    }),
+    ports: s.list(IngressPortStatus, 'State of each port of the load balancer.'),
+  },
+);
+
+const IngressStatus = s.object(
+  'IngressStatus',
+  'Most recently observed state of an Ingress, written by its controller.',
+  {
+    loadBalancer: s.struct('IngressLoadBalancerStatus', 'State of the load balancer.', {
+      ingress: s.list(IngressLoadBalancerIngress, 'Addresses and names under which the load balancer is reached.'),
+    }),
+  },
+);
 
 const pathFields = {
   path: s.string(
@@ -158,4 +192,8 @@ function hostProblems(host: string): string[] {
     );
   }
   return problems;
+}
+
+function isDnsName(host: string): FieldError | undefined {
+  return ipFamily(host) ? invalid('', host, 'must be a DNS name, not an IP address') : undefined;
 }

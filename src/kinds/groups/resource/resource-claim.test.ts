@@ -43,32 +43,30 @@ describe('defaults', () => {
 describe('a request', () => {
   const at = 'spec.devices.requests[0]';
 
-  test.each<[object[], string[]]>([
-    [[{ name: 'x' }], [`${at}: Required value: exactly one of \`exactly\` or \`firstAvailable\` is required`]],
+  test.each<[object[], ...string[]]>([
+    [[{ name: 'x' }], `${at}: Required value: exactly one of \`exactly\` or \`firstAvailable\` is required`],
     [
       [{ ...exactly(), firstAvailable: [{ name: 'a', deviceClassName: 'b' }] }],
-      [
-        `${at}: Invalid value: null: exactly one of \`exactly\` or \`firstAvailable\` is required, but multiple fields are set`,
-      ],
+      `${at}: Invalid value: null: exactly one of \`exactly\` or \`firstAvailable\` is required, but multiple fields are set`,
     ],
-    [[exactly({ deviceClassName: '' })], [`${at}.exactly.deviceClassName: Required value`]],
-    [[exactly({ count: -1 })], [`${at}.exactly.count: Invalid value: -1: must be greater than zero`]],
+    [[exactly({ deviceClassName: '' })], `${at}.exactly.deviceClassName: Required value`],
+    [[exactly({ count: -1 })], `${at}.exactly.count: Invalid value: -1: must be greater than zero`],
     [
       [exactly({ allocationMode: 'All', count: 2 })],
-      [`${at}.exactly.count: Invalid value: 2: must not be specified when allocationMode is 'All'`],
+      `${at}.exactly.count: Invalid value: 2: must not be specified when allocationMode is 'All'`,
     ],
     [
       [exactly({ allocationMode: 'Some' })],
-      [`${at}.exactly.allocationMode: Unsupported value: "Some": supported values: "All", "ExactCount"`],
+      `${at}.exactly.allocationMode: Unsupported value: "Some": supported values: "All", "ExactCount"`,
     ],
-    [[exactly({ selectors: [{}] })], [`${at}.exactly.selectors[0].cel: Required value`]],
+    [[exactly({ selectors: [{}] })], `${at}.exactly.selectors[0].cel: Required value`],
     [
       [exactly({ selectors: [{ cel: { expression: 'x'.repeat(10241) } }] })],
-      [`${at}.exactly.selectors[0].cel.expression: Too long: may not be more than 10240 bytes`],
+      `${at}.exactly.selectors[0].cel.expression: Too long: may not be more than 10240 bytes`,
     ],
     [
       [exactly({ selectors: many(33, () => ({ cel: { expression: 'true' } })) })],
-      [`${at}.exactly.selectors: Too many: 33: must have at most 32 items`],
+      `${at}.exactly.selectors: Too many: 33: must have at most 32 items`,
     ],
     [
       [
@@ -79,13 +77,11 @@ describe('a request', () => {
           ],
         }),
       ],
-      [
-        `${at}.exactly.tolerations[0].value: Invalid value: "v": must be empty for operator \`Exists\``,
-        `${at}.exactly.tolerations[1].operator: Unsupported value: "Near": supported values: "Equal", "Exists"`,
-        `${at}.exactly.tolerations[1].effect: Unsupported value: "Slow": supported values: "NoExecute", "NoSchedule", "None"`,
-      ],
+      `${at}.exactly.tolerations[0].value: Invalid value: "v": must be empty for operator \`Exists\``,
+      `${at}.exactly.tolerations[1].operator: Unsupported value: "Near": supported values: "Equal", "Exists"`,
+      `${at}.exactly.tolerations[1].effect: Unsupported value: "Slow": supported values: "NoExecute", "NoSchedule", "None"`,
     ],
-    [[exactly(), exactly()], ['spec.devices.requests[1]: Duplicate value: "gpu"']],
+    [[exactly(), exactly()], 'spec.devices.requests[1]: Duplicate value: "gpu"'],
     [
       [
         {
@@ -96,9 +92,10 @@ describe('a request', () => {
           ],
         },
       ],
-      [`${at}.firstAvailable[1].deviceClassName: Required value`, `${at}.firstAvailable[1]: Duplicate value: "a"`],
+      `${at}.firstAvailable[1].deviceClassName: Required value`,
+      `${at}.firstAvailable[1]: Duplicate value: "a"`,
     ],
-  ])('case %#', (requests, errors) => {
+  ])('case %#', (requests, ...errors) => {
     expect(errorsOfRequest(...requests)).toEqual(errors);
   });
 
@@ -109,67 +106,53 @@ describe('a request', () => {
   });
 });
 
-test.each<[object, string[]]>([
-  [{ requests: ['gpu'], matchAttribute: 'example.com/numa' }, []],
-  [{ requests: ['any/a'], distinctAttribute: 'example.com/numa' }, []],
+test.each<[object, ...string[]]>([
+  [{ requests: ['gpu'], matchAttribute: 'example.com/numa' }],
+  [{ requests: ['any/a'], distinctAttribute: 'example.com/numa' }],
   [
     { requests: ['gpu', 'gpu', 'other', 'gpu/x', 'a/b/c'], matchAttribute: 'example.com/numa' },
-    [
-      `spec.devices.constraints[0].requests[2]: Invalid value: "other": ${REFERENCE}`,
-      `spec.devices.constraints[0].requests[3]: Invalid value: "gpu/x": ${REFERENCE}`,
-      `spec.devices.constraints[0].requests[4]: Invalid value: "a/b/c": ${REFERENCE}`,
-      'spec.devices.constraints[0].requests[1]: Duplicate value: "gpu"',
-    ],
+    `spec.devices.constraints[0].requests[2]: Invalid value: "other": ${REFERENCE}`,
+    `spec.devices.constraints[0].requests[3]: Invalid value: "gpu/x": ${REFERENCE}`,
+    `spec.devices.constraints[0].requests[4]: Invalid value: "a/b/c": ${REFERENCE}`,
+    'spec.devices.constraints[0].requests[1]: Duplicate value: "gpu"',
   ],
   [
     {},
-    [
-      'spec.devices.constraints[0]: Required value: exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
-    ],
+    'spec.devices.constraints[0]: Required value: exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
   ],
   [
     { matchAttribute: 'numa' },
-    [
-      'spec.devices.constraints[0].matchAttribute: Invalid value: "numa": a fully qualified name must be a domain and a name separated by a slash',
-    ],
+    'spec.devices.constraints[0].matchAttribute: Invalid value: "numa": a fully qualified name must be a domain and a name separated by a slash',
   ],
   [
     { matchAttribute: '/' },
-    [
-      'spec.devices.constraints[0].matchAttribute: Invalid value: "": the domain must not be empty',
-      'spec.devices.constraints[0].matchAttribute: Invalid value: "": the name must not be empty',
-    ],
+    'spec.devices.constraints[0].matchAttribute: Invalid value: "": the domain must not be empty',
+    'spec.devices.constraints[0].matchAttribute: Invalid value: "": the name must not be empty',
   ],
-])('a constraint: %j', (constraint, errors) => {
+])('a constraint: %j', (constraint, ...errors) => {
   const requests = [exactly(), { name: 'any', firstAvailable: [{ name: 'a', deviceClassName: 'b' }] }];
   expect(errorsOf({ requests, constraints: [constraint] })).toEqual(errors);
 });
 
-test.each<[object, string[]]>([
-  [{ opaque: { driver: 'Example.com', parameters: { a: [1] } } }, []],
-  [{}, ['spec.devices.config[0].opaque: Required value']],
+test.each<[object, ...string[]]>([
+  [{ opaque: { driver: 'Example.com', parameters: { a: [1] } } }],
+  [{}, 'spec.devices.config[0].opaque: Required value'],
   [
     { opaque: {} },
-    [
-      'spec.devices.config[0].opaque.driver: Required value',
-      'spec.devices.config[0].opaque.parameters: Required value',
-    ],
+    'spec.devices.config[0].opaque.driver: Required value',
+    'spec.devices.config[0].opaque.parameters: Required value',
   ],
   [
     { requests: ['x'], opaque: { driver: 'd', parameters: [1] } },
-    [
-      `spec.devices.config[0].requests[0]: Invalid value: "x": ${REFERENCE}`,
-      'spec.devices.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object',
-    ],
+    `spec.devices.config[0].requests[0]: Invalid value: "x": ${REFERENCE}`,
+    'spec.devices.config[0].opaque.parameters: Invalid value: "<value omitted>": must be a valid JSON object',
   ],
   [
     { opaque: { driver: `${'d'.repeat(31)}.${'d'.repeat(32)}`, parameters: { a: 'x'.repeat(10240) } } },
-    [
-      'spec.devices.config[0].opaque.driver: Too long: may not be more than 63 bytes',
-      'spec.devices.config[0].opaque.parameters: Too long: may not be more than 10240 bytes',
-    ],
+    'spec.devices.config[0].opaque.driver: Too long: may not be more than 63 bytes',
+    'spec.devices.config[0].opaque.parameters: Too long: may not be more than 10240 bytes',
   ],
-])('configuration, case %#', (config, errors) => {
+])('configuration, case %#', (config, ...errors) => {
   expect(errorsOf({ config: [config] })).toEqual(errors);
 });
 

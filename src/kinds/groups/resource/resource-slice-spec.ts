@@ -1,4 +1,4 @@
-/** The fields of a ResourceSlice's spec. The rules across them are in resource-slice-rules.ts. */
+/** The fields of a ResourceSlice's spec. The rules across them are in resource-slice.ts. */
 import { s } from '../../../schema/builders.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
 import { NodeSelector } from '../../shapes/pod/scheduling/node-selector.ts';

@@ -226,51 +226,41 @@ describe('a shared capacity', () => {
   const judged = (requestPolicy: object) =>
     errorsOfDevice({ allowMultipleAllocations: true, capacity: { m: { value: '10', requestPolicy } } });
 
-  test.each<[object, string[]]>([
-    [{ default: '1' }, []],
-    [{ default: '2', validValues: ['1', '2', '4'] }, []],
-    [{ default: '2', validRange: { min: '2', max: '8', step: '2' } }, []],
-    [{ validValues: ['1'] }, [`${at}.default: Required value: required when validValues is defined`]],
-    [{ validRange: { min: '1' } }, [`${at}.default: Required value: required when validRange is defined`]],
+  test.each<[object, ...string[]]>([
+    [{ default: '1' }],
+    [{ default: '2', validValues: ['1', '2', '4'] }],
+    [{ default: '2', validRange: { min: '2', max: '8', step: '2' } }],
+    [{ validValues: ['1'] }, `${at}.default: Required value: required when validValues is defined`],
+    [{ validRange: { min: '1' } }, `${at}.default: Required value: required when validRange is defined`],
     [
       { default: '1', validValues: ['1'], validRange: { min: '1' } },
-      [
-        `${at}: Forbidden: exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time`,
-      ],
+      `${at}: Forbidden: exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time`,
     ],
     [
       { default: '3', validValues: ['2', '1', '11'] },
-      [
-        `${at}.validValues[1]: Invalid value: "1": values must be sorted in ascending order`,
-        `${at}.validValues[2]: Invalid value: "11": option is larger than capacity value: 10`,
-        `${at}.validValues: Invalid value: "3": default value is not valid according to the requestPolicy`,
-      ],
+      `${at}.validValues[1]: Invalid value: "1": values must be sorted in ascending order`,
+      `${at}.validValues[2]: Invalid value: "11": option is larger than capacity value: 10`,
+      `${at}.validValues: Invalid value: "3": default value is not valid according to the requestPolicy`,
     ],
-    [{ default: '1', validRange: {} }, [`${at}.validRange.min: Required value: required when validRange is defined`]],
+    [{ default: '1', validRange: {} }, `${at}.validRange.min: Required value: required when validRange is defined`],
     [
       { default: '1', validRange: { min: '11', max: '12' } },
-      [
-        `${at}.validRange.min: Invalid value: "11": min is larger than capacity value: 10`,
-        `${at}.validRange.min: Invalid value: "1": default is less than min: 11`,
-        `${at}.validRange.max: Invalid value: "12": max is larger than capacity value: 10`,
-      ],
+      `${at}.validRange.min: Invalid value: "11": min is larger than capacity value: 10`,
+      `${at}.validRange.min: Invalid value: "1": default is less than min: 11`,
+      `${at}.validRange.max: Invalid value: "12": max is larger than capacity value: 10`,
     ],
     [
       { default: '9', validRange: { min: '5', max: '4' } },
-      [
-        `${at}.validRange.max: Invalid value: "5": min is larger than max: 4`,
-        `${at}.validRange.max: Invalid value: "9": default is more than max: 4`,
-      ],
+      `${at}.validRange.max: Invalid value: "5": min is larger than max: 4`,
+      `${at}.validRange.max: Invalid value: "9": default is more than max: 4`,
     ],
     [
       { default: '3', validRange: { min: '2', max: '9', step: '9' } },
-      [
-        `${at}.validRange.step: Invalid value: "9": one step 11 is larger than capacity value: 10`,
-        `${at}.validRange.step: Invalid value: "3": value is not a multiple of a given step (9) from (2)`,
-        `${at}.validRange.step: Invalid value: "9": value is not a multiple of a given step (9) from (2)`,
-      ],
+      `${at}.validRange.step: Invalid value: "9": one step 11 is larger than capacity value: 10`,
+      `${at}.validRange.step: Invalid value: "3": value is not a multiple of a given step (9) from (2)`,
+      `${at}.validRange.step: Invalid value: "9": value is not a multiple of a given step (9) from (2)`,
     ],
-  ])('%j', (policy, errors) => {
+  ])('%j', (policy, ...errors) => {
     expect(judged(policy)).toEqual(errors);
   });
 });

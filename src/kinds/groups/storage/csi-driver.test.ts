@@ -26,44 +26,40 @@ describe('a CSIDriver', () => {
     expect(object.spec).not.toHaveProperty('preventPodSchedulingIfMissing');
   });
 
-  it.each<[string, object, string[]]>([
-    ['tokens', { ...tokens({ audience: 'a', expirationSeconds: 600 }, {}), serviceAccountTokenInSecrets: true }, []],
+  it.each<[string, object, ...string[]]>([
+    ['tokens', { ...tokens({ audience: 'a', expirationSeconds: 600 }, {}), serviceAccountTokenInSecrets: true }],
     [
       'one audience twice',
       tokens({ audience: 'a' }, { audience: 'a', expirationSeconds: 1 }),
-      ['spec.tokenRequests[1].audience: Duplicate value: "a"'],
+      'spec.tokenRequests[1].audience: Duplicate value: "a"',
     ],
     [
       'tokens of a moment and of ages',
       tokens({ expirationSeconds: 599 }, { audience: 'a', expirationSeconds: 2 ** 32 + 1 }),
-      [
-        'spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes',
-        'spec.tokenRequests[1].expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds',
-      ],
+      'spec.tokenRequests[0].expirationSeconds: Invalid value: 599: may not specify a duration less than 10 minutes',
+      'spec.tokenRequests[1].expirationSeconds: Invalid value: 4294967297: may not specify a duration larger than 2^32 seconds',
     ],
     [
       'secrets without tokens',
       { serviceAccountTokenInSecrets: false },
-      [
-        'spec.serviceAccountTokenInSecrets: Invalid value: false: serviceAccountTokenInSecrets is set but no tokenRequests are specified',
-      ],
+      'spec.serviceAccountTokenInSecrets: Invalid value: false: serviceAccountTokenInSecrets is set but no tokenRequests are specified',
     ],
     [
       'another mode',
       { volumeLifecycleModes: ['Ephemeral', 'Eternal'] },
-      ['spec.volumeLifecycleModes: Unsupported value: "Eternal": supported values: "Persistent", "Ephemeral"'],
+      'spec.volumeLifecycleModes: Unsupported value: "Eternal": supported values: "Persistent", "Ephemeral"',
     ],
     [
       'another policy',
       { fsGroupPolicy: 'Some' },
-      ['spec.fsGroupPolicy: Unsupported value: "Some": supported values: "File", "None", "ReadWriteOnceWithFSType"'],
+      'spec.fsGroupPolicy: Unsupported value: "Some": supported values: "File", "None", "ReadWriteOnceWithFSType"',
     ],
     [
       'questions without end',
       { nodeAllocatableUpdatePeriodSeconds: 9 },
-      ['spec.nodeAllocatableUpdatePeriodSeconds: Invalid value: 9: must be greater than or equal to 10 seconds'],
+      'spec.nodeAllocatableUpdatePeriodSeconds: Invalid value: 9: must be greater than or equal to 10 seconds',
     ],
-  ])('with %s is validated', (_what, spec, errors) => {
+  ])('with %s is validated', (_what, spec, ...errors) => {
     expect(create(CSIDriver, driver(spec)).errors).toEqual(errors);
   });
 

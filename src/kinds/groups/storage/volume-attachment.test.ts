@@ -86,23 +86,21 @@ describe('a VolumeAttachment', () => {
     ]);
   });
 
-  it.each<[string, object, string[]]>([
-    ['is done', { attached: true, attachmentMetadata: { device: '/dev/sdb' } }, []],
-    ['failed', { attachError: { message: 'no room', time: '2026-01-02T03:04:05Z', errorCode: 8 } }, []],
+  it.each<[string, object, ...string[]]>([
+    ['is done', { attached: true, attachmentMetadata: { device: '/dev/sdb' } }],
+    ['failed', { attachError: { message: 'no room', time: '2026-01-02T03:04:05Z', errorCode: 8 } }],
     [
       'failed in an odd way',
       { detachError: { message: 'x'.repeat(1025), errorCode: -1 } },
-      [
-        'status.detachError.message: Too long: may not be more than 262144 bytes',
-        'status.detachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive',
-      ],
+      'status.detachError.message: Too long: may not be more than 262144 bytes',
+      'status.detachError.errorCode: Invalid value: -1: must be between 0 and 2147483647, inclusive',
     ],
     [
       'is told too much',
       { attachmentMetadata: { device: 'x'.repeat(256 * 1024) } },
-      ['status.attachmentMetadata: Too long: may not be more than 262144 bytes'],
+      'status.attachmentMetadata: Too long: may not be more than 262144 bytes',
     ],
-  ])('%s', (_what, status, errors) => {
+  ])('%s', (_what, status, ...errors) => {
     const { object: old } = create(VolumeAttachment, attachment({}));
     const written = update(VolumeAttachment, old, { ...attachment({}), status }, { subresource: 'status' });
     expect(written.errors).toEqual(errors);

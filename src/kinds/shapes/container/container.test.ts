@@ -33,23 +33,18 @@ test('a terminal with input is fine', () => {
   expect(containerErrors({ tty: true, stdin: true, stdinOnce: true })).toEqual([]);
 });
 
-test.each([
-  [{ containerPort: 80, name: 'http' }, []],
-  [{}, ['containerPort: Required value']],
-  [{ containerPort: 70000 }, ['containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive']],
-  [{ containerPort: 1, hostPort: -1 }, ['hostPort: Invalid value: -1: must be between 1 and 65535, inclusive']],
-  [
-    { containerPort: 1, protocol: 'tcp' },
-    ['protocol: Unsupported value: "tcp": supported values: "SCTP", "TCP", "UDP"'],
-  ],
+test.each<[object, ...string[]]>([
+  [{ containerPort: 80, name: 'http' }],
+  [{}, 'containerPort: Required value'],
+  [{ containerPort: 70000 }, 'containerPort: Invalid value: 70000: must be between 1 and 65535, inclusive'],
+  [{ containerPort: 1, hostPort: -1 }, 'hostPort: Invalid value: -1: must be between 1 and 65535, inclusive'],
+  [{ containerPort: 1, protocol: 'tcp' }, 'protocol: Unsupported value: "tcp": supported values: "SCTP", "TCP", "UDP"'],
   [
     { containerPort: 1, name: 'HTTP' },
-    [
-      'name: Invalid value: "HTTP": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)',
-      'name: Invalid value: "HTTP": must contain at least one letter (a-z)',
-    ],
+    'name: Invalid value: "HTTP": must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)',
+    'name: Invalid value: "HTTP": must contain at least one letter (a-z)',
   ],
-])('port %j', (port, errors) => {
+])('port %j', (port, ...errors) => {
   expect(containerErrors({ ports: [port] })).toEqual(errors.map((error) => `ports[0].${error}`));
 });
 
@@ -64,73 +59,61 @@ test('names of ports differ within a container, ports of the node within a pod',
   ]);
 });
 
-test.each([
-  [{ name: 'A', value: '1' }, []],
-  [{ name: 'a b.c-d', value: '1' }, []],
-  [{ name: '' }, ['name: Required value']],
+test.each<[object, ...string[]]>([
+  [{ name: 'A', value: '1' }],
+  [{ name: 'a b.c-d', value: '1' }],
+  [{ name: '' }, 'name: Required value'],
   [
     { name: 'a=b' },
-    [
-      'name: Invalid value: "a=b": a valid environment variable name must consist only of printable ASCII characters ' +
-        "other than '='",
-    ],
+    'name: Invalid value: "a=b": a valid environment variable name must consist only of printable ASCII characters ' +
+      "other than '='",
   ],
   [
     { name: 'A', value: 'x', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-    ['valueFrom: Invalid value: "": may not be specified when `value` is not empty'],
+    'valueFrom: Invalid value: "": may not be specified when `value` is not empty',
   ],
   [
     { name: 'A', valueFrom: {} },
-    [
-      'valueFrom: Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, ' +
-        '`secretKeyRef` or `fileKeyRef`',
-    ],
+    'valueFrom: Invalid value: "": must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, ' +
+      '`secretKeyRef` or `fileKeyRef`',
   ],
   [
     {
       name: 'A',
       valueFrom: { configMapKeyRef: { name: 'c', key: 'k' }, secretKeyRef: { name: 's', key: 'k' } },
     },
-    ['valueFrom: Invalid value: "": may not have more than one field specified at a time'],
+    'valueFrom: Invalid value: "": may not have more than one field specified at a time',
   ],
-  [{ name: 'A', valueFrom: { secretKeyRef: { name: 's' } } }, ['valueFrom.secretKeyRef.key: Required value']],
-  [{ name: 'A', valueFrom: { fieldRef: {} } }, ['valueFrom.fieldRef.fieldPath: Required value']],
+  [{ name: 'A', valueFrom: { secretKeyRef: { name: 's' } } }, 'valueFrom.secretKeyRef.key: Required value'],
+  [{ name: 'A', valueFrom: { fieldRef: {} } }, 'valueFrom.fieldRef.fieldPath: Required value'],
   [
     { name: 'A', valueFrom: { fieldRef: { fieldPath: 'metadata.labels' } } },
-    [
-      'valueFrom.fieldRef.fieldPath: Unsupported value: "metadata.labels": supported values: "metadata.name", ' +
-        '"metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", ' +
-        '"status.hostIPs", "status.podIP", "status.podIPs"',
-    ],
+    'valueFrom.fieldRef.fieldPath: Unsupported value: "metadata.labels": supported values: "metadata.name", ' +
+      '"metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", ' +
+      '"status.hostIPs", "status.podIP", "status.podIPs"',
   ],
   [
     { name: 'A', valueFrom: { fieldRef: { fieldPath: 'spec.nope' } } },
-    [
-      'valueFrom.fieldRef.fieldPath: Invalid value: "spec.nope": error converting fieldPath: field label not ' +
-        'supported: spec.nope',
-    ],
+    'valueFrom.fieldRef.fieldPath: Invalid value: "spec.nope": error converting fieldPath: field label not ' +
+      'supported: spec.nope',
   ],
-  [{ name: 'A', valueFrom: { fieldRef: { fieldPath: "metadata.labels['app']" } } }, []],
-  [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu', divisor: '1m' } } }, []],
+  [{ name: 'A', valueFrom: { fieldRef: { fieldPath: "metadata.labels['app']" } } }],
+  [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu', divisor: '1m' } } }],
   [
     { name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.disk' } } },
-    [
-      'valueFrom.resourceFieldRef.resource: Unsupported value: "limits.disk": supported values: "limits.cpu", ' +
-        '"limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"',
-    ],
+    'valueFrom.resourceFieldRef.resource: Unsupported value: "limits.disk": supported values: "limits.cpu", ' +
+      '"limits.ephemeral-storage", "limits.memory", "requests.cpu", "requests.ephemeral-storage", "requests.memory"',
   ],
   [
     { name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu', divisor: '1Mi' } } },
-    [
-      'valueFrom.resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor\'s values 1m and 1 are supported ' +
-        'with the cpu resource',
-    ],
+    'valueFrom.resourceFieldRef.divisor: Invalid value: "limits.cpu": only divisor\'s values 1m and 1 are supported ' +
+      'with the cpu resource',
   ],
   [
     { name: 'A', valueFrom: { fileKeyRef: { volumeName: 'none', path: 'p', key: 'K' } } },
-    ['valueFrom.fileKeyRef.volumeName: Not found: "none"'],
+    'valueFrom.fileKeyRef.volumeName: Not found: "none"',
   ],
-])('variable %j', (variable, errors) => {
+])('variable %j', (variable, ...errors) => {
   expect(containerErrors({ env: [variable] })).toEqual(errors.map((error) => `env[0].${error}`));
 });
 
@@ -151,34 +134,32 @@ const volumes = [
   { name: 'claim', persistentVolumeClaim: { claimName: 'c' } },
 ];
 
-test.each([
-  [{ name: 'data', mountPath: '/a', subPath: 'b' }, []],
-  [{ name: 'missing', mountPath: '/a' }, ['volumeMounts[0].name: Not found: "missing"']],
-  [{ name: 'data' }, ['volumeMounts[0].mountPath: Required value']],
+test.each<[object, ...string[]]>([
+  [{ name: 'data', mountPath: '/a', subPath: 'b' }],
+  [{ name: 'missing', mountPath: '/a' }, 'volumeMounts[0].name: Not found: "missing"'],
+  [{ name: 'data' }, 'volumeMounts[0].mountPath: Required value'],
   [
     { name: 'data', mountPath: '/a', subPath: '../x' },
-    [`volumeMounts.subPath: Invalid value: "../x": must not contain '..'`],
+    `volumeMounts.subPath: Invalid value: "../x": must not contain '..'`,
   ],
   [
     { name: 'data', mountPath: '/a', subPath: '/x' },
-    ['volumeMounts.subPath: Invalid value: "/x": must be a relative path'],
+    'volumeMounts.subPath: Invalid value: "/x": must be a relative path',
   ],
   [
     { name: 'data', mountPath: '/a', subPath: 'x', subPathExpr: 'y' },
-    ['volumeMounts[0].subPathExpr: Invalid value: "y": subPathExpr and subPath are mutually exclusive'],
+    'volumeMounts[0].subPathExpr: Invalid value: "y": subPathExpr and subPath are mutually exclusive',
   ],
   [
     { name: 'data', mountPath: '/a', mountPropagation: 'Bidirectional' },
-    [
-      'volumeMounts.mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged ' +
-        'containers',
-    ],
+    'volumeMounts.mountPropagation: Forbidden: Bidirectional mount propagation is available only to privileged ' +
+      'containers',
   ],
   [
     { name: 'data', mountPath: '/a', recursiveReadOnly: 'Enabled' },
-    ['volumeMounts.recursiveReadOnly: Forbidden: may only be specified when readOnly is true'],
+    'volumeMounts.recursiveReadOnly: Forbidden: may only be specified when readOnly is true',
   ],
-])('mount %j', (mount, errors) => {
+])('mount %j', (mount, ...errors) => {
   expect(containerErrors({ volumeMounts: [mount] }, { volumes })).toEqual(errors);
 });
 
@@ -236,20 +217,18 @@ test('a readiness probe ends nothing, and may need several successes', () => {
   ]);
 });
 
-test.each([
-  [{ preStop: { sleep: { seconds: 5 } } }, []],
-  [{ postStart: {} }, ['lifecycle.postStart: Required value: must specify a handler type']],
+test.each<[object, ...string[]]>([
+  [{ preStop: { sleep: { seconds: 5 } } }],
+  [{ postStart: {} }, 'lifecycle.postStart: Required value: must specify a handler type'],
   [
     { preStop: { sleep: { seconds: 60 } } },
-    [
-      'lifecycle.preStop.sleep: Invalid value: 60: must be non-negative and less than terminationGracePeriodSeconds (30)',
-    ],
+    'lifecycle.preStop.sleep: Invalid value: 60: must be non-negative and less than terminationGracePeriodSeconds (30)',
   ],
   [
     { stopSignal: 'SIGTERM' },
-    ['lifecycle.stopSignal: Forbidden: may not be set for containers with empty `spec.os.name`'],
+    'lifecycle.stopSignal: Forbidden: may not be set for containers with empty `spec.os.name`',
   ],
-])('lifecycle %j', (lifecycle, errors) => {
+])('lifecycle %j', (lifecycle, ...errors) => {
   expect(containerErrors({ lifecycle })).toEqual(errors);
 });
 
@@ -261,24 +240,21 @@ test('signals are those of the operating system', () => {
   ]);
 });
 
-test.each([
+test.each<[object, ...string[]]>([
   [
     { restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [42] } }] },
-    ['restartPolicy: Required value: must specify restartPolicy when restart rules are used'],
+    'restartPolicy: Required value: must specify restartPolicy when restart rules are used',
   ],
   [
     {
       restartPolicy: 'Never',
       restartPolicyRules: [{ action: 'Restart', exitCodes: { operator: 'In', values: [42] } }],
     },
-    [],
   ],
   [
     { restartPolicy: 'Never', restartPolicyRules: [{ action: 'x' }] },
-    [
-      'restartPolicyRules[0].action: Unsupported value: "x": supported values: "Restart", "RestartAllContainers"',
-      'restartPolicyRules[0].exitCodes: Required value: must be specified',
-    ],
+    'restartPolicyRules[0].action: Unsupported value: "x": supported values: "Restart", "RestartAllContainers"',
+    'restartPolicyRules[0].exitCodes: Required value: must be specified',
   ],
   [
     {
@@ -287,12 +263,10 @@ test.each([
         { resourceName: 'cpu', restartPolicy: 'x' },
       ],
     },
-    [
-      'resizePolicy[1]: Duplicate value: "cpu"',
-      'resizePolicy: Unsupported value: "x": supported values: "NotRequired", "RestartContainer"',
-    ],
+    'resizePolicy[1]: Duplicate value: "cpu"',
+    'resizePolicy: Unsupported value: "x": supported values: "NotRequired", "RestartContainer"',
   ],
-])('restarting %j', (fields, errors) => {
+])('restarting %j', (fields, ...errors) => {
   expect(containerErrors(fields)).toEqual(errors);
 });
 

@@ -1,17 +1,46 @@
 /** Container of a pod. */
 import { s } from '../../../schema/builders.ts';
 import { type FieldError, invalid, notSupported, required, tooMany } from '../../../schema/field-error.ts';
-import { dnsLabel } from '../../../schema/names.ts';
-import { matches } from '../../../schema/rules.ts';
+import { dnsLabel, portName } from '../../../schema/names.ts';
+import { matches, unique } from '../../../schema/rules.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
+import { portRange } from '../meta/addresses/port.ts';
 import { VolumeDevices, VolumeMounts } from '../volume/volume-mounts.ts';
-import { ContainerPorts } from './container-port.ts';
 import { EnvFrom, EnvVar } from './env.ts';
 import { pullPolicyOf } from './image-name.ts';
 import { Lifecycle } from './lifecycle.ts';
 import { LivenessProbe, ReadinessProbe, StartupProbe } from './probe.ts';
 import { ContainerResources } from './resources.ts';
 import { SecurityContext } from './security-context.ts';
+
+const port = {
+  name: s.string(
+    'Name of the port, unique within the pod, which services and probes can refer to. At most 15 lower-case ' +
+      'letters, digits and hyphens, with at least one letter.',
+    { omitZero: true, rules: [matches(portName)] },
+  ),
+  hostPort: s.int32(
+    'Port of the node that is forwarded to the container, from 1 to 65535. With hostNetwork it must equal ' +
+      'containerPort. Most pods do not need it; use a service instead.',
+    { omitZero: true, ...portRange },
+  ),
+  containerPort: s.int32('Port number inside the container, from 1 to 65535.', {
+    omitZero: true,
+    required: true,
+    ...portRange,
+  }),
+  protocol: s.enum(['SCTP', 'TCP', 'UDP'], 'Protocol of the port: TCP, UDP or SCTP. Defaults to TCP.', {
+    default: 'TCP',
+  }),
+  hostIP: s.string('Address of the node that hostPort is bound to. Defaults to all addresses.', { omitZero: true }),
+};
+
+const ContainerPorts = s.listMap(
+  s.object('ContainerPort', 'A port that a container listens on.', port),
+  'Ports that the container listens on. The list is informative: a port can be reached whether or not it ' +
+    'is listed.',
+  { keys: ['containerPort', 'protocol'], rules: [unique('name')] },
+);
 
 const ContainerResizePolicy = s.object(
   'ContainerResizePolicy',

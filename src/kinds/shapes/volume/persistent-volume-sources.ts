@@ -8,23 +8,23 @@ import { ObjectReference, SecretReference } from '../meta/references.ts';
 import {
   AWSElasticBlockStoreVolumeSource,
   AzureDiskVolumeSource,
-  azureFileFields,
-  cephfsFields,
-  cinderFields,
+  azureFileSource,
+  cephfsSource,
+  cinderSource,
   FCVolumeSource,
   FlockerVolumeSource,
   flexVolumeFields,
   GCEPersistentDiskVolumeSource,
-  glusterfsFields,
+  glusterfsSource,
   HostPathVolumeSource,
-  iscsiFields,
+  iscsiSource,
   NFSVolumeSource,
   PhotonPersistentDiskVolumeSource,
   PortworxVolumeSource,
   QuobyteVolumeSource,
-  rbdFields,
-  scaleIOFields,
-  storageOSFields,
+  rbdSource,
+  scaleIOSource,
+  storageOSSource,
   VsphereVirtualDiskVolumeSource,
 } from './volume-sources.ts';
 
@@ -54,32 +54,15 @@ const WholeSecretReference = s.use(
 );
 const CheckedSecretReference = s.use(SecretReference, { rules: [checkedReference] });
 
-const AzureFilePersistentVolumeSource = s.object(
-  'AzureFilePersistentVolumeSource',
-  'An Azure file share. Deprecated: use the CSI driver file.csi.azure.com.',
-  {
-    ...azureFileFields,
-    secretNamespace: s.string('Namespace of the Secret. Defaults to the namespace of the pod.'),
-  },
-);
+const AzureFilePersistentVolumeSource = azureFileSource('Persistent', {
+  secretNamespace: s.string('Namespace of the Secret. Defaults to the namespace of the pod.'),
+});
 
-const CephFSPersistentVolumeSource = s.object(
-  'CephFSPersistentVolumeSource',
-  'A directory of a Ceph file system. Deprecated and no longer functional.',
-  {
-    ...cephfsFields,
-    secretRef: s.use(SecretReference, 'Secret with the key of the user. It overrides secretFile.'),
-  },
-);
+const CephFSPersistentVolumeSource = cephfsSource('Persistent', {
+  secretRef: s.use(SecretReference, 'Secret with the key of the user. It overrides secretFile.'),
+});
 
-const CinderPersistentVolumeSource = s.object(
-  'CinderPersistentVolumeSource',
-  'An OpenStack Cinder volume. Deprecated: use the CSI driver cinder.csi.openstack.org.',
-  {
-    ...cinderFields,
-    secretRef: WholeSecretReference,
-  },
-);
+const CinderPersistentVolumeSource = cinderSource('Persistent', { secretRef: WholeSecretReference });
 
 const CSIPersistentVolumeSource = s.object('CSIPersistentVolumeSource', 'A volume of a CSI driver.', {
   driver: s.string('Name of the CSI driver, at most 63 characters.', { required: true, rules: [driverName] }),
@@ -118,19 +101,12 @@ const FlexPersistentVolumeSource = s.object(
   },
 );
 
-const GlusterfsPersistentVolumeSource = s.object(
-  'GlusterfsPersistentVolumeSource',
-  'A Gluster volume. Deprecated and no longer functional.',
-  {
-    ...glusterfsFields,
-    endpointsNamespace: s.string('Namespace of the Endpoints object. Defaults to the namespace of the claim.'),
-  },
-);
+const GlusterfsPersistentVolumeSource = glusterfsSource('Persistent', {
+  endpointsNamespace: s.string('Namespace of the Endpoints object. Defaults to the namespace of the claim.'),
+});
 
-const ISCSIPersistentVolumeSource = s.object(
-  'ISCSIPersistentVolumeSource',
-  'An iSCSI disk that is attached to the node of the pod.',
-  { ...iscsiFields, secretRef: s.use(SecretReference, 'Secret with the CHAP credentials.') },
+const ISCSIPersistentVolumeSource = s.use(
+  iscsiSource('Persistent', { secretRef: s.use(SecretReference, 'Secret with the CHAP credentials.') }),
   { rules: [chapSecret] },
 );
 
@@ -146,36 +122,21 @@ const LocalVolumeSource = s.object(
   },
 );
 
-const RBDPersistentVolumeSource = s.object(
-  'RBDPersistentVolumeSource',
-  'A Ceph RADOS block device. Deprecated and no longer functional.',
-  {
-    ...rbdFields,
-    secretRef: s.use(SecretReference, 'Secret with the key of the user. It overrides keyring.'),
-  },
-);
+const RBDPersistentVolumeSource = rbdSource('Persistent', {
+  secretRef: s.use(SecretReference, 'Secret with the key of the user. It overrides keyring.'),
+});
 
-const ScaleIOPersistentVolumeSource = s.object(
-  'ScaleIOPersistentVolumeSource',
-  'A ScaleIO volume. Deprecated and no longer functional.',
-  {
-    ...scaleIOFields,
-    secretRef: s.use(SecretReference, 'Secret with the user and password for ScaleIO.'),
-  },
-);
+const ScaleIOPersistentVolumeSource = scaleIOSource('Persistent', {
+  secretRef: s.use(SecretReference, 'Secret with the user and password for ScaleIO.'),
+});
 
-const StorageOSPersistentVolumeSource = s.object(
-  'StorageOSPersistentVolumeSource',
-  'A StorageOS volume. Deprecated and no longer functional.',
-  {
-    ...storageOSFields,
-    secretRef: s.use(
-      ObjectReference,
-      'Secret with the credentials for the StorageOS API. Both name and namespace are required.',
-      { rules: [wholeReference] },
-    ),
-  },
-);
+const StorageOSPersistentVolumeSource = storageOSSource('Persistent', {
+  secretRef: s.use(
+    ObjectReference,
+    'Secret with the credentials for the StorageOS API. Both name and namespace are required.',
+    { rules: [wholeReference] },
+  ),
+});
 
 /** A PersistentVolume has exactly one of them. */
 export const persistentVolumeSources = {

@@ -3,6 +3,7 @@ import { s } from '../../../schema/builders.ts';
 import { invalid, notSupported } from '../../../schema/field-error.ts';
 import { dnsLabel, inRange } from '../../../schema/names.ts';
 import { matches } from '../../../schema/rules.ts';
+import type { Fields } from '../../../schema/schema.ts';
 import { backsteps } from '../meta/paths.ts';
 import {
   azureDiskRule,
@@ -169,18 +170,22 @@ export const PortworxVolumeSource = s.object(
   },
 );
 
-/*
- * The sources below exist in two forms: in a pod their secret is in the pod's namespace; in a PersistentVolume the
- * reference names the namespace. The other fields are the same.
+/**
+ * A source that exists in two forms: in a pod its secret is in the pod's namespace; in a PersistentVolume the reference
+ * names the namespace. The other fields are the same.
  */
+const inBothForms =
+  <const F extends Fields>(name: string, description: string, fields: F) =>
+  <const O extends Fields>(form: '' | 'Persistent', own: O) =>
+    s.object(`${name}${form}VolumeSource`, description, { ...fields, ...own });
 
-export const glusterfsFields = {
+export const glusterfsSource = inBothForms('Glusterfs', 'A Gluster volume. Deprecated and no longer functional.', {
   endpoints: s.string('Name of the Endpoints object that lists the Gluster servers.', { required: true }),
   path: s.string('Name of the Gluster volume.', { required: true }),
   readOnly,
-};
+});
 
-export const rbdFields = {
+export const rbdSource = inBothForms('RBD', 'A Ceph RADOS block device. Deprecated and no longer functional.', {
   monitors: s.list(s.string(), 'Addresses of the Ceph monitors.', { required: true }),
   image: s.string('Name of the RADOS image.', { required: true }),
   fsType,
@@ -190,9 +195,9 @@ export const rbdFields = {
     default: '/etc/ceph/keyring',
   }),
   readOnly,
-};
+});
 
-export const iscsiFields = {
+export const iscsiSource = inBothForms('ISCSI', 'An iSCSI disk that is attached to the node of the pod.', {
   targetPortal: s.string('Address of the iSCSI target, as an IP address or host:port. The default port is 3260.', {
     required: true,
   }),
@@ -209,23 +214,31 @@ export const iscsiFields = {
       'the connection.',
     { rules: [matches(iscsiName)] },
   ),
-};
+});
 
-export const cinderFields = {
-  volumeID: s.string('ID of the Cinder volume.', { required: true }),
-  fsType,
-  readOnly,
-};
+export const cinderSource = inBothForms(
+  'Cinder',
+  'An OpenStack Cinder volume. Deprecated: use the CSI driver cinder.csi.openstack.org.',
+  {
+    volumeID: s.string('ID of the Cinder volume.', { required: true }),
+    fsType,
+    readOnly,
+  },
+);
 
-export const cephfsFields = {
-  monitors: s.list(s.string(), 'Addresses of the Ceph monitors.', { required: true }),
-  path: s.string('Directory of the file system that is mounted as root. Defaults to /.', { omitZero: true }),
-  user: s.string('RADOS user. Defaults to admin.', { omitZero: true }),
-  secretFile: s.string('Path of the key ring of the user on the node. Defaults to /etc/ceph/user.secret.', {
-    omitZero: true,
-  }),
-  readOnly,
-};
+export const cephfsSource = inBothForms(
+  'CephFS',
+  'A directory of a Ceph file system. Deprecated and no longer functional.',
+  {
+    monitors: s.list(s.string(), 'Addresses of the Ceph monitors.', { required: true }),
+    path: s.string('Directory of the file system that is mounted as root. Defaults to /.', { omitZero: true }),
+    user: s.string('RADOS user. Defaults to admin.', { omitZero: true }),
+    secretFile: s.string('Path of the key ring of the user on the node. Defaults to /etc/ceph/user.secret.', {
+      omitZero: true,
+    }),
+    readOnly,
+  },
+);
 
 export const flexVolumeFields = {
   driver: s.string('Name of the FlexVolume driver.', { required: true }),
@@ -238,13 +251,17 @@ export const flexVolumeFields = {
   ),
 };
 
-export const azureFileFields = {
-  secretName: s.string('Name of the Secret with the name and the key of the storage account.', { required: true }),
-  shareName: s.string('Name of the Azure file share.', { required: true }),
-  readOnly,
-};
+export const azureFileSource = inBothForms(
+  'AzureFile',
+  'An Azure file share. Deprecated: use the CSI driver file.csi.azure.com.',
+  {
+    secretName: s.string('Name of the Secret with the name and the key of the storage account.', { required: true }),
+    shareName: s.string('Name of the Azure file share.', { required: true }),
+    readOnly,
+  },
+);
 
-export const scaleIOFields = {
+export const scaleIOSource = inBothForms('ScaleIO', 'A ScaleIO volume. Deprecated and no longer functional.', {
   gateway: s.string('Host address of the ScaleIO API gateway.', { required: true }),
   system: s.string('Name of the ScaleIO system.', { required: true }),
   sslEnabled: s.boolean('Whether the gateway is accessed through TLS. Defaults to false.', { omitZero: true }),
@@ -256,9 +273,9 @@ export const scaleIOFields = {
   volumeName: s.string('Name of an existing ScaleIO volume.', { required: true }),
   fsType: s.string('File system of the volume. Defaults to xfs.', { default: 'xfs' }),
   readOnly,
-};
+});
 
-export const storageOSFields = {
+export const storageOSSource = inBothForms('StorageOS', 'A StorageOS volume. Deprecated and no longer functional.', {
   volumeName: s.string('Name of the StorageOS volume, unique within its namespace.', {
     required: true,
     rules: [matches(dnsLabel)],
@@ -269,4 +286,4 @@ export const storageOSFields = {
   }),
   fsType,
   readOnly,
-};
+});

@@ -38,136 +38,118 @@ test.each([
   expect(volumeErrors(source)).toEqual([]);
 });
 
-test.each([
-  [{ name: '' }, ['name: Required value']],
-  [{ name: 'a.b' }, ['name: Invalid value: "a.b": must not contain dots']],
+test.each<[object, ...string[]]>([
+  [{ name: '' }, 'name: Required value'],
+  [{ name: 'a.b' }, 'name: Invalid value: "a.b": must not contain dots'],
   [
     { emptyDir: {}, hostPath: { path: '/x' }, secret: { secretName: 's' } },
-    [
-      'hostPath: Forbidden: may not specify more than 1 volume type',
-      'secret: Forbidden: may not specify more than 1 volume type',
-    ],
+    'hostPath: Forbidden: may not specify more than 1 volume type',
+    'secret: Forbidden: may not specify more than 1 volume type',
   ],
-  [{ hostPath: {} }, ['hostPath.path: Required value']],
-  [{ hostPath: { path: '/a/../b' } }, [`hostPath.path: Invalid value: "/a/../b": must not contain '..'`]],
+  [{ hostPath: {} }, 'hostPath.path: Required value'],
+  [{ hostPath: { path: '/a/../b' } }, `hostPath.path: Invalid value: "/a/../b": must not contain '..'`],
   [
     { hostPath: { path: '/a', type: 'x' } },
-    [
-      'hostPath.type: Unsupported value: "x": supported values: "", "BlockDevice", "CharDevice", "Directory", ' +
-        '"DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
-    ],
+    'hostPath.type: Unsupported value: "x": supported values: "", "BlockDevice", "CharDevice", "Directory", ' +
+      '"DirectoryOrCreate", "File", "FileOrCreate", "Socket"',
   ],
-  [{ nfs: { server: 's', path: 'x' } }, ['nfs.path: Invalid value: "x": must be an absolute path']],
+  [{ nfs: { server: 's', path: 'x' } }, 'nfs.path: Invalid value: "x": must be an absolute path'],
   [
     { gcePersistentDisk: { pdName: 'x', partition: 300 } },
-    ['gcePersistentDisk.partition: Invalid value: 300: must be between 1 and 255, inclusive'],
+    'gcePersistentDisk.partition: Invalid value: 300: must be between 1 and 255, inclusive',
   ],
   [
     { iscsi: { targetPortal: 't', iqn: 'x', chapAuthSession: true } },
-    [
-      'iscsi.iqn: Invalid value: "x": must be valid format starting with iqn, eui, or naa',
-      'iscsi.secretRef: Required value',
-    ],
+    'iscsi.iqn: Invalid value: "x": must be valid format starting with iqn, eui, or naa',
+    'iscsi.secretRef: Required value',
   ],
   [
     { flexVolume: { driver: 'd', options: { 'x.k8s.io/a': 'b' } } },
-    ['flexVolume.options[x.k8s.io/a]: Invalid value: "x.k8s.io/a": kubernetes.io and k8s.io namespaces are reserved'],
+    'flexVolume.options[x.k8s.io/a]: Invalid value: "x.k8s.io/a": kubernetes.io and k8s.io namespaces are reserved',
   ],
-  [{ flocker: {} }, ['flocker: Required value: one of datasetName and datasetUUID is required']],
-  [{ fc: {} }, ['fc.targetWWNs: Required value: must specify either targetWWNs or wwids, but not both']],
+  [{ flocker: {} }, 'flocker: Required value: one of datasetName and datasetUUID is required'],
+  [{ fc: {} }, 'fc.targetWWNs: Required value: must specify either targetWWNs or wwids, but not both'],
   [
     { azureDisk: { diskName: 'd', diskURI: 'x', kind: 'Managed' } },
-    [
-      'azureDisk.diskURI: Unsupported value: "x": supported values: ' +
-        '"/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"',
-    ],
+    'azureDisk.diskURI: Unsupported value: "x": supported values: ' +
+      '"/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"',
   ],
   [
     { quobyte: { volume: 'v' } },
-    ['quobyte.registry: Required value: must be a host:port pair or multiple pairs separated by commas'],
+    'quobyte.registry: Required value: must be a host:port pair or multiple pairs separated by commas',
   ],
-  [{ storageos: { volumeName: 'v', secretRef: {} } }, ['storageos.secretRef.name: Required value']],
-  [{ csi: {} }, ['csi.driver: Required value']],
-  [{ secret: {} }, ['secret.secretName: Required value']],
-  [{ configMap: { name: 'c', defaultMode: 0o1000 } }, [`configMap.defaultMode: Invalid value: 512: ${mode}`]],
+  [{ storageos: { volumeName: 'v', secretRef: {} } }, 'storageos.secretRef.name: Required value'],
+  [{ csi: {} }, 'csi.driver: Required value'],
+  [{ secret: {} }, 'secret.secretName: Required value'],
+  [{ configMap: { name: 'c', defaultMode: 0o1000 } }, `configMap.defaultMode: Invalid value: 512: ${mode}`],
   [
     { configMap: { name: 'c', items: [{ key: 'k', path: '/p', mode: -1 }] } },
-    [
-      'configMap.items[0].path: Invalid value: "/p": must be a relative path',
-      `configMap.items[0].mode: Invalid value: -1: ${mode}`,
-    ],
+    'configMap.items[0].path: Invalid value: "/p": must be a relative path',
+    `configMap.items[0].mode: Invalid value: -1: ${mode}`,
   ],
   [
     { secret: { secretName: 's', items: [{ key: 'k', path: '..p' }] } },
-    [`secret.items[0].path: Invalid value: "..p": must not start with '..'`],
+    `secret.items[0].path: Invalid value: "..p": must not start with '..'`,
   ],
   [
     { downwardAPI: { items: [{ path: 'p' }] } },
-    ['downwardAPI.items[0]: Required value: one of fieldRef and resourceFieldRef is required'],
+    'downwardAPI.items[0]: Required value: one of fieldRef and resourceFieldRef is required',
   ],
   [
     { downwardAPI: { items: [{ path: 'p', resourceFieldRef: { resource: 'limits.cpu' } }] } },
-    ['downwardAPI.items[0].resourceFieldRef.containerName: Required value'],
+    'downwardAPI.items[0].resourceFieldRef.containerName: Required value',
   ],
   [
     { emptyDir: { sizeLimit: '-1' } },
-    ['emptyDir.sizeLimit: Forbidden: SizeLimit field must be a valid resource quantity'],
+    'emptyDir.sizeLimit: Forbidden: SizeLimit field must be a valid resource quantity',
   ],
-  [{ image: {} }, ['image.reference: Required value']],
-  [{ ephemeral: {} }, ['ephemeral.volumeClaimTemplate: Required value']],
+  [{ image: {} }, 'image.reference: Required value'],
+  [{ ephemeral: {} }, 'ephemeral.volumeClaimTemplate: Required value'],
   [
     { ephemeral: { volumeClaimTemplate: { metadata: { name: 'x' }, spec: {} } } },
-    [
-      'ephemeral.volumeClaimTemplate.metadata.name: Forbidden: cannot be set',
-      'ephemeral.volumeClaimTemplate.spec.accessModes: Required value: at least 1 access mode is required',
-      'ephemeral.volumeClaimTemplate.spec.resources[storage]: Required value',
-    ],
+    'ephemeral.volumeClaimTemplate.metadata.name: Forbidden: cannot be set',
+    'ephemeral.volumeClaimTemplate.spec.accessModes: Required value: at least 1 access mode is required',
+    'ephemeral.volumeClaimTemplate.spec.resources[storage]: Required value',
   ],
-])('%j is not', (source, errors) => {
+])('%j is not', (source, ...errors) => {
   expect(volumeErrors(source)).toEqual(errors);
 });
 
-test.each([
+test.each<[object[], ...string[]]>([
   [
     [{ secret: { name: 's' }, configMap: { name: 'c' } }],
-    ['sources[0]: Forbidden: may not specify more than 1 volume type per source'],
+    'sources[0]: Forbidden: may not specify more than 1 volume type per source',
   ],
-  [[{ secret: {} }], ['sources[0].secret.name: Required value']],
+  [[{ secret: {} }], 'sources[0].secret.name: Required value'],
   [
     [{ serviceAccountToken: { path: 't', expirationSeconds: 10 } }],
-    [
-      'sources[0].serviceAccountToken.expirationSeconds: Invalid value: 10: may not specify a duration less than 10 minutes',
-    ],
+    'sources[0].serviceAccountToken.expirationSeconds: Invalid value: 10: may not specify a duration less than 10 minutes',
   ],
   [
     [
       { secret: { name: 's', items: [{ key: 'k', path: 'p' }] } },
       { configMap: { name: 'c', items: [{ key: 'k', path: 'p' }] } },
     ],
-    ['sources: Invalid value: "c": conflicting duplicate paths'],
+    'sources: Invalid value: "c": conflicting duplicate paths',
   ],
   [
     [{ clusterTrustBundle: { path: 'p' } }],
-    ['sources[0].clusterTrustBundle: Required value: either name or signerName must be specified'],
+    'sources[0].clusterTrustBundle: Required value: either name or signerName must be specified',
   ],
   [
     [{ podCertificate: { signerName: 'example.com/s', keyType: 'ED25519' } }],
-    [
-      'sources[0].podCertificate: Required value: specify at least one of credentialBundlePath, keyPath, and certificateChainPath',
-    ],
+    'sources[0].podCertificate: Required value: specify at least one of credentialBundlePath, keyPath, and certificateChainPath',
   ],
   [
     [{ podCertificate: { maxExpirationSeconds: 4000, keyType: 'ED25519', keyPath: 'k' } }],
-    ['sources[0].podCertificate.signerName: Required value'],
+    'sources[0].podCertificate.signerName: Required value',
   ],
   [
     [{ podCertificate: { signerName: 's', keyType: 'DSA', keyPath: 'k' } }],
-    [
-      'sources[0].podCertificate.signerName: Invalid value: "s": must be a fully qualified domain and path of the form \'example.com/signer-name\'',
-      'sources[0].podCertificate.keyType: Unsupported value: "DSA": supported values: "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"',
-    ],
+    'sources[0].podCertificate.signerName: Invalid value: "s": must be a fully qualified domain and path of the form \'example.com/signer-name\'',
+    'sources[0].podCertificate.keyType: Unsupported value: "DSA": supported values: "RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519"',
   ],
-])('projected from %j', (sources, errors) => {
+])('projected from %j', (sources, ...errors) => {
   expect(volumeErrors({ projected: { sources } })).toEqual(errors.map((error) => `projected.${error}`));
 });
 

@@ -1,77 +1,74 @@
 /** Volume sources in the form that pods use: their secrets are in the namespace of the pod. */
 import { s } from '../../../schema/builders.ts';
-import { type FieldError, invalid, required, tooLong } from '../../../schema/field-error.ts';
+import { type FieldError, forbidden, invalid, required, tooLong } from '../../../schema/field-error.ts';
 import { dnsSubdomain } from '../../../schema/names.ts';
 import type { ObjectType } from '../../../schema/schema.ts';
+import { ObjectMeta } from '../meta/object-meta.ts';
 import { LocalObjectReference } from '../meta/references.ts';
-import { PersistentVolumeClaimTemplate } from './persistent-volume-claim-template.ts';
+import { claimSpec } from './claim-rules.ts';
+import { PersistentVolumeClaimSpec } from './persistent-volume-claim-spec.ts';
 import {
-  azureFileFields,
-  cephfsFields,
-  cinderFields,
+  azureFileSource,
+  cephfsSource,
+  cinderSource,
   flexVolumeFields,
-  glusterfsFields,
-  iscsiFields,
-  rbdFields,
-  scaleIOFields,
-  storageOSFields,
+  glusterfsSource,
+  iscsiSource,
+  rbdSource,
+  scaleIOSource,
+  storageOSSource,
 } from './volume-sources.ts';
+
+/** Template of the claims that are created for pods, each named `<pod>-<volume>`. */
+const PersistentVolumeClaimTemplate = s.object(
+  'PersistentVolumeClaimTemplate',
+  'Template of the claim of an ephemeral volume.',
+  {
+    metadata: s.use(ObjectMeta, 'Labels and annotations of the claim. Other fields are not allowed.', {
+      rules: [onlyLabelsAndAnnotations],
+    }),
+    spec: s.use(PersistentVolumeClaimSpec, { zero: true, rules: [claimSpec] }),
+  },
+);
 
 const NamedSecret = s.use(LocalObjectReference, 'Secret with the credentials, in the namespace of the pod.', {
   rules: [({ name }: LocalObjectReference) => (name ? undefined : required('name'))],
 });
 
-export const GlusterfsVolumeSource = s.object(
-  'GlusterfsVolumeSource',
-  'A Gluster volume. Deprecated and no longer functional.',
-  glusterfsFields,
-);
+export const GlusterfsVolumeSource = glusterfsSource('', {});
 
-export const RBDVolumeSource = s.object(
-  'RBDVolumeSource',
-  'A Ceph RADOS block device. Deprecated and no longer functional.',
-  {
-    ...rbdFields,
-    secretRef: s.use(
-      LocalObjectReference,
-      'Secret with the key of the user, in the namespace of the pod. It overrides keyring.',
-    ),
-  },
-);
+export const RBDVolumeSource = rbdSource('', {
+  secretRef: s.use(
+    LocalObjectReference,
+    'Secret with the key of the user, in the namespace of the pod. It overrides keyring.',
+  ),
+});
 
-const iscsi = {
-  ...iscsiFields,
-  secretRef: s.use(LocalObjectReference, 'Secret with the CHAP credentials, in the namespace of the pod.'),
-};
-
-export const ISCSIVolumeSource = s.object(
-  'ISCSIVolumeSource',
-  'An iSCSI disk that is attached to the node of the pod.',
-  iscsi,
+export const ISCSIVolumeSource = s.use(
+  iscsiSource('', {
+    secretRef: s.use(LocalObjectReference, 'Secret with the CHAP credentials, in the namespace of the pod.'),
+  }),
   { rules: [secretForChap] },
 );
 
-function secretForChap({ chapAuthDiscovery, chapAuthSession, secretRef }: ObjectType<typeof iscsi>) {
+interface Iscsi {
+  chapAuthDiscovery?: boolean;
+  chapAuthSession?: boolean;
+  secretRef?: object;
+}
+
+function secretForChap({ chapAuthDiscovery, chapAuthSession, secretRef }: Iscsi) {
   return (chapAuthDiscovery || chapAuthSession) && !secretRef ? required('secretRef') : undefined;
 }
 
-export const CinderVolumeSource = s.object(
-  'CinderVolumeSource',
-  'An OpenStack Cinder volume. Deprecated: use the CSI driver cinder.csi.openstack.org.',
-  { ...cinderFields, secretRef: NamedSecret },
-);
+export const CinderVolumeSource = cinderSource('', { secretRef: NamedSecret });
 
-export const CephFSVolumeSource = s.object(
-  'CephFSVolumeSource',
-  'A directory of a Ceph file system. Deprecated and no longer functional.',
-  {
-    ...cephfsFields,
-    secretRef: s.use(
-      LocalObjectReference,
-      'Secret with the key of the user, in the namespace of the pod. It overrides secretFile.',
-    ),
-  },
-);
+export const CephFSVolumeSource = cephfsSource('', {
+  secretRef: s.use(
+    LocalObjectReference,
+    'Secret with the key of the user, in the namespace of the pod. It overrides secretFile.',
+  ),
+});
 
 export const FlexVolumeSource = s.object(
   'FlexVolumeSource',
@@ -82,29 +79,13 @@ export const FlexVolumeSource = s.object(
   },
 );
 
-export const AzureFileVolumeSource = s.object(
-  'AzureFileVolumeSource',
-  'An Azure file share. Deprecated: use the CSI driver file.csi.azure.com.',
-  azureFileFields,
-);
+export const AzureFileVolumeSource = azureFileSource('', {});
 
-export const ScaleIOVolumeSource = s.object(
-  'ScaleIOVolumeSource',
-  'A ScaleIO volume. Deprecated and no longer functional.',
-  {
-    ...scaleIOFields,
-    secretRef: s.use(
-      LocalObjectReference,
-      'Secret with the user and password for ScaleIO, in the namespace of the pod.',
-    ),
-  },
-);
+export const ScaleIOVolumeSource = scaleIOSource('', {
+  secretRef: s.use(LocalObjectReference, 'Secret with the user and password for ScaleIO, in the namespace of the pod.'),
+});
 
-export const StorageOSVolumeSource = s.object(
-  'StorageOSVolumeSource',
-  'A StorageOS volume. Deprecated and no longer functional.',
-  { ...storageOSFields, secretRef: NamedSecret },
-);
+export const StorageOSVolumeSource = storageOSSource('', { secretRef: NamedSecret });
 
 const MAX_DRIVER_NAME = 63;
 
@@ -159,3 +140,9 @@ export const EphemeralVolumeSource = s.object(
     ),
   },
 );
+
+function onlyLabelsAndAnnotations(metadata: ObjectMeta): FieldError[] {
+  return Object.keys(metadata)
+    .filter((field) => field !== 'labels' && field !== 'annotations')
+    .map((field) => forbidden(field, 'cannot be set'));
+}

@@ -12,6 +12,22 @@ export const conditionFields = {
   message: s.string('Explanation of the last transition for people.', { omitZero: true }),
 };
 
+export const minReadySeconds = s.int32(
+  'Seconds a new pod must stay ready, without any of its containers crashing, before it counts as available. Defaults to 0: available as soon as it is ready.',
+  { min: 0, omitZero: true },
+);
+
+export const observedGeneration = s.int64(
+  'The metadata.generation that this status was computed from. The status is out of date while this is lower than metadata.generation.',
+  { min: 0, omitZero: true },
+);
+
+/** The subresources of controllers whose pods are counted. */
+export const scalable = {
+  status: true,
+  scale: { replicas: 'spec.replicas', observed: 'status.replicas', selector: 'spec.selector' },
+} as const;
+
 /** A number of pods; 0 is omitted. */
 export const counter = (description: string) => s.int32(description, { min: 0, omitZero: true });
 

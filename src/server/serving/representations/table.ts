@@ -1,6 +1,6 @@
 import { memoized } from '../../../base/collections/memoized.ts';
 import { type Column, defaultColumns } from '../../../kinds/columns/column.ts';
-import { scaleColumns } from '../../../kinds/groups/autoscaling/scale-columns.ts';
+import { scaleColumns } from '../../../kinds/groups/autoscaling/scale.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { encodeLasting } from '../../objects/cache/entry/encoding.ts';
 import type { Resource } from '../../objects/registry/registry.ts';

@@ -21,22 +21,18 @@ describe.each<[string, Kind, object]>([
   ['about somebody', SubjectAccessReview, { user: 'u' }],
   ['about oneself', SelfSubjectAccessReview, {}],
 ])('a question %s', (_what, kind, whom) => {
-  test.each<[object, string[]]>([
-    [{ resourceAttributes }, []],
-    [{ nonResourceAttributes }, []],
+  test.each<[object, ...string[]]>([
+    [{ resourceAttributes }],
+    [{ nonResourceAttributes }],
     [
       {},
-      [
-        'spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
-      ],
+      'spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified',
     ],
     [
       { resourceAttributes, nonResourceAttributes },
-      [
-        'spec.nonResourceAttributes: Invalid value: {"path":"/healthz","verb":"get"}: cannot be specified in combination with resourceAttributes',
-      ],
+      'spec.nonResourceAttributes: Invalid value: {"path":"/healthz","verb":"get"}: cannot be specified in combination with resourceAttributes',
     ],
-  ])('%j', (spec, errors) => {
+  ])('%j', (spec, ...errors) => {
     expect(errorsOf(kind, { ...whom, ...spec })).toEqual(errors);
   });
 

@@ -188,38 +188,34 @@ describe('a signer', () => {
     expect(object.status.conditions?.[1]).toEqual({ ...failed, lastUpdateTime: NOW, lastTransitionTime: NOW });
   });
 
-  it.each<[string, object, string[]]>([
+  it.each<[string, object, ...string[]]>([
     [
       'cannot decide',
       { conditions: [approved, { type: 'Denied', status: 'True' }] },
-      [
-        'status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
-        'status.conditions: Forbidden: updates may not add a condition of type "Denied"',
-      ],
+      'status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
+      'status.conditions: Forbidden: updates may not add a condition of type "Denied"',
     ],
     [
       'cannot take the decision back',
       {},
-      ['status.conditions: Forbidden: updates may not remove a condition of type "Approved"'],
+      'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',
     ],
     [
       'writes nothing but certificates',
       { conditions: [approved], certificate: request },
-      [
-        'status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"',
-      ],
+      'status.certificate: Invalid value: "<certificate data>": only CERTIFICATE PEM blocks are allowed, found "CERTIFICATE REQUEST"',
     ],
     [
       'writes whole certificates',
       { conditions: [approved], certificate: base64(pem(testRequest(), 'CERTIFICATE')) },
-      ['status.certificate: Invalid value: "<certificate data>": x509: malformed certificate'],
+      'status.certificate: Invalid value: "<certificate data>": x509: malformed certificate',
     ],
     [
       'writes something',
       { conditions: [approved], certificate: base64('hello') },
-      ['status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block'],
+      'status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block',
     ],
-  ])('%s', (_what, status, errors) => {
+  ])('%s', (_what, status, ...errors) => {
     expect(sign(decided, status).errors).toEqual(errors);
   });
 

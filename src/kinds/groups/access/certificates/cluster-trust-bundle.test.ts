@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { testServer } from '../../../../../test/support/server.ts';
 import { testAuthority } from '../../../../../test/support/tls.ts';
 import { Namespace } from '../../core/namespace.ts';
-import { ClusterTrustBundle } from './cluster-trust-bundle.ts';
+import { ClusterTrustBundle, trustAnchorProblems } from './cluster-trust-bundle.ts';
 
 const asked = { apiVersion: 'certificates.k8s.io/v1beta1', namespace: '' };
 let ca: string;
@@ -60,4 +60,9 @@ it('a bundle keeps its signer', async () => {
   await api.create('clustertrustbundles', { metadata: { name: 'x' }, spec: { trustBundle: ca } }, asked);
   const changed = api.patch('clustertrustbundles', 'x', { spec: { signerName: 'example.com/signer' } }, asked);
   await expect(changed).rejects.toThrow('field is immutable');
+});
+
+it('an error message names at most a hundred problems of a bundle', () => {
+  const block = '-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n';
+  expect(trustAnchorProblems(block.repeat(1_000))).toHaveLength(100);
 });

@@ -19,43 +19,40 @@ describe('a RoleBinding', () => {
     expect(object.subjects?.map(({ apiGroup }) => apiGroup)).toEqual([GROUP, GROUP, undefined]);
   });
 
-  it.each<[string, object, string[]]>([
-    ['nobody', {}, []],
-    ['a role of the cluster', { roleRef: { kind: 'ClusterRole', name: 'system:node' } }, []],
-    ['an account of its own namespace', { subjects: [{ kind: 'ServiceAccount', name: 'default' }] }, []],
+  it.each<[string, object, ...string[]]>([
+    ['nobody', {}],
+    ['a role of the cluster', { roleRef: { kind: 'ClusterRole', name: 'system:node' } }],
+    ['an account of its own namespace', { subjects: [{ kind: 'ServiceAccount', name: 'default' }] }],
     [
       'no role',
       { roleRef: undefined },
-      ['roleRef.kind: Unsupported value: "": supported values: "Role", "ClusterRole"', 'roleRef.name: Required value'],
+      'roleRef.kind: Unsupported value: "": supported values: "Role", "ClusterRole"',
+      'roleRef.name: Required value',
     ],
     [
       'something else',
       { roleRef: { apiGroup: 'apps', kind: 'Deployment', name: 'a/b' } },
-      [
-        `roleRef.apiGroup: Unsupported value: "apps": supported values: "${GROUP}"`,
-        'roleRef.kind: Unsupported value: "Deployment": supported values: "Role", "ClusterRole"',
-        'roleRef.name: Invalid value: "a/b": may not contain \'/\'',
-      ],
+      `roleRef.apiGroup: Unsupported value: "apps": supported values: "${GROUP}"`,
+      'roleRef.kind: Unsupported value: "Deployment": supported values: "Role", "ClusterRole"',
+      'roleRef.name: Invalid value: "a/b": may not contain \'/\'',
     ],
     [
       'a robot without a name',
       { subjects: [{ kind: 'Robot' }] },
-      [
-        'subjects[0].name: Required value',
-        'subjects[0].kind: Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"',
-      ],
+      'subjects[0].name: Required value',
+      'subjects[0].kind: Unsupported value: "Robot": supported values: "ServiceAccount", "User", "Group"',
     ],
     [
       'a user of another group',
       { subjects: [{ kind: 'User', name: 'jane', apiGroup: 'apps' }] },
-      [`subjects[0].apiGroup: Unsupported value: "apps": supported values: "${GROUP}"`],
+      `subjects[0].apiGroup: Unsupported value: "apps": supported values: "${GROUP}"`,
     ],
     [
       'an account of a group',
       { subjects: [{ kind: 'ServiceAccount', name: 'default', apiGroup: 'apps' }] },
-      ['subjects[0].apiGroup: Unsupported value: "apps": supported values: ""'],
+      'subjects[0].apiGroup: Unsupported value: "apps": supported values: ""',
     ],
-  ])('with %s is validated', (_what, parts, errors) => {
+  ])('with %s is validated', (_what, parts, ...errors) => {
     expect(create(RoleBinding, binding(parts)).errors).toEqual(errors);
   });
 

@@ -19,32 +19,28 @@ describe('a Role', () => {
     expect(Role.name?.('..', false)).toEqual(["may not be '..'"]);
   });
 
-  it.each<[string, object, string[]]>([
-    ['resources', pods, []],
-    ['names of objects', { ...pods, resourceNames: ['a'] }, []],
-    ['no verb', { ...pods, verbs: [] }, ['rules[0].verbs: Required value: verbs must contain at least one value']],
+  it.each<[string, object, ...string[]]>([
+    ['resources', pods],
+    ['names of objects', { ...pods, resourceNames: ['a'] }],
+    ['no verb', { ...pods, verbs: [] }, 'rules[0].verbs: Required value: verbs must contain at least one value'],
     [
       'no resource',
       { verbs: ['get'] },
-      [
-        'rules[0].apiGroups: Required value: resource rules must supply at least one api group',
-        'rules[0].resources: Required value: resource rules must supply at least one resource',
-      ],
+      'rules[0].apiGroups: Required value: resource rules must supply at least one api group',
+      'rules[0].resources: Required value: resource rules must supply at least one resource',
     ],
     [
       'paths',
       { verbs: ['get'], nonResourceURLs: ['/healthz'] },
-      ['rules[0].nonResourceURLs: Invalid value: ["/healthz"]: namespaced rules cannot apply to non-resource URLs'],
+      'rules[0].nonResourceURLs: Invalid value: ["/healthz"]: namespaced rules cannot apply to non-resource URLs',
     ],
     [
       'paths and resources',
       { ...pods, nonResourceURLs: ['*'] },
-      [
-        'rules[0].nonResourceURLs: Invalid value: ["*"]: namespaced rules cannot apply to non-resource URLs',
-        'rules[0].nonResourceURLs: Invalid value: ["*"]: rules cannot apply to both regular resources and non-resource URLs',
-      ],
+      'rules[0].nonResourceURLs: Invalid value: ["*"]: namespaced rules cannot apply to non-resource URLs',
+      'rules[0].nonResourceURLs: Invalid value: ["*"]: rules cannot apply to both regular resources and non-resource URLs',
     ],
-  ])('with %s is validated', (_what, rule, errors) => {
+  ])('with %s is validated', (_what, rule, ...errors) => {
     expect(create(Role, role(rule)).errors).toEqual(errors);
   });
 

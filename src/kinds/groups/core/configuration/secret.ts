@@ -1,3 +1,4 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { put } from '../../../../base/json/tree.ts';
 import { s } from '../../../../schema/builders.ts';
 import { type FieldError, invalid, required, tooLong } from '../../../../schema/field-error.ts';
@@ -7,7 +8,8 @@ import type { ObjectType } from '../../../../schema/schema.ts';
 import { age, name } from '../../../columns/column.ts';
 import { defineKind, type KubeObject } from '../../../kind.ts';
 import { decodedSize, frozenOnceImmutable, MAX_DATA_BYTES, MAX_DATA_KEYS } from './config-map.ts';
-import { secretWarnings } from './secret-warnings.ts';
+
+const BEGIN = /-----BEGIN [A-Z0-9 ]+-----/;
 
 /** Annotation with the service account that a token secret belongs to. */
 const SERVICE_ACCOUNT_NAME = 'kubernetes.io/service-account.name';
@@ -128,4 +130,37 @@ function whyNotJsonObject(text: string): string | undefined {
   if (value === null || (typeof value === 'object' && !Array.isArray(value))) return undefined;
   const word = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
   return `json: cannot unmarshal ${word} into Go value of type map[string]interface {}`;
+}
+
+/** Warns of a certificate and a key that do not match. */
+export function secretWarnings({ type, data = {} }: Pick<Secret, 'type' | 'data'>): string[] {
+  if (type !== 'kubernetes.io/tls') return [];
+  const certificate = textOf(data['tls.crt']);
+  const key = textOf(data['tls.key']);
+  if (!BEGIN.test(certificate)) return ['tls: failed to find any PEM data in certificate input'];
+  if (!BEGIN.test(key)) return ['tls: failed to find any PEM data in key input'];
+  const [leaf, secret] = [certificateIn(certificate), keyIn(key)];
+  if (!leaf) return ['x509: malformed certificate'];
+  if (!secret) return ['tls: failed to parse private key'];
+  return leaf.checkPrivateKey(secret) ? [] : ['tls: private key does not match public key'];
+}
+
+function textOf(base64: string | undefined): string {
+  return Buffer.from(base64 ?? '', 'base64').toString('latin1');
+}
+
+function certificateIn(pem: string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
+  }
+}
+
+function keyIn(pem: string): KeyObject | undefined {
+  try {
+    return createPrivateKey(pem);
+  } catch {
+    return undefined;
+  }
 }

@@ -3,10 +3,11 @@ import { s } from '../../../../schema/builders.ts';
 import { type FieldError, invalid, required } from '../../../../schema/field-error.ts';
 import { dnsSubdomain, pathSegmentName, qualifiedName } from '../../../../schema/names.ts';
 import type { ObjectType, RuleContext } from '../../../../schema/schema.ts';
+import { name, type Sparse, wide } from '../../../columns/column.ts';
+import { elapsed } from '../../../columns/elapsed.ts';
 import { defineKind, type KubeObject } from '../../../kind.ts';
 import { ObjectReference } from '../../../shapes/meta/references.ts';
 import { EventSource, NEWER_VERSION, newerVersion, strictRules } from '../../events/event.ts';
-import { eventColumns } from './event-columns.ts';
 
 const fields = {
   involvedObject: s.use(ObjectReference, 'Object that the event is about.', { zero: true }),
@@ -72,7 +73,27 @@ export const Event = defineKind({
     (event, context) => (isNewer(context) ? strictRules(event, context.oldRoot) : []),
   ],
   createOnUpdate: true,
-  columns: eventColumns,
+  columns: ({ text }) => [
+    text('Last Seen', 'Time since the most recent occurrence.', lastSeen),
+    text('Type', 'Severity: Normal or Warning.', ({ type }) => type ?? ''),
+    text('Reason', 'Cause of the event, in one word.', ({ reason }) => reason ?? ''),
+    text('Object', 'Object that the event is about.', ({ involvedObject }) => {
+      const kind = (involvedObject?.kind ?? '').toLowerCase();
+      return involvedObject?.name ? `${kind}/${involvedObject.name}` : kind;
+    }),
+    wide(
+      text(
+        'Subobject',
+        'Part of the object that the event is about.',
+        ({ involvedObject }) => involvedObject?.fieldPath ?? '',
+      ),
+    ),
+    wide(text('Source', 'Component and node that reported the event.', sourceText)),
+    text('Message', 'Description of the event.', ({ message }) => (message ?? '').trim()),
+    wide(text('First Seen', 'Time since the first occurrence.', firstSeen)),
+    wide(text('Count', 'Number of occurrences.', ({ series, count }) => (series ? (series.count ?? 0) : count || 1))),
+    wide(name),
+  ],
 });
 
 /** An event is in the namespace of its object; events about cluster-scoped objects are in `default`. */
@@ -113,4 +134,19 @@ function text(field: string, value: string, limit: number): FieldError[] {
 
 function namespaceName({ metadata: { namespace = '' } }: Event): FieldError[] {
   return dnsSubdomain(namespace).map((each) => invalid('namespace', namespace, each));
+}
+
+function firstSeen({ firstTimestamp, eventTime }: Sparse<Event>, now: number): string {
+  return elapsed(firstTimestamp ?? eventTime, now);
+}
+
+function lastSeen(event: Sparse<Event>, now: number): string {
+  if (event.series) return elapsed(event.series.lastObservedTime, now);
+  return event.lastTimestamp ? elapsed(event.lastTimestamp, now) : firstSeen(event, now);
+}
+
+function sourceText({ source, reportingComponent, reportingInstance }: Sparse<Event>): string {
+  const component = source?.component || reportingComponent || '';
+  const instance = source?.host || reportingInstance;
+  return instance ? `${component}, ${instance}` : component;
 }

@@ -67,49 +67,41 @@ describe('a Node', () => {
   });
 
   const taint = { key: 'a', effect: 'NoSchedule' };
-  it.each<[string, object, string[]]>([
-    ['taints', node({ taints: [taint, { ...taint, effect: 'NoExecute', value: 'x' }] }), []],
+  it.each<[string, object, ...string[]]>([
+    ['taints', node({ taints: [taint, { ...taint, effect: 'NoExecute', value: 'x' }] })],
     [
       'an unknown effect',
       node({ taints: [{ ...taint, effect: 'X' }] }),
-      [
-        'spec.taints[0].effect: Unsupported value: "X": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
-      ],
+      'spec.taints[0].effect: Unsupported value: "X": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
     ],
-    ['a taint without effect', node({ taints: [{ key: 'a' }] }), ['spec.taints[0].effect: Required value']],
+    ['a taint without effect', node({ taints: [{ key: 'a' }] }), 'spec.taints[0].effect: Required value'],
     [
       'a taint twice',
       node({ taints: [taint, { ...taint, value: 'x' }] }),
-      [
-        'spec.taints[1]: Duplicate value: {"key":"a","effect":"NoSchedule","value":"x"}: taints must be unique by key and effect pair',
-      ],
+      'spec.taints[1]: Duplicate value: {"key":"a","effect":"NoSchedule","value":"x"}: taints must be unique by key and effect pair',
     ],
     [
       'a range that is none',
       node({ podCIDR: 'x' }),
-      ['spec.podCIDRs[0]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'],
+      'spec.podCIDRs[0]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
     ],
     [
       'two ranges of one family',
       node({ podCIDRs: ['10.1.0.0/24', '10.2.0.0/24'] }),
-      [
-        'spec.podCIDRs: Invalid value: ["10.1.0.0/24","10.2.0.0/24"]: may specify no more than one CIDR for each IP family',
-      ],
+      'spec.podCIDRs: Invalid value: ["10.1.0.0/24","10.2.0.0/24"]: may specify no more than one CIDR for each IP family',
     ],
     [
       'less than nothing',
       node({}, { capacity: { cpu: '-1' }, allocatable: { cpu: '1' } }),
-      ['status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0'],
+      'status.capacity.cpu: Invalid value: "-1": must be greater than or equal to 0',
     ],
     [
       'features in disorder',
       node({}, { declaredFeatures: ['B', 'A', 'A'] }),
-      [
-        'status.declaredFeatures[1]: Invalid value: "A": list must be sorted alphabetically',
-        'status.declaredFeatures[2]: Duplicate value: "A"',
-      ],
+      'status.declaredFeatures[1]: Invalid value: "A": list must be sorted alphabetically',
+      'status.declaredFeatures[2]: Duplicate value: "A"',
     ],
-  ])('with %s is judged', (_what, input, errors) => {
+  ])('with %s is judged', (_what, input, ...errors) => {
     expect(create(Node, input).errors).toEqual(errors);
   });
 

@@ -17,22 +17,20 @@ describe('a PersistentVolumeClaim', () => {
     });
   });
 
-  it.each<[string, object, string[]]>([
+  it.each<[string, object, ...string[]]>([
     [
       'nothing',
       {},
-      [
-        'spec.accessModes: Required value: at least 1 access mode is required',
-        'spec.resources[storage]: Required value',
-      ],
+      'spec.accessModes: Required value: at least 1 access mode is required',
+      'spec.resources[storage]: Required value',
     ],
-    ['no room', { ...plain, ...room('0') }, ['spec.resources[storage]: Invalid value: "0": must be greater than zero']],
+    ['no room', { ...plain, ...room('0') }, 'spec.resources[storage]: Invalid value: "0": must be greater than zero'],
     [
       'an unknown mode',
       { ...plain, volumeMode: 'X' },
-      ['spec.volumeMode: Unsupported value: "X": supported values: "Block", "Filesystem"'],
+      'spec.volumeMode: Unsupported value: "X": supported values: "Block", "Filesystem"',
     ],
-    ['no class on purpose', { ...plain, storageClassName: '' }, []],
+    ['no class on purpose', { ...plain, storageClassName: '' }],
     [
       'two sources that differ',
       {
@@ -40,17 +38,15 @@ describe('a PersistentVolumeClaim', () => {
         dataSource: { kind: 'PersistentVolumeClaim', name: 'a' },
         dataSourceRef: { kind: 'PersistentVolumeClaim', name: 'b' },
       },
-      ['spec: Invalid value: "dataSource": must match dataSourceRef'],
+      'spec: Invalid value: "dataSource": must match dataSourceRef',
     ],
     [
       'a source of an unknown kind',
       { ...plain, dataSourceRef: { kind: 'Pod', name: 'a' } },
-      [
-        'spec.dataSource: Invalid value: "Pod": must be \'PersistentVolumeClaim\' when referencing the default apiGroup',
-        'spec.dataSourceRef: Invalid value: "Pod": must be \'PersistentVolumeClaim\' when referencing the default apiGroup',
-      ],
+      'spec.dataSource: Invalid value: "Pod": must be \'PersistentVolumeClaim\' when referencing the default apiGroup',
+      'spec.dataSourceRef: Invalid value: "Pod": must be \'PersistentVolumeClaim\' when referencing the default apiGroup',
     ],
-  ])('with %s is judged', (_what, spec, errors) => {
+  ])('with %s is judged', (_what, spec, ...errors) => {
     expect(create(PersistentVolumeClaim, claim(spec)).errors).toEqual(errors);
   });
 

@@ -20,76 +20,70 @@ describe('a PersistentVolume', () => {
     });
   });
 
-  it.each<[string, object, string[]]>([
+  it.each<[string, object, ...string[]]>([
     [
       'nothing',
       {},
-      [
-        'spec.capacity: Required value',
-        'spec.accessModes: Required value',
-        'spec: Required value: must specify a volume type',
-      ],
+      'spec.capacity: Required value',
+      'spec.accessModes: Required value',
+      'spec: Required value: must specify a volume type',
     ],
     [
       'two sources',
       { ...plain, hostPath: { path: '/x' } },
-      ['spec.nfs: Forbidden: may not specify more than 1 volume type'],
+      'spec.nfs: Forbidden: may not specify more than 1 volume type',
     ],
     [
       'another capacity',
       { ...plain, capacity: { storage: '1', cpu: '1' } },
-      ['spec.capacity: Unsupported value: {"storage":"1","cpu":"1"}: supported values: "storage"'],
+      'spec.capacity: Unsupported value: {"storage":"1","cpu":"1"}: supported values: "storage"',
     ],
     [
       'no room',
       { ...plain, capacity: { storage: '0' } },
-      ['spec.capacity[storage]: Invalid value: "0": must be greater than zero'],
+      'spec.capacity[storage]: Invalid value: "0": must be greater than zero',
     ],
     [
       'an unknown access mode',
       { ...plain, accessModes: ['X'] },
-      [
-        'spec.accessModes: Unsupported value: "X": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
-      ],
+      'spec.accessModes: Unsupported value: "X": supported values: "ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"',
     ],
     [
       'one pod and many',
       { ...plain, accessModes: ['ReadWriteOncePod', 'ReadOnlyMany'] },
-      ['spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes'],
+      'spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes',
     ],
     [
       'an unknown policy',
       { ...plain, persistentVolumeReclaimPolicy: 'X' },
-      ['spec.persistentVolumeReclaimPolicy: Unsupported value: "X": supported values: "Delete", "Recycle", "Retain"'],
+      'spec.persistentVolumeReclaimPolicy: Unsupported value: "X": supported values: "Delete", "Recycle", "Retain"',
     ],
     [
       'a local disk without its node',
       { ...plain, nfs: undefined, local: { path: '/d' } },
-      ['spec.nodeAffinity: Required value: Local volume requires node affinity'],
+      'spec.nodeAffinity: Required value: Local volume requires node affinity',
     ],
-    ['a local disk', { ...plain, nfs: undefined, local: { path: '/d' }, nodeAffinity: nodes }, []],
+    ['a local disk', { ...plain, nfs: undefined, local: { path: '/d' }, nodeAffinity: nodes }],
     [
       'no nodes',
       { ...plain, nodeAffinity: {} },
-      ['spec.nodeAffinity.required: Required value: must specify required node constraints'],
+      'spec.nodeAffinity.required: Required value: must specify required node constraints',
     ],
     [
       'a whole disk that is wiped',
       { ...plain, nfs: undefined, hostPath: { path: '/..//' }, persistentVolumeReclaimPolicy: 'Recycle' },
-      [
-        'spec.hostPath.path: Invalid value: "/..//": must not contain \'..\'',
-        "spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'",
-      ],
+      'spec.hostPath.path: Invalid value: "/..//": must not contain \'..\'',
+      "spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'",
     ],
     [
       'a class of attributes without a driver',
       { ...plain, volumeAttributesClassName: 'fast' },
-      ['spec.csi: Required value: has to be specified when using volumeAttributesClassName'],
+      'spec.csi: Required value: has to be specified when using volumeAttributesClassName',
     ],
     [
       'a driver with a secret of no namespace',
       { ...plain, nfs: undefined, csi: { driver: 'D.io', volumeHandle: 'h', nodePublishSecretRef: { name: 's' } } },
-      ['spec.csi.nodePublishSecretRef.namespace: Required value'],
+      'spec.csi.nodePublishSecretRef.namespace: Required value',
     ],
     [
       'a target without its secret',
@@ -98,12 +92,10 @@ describe('a PersistentVolume', () => {
         nfs: undefined,
         iscsi: { targetPortal: 't', iqn: 'iqn.2001-04.com.example:a', lun: 256, chapAuthSession: true },
       },
-      [
-        'spec.iscsi.lun: Invalid value: 256: must be between 0 and 255, inclusive',
-        'spec.iscsi.secretRef: Required value',
-      ],
+      'spec.iscsi.lun: Invalid value: 256: must be between 0 and 255, inclusive',
+      'spec.iscsi.secretRef: Required value',
     ],
-  ])('with %s is judged', (_what, spec, errors) => {
+  ])('with %s is judged', (_what, spec, ...errors) => {
     expect(create(PersistentVolume, volume(spec)).errors).toEqual(errors);
   });
 

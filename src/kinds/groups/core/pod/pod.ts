@@ -1,15 +1,18 @@
 /** The kind Pod. Its updates are checked in pod-update.ts and the files beside it; its shapes are in ../../../shapes. */
 
+import { indexBy } from '../../../../base/collections/index-by.ts';
 import type { FieldError } from '../../../../schema/field-error.ts';
 import type { RuleContext } from '../../../../schema/schema.ts';
-import { defineKind, type HookContext } from '../../../kind.ts';
+import { age, NONE, name, type Sparse, wide } from '../../../columns/column.ts';
+import { elapsed } from '../../../columns/elapsed.ts';
+import { type Completion, defineKind, type HookContext } from '../../../kind.ts';
 import { qosClass } from '../../../shapes/pod/qos-class.ts';
 import { ipWarnings } from '../../../warnings/addresses.ts';
 import { podWarnings } from '../../../warnings/pod.ts';
-import { podColumns, podCompletion } from './pod-columns.ts';
 import { podCreateRules, podObjectRules } from './pod-create.ts';
 import { fillPodDefaults, mergeLabelKeys } from './pod-defaults.ts';
 import { type Pod as PodObject, podFields } from './pod-fields.ts';
+import { podState } from './status/pod-state.ts';
 import { keepObserved, podStatusRules } from './status/pod-status-update.ts';
 import { forgetRestarts } from './status/restart-counts.ts';
 import { ephemeralContainersRules, keepAllButEphemeralContainers } from './update/pod-ephemeral-containers.ts';
@@ -65,7 +68,32 @@ export const Pod = defineKind({
     forgetRestarts(metadata.annotations);
     if (!exact) delete spec.nodeName;
   },
-  columns: podColumns,
+  columns: ({ text }) => [
+    name,
+    text('Ready', 'Number of ready containers, and number of containers.', (pod) => {
+      const { ready, containers } = podState(pod);
+      return `${ready}/${containers}`;
+    }),
+    text('Status', 'State of the pod and its containers, in one word.', (pod) => podState(pod).reason),
+    {
+      ...text('Restarts', 'Number of container restarts, and time since the last one.', (pod, now) => {
+        const { restarts, lastRestart } = podState(pod);
+        return restarts > 0 && lastRestart ? `${restarts} (${elapsed(lastRestart, now)} ago)` : String(restarts);
+      }),
+      changes: (pod) => podState(pod).restarts > 0,
+    },
+    age,
+    ...[
+      text('IP', 'IP address of the pod.', ({ status }) => status?.podIPs?.[0]?.ip || NONE),
+      text('Node', 'Node that the pod runs on.', ({ spec }) => spec?.nodeName || NONE),
+      text(
+        'Nominated Node',
+        'Node on which other pods are preempted for this one.',
+        ({ status }) => status?.nominatedNodeName || NONE,
+      ),
+      text('Readiness Gates', 'Number of readiness gates that are met, and number of gates.', gates),
+    ].map(wide),
+  ],
   rows: { completed: podCompletion },
 });
 
@@ -123,4 +151,24 @@ function addressWarnings({ status: { podIPs = [], hostIPs = [] } }: Pod): string
     ...podIPs.flatMap(({ ip = '' }, index) => ipWarnings(`status.podIPs[${index}].ip`, ip)),
     ...hostIPs.flatMap(({ ip = '' }, index) => ipWarnings(`status.hostIPs[${index}].ip`, ip)),
   ];
+}
+
+function gates({ spec, status }: Sparse<Pod>): string {
+  const wanted = spec?.readinessGates ?? [];
+  if (wanted.length === 0) return NONE;
+  const conditions = indexBy(status?.conditions, ({ type }) => type);
+  const holding = wanted.filter(({ conditionType }) => conditions.get(conditionType)?.status === 'True');
+  return `${holding.length}/${wanted.length}`;
+}
+
+/** Returns how a pod has completed; undefined while it has not. */
+function podCompletion({ status }: Sparse<Pod>): Completion | undefined {
+  switch (status?.phase) {
+    case 'Succeeded':
+      return { reason: 'Succeeded', message: 'The pod has completed successfully.' };
+    case 'Failed':
+      return { reason: 'Failed', message: 'The pod failed.' };
+    default:
+      return undefined;
+  }
 }

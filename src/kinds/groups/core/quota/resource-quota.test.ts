@@ -59,37 +59,29 @@ describe('scopes', () => {
 describe('a scope selector', () => {
   const at = 'spec.scopeSelector.matchExpressions';
 
-  test.each<[string, object, string[]]>([
-    ['names a class', requirement('PriorityClass', 'In', ['high']), []],
-    ['names no class', requirement('PriorityClass', 'DoesNotExist'), []],
+  test.each<[string, object, ...string[]]>([
+    ['names a class', requirement('PriorityClass', 'In', ['high'])],
+    ['names no class', requirement('PriorityClass', 'DoesNotExist')],
     [
       'names classes of what has none',
       requirement('BestEffort', 'In', ['high']),
-      [
-        `${at}.operator: Invalid value: "In": must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity`,
-      ],
+      `${at}.operator: Invalid value: "In": must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity`,
     ],
     [
       'compares with nothing',
       requirement('PriorityClass', 'NotIn'),
-      [
-        `${at}.values: Required value: must be at least one value when \`operator\` is 'In' or 'NotIn' for scope selector`,
-      ],
+      `${at}.values: Required value: must be at least one value when \`operator\` is 'In' or 'NotIn' for scope selector`,
     ],
     [
       'compares what it need not',
       requirement('PriorityClass', 'Exists', ['high']),
-      [
-        `${at}.values: Invalid value: ["high"]: must be no value when \`operator\` is 'Exist' or 'DoesNotExist' for scope selector`,
-      ],
+      `${at}.values: Invalid value: ["high"]: must be no value when \`operator\` is 'Exist' or 'DoesNotExist' for scope selector`,
     ],
     [
       'compares in its own way',
       requirement('Tuesday', 'Like'),
-      [
-        `${at}.scopeName: Invalid value: "Tuesday": unsupported scope`,
-        `${at}.operator: Invalid value: "Like": not a valid selector operator`,
-      ],
+      `${at}.scopeName: Invalid value: "Tuesday": unsupported scope`,
+      `${at}.operator: Invalid value: "Like": not a valid selector operator`,
     ],
     [
       'contradicts itself',
@@ -98,9 +90,9 @@ describe('a scope selector', () => {
           matchExpressions: ['BestEffort', 'NotBestEffort'].map((scopeName) => ({ scopeName, operator: 'Exists' })),
         },
       },
-      [`${at}: Invalid value: null: conflicting scopes`],
+      `${at}: Invalid value: null: conflicting scopes`,
     ],
-  ])('%s', (_what, spec, errors) => {
+  ])('%s', (_what, spec, ...errors) => {
     expect(errorsOf(spec)).toEqual(errors);
   });
 });

@@ -11,45 +11,41 @@ describe('Endpoints', () => {
     expect(object.subsets).toEqual([{ addresses, ports: [{ port: 80, protocol: 'TCP' }] }]);
   });
 
-  it.each<[string, object, string[]]>([
-    ['addresses alone', { addresses }, []],
-    ['only some that are not ready', { notReadyAddresses: addresses, ports: [{ port: 80 }] }, []],
+  it.each<[string, object, ...string[]]>([
+    ['addresses alone', { addresses }],
+    ['only some that are not ready', { notReadyAddresses: addresses, ports: [{ port: 80 }] }],
     [
       'no addresses',
       { ports: [{ port: 80 }] },
-      ['subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`'],
+      'subsets[0]: Required value: must specify `addresses` or `notReadyAddresses`',
     ],
     [
       'an empty address',
       { addresses: [{}] },
-      [
-        'subsets[0].addresses[0].ip: Invalid value: "": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
-        'subsets[0].addresses[0].ip: Invalid value: "": must be a valid IP address',
-      ],
+      'subsets[0].addresses[0].ip: Invalid value: "": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+      'subsets[0].addresses[0].ip: Invalid value: "": must be a valid IP address',
     ],
     [
       'an address that leads back',
       { notReadyAddresses: [{ ip: '::1' }] },
-      [
-        'subsets[0].notReadyAddresses[0].ip: Invalid value: "::1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
-      ],
+      'subsets[0].notReadyAddresses[0].ip: Invalid value: "::1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
     ],
     [
       'two ports without names',
       { addresses, ports: [{ port: 80 }, { port: 443, name: 'tls' }] },
-      ['subsets[0].ports[0].name: Required value'],
+      'subsets[0].ports[0].name: Required value',
     ],
     [
       'no port number',
       { addresses, ports: [{}] },
-      ['subsets[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive'],
+      'subsets[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive',
     ],
     [
       'an unknown protocol',
       { addresses, ports: [{ port: 1, protocol: 'X' }] },
-      ['subsets[0].ports[0].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"'],
+      'subsets[0].ports[0].protocol: Unsupported value: "X": supported values: "SCTP", "TCP", "UDP"',
     ],
-  ])('with %s are judged', (_what, subset, errors) => {
+  ])('with %s are judged', (_what, subset, ...errors) => {
     expect(create(Endpoints, endpoints(subset)).errors).toEqual(errors);
   });
 

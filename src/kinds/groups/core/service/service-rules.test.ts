@@ -19,11 +19,12 @@ const stored = (spec: object) => {
 const onlyBalancer = "may only be used when `type` is 'LoadBalancer'";
 
 describe('the spec of a Service', () => {
-  it.each<[string, object, string[]]>([
+  it.each<[string, object, ...string[]]>([
     [
       'two ports without names',
       { ports: [web, { port: 443 }] },
-      ['spec.ports[0].name: Required value', 'spec.ports[1].name: Required value'],
+      'spec.ports[0].name: Required value',
+      'spec.ports[1].name: Required value',
     ],
     [
       'two ports of one name',
@@ -33,7 +34,7 @@ describe('the spec of a Service', () => {
           { name: 'a', port: 2 },
         ],
       },
-      ['spec.ports[1].name: Duplicate value: "a"'],
+      'spec.ports[1].name: Duplicate value: "a"',
     ],
     [
       'one port twice',
@@ -43,9 +44,7 @@ describe('the spec of a Service', () => {
           { name: 'b', port: 80 },
         ],
       },
-      [
-        'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
-      ],
+      'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
     ],
     [
       'one port for two protocols',
@@ -55,7 +54,6 @@ describe('the spec of a Service', () => {
           { name: 'b', port: 53, protocol: 'UDP' },
         ],
       },
-      [],
     ],
     [
       'one node port twice',
@@ -66,120 +64,108 @@ describe('the spec of a Service', () => {
           { name: 'b', port: 2, nodePort: 30000 },
         ],
       },
-      ['spec.ports[1].nodePort: Duplicate value: 30000'],
+      'spec.ports[1].nodePort: Duplicate value: 30000',
     ],
     [
       'no port number',
       { ports: [{ targetPort: 'web' }] },
-      ['spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive'],
+      'spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive',
     ],
     [
       'a target port beyond all ports',
       { ports: [{ port: 80, targetPort: 65536 }] },
-      ['spec.ports[0].targetPort: Invalid value: 65536: must be between 1 and 65535, inclusive'],
+      'spec.ports[0].targetPort: Invalid value: 65536: must be between 1 and 65535, inclusive',
     ],
     [
       'a target port with a bad name',
       { ports: [{ port: 80, targetPort: 'web--x' }] },
-      ['spec.ports[0].targetPort: Invalid value: "web--x": must not contain consecutive hyphens'],
+      'spec.ports[0].targetPort: Invalid value: "web--x": must not contain consecutive hyphens',
     ],
     [
       'an unknown protocol',
       { ports: [{ port: 80, protocol: 'ICMP' }] },
-      ['spec.ports[0].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"'],
+      'spec.ports[0].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"',
     ],
     [
       'an unknown type',
       { type: 'Magic', ports: [web] },
-      [
-        'spec.type: Unsupported value: "Magic": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"',
-      ],
+      'spec.type: Unsupported value: "Magic": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"',
     ],
     [
       'a node port without nodes',
       { ports: [{ port: 80, nodePort: 30000 }] },
-      ["spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'"],
+      "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
     ],
-    ['no address and no ports', { clusterIP: 'None', selector: { app: 'x' } }, []],
+    ['no address and no ports', { clusterIP: 'None', selector: { app: 'x' } }],
     [
       'no address, but node ports',
       { type: 'NodePort', clusterIP: 'None', ports: [web] },
-      ['spec.clusterIPs[0]: Invalid value: "None": may not be set to \'None\' for NodePort services'],
+      'spec.clusterIPs[0]: Invalid value: "None": may not be set to \'None\' for NodePort services',
     ],
     [
       'no address, but a load balancer',
       { type: 'LoadBalancer', clusterIP: 'None', ports: [web] },
-      ['spec.clusterIPs[0]: Invalid value: "None": may not be set to \'None\' for LoadBalancer services'],
+      'spec.clusterIPs[0]: Invalid value: "None": may not be set to \'None\' for LoadBalancer services',
     ],
     [
       'an address that is none',
       { clusterIP: '10.0.0', ports: [web] },
-      ['spec.clusterIPs[0]: Invalid value: "10.0.0": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
+      'spec.clusterIPs[0]: Invalid value: "10.0.0": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     ],
     [
       'two forms of its address that differ',
       { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.2'], ports: [web] },
-      ['spec.clusterIPs: Invalid value: ["10.0.0.2"]: first value must match `clusterIP`'],
+      'spec.clusterIPs: Invalid value: ["10.0.0.2"]: first value must match `clusterIP`',
     ],
     [
       'only the newer form of its address',
       { clusterIPs: ['10.0.0.2'], ports: [web] },
-      ['spec.clusterIPs: Invalid value: ["10.0.0.2"]: must be empty when `clusterIP` is not specified'],
+      'spec.clusterIPs: Invalid value: ["10.0.0.2"]: must be empty when `clusterIP` is not specified',
     ],
     [
       'None among addresses',
       { clusterIP: 'None', clusterIPs: ['None', '10.0.0.1'], ports: [web] },
-      ['spec.clusterIPs: Invalid value: ["None","10.0.0.1"]: \'None\' must be the first and only value'],
+      'spec.clusterIPs: Invalid value: ["None","10.0.0.1"]: \'None\' must be the first and only value',
     ],
     [
       'two addresses of one family',
       { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', '10.0.0.2'], ports: [web] },
-      ['spec.clusterIPs: Invalid value: ["10.0.0.1","10.0.0.2"]: may specify no more than one IP for each IP family'],
+      'spec.clusterIPs: Invalid value: ["10.0.0.1","10.0.0.2"]: may specify no more than one IP for each IP family',
     ],
     [
       'an address of another family than it says',
       { clusterIP: '10.0.0.1', ipFamilies: ['IPv6'], ports: [web] },
-      ['spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`'],
+      'spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`',
     ],
-    [
-      'one family twice',
-      { ipFamilies: ['IPv4', 'IPv4'], ports: [web] },
-      ['spec.ipFamilies[1]: Duplicate value: "IPv4"'],
-    ],
+    ['one family twice', { ipFamilies: ['IPv4', 'IPv4'], ports: [web] }, 'spec.ipFamilies[1]: Duplicate value: "IPv4"'],
     [
       'an unknown family',
       { ipFamilies: ['IPX'], ports: [web] },
-      ['spec.ipFamilies[0]: Unsupported value: "IPX": supported values: "IPv4", "IPv6"'],
+      'spec.ipFamilies[0]: Unsupported value: "IPX": supported values: "IPv4", "IPv6"',
     ],
-    ['an alias of nothing', { type: 'ExternalName' }, ['spec.externalName: Required value']],
-    ['an alias of a full name', { type: 'ExternalName', externalName: 'example.com.' }, []],
+    ['an alias of nothing', { type: 'ExternalName' }, 'spec.externalName: Required value'],
+    ['an alias of a full name', { type: 'ExternalName', externalName: 'example.com.' }],
     [
       'an alias with an address',
       { type: 'ExternalName', externalName: 'a.b', clusterIP: '10.0.0.1', ipFamilyPolicy: 'SingleStack' },
-      [
-        'spec.clusterIPs: Forbidden: may not be set for ExternalName services',
-        'spec.ipFamilyPolicy: Forbidden: may not be set for ExternalName services',
-      ],
+      'spec.clusterIPs: Forbidden: may not be set for ExternalName services',
+      'spec.ipFamilyPolicy: Forbidden: may not be set for ExternalName services',
     ],
     [
       'an address from outside that leads back',
       { ports: [web], externalIPs: ['127.0.0.1', 'x'] },
-      [
-        'spec.externalIPs[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
-        'spec.externalIPs[1]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
-      ],
+      'spec.externalIPs[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
+      'spec.externalIPs[1]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
     ],
     [
       'faith for too long',
       { ports: [web], sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 86401 } } },
-      [
-        'spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be greater than 0 and less than 86400',
-      ],
+      'spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be greater than 0 and less than 86400',
     ],
     [
       'an unknown faith',
       { ports: [web], sessionAffinity: 'Cookie' },
-      ['spec.sessionAffinity: Unsupported value: "Cookie": supported values: "ClientIP", "None"'],
+      'spec.sessionAffinity: Unsupported value: "Cookie": supported values: "ClientIP", "None"',
     ],
     [
       'what only load balancers have',
@@ -189,52 +175,41 @@ describe('the spec of a Service', () => {
         allocateLoadBalancerNodePorts: false,
         loadBalancerSourceRanges: ['10.0.0.0/8'],
       },
-      [
-        `spec.LoadBalancerSourceRanges: Forbidden: ${onlyBalancer}`,
-        `spec.allocateLoadBalancerNodePorts: Forbidden: ${onlyBalancer}`,
-        `spec.loadBalancerClass: Forbidden: ${onlyBalancer}`,
-      ],
+      `spec.LoadBalancerSourceRanges: Forbidden: ${onlyBalancer}`,
+      `spec.allocateLoadBalancerNodePorts: Forbidden: ${onlyBalancer}`,
+      `spec.loadBalancerClass: Forbidden: ${onlyBalancer}`,
     ],
     [
       'a range that is none',
       { type: 'LoadBalancer', ports: [web], loadBalancerSourceRanges: [' 10.0.0.0/8 ', '10.0.0.1/8'] },
-      [
-        'spec.LoadBalancerSourceRanges[1]: Invalid value: "10.0.0.1/8": must not have bits set beyond the prefix length',
-      ],
+      'spec.LoadBalancerSourceRanges[1]: Invalid value: "10.0.0.1/8": must not have bits set beyond the prefix length',
     ],
     [
       'a policy for traffic that cannot come',
       { ports: [web], externalTrafficPolicy: 'Local' },
-      ['spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services'],
+      'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services',
     ],
     [
       'an unknown policy',
       { type: 'NodePort', ports: [web], externalTrafficPolicy: 'Near', internalTrafficPolicy: 'Far' },
-      [
-        'spec.externalTrafficPolicy: Unsupported value: "Near": supported values: "Cluster", "Local"',
-        'spec.internalTrafficPolicy: Unsupported value: "Far": supported values: "Cluster", "Local"',
-      ],
+      'spec.externalTrafficPolicy: Unsupported value: "Near": supported values: "Cluster", "Local"',
+      'spec.internalTrafficPolicy: Unsupported value: "Far": supported values: "Cluster", "Local"',
     ],
     [
       'a health port without need',
       { type: 'LoadBalancer', ports: [web], healthCheckNodePort: 30000 },
-      [
-        "spec.healthCheckNodePort: Invalid value: 30000: may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
-      ],
+      "spec.healthCheckNodePort: Invalid value: 30000: may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
     ],
     [
       'a health port',
       { type: 'LoadBalancer', ports: [web], externalTrafficPolicy: 'Local', healthCheckNodePort: 30000 },
-      [],
     ],
     [
       'an unknown distribution',
       { ports: [web], trafficDistribution: 'Any' },
-      [
-        'spec.trafficDistribution: Unsupported value: "Any": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"',
-      ],
+      'spec.trafficDistribution: Unsupported value: "Any": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"',
     ],
-  ])('with %s is judged', (_what, spec, errors) => {
+  ])('with %s is judged', (_what, spec, ...errors) => {
     expect(create(Service, service(spec)).errors).toEqual(errors);
   });
 
@@ -259,43 +234,41 @@ describe('a replaced Service', () => {
     ipFamilyPolicy: 'SingleStack',
   };
 
-  it.each<[string, object, object, string[]]>([
-    ['keeps its address', { ...given, ports: [web] }, { ports: [web] }, []],
+  it.each<[string, object, object, ...string[]]>([
+    ['keeps its address', { ...given, ports: [web] }, { ports: [web] }],
     [
       'cannot have another',
       { ...given, ports: [web] },
       { ...given, clusterIP: '10.0.0.2', ports: [web] },
-      ['spec.clusterIPs[0]: Invalid value: ["10.0.0.2"]: may not change once set'],
+      'spec.clusterIPs[0]: Invalid value: ["10.0.0.2"]: may not change once set',
     ],
     [
       'cannot become headless',
       { ...given, ports: [web] },
       { ...given, clusterIP: 'None', ports: [web] },
-      ['spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set'],
+      'spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set',
     ],
     [
       'cannot change its family',
       { ...given, ports: [web] },
       { ...given, ipFamilies: ['IPv6'], ports: [web] },
-      [
-        'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
-        'spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`',
-      ],
+      'spec.ipFamilies[0]: Invalid value: ["IPv6"]: may not change once set',
+      'spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`',
     ],
-    ['can become an alias', { ...given, ports: [web] }, { ...given, type: 'ExternalName', externalName: 'a.b' }, []],
+    ['can become an alias', { ...given, ports: [web] }, { ...given, type: 'ExternalName', externalName: 'a.b' }],
     [
       'stays with its load balancer',
       { ...given, type: 'LoadBalancer', loadBalancerClass: 'a.b/c', ports: [web] },
       { ...given, type: 'LoadBalancer', ports: [web] },
-      ['spec.loadBalancerClass: Invalid value: null: may not change once set'],
+      'spec.loadBalancerClass: Invalid value: null: may not change once set',
     ],
     [
       'stays with its health port',
       { ...given, type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 30001, ports: [web] },
       { ...given, type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 30002, ports: [web] },
-      ['spec.healthCheckNodePort: Forbidden: field is immutable'],
+      'spec.healthCheckNodePort: Forbidden: field is immutable',
     ],
-  ])('%s', (_what, before, after, errors) => {
+  ])('%s', (_what, before, after, ...errors) => {
     expect(update(Service, stored(before), service(after)).errors).toEqual(errors);
   });
 

@@ -6,32 +6,30 @@ const name =
   "(e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " +
   "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-test.each([
-  [{ key: 'k', operator: 'Exists', effect: 'NoSchedule' }, []],
-  [{ operator: 'Exists' }, []],
-  [{ key: 'k', value: 'v' }, []],
-  [{ key: 'k', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }, []],
+test.each<[object, ...string[]]>([
+  [{ key: 'k', operator: 'Exists', effect: 'NoSchedule' }],
+  [{ operator: 'Exists' }],
+  [{ key: 'k', value: 'v' }],
+  [{ key: 'k', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 5 }],
   [
     {},
-    [
-      'operator: Invalid value: "": operator must be Exists when `key` is empty, which means "match all values and all keys"',
-    ],
+    'operator: Invalid value: "": operator must be Exists when `key` is empty, which means "match all values and all keys"',
   ],
-  [{ key: 'a b', operator: 'Exists' }, [`key: Invalid value: "a b": name part ${name}`]],
+  [{ key: 'a b', operator: 'Exists' }, `key: Invalid value: "a b": name part ${name}`],
   [
     { key: 'k', operator: 'Exists', value: 'v' },
-    [`operator: Invalid value: "v": value must be empty when \`operator\` is 'Exists'`],
+    `operator: Invalid value: "v": value must be empty when \`operator\` is 'Exists'`,
   ],
-  [{ key: 'k', operator: 'Near' }, ['operator: Unsupported value: "Near": supported values: "Equal", "Exists"']],
+  [{ key: 'k', operator: 'Near' }, 'operator: Unsupported value: "Near": supported values: "Equal", "Exists"'],
   [
     { key: 'k', operator: 'Exists', effect: 'Never' },
-    ['effect: Unsupported value: "Never": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"'],
+    'effect: Unsupported value: "Never": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute"',
   ],
   [
     { key: 'k', operator: 'Exists', tolerationSeconds: 5 },
-    [`effect: Invalid value: "": effect must be 'NoExecute' when \`tolerationSeconds\` is set`],
+    `effect: Invalid value: "": effect must be 'NoExecute' when \`tolerationSeconds\` is set`,
   ],
-])('toleration %j', (toleration, errors) => {
+])('toleration %j', (toleration, ...errors) => {
   expect(specErrors({ tolerations: [toleration] })).toEqual(errors.map((error) => `spec.tolerations[0].${error}`));
 });
 
@@ -79,25 +77,23 @@ test('required terms cannot be empty, and weights go from 1 to 100', () => {
   ]);
 });
 
-test.each([
-  [{ topologyKey: 'zone', labelSelector: {} }, []],
+test.each<[object, ...string[]]>([
+  [{ topologyKey: 'zone', labelSelector: {} }],
   [
     { labelSelector: {} },
-    [
-      'topologyKey: Required value: can not be empty',
-      'topologyKey: Invalid value: "": name part must be non-empty',
-      `topologyKey: Invalid value: "": name part ${name}`,
-    ],
+    'topologyKey: Required value: can not be empty',
+    'topologyKey: Invalid value: "": name part must be non-empty',
+    `topologyKey: Invalid value: "": name part ${name}`,
   ],
   [
     { topologyKey: 'zone', matchLabelKeys: ['a'] },
-    ['matchLabelKeys: Forbidden: must not be specified when labelSelector is not set'],
+    'matchLabelKeys: Forbidden: must not be specified when labelSelector is not set',
   ],
   [
     { topologyKey: 'zone', labelSelector: {}, matchLabelKeys: ['a'], mismatchLabelKeys: ['a'] },
-    ['matchLabelKeys[0]: Invalid value: "a": exists in both matchLabelKeys and mismatchLabelKeys'],
+    'matchLabelKeys[0]: Invalid value: "a": exists in both matchLabelKeys and mismatchLabelKeys',
   ],
-])('a pod wants to be near %j', (term, errors) => {
+])('a pod wants to be near %j', (term, ...errors) => {
   const path = 'spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution';
   const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [term] };
   expect(specErrors({ affinity: { podAffinity } })).toEqual(errors.map((error) => `${path}[0].${error}`));

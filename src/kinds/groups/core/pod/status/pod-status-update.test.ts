@@ -42,39 +42,37 @@ test('a podIP that is no address is invalid without podIPs, too', () => {
   ]);
 });
 
-test.each([
-  [{ qosClass: 'Guaranteed' }, {}, ['qosClass: Invalid value: "Guaranteed": field is immutable']],
-  [{ observedGeneration: -1 }, {}, ['observedGeneration: Invalid value: -1: must be a non-negative integer']],
-  [{ conditions: [{ type: 'example.com/x', status: 'True' }] }, {}, []],
+test.each<[object, object, ...string[]]>([
+  [{ qosClass: 'Guaranteed' }, {}, 'qosClass: Invalid value: "Guaranteed": field is immutable'],
+  [{ observedGeneration: -1 }, {}, 'observedGeneration: Invalid value: -1: must be a non-negative integer'],
+  [{ conditions: [{ type: 'example.com/x', status: 'True' }] }, {}],
   [
     { nominatedNodeName: 'n' },
     { spec: { nodeName: 'm' } },
-    ['nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node'],
+    'nominatedNodeName: Forbidden: may not be set on pods that are already bound to a node',
   ],
-  [{ podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }] }, {}, []],
+  [{ podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }] }, {}],
   [
     { podIPs: [{ ip: '10.0.0.1' }, { ip: '10.0.0.2' }] },
     {},
-    [
-      'podIPs: Invalid value: [{"ip":"10.0.0.1"},{"ip":"10.0.0.2"}]: may specify no more than one IP for each IP family',
-    ],
+    'podIPs: Invalid value: [{"ip":"10.0.0.1"},{"ip":"10.0.0.2"}]: may specify no more than one IP for each IP family',
   ],
   [
     { podIPs: [{ ip: 'x' }] },
     {},
-    ['podIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'],
+    'podIPs[0]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
   ],
   [
     { hostIP: '1.1.1.1', hostIPs: [{ ip: '1.1.1.2' }] },
     {},
-    ['hostIPs[0].ip: Invalid value: "1.1.1.2": must be equal to `hostIP`'],
+    'hostIPs[0].ip: Invalid value: "1.1.1.2": must be equal to `hostIP`',
   ],
   [
     { resourceClaimStatuses: [{ name: 'x' }] },
     {},
-    ['resourceClaimStatuses[0].name: Invalid value: "x": must match the name of an entry in `spec.resourceClaims`'],
+    'resourceClaimStatuses[0].name: Invalid value: "x": must match the name of an entry in `spec.resourceClaims`',
   ],
-])('status %j of %j', (status, start, errors) => {
+])('status %j of %j', (status, start, ...errors) => {
   expect(told(status, start).errors).toEqual(errors.map((error) => `status.${error}`));
 });
 

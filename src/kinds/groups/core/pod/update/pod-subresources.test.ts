@@ -37,18 +37,16 @@ test('a container to look with can be added; everything else stays', () => {
   expect(object.spec.containers[0]?.image).toBe('nginx:1');
 });
 
-test.each([
-  [{ name: 'main' }, ['name: Duplicate value: "main"']],
-  [{ targetContainerName: 'none' }, ['targetContainerName: Not found: "none"']],
+test.each<[object, ...string[]]>([
+  [{ name: 'main' }, 'name: Duplicate value: "main"'],
+  [{ targetContainerName: 'none' }, 'targetContainerName: Not found: "none"'],
   [
     { ports: [{ containerPort: 1 }], resources: { limits: { cpu: '1' } }, livenessProbe: { tcpSocket: { port: 1 } } },
-    [
-      'ports: Forbidden: cannot be set for an Ephemeral Container',
-      'resources: Forbidden: cannot be set for an Ephemeral Container',
-      'livenessProbe: Forbidden: cannot be set for an Ephemeral Container',
-    ],
+    'ports: Forbidden: cannot be set for an Ephemeral Container',
+    'resources: Forbidden: cannot be set for an Ephemeral Container',
+    'livenessProbe: Forbidden: cannot be set for an Ephemeral Container',
   ],
-])('such a container is no part of the workload: %j', (fields, errors) => {
+])('such a container is no part of the workload: %j', (fields, ...errors) => {
   const outcome = written('ephemeralcontainers', ({ spec }) => {
     spec.ephemeralContainers = [{ name: 'debug', image: 'busybox', ...fields }];
   });
@@ -77,7 +75,7 @@ test('a resize changes cpu and memory, and nothing else', () => {
   expect(object.spec.containers[0]).toMatchObject({ image: 'nginx:1', resources: { requests: { cpu: '200m' } } });
 });
 
-test.each<[string, (pod: any) => void, object, string[]]>([
+test.each<[string, (pod: any) => void, object, ...string[]]>([
   [
     'a request is taken away',
     ({ spec }) => {
@@ -85,10 +83,8 @@ test.each<[string, (pod: any) => void, object, string[]]>([
       delete spec.containers[0].resources.limits.cpu;
     },
     {},
-    [
-      'spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed',
-      'spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed',
-    ],
+    'spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed',
+    'spec.containers[0].resources.limits: Forbidden: resource limits cannot be removed',
   ],
   [
     'another resource changes',
@@ -96,7 +92,7 @@ test.each<[string, (pod: any) => void, object, string[]]>([
       spec.containers[0].resources.requests['ephemeral-storage'] = '1Gi';
     },
     {},
-    ['spec: Forbidden: only cpu and memory resources are mutable'],
+    'spec: Forbidden: only cpu and memory resources are mutable',
   ],
   [
     'the class would change',
@@ -104,7 +100,7 @@ test.each<[string, (pod: any) => void, object, string[]]>([
       spec.containers[0].resources.requests = { cpu: '1', memory: '2Gi' };
     },
     {},
-    ['spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing'],
+    'spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing',
   ],
   [
     'a container is added',
@@ -112,7 +108,7 @@ test.each<[string, (pod: any) => void, object, string[]]>([
       spec.containers.push({ name: 'b', image: 'x' });
     },
     {},
-    ['spec.containers: Forbidden: containers may not be added or removed on resize'],
+    'spec.containers: Forbidden: containers may not be added or removed on resize',
   ],
   [
     'the node knows of no resizing',
@@ -120,7 +116,7 @@ test.each<[string, (pod: any) => void, object, string[]]>([
       spec.containers[0].resources.requests.cpu = '200m';
     },
     { status: { containerStatuses: [{ name: 'main', state: { running: {} } }] } },
-    ['spec: Forbidden: Pod running on node without support for resize'],
+    'spec: Forbidden: Pod running on node without support for resize',
   ],
   [
     'the pod runs on windows',
@@ -128,9 +124,9 @@ test.each<[string, (pod: any) => void, object, string[]]>([
       spec.containers[0].resources.requests.cpu = '200m';
     },
     { spec: { os: { name: 'windows' } } },
-    ['windows pods cannot be resized'],
+    'windows pods cannot be resized',
   ],
-])('no resize when %s', (_, change, start, errors) => {
+])('no resize when %s', (_, change, start, ...errors) => {
   const found = written('resize', change, start).errors.map((error) => error.replace(/^Forbidden: /, ''));
   expect(found).toEqual(errors);
 });

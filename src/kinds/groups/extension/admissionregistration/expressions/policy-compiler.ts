@@ -17,7 +17,6 @@ interface PolicyShape extends TypeChoice {
 }
 
 export class PolicyCompiler {
-  readonly #shape: PolicyShape;
   /** The variables so far: an expression of a variable can use those before it. */
   readonly #types = new Map<string, Field>();
   readonly #all = objectType('kubernetes.variables', (name) => this.#types.get(name));
@@ -25,8 +24,7 @@ export class PolicyCompiler {
   /** Variables in their order. */
   readonly variables: readonly NamedExpression[];
 
-  constructor(shape: PolicyShape) {
-    this.#shape = shape;
+  constructor(private readonly shape: PolicyShape) {
     this.variables = shape.variables.map(({ name, expression }) => {
       const compiled = compileExpression(this.#environment({ hasAuthorizer: true }), expression);
       // A mistake is reported once, not again wherever the variable is used.
@@ -64,9 +62,9 @@ export class PolicyCompiler {
   #environment(choice: Omit<EnvironmentChoice, 'hasParams'>): Environment {
     const key = `${choice.hasAuthorizer}/${choice.hasPatches}`;
     return getOrInsert(this.#environments, key, () => {
-      const { hasParams, object, params } = this.#shape;
+      const { hasParams, object, params } = this.shape;
       const base = admissionEnvironment({ ...choice, hasParams }, { object, params });
-      return this.#shape.variables.length > 0 ? base.extend({ variables: { variables: this.#all } }) : base;
+      return this.shape.variables.length > 0 ? base.extend({ variables: { variables: this.#all } }) : base;
     });
   }
 }
