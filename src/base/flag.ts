@@ -12,10 +12,7 @@ export interface Flag<Spec extends string = string, Value = unknown> extends Fla
 
 export interface FlagOptions<Value> {
   readonly help: string;
-  /**
-   * Parses the text. Throws a FlagError for an invalid value. A repeatable flag receives the previous result as the
-   * second argument. Defaults to the text itself.
-   */
+  /** Parses the text, or throws a FlagError. A repeatable flag also gets the previous result. Default: the text. */
   parse?(text: string, previous?: Value): Value;
   /** The only values allowed; default: whatever `parse` accepts. */
   readonly choices?: readonly Value[];

@@ -81,7 +81,6 @@ function treeCost(value: Value): number {
   return add(value) ? cost : Number.POSITIVE_INFINITY;
 }
 
-/** Bytes of an address of either family. */
 const ADDRESS: Range = { min: 4, max: 16 };
 
 /** Costs of comparing networks with possible members; a string is parsed first. */

@@ -40,7 +40,6 @@ export interface Overload {
 /** Takes as many arguments as the overload has parameters. */
 export type Implementation = (...args: any[]) => Value;
 
-/** A call whose cost is estimated. */
 export interface CallNode {
   readonly target: CostNode | undefined;
   /** Arguments without the target. */

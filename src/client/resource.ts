@@ -42,7 +42,6 @@ const PAGE_SIZE = 500;
 /** The object or subresource that a request is about. */
 type Content = Partial<Pick<Request, 'namespace' | 'name' | 'subresource' | 'body' | 'patchType'>>;
 
-/** Identifies a resource of the API. */
 export interface ResourceTarget {
   readonly apiVersion: string;
   readonly kind: string;
@@ -187,10 +186,7 @@ export class Resource<T> {
     return answer.object as unknown as DeepReadonly<T>;
   }
 
-  /**
-   * Builds a request. All requests have the same fields in the same order: every component makes many, and V8 is slow
-   * when an object is spread and then extended.
-   */
+  /** Builds a request. All have the same fields in the same order: V8 is slow with objects that are extended. */
   #request(
     verb: Request['verb'],
     { options, metadataOnly, signal, timeoutMs, query }: Asked,

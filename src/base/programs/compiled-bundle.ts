@@ -101,10 +101,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /** Limit for the number of files, of 3 to 5 MB each: flags such as a debugger's port may differ in every process. */
 const MAX_FILES = 20;
 const WRITABLE_BY_OTHERS = 0o022;
-/**
- * Limit for flags in a file name, which has 255 bytes at most. Two truncated sets of flags may share a file, and
- * replace each other's code.
- */
+/** Limit for flags in a file name. Two truncated sets may share a file, and replace each other's code. */
 const MAX_FLAGS_LENGTH = 120;
 const SUFFIX = '.code';
 

@@ -92,10 +92,7 @@ export async function takeProcessLock({ path, subject, purpose, onCopy }: Proces
   };
 }
 
-/**
- * Removes a stale lock. Only the process that claimed this lock does, so no valid lock can replace it between the check
- * and the removal.
- */
+/** Removes a stale lock, which only the process that claimed it may do: no valid lock can replace it meanwhile. */
 async function removeStale(path: string, text: string, draft: string): Promise<void> {
   const claim = `${path}.${createHash('sha256').update(text).digest('hex').slice(0, 16)}`;
   if (await tryLink(draft, claim)) {

@@ -21,7 +21,6 @@ export interface ReconcileLoopOptions {
    * counts as its errors. `errors`: those of the last attempt, empty when it succeeded.
    */
   readonly reconcile: (key: string, errors: readonly Error[]) => Promise<void>;
-  /** Log message for a failure. */
   readonly failure: string;
   /** Reports errors that are logged for debugging only: usually, another writer was faster. */
   readonly isExpected?: (error: Error) => boolean;

@@ -1,7 +1,6 @@
 /**
- * A queue of keys. A key is queued once, however often it is added, and processed by one worker at a time: a key that
- * is added while it is processed is processed again afterwards. A worker can therefore decide from the newest state
- * alone.
+ * A queue of keys. A key is queued once, and processed by one worker at a time; one that is added meanwhile is
+ * processed again. A worker can therefore decide from the newest state alone.
  */
 
 import type { Random } from '../random.ts';

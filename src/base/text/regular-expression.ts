@@ -80,9 +80,8 @@ const charged = (expression: RE2JS, text: string, limit: number) =>
   new ChargedText(text, expression.programSize(), limit) as unknown as string;
 
 /**
- * A text that counts the characters that a search reads: the engine that follows many possibilities at once reads
- * characters again, and takes time for each instruction of the expression; the others read on. Has the string methods
- * that the engines call.
+ * A text that counts the characters that a search reads, and charges instructions for those that are read again. Has
+ * the string methods that the engines call.
  */
 class ChargedText {
   readonly length: number;

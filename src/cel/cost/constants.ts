@@ -11,9 +11,8 @@ export const MAP_COST = 30;
 export const OBJECT_COST = 40;
 
 /**
- * Operations that cel-go counts as one unit, whatever their size, are charged by the size beyond this one: deep
- * equality, the concatenation of lists, and the size of strings and maps. Otherwise a loop of cheap steps could keep
- * the process busy for minutes.
+ * Operations that cel-go counts as one unit are charged by the size beyond this one: equality, concatenation and sizes.
+ * A loop of cheap steps could otherwise keep the process busy for minutes.
  */
 const UNCHARGED_STEPS = 1_000;
 const STEPS_PER_UNIT = 100;
@@ -33,10 +32,7 @@ export function growthCost(read: number, made: number): number {
   return traversalCost(Math.max(0, made - read - UNCHARGED_STEPS));
 }
 
-/**
- * A comparison cannot be interrupted: one of more steps fails, and a function that could need more is never paid for. The
- * largest objects have as many fields and list items.
- */
+/** Limit for the steps of a comparison, which cannot be interrupted: a longer one fails. */
 export const MAX_COMPARED_STEPS = 250_000;
 
 /** Returns the units for comparisons that take up to `steps` steps. */

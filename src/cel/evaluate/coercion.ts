@@ -1,7 +1,6 @@
 /**
- * Converts JSON values to their declared types when a schema has more types than JSON: `1` in a field of type number is
- * a double, and a string in a field with the format `date-time` a timestamp. Applied when a value is read from its
- * place.
+ * Converts JSON values to their declared types when they are read: `1` in a field of type number is a double, and a
+ * string with the format `date-time` a timestamp.
  */
 import { bulkCost } from '../cost/constants.ts';
 import type { Type } from '../types/type.ts';

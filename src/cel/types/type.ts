@@ -19,7 +19,6 @@ export type Kind =
   | 'opaque'
   | 'parameter';
 
-/** A field of an object type. */
 export interface Field {
   readonly type: Type;
   /** The property of the JSON object that holds the field; the field's name where it is left out. */
@@ -42,7 +41,6 @@ export interface Operators {
 
 export class Type {
   readonly parameters: readonly Type[];
-  /** Looks up the fields of object types. */
   readonly fieldOf: FieldLookup | undefined;
   /** Operators of the type; undefined for those of the language. */
   readonly operators: Operators | undefined;

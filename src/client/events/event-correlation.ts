@@ -1,7 +1,6 @@
 /**
- * Correlates events before they are written, so that a noisy object does not drown out others: a repeated event increments
- * the count of the first, many events that differ only in their message are combined, and an object with too many events is
- * muted for a while.
+ * Correlates events before they are written: a repeated event counts up the first, many similar ones are combined, and
+ * an object with too many is muted for a while.
  */
 import type { Clock } from '../../base/time/clock.ts';
 

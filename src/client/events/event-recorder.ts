@@ -16,7 +16,6 @@ export type { EventType } from './event-correlation.ts';
 export interface EventRecorderOptions extends Omit<ClientTools, 'log'> {
   /** The reporting component, such as `replicaset-controller`. */
   readonly component: string;
-  /** The reporting host, where relevant. */
   readonly host?: string;
   readonly log?: Logger;
   /** Stops recording; events that were not sent by then are lost. */
@@ -38,10 +37,7 @@ export interface EventRecorder {
   flushed(): Promise<void>;
 }
 
-/**
- * A burst leaves a long queue that is written when there is time: events that passed correlation should not be lost. A
- * full queue takes some tens of megabytes.
- */
+/** Limit for a burst, which is written when there is time: some tens of megabytes. */
 const MAX_QUEUED_EVENTS = 100_000;
 const MAX_TRIES = 12;
 
@@ -180,10 +176,7 @@ class Recorder implements EventRecorder {
     };
   }
 
-  /**
-   * Returns the time in nanoseconds with random last digits. It grows with every event, since lists are sorted by name
-   * and readers infer the order of events from it.
-   */
+  /** Returns a time in nanoseconds that grows with every event: readers infer the order from the name. */
   #hex(time: number): string {
     const { random } = this.options;
     const drawn = BigInt(Math.floor(time)) * 1_000_000n + BigInt(random.int(1_000_000));

@@ -1,7 +1,6 @@
 /**
- * Limits the total size of the informer caches of an untrusted server. Informers are unaware of it: it observes their
- * changes, and wraps their sources. An informer that would exceed the limit fails to read, and lists again with backoff
- * until everything fits.
+ * Limits the total size of the informer caches of an untrusted server. An informer that would exceed the limit fails to
+ * read, and lists again with backoff until everything fits.
  */
 import { ApiError } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';

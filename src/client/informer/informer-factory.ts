@@ -10,7 +10,6 @@ import type { CacheLimit } from './cache-limit.ts';
 import { Informer } from './informer.ts';
 import type { Source } from './reflector.ts';
 
-/** Selects objects of a kind. */
 export interface InformerSelection {
   readonly namespace?: string;
   readonly labelSelector?: string;

@@ -22,9 +22,8 @@ export interface Lister<T> {
   /** Lists objects of the namespace without a controlling owner. */
   orphans(namespace: string): readonly DeepReadonly<T>[];
   /**
-   * Lists objects for which the index function returns the value. The function itself identifies the index: it is
-   * applied to all objects on first use and to every change after that. It must therefore be a module constant, never a
-   * closure made for one call.
+   * Lists objects for which the index function returns the value. The function identifies the index, which every change
+   * updates: it must be a module constant, never a closure made for one call.
    */
   by(index: IndexFunction<T>, value: string): readonly DeepReadonly<T>[];
 }

@@ -110,9 +110,8 @@ export async function reflect<T extends KubeObject>(
 }
 
 /**
- * Returns the version from which a watch misses nothing after the batch. Several changes can share a version, and the
- * connection can break between them: therefore the last event's version is requested again, and the cache skips known
- * events. A bookmark is complete.
+ * Returns the version from which a watch misses nothing after the batch: that before the last event, since several
+ * changes can share a version. A bookmark is complete.
  */
 function resumeFrom(batch: readonly WatchEvent<KubeObject>[]): string | undefined {
   const last = batch.at(-1);

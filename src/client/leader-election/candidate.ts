@@ -13,10 +13,7 @@ export interface Term {
   readonly signal: AbortSignal;
   /** The version of the lease that began the term. */
   readonly resourceVersion: string;
-  /**
-   * Reports whether the lease is certainly held now. It turns false before the signal is aborted when the event loop was
-   * blocked: whoever acts asks first.
-   */
+  /** Reports whether the lease is certainly held, also after a blocked event loop: whoever acts asks first. */
   isCertain(): boolean;
 }
 
@@ -68,10 +65,7 @@ export class Candidate {
     }
   }
 
-  /**
-   * Resolves when no other candidate leads before this one, or the candidacy has ended. It watches the lease meanwhile, so that
-   * it knows then how long ago it was renewed.
-   */
+  /** Resolves when no other candidate leads before this one, or the candidacy ends. Watches the lease meanwhile. */
   async untilFirst(): Promise<void> {
     const { clock, precedence, signal, times, log, name } = this.#options;
     if (signal.aborted || !precedence.yields()) return;
@@ -88,10 +82,7 @@ export class Candidate {
     stopListening();
   }
 
-  /**
-   * Resolves when the lease looks free: released, deleted, or expired. Where it cannot be watched, after some time, so that
-   * not all candidates try at once.
-   */
+  /** Resolves when the lease looks free. Where it cannot be watched, candidates try at different times. */
   async untilFree(): Promise<void> {
     const { clock, random, times, signal } = this.#options;
     const held = this.#isFree() ? undefined : this.#lease;

@@ -58,7 +58,6 @@ async function start(controller: Controller, clientOf = (_account: string) => cr
 
 type Definition = Parameters<typeof defineController<any, any>>[0];
 
-/** Starts a controller of groups. */
 const startTest = (definition: Partial<Definition> & Pick<Definition, 'plan'>) =>
   start(defineController<any, any>({ name: 'test', account: 'test-controller', watches: Group, ...definition }));
 

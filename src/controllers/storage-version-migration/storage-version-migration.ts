@@ -203,7 +203,6 @@ function statusPatch(
 }
 
 export interface MigratedResource {
-  /** Kind of the resource; undefined when none is served. */
   readonly kind: Kind | undefined;
   readonly resourceVersion: string;
   /** The objects that were not written since the migration began. */

@@ -1,7 +1,6 @@
 /**
- * Remembers writes to members, so that an object that a member reads back differently (with defaults of another
- * release) is not written again and again. An edit by another client changes the version of the object, and is
- * reverted.
+ * Remembers writes to members: an object that a member reads back with other defaults is not written again and again.
+ * An edit by another client changes its version, and is reverted.
  */
 import { createHash } from 'node:crypto';
 import type { AnyObject, DeepReadonly } from '../../api/object-types.ts';

@@ -1,7 +1,6 @@
 /**
- * Plans the DNS records of a federated service: per zone, per region and globally. A name has the addresses of its healthy
- * shards; without any, a zone falls back to its region and a region to the global name, as CNAME. The global name does
- * not exist when no shard is healthy.
+ * Plans the DNS records of a federated service: per zone, per region and globally. A name without healthy shards is a
+ * CNAME of the next one up; the global name does not exist then.
  */
 import { isIPv6 } from 'node:net';
 import { groupBy } from '../../base/collections/group-by.ts';

@@ -82,7 +82,6 @@ export function planObject(federated: DeepReadonly<AnyObject>, options: PlanOpti
 /** Plan for one member. */
 export interface Placement {
   readonly member: MemberState;
-  /** True when the selector of the object selects the member. */
   readonly isSelected: boolean;
   /** Share of replicas; undefined for a kind without replicas to divide, or when they cannot be divided yet. */
   readonly share?: number | undefined;
@@ -183,7 +182,6 @@ function removal(member: MemberState): MemberAction | undefined {
 
 const isReady = ({ health }: MemberState) => health === 'ready';
 
-/** Reports whether the federation put the object there. */
 const isPropagated = ({ object }: MemberState) => object?.metadata.annotations?.[PROPAGATED] !== undefined;
 
 function gatheredStatus(

@@ -6,7 +6,6 @@ import type { Overrides } from './argument-overrides.ts';
 
 export interface ControlPlane {
   readonly name: string;
-  /** Namespace on the host cluster. */
   readonly namespace: string;
   readonly dns: {
     readonly provider: string;

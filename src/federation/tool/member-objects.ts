@@ -15,7 +15,6 @@ export interface Membership {
   readonly federation: string;
   /** Namespace of the control plane, on the host and in members. */
   readonly namespace: string;
-  /** Name of the secret on the host. */
   readonly secret: string;
 }
 

@@ -1,7 +1,6 @@
 /**
- * The affinity terms of pods on nodes, equivalent ones together: the weights of a term by the value of its topology label. A
- * new pod is compared once with every distinct term that may select it, not with every pod: most terms require a label, and
- * are found by it.
+ * The affinity terms of pods on nodes, equivalent ones together: their weights by the value of the topology label. A
+ * new pod is compared once with every distinct term, most of which are found by a label.
  */
 import type { Labels } from '../objects.ts';
 import { bump, type NodeInfo } from './node-info.ts';

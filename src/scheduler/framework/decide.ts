@@ -13,15 +13,10 @@ export type SchedulingDecision =
   /** Preemption continues with the filters, after removing other pods. */
   | { readonly type: 'none'; readonly diagnosis: Diagnosis; readonly filters: Filters | undefined };
 
-/** Position at which the last search ended. The next one starts there, so that all nodes get their turn. */
-interface SearchPosition {
-  next: number;
-}
-
 export interface DecideOptions {
   readonly plugins: readonly Plugin[];
   readonly world: World;
-  readonly position: SearchPosition;
+  readonly position: { next: number };
   readonly random: Random;
 }
 

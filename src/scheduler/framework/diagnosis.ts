@@ -11,7 +11,6 @@ export interface Diagnosis {
   readonly byNode: ReadonlyMap<NodeInfo, Rejected>;
   /** The reason for nodes that were not evaluated. */
   readonly elsewhere: Rejection | undefined;
-  /** The plugins that rejected a node. */
   readonly plugins: ReadonlySet<string>;
 }
 

@@ -14,7 +14,6 @@ export interface Candidate {
   readonly nodeName: string;
   /** The most important first. */
   readonly victims: readonly PodInfo[];
-  /** Number of victims that violate a budget. */
   readonly violations: number;
 }
 

@@ -44,7 +44,6 @@ export class SchedulingQueue {
       a.info.priority > b.info.priority || (a.info.priority === b.info.priority && x < y),
   );
   readonly #backingOff = new Heap<HeapEntry>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order));
-  /** Unschedulable pods by the plugins that rejected them. */
   readonly #rejectedBy = new Map<string, Set<WaitingPod>>();
   /** Unschedulable pods, longest waiting first. */
   readonly #unschedulable = new Set<WaitingPod>();

@@ -20,9 +20,8 @@ interface FileChange {
 export type ChangeOf = (found: Stats) => FileChange | undefined;
 
 /**
- * Applies a change to everything in a directory, and to the directory last, which marks completion. Files that may not
- * be changed are skipped. Links are changed themselves; kernel file systems are not entered. Rejects with a
- * TreeTooDeepError.
+ * Applies a change to everything in a directory, and to itself last. Skips files that may not be changed and kernel
+ * file systems, and changes links themselves. Rejects with a TreeTooDeepError.
  */
 export async function changeTree(path: string, changeOf: ChangeOf): Promise<void> {
   const root = await OpenDirectory.open(path);

@@ -28,10 +28,7 @@ const MAX_LINKS = 40;
 /** Limit for the depth of a path: each level is kept open until the path is resolved. */
 const MAX_DEPTH = 500;
 
-/**
- * Opens a reference to the target of `path`; the caller closes it. Rejects with ENOENT or ENOTDIR when it does not
- * exist, and with a PathInsideError when the path is not allowed.
- */
+/** Opens a reference to the target of `path`. Rejects with ENOENT, ENOTDIR, or a PathInsideError. */
 export async function openInside(root: string, path: string, options: InsideOptions): Promise<FileHandle> {
   if (path.includes('\0')) throw new PathInsideError(`"${path.replaceAll('\0', '\\0')}" contains a zero byte`);
   const opened = await openRoot(root);

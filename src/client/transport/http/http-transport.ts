@@ -18,10 +18,7 @@ import type { Sent } from './http-request.ts';
 import { LineSplitter } from './line-splitter.ts';
 
 export interface HttpTransportOptions {
-  /**
-   * Sends a request, and resolves with the head of the response. The signal aborts the request and its body; its reason is
-   * NO_ANSWER after a timeout.
-   */
+  /** Resolves with the head of the response. The signal aborts the body, too; NO_ANSWER is a timeout. */
   readonly send: (request: Sent & { readonly signal: AbortSignal }) => Promise<HttpResponse>;
   /** The name of the server in messages. */
   readonly peer: string;

@@ -87,7 +87,6 @@ export function planSigning(
   return [updateStatus(CertificateSigningRequest, { ...request, status: { ...request.status, conditions } })];
 }
 
-/** Key usages by their names in certificate requests. */
 const keyUsages: Readonly<Record<string, number>> = {
   signing: 0,
   'digital signature': 0,

@@ -1,7 +1,4 @@
-/**
- * Creates the default service account of every namespace, with a token Secret that it lists; fills token Secrets that users
- * create, and deletes those whose account is gone.
- */
+/** Keeps a default service account with a token Secret in every namespace, and the token Secrets of users. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';

@@ -1,7 +1,4 @@
-/**
- * Distributes endpoints over slices so that few slices change: endpoints stay in their slice, slices that change anyway are
- * filled first, and a slice that would be deleted is reused.
- */
+/** Distributes endpoints over slices so that few change: endpoints stay, and changing slices are filled first. */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { addAll } from '../../../base/collections/add-all.ts';

@@ -31,9 +31,8 @@ export interface Packed {
 }
 
 /**
- * Ports with the same addresses share a subset. An address that is ready in one subset and not in another is not ready. The
- * addresses behind a port are never combined with it one by one: ports that occur in the same of the given subsets have
- * the same addresses.
+ * Ports with the same addresses share a subset. An address that is not ready in one subset is not ready. Ports that
+ * occur in the same of the given subsets have the same addresses, and are never combined with them one by one.
  */
 export function* packed(subsets: readonly Subset[], pace: Pace): DividedWork<Packed> {
   const bySources = new Map<string, { ports: KeyedPort[]; sources: readonly number[] }>();

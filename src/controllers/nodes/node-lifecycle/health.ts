@@ -19,9 +19,8 @@ export interface Heartbeat {
 export const readyCondition = (node: SeenNode) => conditionOf(node, 'Ready');
 
 /**
- * Records a heartbeat. Clocks of machines differ, so that only their pace is trusted: the time between two reports is
- * that on the node's clock. A node that was never seen before, and one whose clock went back, count from now: no node
- * is missed directly after a restart.
+ * Records a heartbeat. Only the pace of a node's clock is trusted: the time between two reports. A node that is new, or
+ * whose clock went back, counts from now.
  */
 export function recordHeartbeat(
   before: Heartbeat | undefined,

@@ -20,7 +20,6 @@ import { encodedHash } from '../pods/template-hash.ts';
 export type SeenRevision = DeepReadonly<ControllerRevision>;
 export type Template = DeepReadonly<PodTemplateSpec>;
 
-/** The label of pods that names their revision. */
 export const REVISION_LABEL = 'controller-revision-hash';
 
 /** Leaves room for a hash within the maximum length of a name. */
@@ -148,9 +147,8 @@ function mergeInto(
 const byRevision = (a: SeenRevision, b: SeenRevision) => a.revision - b.revision || olderFirst(a, b);
 
 /**
- * The content of a ControllerRevision, in the bytes that Kubernetes' own controllers and kubectl would write, and compare: a
- * strategic merge patch that restores the template, replacing the current one entirely. Cached, as its hash is: several
- * plans ask for the same ones, which may have megabytes.
+ * The content of a ControllerRevision, in the bytes that Kubernetes would write and compare: a strategic merge patch
+ * that replaces the template. Cached: several plans ask for it, and it may have megabytes.
  */
 export const revisionData = memoized(
   (template: Template): object => withSortedKeys({ spec: { template: { ...template, $patch: 'replace' } } }) as object,

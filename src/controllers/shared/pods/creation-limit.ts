@@ -1,7 +1,6 @@
 /**
- * Limits the number of pods that controllers create while others of the namespace wait for a node: clients choose the
- * size of a workload, and pods that no node has room for fill the store and the memory of every process that watches
- * them.
+ * Limits the pods that controllers create while others wait for a node: clients choose the size of a workload, and pods
+ * without room fill the store and the memory of every watcher.
  */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
@@ -42,9 +41,8 @@ const MAX_DELAY_MS = 5 * 60_000;
 const FORGET_AFTER_MS = 2 * MAX_DELAY_MS;
 
 /**
- * Returns the milliseconds to wait before pods are created in the place of those that nodes rejected: the scheduler does not
- * know everything that a node rejects pods for, and would send the next one to the same node. Pods have been rejected for a time: as long again passes before the next attempt, so that the
- * distances double, however many pods each attempt has.
+ * Returns the milliseconds to wait before pods that nodes rejected are replaced: the scheduler would send them to the
+ * same node. Pods have been rejected for a time: as long again passes, so that the distances double.
  */
 export function rejectionWait(pods: readonly DeepReadonly<Pod>[], now: number): number {
   let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

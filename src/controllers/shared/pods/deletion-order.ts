@@ -16,9 +16,8 @@ interface Reasons {
 }
 
 /**
- * Returns `count` of the pods: first unassigned ones; then pending, then unknown; not ready; low deletion cost; on a node
- * with many of `related` (pods that do the same work); ready since recently; often restarted; young. Times count by their
- * order of magnitude, and the UID breaks ties, so that not always the same node loses pods.
+ * Returns `count` of the pods, by: unassigned; pending, unknown; not ready; deletion cost; many of `related` on the
+ * node; ready recently; restarts; young. Times count by magnitude, and the UID breaks ties.
  */
 export function firstToGo(
   pods: readonly SeenPod[],

@@ -28,7 +28,6 @@ export function newPod(owner: Named, kind: KindRef, template: DeepReadonly<Templ
   } as Draft<Pod>;
 }
 
-/** Events about pods that the owner creates. */
 export const creationReport = (about: EventSubject): EventReport => ({
   about,
   done: (name) => eventContent('Normal', 'SuccessfulCreate', `Created pod: ${name}`),

@@ -40,9 +40,8 @@ export function readyTime({ status }: SeenPod): string | undefined {
 const NONE: NonNullable<SeenPod['status']['conditions']> = [];
 
 /**
- * Reports whether the pod has been ready for `minReadySeconds`. Plans ask for thousands of pods: timestamps are compared
- * as strings, which sort by time. When the time is unknown, only 0 seconds have certainly
- * passed.
+ * Reports whether the pod has been ready for `minReadySeconds`; when the time is unknown, only 0 have certainly passed.
+ * Timestamps are compared as strings: plans ask for thousands of pods.
  */
 export function isAvailable(pod: SeenPod, minReadySeconds: number, now: number): boolean {
   const since = readyTime(pod);

@@ -84,16 +84,10 @@ function unselect(claim: Claim) {
   return update(PersistentVolumeClaim, { ...claim, metadata: { ...claim.metadata, annotations } } as Draft<any>);
 }
 
-interface VolumeLocation {
-  readonly node: SeenNode;
-  readonly hostname: string;
-  readonly path: string;
-}
-
 function volumeFor(
   claim: Claim,
   storageClass: Class,
-  { node, hostname, path }: VolumeLocation,
+  { node, hostname, path }: { readonly node: SeenNode; readonly hostname: string; readonly path: string },
 ): Draft<PersistentVolume> {
   const { name, namespace, uid, resourceVersion } = claim.metadata;
   const { reclaimPolicy } = storageClass;

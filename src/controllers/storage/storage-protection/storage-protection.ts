@@ -1,7 +1,4 @@
-/**
- * Removes the protection finalizer of storage objects that are being deleted once they are unused: claims by pods, volumes by
- * claims, classes by both. The server adds the finalizers on creation.
- */
+/** Removes the protection finalizers of deleted claims, volumes and classes once nothing uses them. */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';

@@ -61,7 +61,6 @@ function byAge(a: SeenPod, b: SeenPod): number {
 }
 
 interface Eligibility {
-  /** True when a pod should run on the node. */
   readonly shouldRun: boolean;
   /** True when an existing pod may stay. */
   readonly mayStay: boolean;

@@ -122,16 +122,11 @@ const describePod = ({ metadata }: SeenPod, node: string) =>
 const backoffKey = ({ metadata, status }: SeenDaemonSet, node: string) =>
   `${metadata.uid}/${status.observedGeneration ?? 0}/${node}`;
 
-interface UpdateInput {
-  readonly isUpdated: PodTest;
-  readonly now: number;
-}
-
 /** Plans a rolling update. Requires that each node has its pod and no other change is in progress. */
 export function roll(
   daemonSet: SeenDaemonSet,
   { nodes, desired }: DaemonNodes,
-  { isUpdated, now }: UpdateInput,
+  { isUpdated, now }: { readonly isUpdated: PodTest; readonly now: number },
 ): Changes {
   const { minReadySeconds = 0 } = daemonSet.spec;
   if (nodes.every(({ pods }) => pods.every(isUpdated))) return NO_CHANGES;
@@ -203,9 +198,8 @@ function pairOf(daemonNode: DaemonNode, isUpdated: PodTest): Pair {
 }
 
 /**
- * Starts new pods beside old ones, which are deleted when the new ones are available. A new pod beside one that is not
- * available is not a surge. On a node that should no longer have a pod, an available one is deleted only when there are
- * enough others.
+ * Starts new pods beside available old ones, which are deleted when the new ones are available. On a node that should
+ * have no pod, an available one is deleted only when there are enough others.
  */
 function surge(
   pairs: readonly Pair[],

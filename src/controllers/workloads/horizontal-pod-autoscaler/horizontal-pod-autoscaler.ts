@@ -1,7 +1,6 @@
 /**
- * Scales workloads by the resource usage of their pods. Every autoscaler is evaluated every 15 seconds: its target and
- * metrics are read (target.ts, readings.ts), evaluated (replica-calculator.ts, recommend.ts), stabilized and limited
- * (limit.ts). Without autoscalers nothing is read, and no timer waits.
+ * Scales workloads by metrics. Every 15 seconds, target and metrics are read, evaluated, stabilized and limited.
+ * Without autoscalers nothing is read, and no timer waits.
  */
 import { keyOf } from '../../../client/informer/object-cache.ts';
 import { HorizontalPodAutoscaler } from '../../../kinds/groups/autoscaling/horizontal-pod-autoscaler.ts';

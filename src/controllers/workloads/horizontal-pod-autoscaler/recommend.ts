@@ -11,7 +11,6 @@ export interface Recommendation {
   /** Statuses in the order of the metrics. */
   readonly found: readonly MetricStatus[];
   readonly active: ConditionContent;
-  /** Errors of single metrics, in their order. */
   readonly errors: readonly MetricError[];
   /** The errors as one message; undefined when there are none. */
   readonly summary: string | undefined;

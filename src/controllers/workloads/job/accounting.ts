@@ -18,7 +18,6 @@ export interface Account {
 }
 
 export interface AccountOptions {
-  /** Ending of the Job, if known. */
   readonly ending: Ending | undefined;
   /** Pods that are untracked without being counted. */
   readonly exempt: readonly SeenPod[];

@@ -13,10 +13,7 @@ export interface Indexes {
   readonly succeeded: IndexSet;
   /** Failed indexes, when failures are limited for each index. */
   readonly failed: IndexSet | undefined;
-  /**
-   * The last pod of each index to be retried, where failures are limited for each index. It stays until the next pod exists,
-   * which carries on the number of failures.
-   */
+  /** Last pod of each index to be retried, which carries the number of failures until the next one exists. */
   readonly last: ReadonlyMap<number, SeenPod>;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Runs the pods of a Job until enough have succeeded, or too many have failed. A plan counts (tally.ts), decides whether the
- * Job has ended (ending.ts), which pods are created or deleted (sizing.ts) and which are recorded (accounting.ts, by the
- * rules of tracking.ts), and writes the status.
+ * Runs the pods of a Job until enough have succeeded, or too many have failed. A plan counts (tally.ts), decides on the
+ * end (ending.ts), the number of pods (sizing.ts) and which are recorded (accounting.ts).
  */
 
 import type { SeenJob } from '../../../api/seen-objects.ts';
@@ -23,7 +22,6 @@ import { TRACKING, trackedPods, untrack, untrackStrays } from './tracking.ts';
 type World = Pick<Snapshot<Observed>, 'of' | 'key' | 'observed' | 'failures'>;
 
 interface Observed {
-  /** True when orphans may be adopted. */
   readonly mayAdopt: boolean;
   readonly failures: Failures;
 }

@@ -9,7 +9,6 @@ import { canonicalAddress } from '../../dns/addresses.ts';
 import type { Shard } from '../../dns/service-records.ts';
 import type { MemberHealth } from '../../plan/plan-object.ts';
 
-/** The service in one member, as it was last seen there. */
 export interface MemberService {
   readonly cluster: DeepReadonly<Cluster>;
   readonly health: MemberHealth;

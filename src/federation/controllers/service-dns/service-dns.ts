@@ -34,7 +34,6 @@ export interface ServiceDnsOptions extends FederationTools {
 const WORKERS = 4;
 /** Delay before a service is checked again while a member has not answered. */
 const LOOK_AGAIN_MS = 1_000;
-/** Period for resolving the names of load balancers. */
 const RESOLVE_PERIOD_MS = 60_000;
 
 export class ServiceDns {

@@ -53,10 +53,7 @@ function localizeJob(desired: AnyObject, actual: Seen | undefined): void {
   spec.template = actual.spec?.template;
 }
 
-/**
- * Counters of finished pods never decrease, also while a member is down. The Job is finished when all of its parts are: complete
- * if every part is, failed otherwise.
- */
+/** Counters never decrease. The Job is finished when all parts are: complete if every part is, failed otherwise. */
 function gatherJob(members: readonly Seen[], federated: Seen): object {
   const old = federated.status ?? {};
   if (isFinished(federated)) return old;

@@ -16,12 +16,7 @@ type Disk = NonNullable<Pod['spec']['volumes']>[number];
 /** Disks of a pod by their keys; true when all uses of one only read. */
 type Disks = ReadonlyMap<string, boolean>;
 
-interface State {
-  readonly disks: Disks;
-  readonly isClaimInUse: boolean;
-}
-
-export const volumeRestrictions: Plugin<State> = {
+export const volumeRestrictions: Plugin<{ readonly disks: Disks; readonly isClaimInUse: boolean }> = {
   name: 'VolumeRestrictions',
   dependsOnPods: true,
   preFilter(pod, world) {

@@ -21,7 +21,6 @@ export interface Proposal {
   readonly status: MetricStatus;
 }
 
-/** Why a metric has no proposal. */
 export interface MetricError {
   readonly reason: string;
   /** Text for the event and the condition. */

@@ -75,7 +75,6 @@ export function replicasForAverage(
 }
 
 interface Calculation extends Scales {
-  /** The ratio of the usage to its target. */
   readonly ratioOf: (samples: Samples) => number;
   /** Usage assumed for a pod without a measurement when the others suggest scaling down. */
   readonly assumed: (pod: string) => bigint;

@@ -16,7 +16,6 @@ export interface Sample {
   readonly window: number;
 }
 
-/** Samples by pod name. */
 export type Samples = ReadonlyMap<string, Sample>;
 
 export const thousandths = (text: string): bigint => scaled(parseQuantity(text), 3);

@@ -112,7 +112,6 @@ function chosen(
 export interface ScalingHistory {
   /** The recommendations with their time in milliseconds; the oldest first. */
   readonly recommendations: readonly { readonly replicas: number; readonly at: number }[];
-  /** Changes of size, in pods. */
   readonly changes: readonly { readonly by: number; readonly at: number }[];
 }
 
@@ -140,15 +139,9 @@ interface Stabilized {
   readonly history: ScalingHistory;
 }
 
-interface StabilizeInput {
-  readonly current: number;
-  readonly wanted: number;
-  readonly now: number;
-}
-
 /** Chooses the lowest recommendation within the window upwards, the highest downwards. */
 export function stabilize(
-  { current, wanted, now }: StabilizeInput,
+  { current, wanted, now }: { readonly current: number; readonly wanted: number; readonly now: number },
   behavior: Behavior | undefined,
   history: ScalingHistory,
 ): Stabilized {

@@ -15,19 +15,13 @@ export interface AwsRequest {
   readonly body: string;
 }
 
-interface Scope {
-  readonly region: string;
-  readonly service: string;
-  readonly now: number;
-}
-
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 
 /** The headers to send with the request: its own, the time and the signature. All of them are signed. */
 export function signedHeaders(
   request: AwsRequest,
   keys: AwsKeys,
-  { region, service, now }: Scope,
+  { region, service, now }: { readonly region: string; readonly service: string; readonly now: number },
 ): Record<string, string> {
   const { host, pathname, searchParams } = new URL(request.url);
   const time = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
