@@ -69,10 +69,7 @@ export interface Exchange extends Credentials {
   /** Returns a promise until a large response can be sent; undefined if it can. Await it before encoding. */
   room(): Promise<void> | undefined;
   reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void;
-  /**
-   * Switches to another protocol: sends the response with code 101 and these headers, and returns the connection.
-   * Throws a BadRequest if the client did not request it, or cannot have it.
-   */
+  /** Starts the response to a watch. */
   startWatch(head: WatchHead, onClose: () => void): EventWriter | Promise<EventWriter>;
   /** Starts a streamed response with exactly these headers, which the caller writes and ends. */
   startResponse(code: number, headers: HeaderList): Writable;

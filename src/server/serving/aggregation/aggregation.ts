@@ -20,13 +20,15 @@ export interface AggregationOptions {
 }
 
 export class Aggregation {
-  readonly #local: LocalServices;
-  readonly #aggregator: Aggregator;
+  /** The APIServices of what this server serves. */
+  readonly local: LocalServices;
+  /** Those of other servers. */
+  readonly others: Aggregator;
   readonly #config: AuthenticationConfig;
 
   constructor({ core, handle, backends, builtIn }: AggregationOptions) {
-    this.#local = new LocalServices(core, builtIn);
-    this.#aggregator = new Aggregator({ core, handle, backends, builtInGroups: groupsOf(builtIn) });
+    this.local = new LocalServices(core, builtIn);
+    this.others = new Aggregator({ core, handle, backends, builtInGroups: groupsOf(builtIn) });
     this.#config = new AuthenticationConfig(core, handle);
   }
 
@@ -37,43 +39,18 @@ export class Aggregation {
 
   /** Resolves when the APIServices of this server are reconciled. */
   start(): Promise<void> {
-    return this.#local.start();
+    return this.local.start();
   }
 
   /** Sets the identity of this server towards others. Resolves when they can read it. */
   async identifyAs(identity: FrontProxy): Promise<void> {
     await this.#config.publish(identity);
-    this.#aggregator.identifyAs(identity);
-  }
-
-  /** True while the APIServices of this server are reconciled. */
-  get isRunning(): boolean {
-    return this.#local.isRunning;
-  }
-
-  /** Missing APIServices of this server. */
-  get unregistered(): readonly string[] {
-    return this.#local.missing;
-  }
-
-  /** APIServices of this server that are not reported as available. */
-  get withoutStatus(): readonly string[] {
-    return this.#aggregator.withoutStatus;
-  }
-
-  /** APIServices of other servers to which requests are not forwarded. */
-  get unfollowed(): readonly string[] {
-    return this.#aggregator.unfollowed;
-  }
-
-  /** True when other servers can identify the users of requests. */
-  get isIdentified(): boolean {
-    return this.#aggregator.isIdentified;
+    this.others.identifyAs(identity);
   }
 
   close(): void {
-    this.#local.close();
-    this.#aggregator.close();
+    this.local.close();
+    this.others.close();
     this.#config.close();
   }
 }

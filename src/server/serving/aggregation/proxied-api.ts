@@ -1,5 +1,6 @@
 import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
 import type { APIService } from '../../../kinds/groups/extension/apiregistration/api-service.ts';
+import { tooManyRequests } from '../../access/fairness/priority-and-fairness.ts';
 import type {
   Backend,
   BackendSchemas,
@@ -9,7 +10,7 @@ import type {
   ProxiedRequest,
 } from '../backend.ts';
 import type { Exchange } from '../exchange.ts';
-import { forward, replyUnavailable, serve, tooManyWaiting, unavailable } from './forwarding/serve.ts';
+import { forward, replyUnavailable, serve, unavailable } from './forwarding/serve.ts';
 import type { Transport } from './forwarding/transport.ts';
 import { discoveredRows } from './published/discovery-rows.ts';
 import { OpenApiDocuments } from './published/openapi-documents.ts';
@@ -99,7 +100,7 @@ export class ProxiedApi implements Backend {
 
   /** Counts a waiting request. Returns a function to be called when it no longer waits. */
   #wait(): () => void {
-    if (this.#waiting >= MAX_WAITING_REQUESTS) throw tooManyWaiting();
+    if (this.#waiting >= MAX_WAITING_REQUESTS) throw tooManyRequests();
     this.#waiting++;
     let isWaiting = true;
     return () => {

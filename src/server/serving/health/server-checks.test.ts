@@ -76,8 +76,8 @@ test('each check fails while its subject is missing', async () => {
     ...{ hasPriorities: true, hasDefaultRoles: true, hasFairness: true },
     customKinds: { isRunning: false, unfollowed: ['boats.example.com'] } as never,
     aggregation: {
-      ...{ isRunning: false, isIdentified: false, unregistered: ['v1.apps'] },
-      ...{ withoutStatus: ['v1.batch'], unfollowed: ['v1.metrics'] },
+      local: { isRunning: false, missing: ['v1.apps'] },
+      others: { isIdentified: false, withoutStatus: ['v1.batch'], unfollowed: ['v1.metrics'] },
     } as never,
   });
   const hook = (name: string) => `poststarthook/${name}`;

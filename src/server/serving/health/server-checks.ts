@@ -86,14 +86,14 @@ export function serverChecks(server: CheckedServer): readonly HealthCheck[] {
     ...hooks(aggregation, {
       'start-cluster-authentication-info-controller': lacking(ConfigMap, [AUTHENTICATION], 'kube-system'),
       'start-kube-aggregator-informers': informers,
-      'apiservice-registration-controller': () => (aggregation!.isRunning ? [] : ['APIServices are not kept']),
-      'apiservice-status-local-available-controller': () => aggregation!.withoutStatus,
-      'apiservice-status-remote-available-controller': () => aggregation!.unfollowed,
-      'kube-apiserver-autoregistration': () => aggregation!.unregistered,
+      'apiservice-registration-controller': () => (aggregation!.local.isRunning ? [] : ['APIServices are not kept']),
+      'apiservice-status-local-available-controller': () => aggregation!.others.withoutStatus,
+      'apiservice-status-remote-available-controller': () => aggregation!.others.unfollowed,
+      'kube-apiserver-autoregistration': () => aggregation!.local.missing,
       'apiservice-openapi-controller': () =>
-        aggregation!.isIdentified ? [] : ['the server cannot identify itself to other API servers'],
+        aggregation!.others.isIdentified ? [] : ['the server cannot identify itself to other API servers'],
     }),
-    ...(aggregation ? [{ name: 'autoregister-completion', check: passing(() => aggregation.unregistered) }] : []),
+    ...(aggregation ? [{ name: 'autoregister-completion', check: passing(() => aggregation.local.missing) }] : []),
   ];
 }
 

@@ -5,15 +5,10 @@ import { Histogram } from '../../../base/metrics/histogram.ts';
 import { head, labelsOf } from '../../../base/metrics/text.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Store } from '../../../store/store.ts';
-import { RequestMetrics } from './requests.ts';
+import type { VersionInfo } from '../discovery/discovery.ts';
+import { BUCKETS_SECONDS, RequestMetrics } from './requests.ts';
 
-interface BuildInfo {
-  readonly major: string;
-  readonly minor: string;
-  readonly gitVersion: string;
-  readonly gitCommit: string;
-  readonly platform: string;
-}
+type BuildInfo = Pick<VersionInfo, 'major' | 'minor' | 'gitVersion' | 'gitCommit' | 'platform'>;
 
 interface MetricsSource {
   lines(): Iterable<string>;
@@ -45,9 +40,6 @@ export class Metrics {
   }
 }
 
-const BUCKETS_SECONDS = [
-  0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
-];
 const DURATIONS = 'etcd_request_duration_seconds';
 
 /** Measures commits to the store, under the name that dashboards use, whichever store it is. */

@@ -23,7 +23,7 @@ const METHODS: Readonly<Record<Verb, string>> = {
 };
 
 /** Bounds of the buckets in seconds, as dashboards expect them. */
-const BUCKETS_SECONDS = [
+export const BUCKETS_SECONDS = [
   0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60,
 ];
 

@@ -78,12 +78,6 @@ function replyText(exchange: Exchange, code: number, text: string): void {
   exchange.reply(code, TEXT, Buffer.from(`${text}\n`), NO_SNIFF);
 }
 
-export function tooManyWaiting(): ApiError {
-  return new ApiError('TooManyRequests', 'too many requests, please try again later', {
-    details: { retryAfterSeconds: 1 },
-  });
-}
-
 /** The error for a request to an unavailable server, with the message of Kubernetes. */
 export const unavailable = () =>
   new ApiError('ServiceUnavailable', 'the server is currently unable to handle the request');
