@@ -73,10 +73,7 @@ interface Cost {
   alternatives: number;
 }
 
-/**
- * Keeps the progress of a validation. When the turn is spent, the validation starts again in another one without
- * repeating findings: they are asked for in the same order. Findings inside a complete finding are forgotten.
- */
+/** Keeps the progress of a validation, which starts again in the next turn without repeating findings. */
 export class Progress {
   readonly facts = new ValueFacts();
   /** Known results inside each finding that is not complete yet, from the outermost on. */

@@ -119,10 +119,7 @@ function spdyHeaders(protocol: string): readonly string[] {
 
 const WEBSOCKET_TEXT_PROTOCOLS = ['binary.k8s.io', 'base64.binary.k8s.io'];
 
-/**
- * Sends the written text as WebSocket messages, as fast as the client reads them. The first message is empty: it shows
- * the client that the connection is open before there is any text. Messages from the client are ignored.
- */
+/** Sends text as WebSocket messages, as fast as the client reads. The first is empty, to show that it is connected. */
 function websocketText(socket: Duplex, { isBase64 }: { readonly isBase64: boolean }): Writable {
   const connection = new WebSocketConnection(socket, { onData: () => undefined });
   const out = new Writable({

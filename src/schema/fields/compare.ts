@@ -28,10 +28,7 @@ const MODIFIED: Difference = Object.freeze({ modified: LEAF });
 const REMOVED: Difference = Object.freeze({ removed: LEAF });
 
 interface Compared {
-  /**
-   * True when the values are whole objects. Most writes change one part of an object, so that others are compared
-   * without schema first.
-   */
+  /** True when the values are whole objects, whose unchanged parts are compared without schema first. */
   readonly isWhole: boolean;
 }
 

@@ -3,10 +3,7 @@ import type { ObjectSchema } from '../schema.ts';
 import { type AnySchema, containerOf, schemaAt } from './container.ts';
 import type { FieldSet } from './field-set.ts';
 
-/**
- * Reports whether an object has more fields, items and keys that can be owned than a limit. Stops there: unlike
- * operations on sets of fields, it takes a few milliseconds for the largest object.
- */
+/** Reports whether an object has more ownable fields, items and keys than a limit, in a few milliseconds. */
 export function hasMoreFields(schema: ObjectSchema, tree: unknown, limit: number): boolean {
   return afterValue(schema, tree, limit) < 0;
 }
@@ -27,10 +24,7 @@ function afterValue(schema: AnySchema, value: unknown, limit: number): number {
   return left;
 }
 
-/**
- * Returns the rest of a limit after the elements of a set, or of a client's input for one; negative when it was
- * exceeded.
- */
+/** Returns the rest of a limit after the elements of a set, or a client's input; negative when exceeded. */
 export function afterElements(set: FieldSet, limit: number): number {
   let left = limit;
   for (const element in set) {

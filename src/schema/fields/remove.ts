@@ -36,10 +36,7 @@ function without(schema: AnySchema, value: unknown, fields: FieldSet): unknown {
   return isLeft ? out : null;
 }
 
-/**
- * Returns the same set, with the declared fields above its members as members. Keys of maps and items of lists are not
- * declared.
- */
+/** Returns the same set with the declared fields above its members: not keys of maps, nor items of lists. */
 export function withNamedFields(schema: AnySchema, fields: FieldSet): FieldSet {
   const container = containerOf(schema, {});
   const out: Record<string, FieldSet> = {};

@@ -97,10 +97,7 @@ function authorizationOf({ token, username, password }: Endpoint): string | unde
 /** Limit for nesting: the deepest object, and the review around it. */
 const MAX_DEPTH = 1_050;
 
-/**
- * Parses the response of a webhook. Throws an Error: a few megabytes of opening brackets would block the event loop for
- * a third of a second before JSON.parse rejects them, and an object with 100,000 fields for half of that.
- */
+/** Parses the response of a webhook. Throws an Error if it is too deep or large, before JSON.parse blocks for long. */
 export function parseAnswer(text: string, maxParts = Number.POSITIVE_INFINITY): unknown {
   const limit = exceeded(text, { maxDepth: MAX_DEPTH, maxParts });
   if (limit === 'depth') throw new Error('json: exceeded max depth');

@@ -25,11 +25,7 @@ export interface YamlLimits {
 
 export type DecodeYaml = (text: string, limits: YamlLimits) => Promise<unknown>;
 
-/**
- * Decodes the first YAML document of a body into the equivalent JSON value: keys are strings, and aliases become
- * copies. Dates and sexagesimal numbers stay strings, as Kubernetes manifests expect. `decodeLarge` decodes longer
- * texts.
- */
+/** Decodes the first document of a body: string keys, copied aliases, dates as text. `decodeLarge`: for longer. */
 export function decodeYaml(
   text: string,
   limits: YamlLimits,
@@ -143,10 +139,7 @@ const INDICATOR = /^[-?: \t&!]/;
 /** Limit for consecutive indicators, for each level: a list item with an anchor, and spaces. */
 const INDICATORS_PER_LEVEL = 4;
 
-/**
- * Parses the first document of the text and ignores the rest. Yields to other requests. Nesting is checked before
- * composing, which recurses: V8 aborts the process if it has to compile a regular expression near the end of the stack.
- */
+/** Parses the first document, yielding. Checks nesting first: V8 aborts when the stack ends in a regular expression. */
 async function firstDocument(
   yaml: typeof Yaml,
   text: string,

@@ -1,7 +1,4 @@
-/**
- * The definitions of the published schemas: the named shapes of all kinds. A shape is published under the package of
- * its home, a group and version. One that several versions of a kind share is published once for each of them.
- */
+/** The definitions of published schemas: named shapes under the package of their home, shared ones once for each. */
 
 import { memoized } from '../../../base/collections/memoized.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';

@@ -134,11 +134,7 @@ export class DefinitionRenderer {
     return this.#beside(body, withoutUndefined({ description, default: said }));
   }
 
-  /**
-   * Reports whether every field that uses the definition repeats its description. Clients of OpenAPI 3 such as `kubectl
-   * explain` show both in a row, so the definition omits it; in a list of fields they show only the field's
-   * description.
-   */
+  /** Reports whether all uses repeat the description, which `kubectl explain` would show twice in a row. */
   #isDescribedByUses(definition: Definition): boolean {
     const { kinds, uses, elements } = definition;
     if (!this.dialect.complete || kinds.length > 0 || elements.length > 0 || uses.length === 0) return false;

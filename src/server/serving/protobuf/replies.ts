@@ -1,7 +1,4 @@
-/**
- * Encodes replies in protobuf. The bytes of an object are created once for its revision and cached in its view; lists
- * and watch events are assembled from them. Writers are built when the first client requests protobuf.
- */
+/** Encodes replies in protobuf, from bytes made once for each revision. Writers are built with the first request. */
 
 import type { Status } from '../../../api/errors.ts';
 import type {

@@ -1,8 +1,4 @@
-/**
- * The modes of impersonation. The legacy mode checks whether the sender may `impersonate` each part of the requested
- * user, and then allows everything that user may do. The constrained modes also check whether the sender may perform
- * the request while impersonating a user of that type, and reject some users altogether.
- */
+/** The modes of impersonation: the legacy mode asks for `impersonate`, the constrained ones for the request as well. */
 import type { User } from '../../../../api/user.ts';
 import { accountOf, hasOnlyName, nodeOf, type RequestedUser } from './requested-user.ts';
 

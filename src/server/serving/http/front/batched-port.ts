@@ -27,11 +27,7 @@ type Confirmation = Pick<Batch<never>, 'received'>;
 /** Returns the next buffer of the batch, which has this length. */
 export type TakeBytes = (length: number) => Buffer;
 
-/**
- * Limit for the messages of a batch, which is posted at the latest at the end of a turn of the event loop. Larger
- * batches are less work for both threads, but then the other thread starts with the first request of a turn only after
- * all have been read.
- */
+/** Limit for the messages of a batch: larger ones are less work, but the other thread starts later. */
 const MAX_BATCH_MESSAGES = 8;
 
 const MIN_LARGE_BYTES = 64 * 1024;
