@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFile, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -25,9 +26,7 @@ const ALL: LogSelection = {
 const ENDED = Promise.resolve();
 
 async function read(selection: Partial<LogSelection> = {}): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of readLog({ path, ended: ENDED }, { ...ALL, ...selection })) parts.push(part);
-  return Buffer.concat(parts).toString();
+  return text(readLog({ path, ended: ENDED }, { ...ALL, ...selection }));
 }
 
 const time = (second: number) => new Date(Date.UTC(2030, 0, 1) + second * 1000).toISOString();

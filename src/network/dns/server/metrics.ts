@@ -77,14 +77,10 @@ export class DnsCounters {
   forwarded = 0;
   /** Dropped because a limit was reached. */
   dropped = 0;
-  readonly #codes = new Map<number, number>();
+  /** Responses by their code. */
+  readonly codes = new Map<number, number>();
 
   count(code: number): void {
-    this.#codes.set(code, (this.#codes.get(code) ?? 0) + 1);
-  }
-
-  /** Responses by their code. */
-  get codes(): ReadonlyMap<number, number> {
-    return this.#codes;
+    this.codes.set(code, (this.codes.get(code) ?? 0) + 1);
   }
 }

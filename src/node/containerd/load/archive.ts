@@ -1,6 +1,8 @@
 /** Finds the images in an archive. */
+
 import { createReadStream } from 'node:fs';
 import { posix } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { decompressed } from '../../images/content/decompress.ts';
 import { isObject, MAX_DOCUMENT_BYTES } from '../../images/content/documents.ts';
 import { readTar, type TarEntry } from '../../images/tar/read-tar.ts';
@@ -46,9 +48,7 @@ export async function readArchive(archive: string): Promise<Archive> {
 
 export async function contentOf({ path, size, content }: TarEntry): Promise<Buffer> {
   if (size > MAX_DOCUMENT_BYTES) throw new RuntimeError('Unknown', `${path} in the archive is too large`);
-  const parts: Buffer[] = [];
-  for await (const part of content) parts.push(part);
-  return Buffer.concat(parts);
+  return buffer(content);
 }
 
 function dockerImages(manifest: Buffer): DockerImage[] {

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { beforeEach, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
@@ -18,11 +19,8 @@ async function archive(index: object, blobs: readonly Buffer[]): Promise<string>
   const file = (path: string, content: Buffer) =>
     ({ type: 'file', path, size: content.length, content: [content] }) as const;
   const named = blobs.map((blob) => file(`blobs/sha256/${digestOf(blob).slice('sha256:'.length)}`, blob));
-  const parts: Uint8Array[] = [];
-  for await (const part of writeTar([file('index.json', Buffer.from(JSON.stringify(index))), ...named]))
-    parts.push(part);
   const path = join(directory, 'app.tar');
-  writeFileSync(path, Buffer.concat(parts));
+  writeFileSync(path, await buffer(writeTar([file('index.json', Buffer.from(JSON.stringify(index))), ...named])));
   return path;
 }
 

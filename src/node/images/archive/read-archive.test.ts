@@ -1,5 +1,7 @@
 /** Archives with more names and descriptors than any image has. */
+
 import { tmpdir } from 'node:os';
+import { buffer } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
 import { digestOf } from '../content/digest.ts';
 import { OCI_CONFIG, OCI_INDEX, OCI_MANIFEST } from '../content/media-types.ts';
@@ -16,9 +18,7 @@ class MemoryIngest {
   reads = 0;
 
   async add(content: AsyncIterable<Uint8Array>): Promise<IngestedBlob> {
-    const parts: Uint8Array[] = [];
-    for await (const part of content) parts.push(part);
-    const bytes = Buffer.concat(parts);
+    const bytes = await buffer(content);
     this.#blobs.set(digestOf(bytes), bytes);
     return { digest: digestOf(bytes), size: bytes.length };
   }

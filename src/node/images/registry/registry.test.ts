@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { silent } from '../../../base/log.ts';
@@ -28,11 +29,8 @@ const descriptor = (mediaType: string, bytes: Buffer) => ({ mediaType, digest: d
 
 /** Makes an image of one large layer, as a registry has it. */
 async function makeImage() {
-  const parts: Buffer[] = [];
   const big = Buffer.alloc(300_000, 'abc');
-  for await (const part of writeTar([{ type: 'file', path: 'big', size: big.length, content: [big] }]))
-    parts.push(part);
-  const layer = Buffer.concat(parts);
+  const layer = await buffer(writeTar([{ type: 'file', path: 'big', size: big.length, content: [big] }]));
   const config = json({ config: {}, rootfs: { diff_ids: [digestOf(layer)] } });
   const manifest = json({
     schemaVersion: 2,
@@ -309,21 +307,15 @@ test('an identity token is exchanged for a token', async () => {
 test('a redirect is followed, and another host does not see the credentials', async () => {
   demand('Basic realm="x"', BASIC);
   const forRegistry = intercept;
-  const other = createServer((request, response) => {
-    requests.push(`other ${request.headers.authorization ?? '-'}`);
-    response.end(image.layer);
-  });
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const other = await otherHost((_request, response) => response.end(image.layer));
   intercept = (request, response) => {
     if (forRegistry(request, response)) return true;
     if (request.url !== layerPath()) return false;
-    response.writeHead(307, { Location: `http://127.0.0.1:${(other.address() as AddressInfo).port}/x` }).end();
+    response.writeHead(307, { Location: `${other}/x` }).end();
     return true;
   };
   await pull(CREDENTIALS);
-  other.closeAllConnections();
-  other.close();
-  expect(pathsOf('other')).toEqual(['other -']);
+  expect(pathsOf('other')).toEqual(['other /x -']);
 });
 
 /** Starts another host, which records its requests. */

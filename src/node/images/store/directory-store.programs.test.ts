@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
@@ -69,11 +70,7 @@ const entry = (path: string, content: Buffer): TarInput => ({
   size: content.length,
   content: [content],
 });
-async function tar(...entries: TarInput[]): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const part of writeTar(entries)) parts.push(part);
-  return Buffer.concat(parts);
-}
+const tar = (...entries: TarInput[]): Promise<Buffer> => buffer(writeTar(entries));
 
 test('an archive is loaded, found by every form of its name, and listed', async () => {
   const id = await load();

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { mountSmallDisk, scratchDirectories } from '../../../../test/support/store-directories.ts';
@@ -19,9 +20,7 @@ const ZEROS = Buffer.alloc(64 * MEBIBYTE);
 
 /** Puts a layer of these entries on the disk, followed by `rest`. */
 async function layerOf(entries: readonly TarInput[], rest = Buffer.alloc(0)) {
-  const parts: Buffer[] = [];
-  for await (const part of writeTar(entries)) parts.push(part);
-  const content = Buffer.concat([...parts, rest]);
+  const content = Buffer.concat([await buffer(writeTar(entries)), rest]);
   const blob = gzipSync(content);
   expect(blob.length).toBeLessThan(MEBIBYTE);
   const digest = digestOf(blob);

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
 import { beforeEach, expect, test } from 'vitest';
 import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import type { EntryHeader } from './entry.ts';
@@ -20,18 +21,12 @@ async function* chunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
 async function read(bytes: Buffer, chunkBytes = 100): Promise<(EntryHeader & { text: string })[]> {
   const found: (EntryHeader & { text: string })[] = [];
   for await (const { content, ...header } of readTar(chunks(bytes, chunkBytes))) {
-    const parts: Buffer[] = [];
-    for await (const part of content) parts.push(part);
-    found.push({ ...header, text: Buffer.concat(parts).toString() });
+    found.push({ ...header, text: await text(content) });
   }
   return found;
 }
 
-async function write(entries: TarInput[]): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const part of writeTar(entries)) parts.push(part);
-  return Buffer.concat(parts);
-}
+const write = (entries: TarInput[]): Promise<Buffer> => buffer(writeTar(entries));
 
 const file = (path: string, text: string): TarInput => ({
   type: 'file',
