@@ -1,8 +1,26 @@
 /** Checks the expressions of a policy against the types of the objects that it applies to. */
-import type { Type } from '../../../../../cel/types/type.ts';
+
+import { getOrInsert } from '../../../../../base/collections/get-or-insert.ts';
+import {
+  BOOL,
+  BYTES,
+  DOUBLE,
+  DYN,
+  type Field,
+  INT,
+  listType,
+  mapType,
+  objectType,
+  STRING,
+  TIMESTAMP,
+  type Type,
+} from '../../../../../cel/types/type.ts';
+import type { ObjectSchema, Schema, StringSchema } from '../../../../../schema/schema.ts';
 import type { Kind, Version } from '../../../../kind.ts';
 import { PolicyCompiler } from './policy-compiler.ts';
-import { typeOfSchema } from './schema-type.ts';
+
+/** Fields whose name is a reserved word of CEL may be written as `__namespace__`. */
+const unescaped = (field: string) => /^__(\w+)__$/.exec(field)?.[1] ?? field;
 
 const MAX_CHECKED_TYPES = 10;
 
@@ -92,4 +110,55 @@ function typesToCheck(rules: readonly Rule[], types: TypeSource): CheckedType[] 
     }
   }
   return [...found.keys()].sort().map((key) => found.get(key)!);
+}
+
+/** `name` is the name of the type in messages. Types of fields are made when an expression reads them. */
+function typeOfSchema(schema: Schema, name: string): Type {
+  switch (schema.type) {
+    case 'object':
+      return typeOfObject(schema, name);
+    case 'list':
+      return listType(typeOfSchema(schema.items, `${name}.@idx`));
+    case 'map':
+      return mapType(STRING, typeOfSchema(schema.values, `${name}.@elem`));
+    case 'lazy':
+      return typeOfSchema(schema.resolve(), name);
+    case 'string':
+      return typeOfString(schema);
+    case 'integer':
+      return INT;
+    case 'number':
+      return DOUBLE;
+    case 'boolean':
+      return BOOL;
+    case 'intOrString':
+    case 'any':
+      return DYN;
+  }
+}
+
+function typeOfObject({ fields, preserveUnknown }: ObjectSchema, name: string): Type {
+  if (preserveUnknown) return DYN;
+  const known = new Map<string, Field>();
+  return objectType(name, (field) => {
+    const property = Object.hasOwn(fields, field) ? field : unescaped(field);
+    const schema = Object.hasOwn(fields, property) ? fields[property] : undefined;
+    if (!schema) return undefined;
+    return getOrInsert(known, property, () => ({ type: typeOfSchema(schema, `${name}.${property}`), property }));
+  });
+}
+
+function typeOfString({ format }: StringSchema): Type {
+  switch (format) {
+    case 'time':
+    case 'microTime':
+      return TIMESTAMP;
+    case 'bytes':
+      return BYTES;
+    // A quantity may be written as a number.
+    case 'quantity':
+      return DYN;
+    default:
+      return STRING;
+  }
 }
