@@ -5,6 +5,7 @@ import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { CustomResourceDefinition } from '../../../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 
 const GROUP = 'stable.example.com';
+const NAME = `crontabs.${GROUP}`;
 const CRD = { apiVersion: 'apiextensions.k8s.io/v1', namespace: '' };
 const AT = { apiVersion: `${GROUP}/v1` };
 
@@ -49,7 +50,7 @@ const version = {
 };
 
 const definition = (changes: object = {}) => ({
-  metadata: { name: `crontabs.${GROUP}` },
+  metadata: { name: NAME },
   spec: {
     ...{ group: GROUP, scope: 'Namespaced', versions: [version] },
     names: { plural: 'crontabs', kind: 'CronTab', shortNames: ['ct'] },
@@ -85,8 +86,11 @@ async function condition(name: string, type: string, status = 'True'): Promise<a
 
 async function define(changes: object = {}): Promise<any> {
   await api.create('customresourcedefinitions', definition(changes), CRD);
-  return condition(`crontabs.${GROUP}`, 'Established');
+  return condition(NAME, 'Established');
 }
+
+const redefine = (versions: readonly object[]) =>
+  api.patch('customresourcedefinitions', NAME, { spec: { versions } }, CRD);
 
 it('serves a kind once its names are accepted', async () => {
   const created = await api.create('customresourcedefinitions', definition(), CRD);
@@ -95,7 +99,7 @@ it('serves a kind once its names are accepted', async () => {
   });
   expect(created.spec.conversion).toEqual({ strategy: 'None' });
   expect(created.status.storedVersions).toEqual(['v1']);
-  const served = await condition(`crontabs.${GROUP}`, 'Established');
+  const served = await condition(NAME, 'Established');
   expect(served.status.acceptedNames).toEqual(created.spec.names);
   expect(served.status.conditions).toMatchObject([
     { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' },
@@ -233,12 +237,7 @@ it('replaces the kind when its definition changes', async () => {
   await watch.next();
   const wider = structuredClone(schema) as any;
   wider.properties.spec.properties.extra = { type: 'string', default: 'more' };
-  await api.patch(
-    'customresourcedefinitions',
-    `crontabs.${GROUP}`,
-    { spec: { versions: [{ ...version, schema: { openAPIV3Schema: wider } }] } },
-    CRD,
-  );
+  await redefine([{ ...version, schema: { openAPIV3Schema: wider } }]);
   expect(watch.ended).toBe(true);
   expect((await api.get('crontabs', 'a', AT)).spec).toMatchObject({ image: 'busybox', extra: 'more' });
 });
@@ -250,10 +249,8 @@ it.each(['v1', 'v2'])('shows an object in %s without defaults that would add meg
   await api.create('crontabs', tab('a', { cronSpec: '* * * * */5', ports }), AT);
   const wider = structuredClone(schema) as any;
   wider.properties.spec.properties.ports.items.properties.text = { type: 'string', default: 'x'.repeat(1000) };
-  const versions = [version, v2].map((each) =>
-    each.name === name ? { ...each, schema: { openAPIV3Schema: wider } } : each,
-  );
-  await api.patch('customresourcedefinitions', `crontabs.${GROUP}`, { spec: { versions } }, CRD);
+  const changed = { schema: { openAPIV3Schema: wider } };
+  await redefine([version, v2].map((each) => (each.name === name ? { ...each, ...changed } : each)));
   const at = { apiVersion: `${GROUP}/${name}` };
   expect((await api.get('crontabs', 'a', at)).spec.ports).toEqual(ports);
   expect((await api.list('crontabs', at)).items).toHaveLength(1);
@@ -267,8 +264,8 @@ it('deletes all objects with the definition', async () => {
   await api.create('crontabs', tab('a'), AT);
   await api.create('crontabs', { metadata: { name: 'b', finalizers: ['example.com/hold'] }, spec: tab('b').spec }, AT);
   const watch = await api.watch('customresourcedefinitions', CRD);
-  await api.delete('customresourcedefinitions', `crontabs.${GROUP}`, CRD);
-  const deleting = await condition(`crontabs.${GROUP}`, 'Terminating');
+  await api.delete('customresourcedefinitions', NAME, CRD);
+  const deleting = await condition(NAME, 'Terminating');
   expect(deleting.metadata.finalizers).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
   await expect(api.create('crontabs', tab('c'), AT)).rejects.toMatchObject({ reason: 'MethodNotAllowed' });
   await api.patch('crontabs', 'b', { metadata: { finalizers: null } }, AT);
@@ -301,14 +298,13 @@ describe('several versions', () => {
 
   it('keep versions that were once stored', async () => {
     await define({ versions });
-    const name = `crontabs.${GROUP}`;
     const moved = versions.map((each) => ({ ...each, storage: each.name === 'v1' }));
-    const updated = await api.patch('customresourcedefinitions', name, { spec: { versions: moved } }, CRD);
+    const updated = await redefine(moved);
     expect(updated.status.storedVersions).toEqual(['v2', 'v1']);
     const without = moved.filter((each) => each.name !== 'v2');
-    await expect(
-      api.patch('customresourcedefinitions', name, { spec: { versions: without } }, CRD),
-    ).rejects.toMatchObject({ message: expect.stringContaining('v2 was previously a storage version') });
+    await expect(redefine(without)).rejects.toMatchObject({
+      message: expect.stringContaining('v2 was previously a storage version'),
+    });
   });
 });
 
@@ -323,7 +319,7 @@ it('accepts no names of another definition in the group', async () => {
     { type: 'Established', status: 'False', reason: 'NotAccepted' },
   ]);
   await expect(api.list('others', AT)).rejects.toMatchObject({ reason: 'NotFound' });
-  await api.delete('customresourcedefinitions', `crontabs.${GROUP}`, CRD);
+  await api.delete('customresourcedefinitions', NAME, CRD);
   await condition(`others.${GROUP}`, 'Established');
   expect((await api.list('others', AT)).items).toEqual([]);
 });

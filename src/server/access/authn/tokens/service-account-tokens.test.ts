@@ -66,19 +66,15 @@ let world: World;
 let tokens: ServiceAccountTokens;
 const withUid = (uid: string) => ({ metadata: { uid } });
 const keep = (token: string) => world.put(Secret, 'builder-token-x', { data: { token: btoa(token) }, metadata: {} });
+const tokensSignedWith = (...keys: KeyObject[]) =>
+  new ServiceAccountTokens({ keys, issuers: [ISSUER], audiences: ['api'], clock, find: world.find });
 
 beforeEach(() => {
   clock = new ControlledClock();
   world = new World();
   world.put(ServiceAccount, 'builder', withUid('uid-1'));
   world.put(Pod, 'p', withUid('uid-2'));
-  tokens = new ServiceAccountTokens({
-    keys: [keys.publicKey, rsa.publicKey],
-    issuers: [ISSUER],
-    audiences: ['api'],
-    clock,
-    find: world.find,
-  });
+  tokens = tokensSignedWith(keys.publicKey, rsa.publicKey);
 });
 
 describe('a legacy token', () => {
@@ -195,13 +191,7 @@ describe('a bound token', () => {
 it('a replaced key is accepted while it is listed', () => {
   const token = signed(bound, other.privateKey);
   expect(tokens.userOf(token)).toBeUndefined();
-  const rotated = new ServiceAccountTokens({
-    keys: [keys.publicKey, createPublicKey(other.privateKey)],
-    issuers: [ISSUER],
-    audiences: ['api'],
-    clock,
-    find: world.find,
-  });
+  const rotated = tokensSignedWith(keys.publicKey, createPublicKey(other.privateKey));
   expect(rotated.userOf(token)).toBeDefined();
 });
 
