@@ -12,7 +12,12 @@ import { ensureKubectls } from './kubectl.mjs';
 import { ensureNodeReleases } from './node-releases.mjs';
 import { CONTAINER_TOOLS, ensurePackages, ensureTools, local, root, run } from './setup.mjs';
 
-const CHECKS = ['typecheck', 'lint', 'dead-code'];
+const CHECKS = [
+  // Each thread of the compiler checks some files, and what they import again. Less garbage collection is less work, too.
+  { script: 'typecheck', flags: ['--singleThreaded'], env: { GOGC: '400' } },
+  { script: 'lint' },
+  { script: 'dead-code' },
+];
 const FAST_PROJECTS = ['--project', 'fast', '--project', 'isolated'];
 
 const [mode, ...rest] = process.argv.slice(2);
@@ -54,7 +59,9 @@ function missingSchemas() {
 
 /** Starts the checks, at the same time: each uses one core for most of its time. */
 function checks() {
-  return CHECKS.map((script) => step(script, () => finished('npm', ['run', '-s', script])));
+  return CHECKS.map(({ script, flags = [], env = {} }) =>
+    step(script, () => finished('npm', ['run', '-s', script, '--', ...flags], { ...process.env, ...env })),
+  );
 }
 
 /** Waits for all of them, so that none is left running, and ends this process if one has failed. */
@@ -70,8 +77,8 @@ async function test(...args) {
 }
 
 /** Runs a program beside others: its output is written in one piece. */
-async function finished(program, args) {
-  const child = spawn(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+async function finished(program, args, env) {
+  const child = spawn(program, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(chunk));
   const [code] = await once(child, 'close');
