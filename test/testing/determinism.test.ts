@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Cluster } from '../../src/testing/index.ts';
+import { propertyRuns } from '../support/property-runs.ts';
 
-const SEEDS = 100;
+const SEEDS = propertyRuns(25);
 
 /** A digest of all versions of all objects of the namespaces. */
 async function historyOf(seed: number): Promise<string> {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { propertyRuns } from '../../../test/support/property-runs.ts';
 import { watching } from '../../../test/support/store/contract.ts';
 import { scratchDirectories } from '../../../test/support/store-directories.ts';
 import { systemClock } from '../../base/time/clock.ts';
@@ -67,7 +68,7 @@ it('the embedded store behaves like the memory store, step by step', async () =>
       }
       await store.close();
     }),
-    { numRuns: 40 },
+    { numRuns: propertyRuns(15) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServerWorld } from '../../../../test/support/planner-world.ts';
+import { propertyRuns } from '../../../../test/support/property-runs.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import { Deployment } from '../../../kinds/groups/apps/deployment.ts';
 import { ReplicaSet } from '../../../kinds/groups/apps/replica-set.ts';
@@ -314,7 +315,7 @@ describe('planDeployment', () => {
           );
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(150) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { create, received, shown } from '../../../../test/support/kinds/test-object.ts';
+import { propertyRuns } from '../../../../test/support/property-runs.ts';
 import { clone } from '../../../base/json/tree.ts';
 import { decode } from '../../../schema/decode/decode.ts';
 import type { Kind } from '../../kind.ts';
@@ -206,7 +207,7 @@ test('a stored object round-trips without loss', () => {
       const view = JSON.parse(JSON.stringify(shown(kind, object, V1)));
       expect(received(kind, view, V1)).toStrictEqual(object);
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(150) },
   );
 });
 
@@ -216,6 +217,6 @@ test('a shown object is the same after it was stored again', () => {
       const view = decode(kind.versions[1]!.schema, shown(kind, object, V1));
       expect(shown(kind, received(kind, view, V1), V1)).toEqual(view);
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(60) },
   );
 });

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { propertyRuns } from '../../../../test/support/property-runs.ts';
 import { clone, deepEqual } from '../../../base/json/tree.ts';
 import type { Condition } from '../conditions.ts';
 import { podStatus } from '../pod-status.ts';
@@ -397,7 +398,7 @@ test('a pod never violates the guarantees of a kubelet', () => {
         }
       });
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(60) },
   );
 });
 
@@ -411,7 +412,7 @@ test('of a deleted pod nothing is left, in the end', () => {
       expect([model.isMounted, model.isCleanedUp]).toEqual([false, true]);
       expect(RANK[model.status().phase as keyof typeof RANK]).toBe(2);
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(60) },
   );
 });
 
@@ -434,6 +435,6 @@ test('the grace period is shared: nothing is given time beyond it', () => {
       expect(model.now).toBeLessThanOrEqual(latest + 20_000);
       expect(model.state.containers.flatMap(({ records }) => records)).toEqual([]);
     }),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(50) },
   );
 });

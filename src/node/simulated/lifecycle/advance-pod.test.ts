@@ -1,6 +1,7 @@
 /** Property tests: whatever a pod looks like, and whenever it is changed or deleted, the kubelet’s guarantees hold. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { propertyRuns } from '../../../../test/support/property-runs.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Condition } from '../../pod/conditions.ts';
 import { podStatus } from '../../pod/pod-status.ts';
@@ -148,7 +149,7 @@ test('a pod never violates the kubelet’s guarantees', () => {
         if (spec.restartPolicy === 'Never') expect(main.every(({ restartCount }) => restartCount === 0)).toBe(true);
       });
     }),
-    { numRuns: 300 },
+    { numRuns: propertyRuns(100) },
   );
 });
 
@@ -171,7 +172,7 @@ test('a pod that is deleted is gone within its grace period, in the end', () => 
       expect(now).toBeLessThanOrEqual(deletedAt + 1_000);
       expect(RANK[life.phase]).toBe(2);
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(70) },
   );
 });
 
