@@ -5,10 +5,12 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 
-const BIN = resolve(import.meta.dirname, '../../bin');
+const DIST = join(import.meta.dirname, '..', '..', 'dist');
+const IN_ONE_PROCESS = join(import.meta.dirname, 'in-one-process.cjs');
 const scratch = mkdtempSync(join(tmpdir(), 'files-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 const path = (name: string) => join(scratch, name);
@@ -88,37 +90,38 @@ const CASES: readonly [command: string, Case][] = [
 const RAW_CODE = /\bE[A-Z]{3,}\b|error:[0-9A-F]{8}/;
 const TIMEOUT_MS = 60_000;
 
-function run(program: string, args: readonly string[]): Promise<{ code: unknown; output: string }> {
+/** Runs a program with each of the lists of arguments, and resolves with what it wrote to stderr and its exit codes. */
+async function runs(program: string, lists: readonly (readonly string[])[]): Promise<{ code: number; said: string }[]> {
   const env = { ...process.env, HOME: path('home'), KUBECONFIG: '' };
-  return new Promise((done) => {
-    execFile(
-      process.execPath,
-      [join(BIN, `${program}.cjs`), ...args],
-      { env, timeout: TIMEOUT_MS / 2 },
-      (error, out, err) => done({ code: error?.code ?? (error ? 'killed' : 0), output: `${out}${err}` }),
-    );
-  });
+  const args = [IN_ONE_PROCESS, join(DIST, `${program}.js`), JSON.stringify(lists)];
+  const { stderr } = await promisify(execFile)(process.execPath, args, { env, timeout: 2 * TIMEOUT_MS });
+  return [...stderr.matchAll(/((?:.*\n)*?)exit code (\d+)\n/g)].map(([, said = '', code]) => ({
+    code: Number(code),
+    said,
+  }));
 }
 
 describe('a path that cannot be used is explained', () => {
   it.each(CASES)('%s', { timeout: TIMEOUT_MS * 4 }, async (command, { program = 'qd', paths }) => {
-    const reject = async (used: string) => {
+    const argsFor = (used: string) => {
       const places: Record<string, string> = {
         PATH: used,
         EXISTING: DIRECTORY,
         DATA: path(`data-${basename(used)}`),
         OUT: path('out'),
       };
-      const args = command.split(' ').map((word) => places[word] ?? word);
-      const { code, output } = await run(program, args);
-      const said = `${program} ${args.join(' ')}: ${output}`;
-      expect(code, said).toBe(1);
-      const line = output.trimEnd().split('\n').at(-1);
-      expect(line, said).toMatch(new RegExp(`^${program}: `));
-      expect(line, said).toContain(used);
-      expect(line, said).not.toMatch(RAW_CODE);
+      return command.split(' ').map((word) => places[word] ?? word);
     };
-    await Promise.all(paths.map(reject));
+    const ended = await runs(program, paths.map(argsFor));
+    expect(ended).toHaveLength(paths.length);
+    for (const [index, { code, said }] of ended.entries()) {
+      const run = `${program} ${argsFor(paths[index]!).join(' ')}: ${said}`;
+      expect(code, run).toBe(1);
+      const line = said.trimEnd().split('\n').at(-1);
+      expect(line, run).toMatch(new RegExp(`^${program}: `));
+      expect(line, run).toContain(paths[index]);
+      expect(line, run).not.toMatch(RAW_CODE);
+    }
     expect(readdirSync(scratch).sort()).toEqual(['directory', 'empty', 'garbage', 'home']);
   });
 });
