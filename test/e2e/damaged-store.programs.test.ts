@@ -1,12 +1,14 @@
 /** Tests a damaged data file: what the program rejects, its messages, and how an operator goes on. */
-import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, cp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newDirectory, type Qd, runQd, startQd } from './program.ts';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const KEY = '/registry/core/configmaps/default/two';
 
+/** A cluster with two ConfigMaps, a snapshot of it, and is stopped; each test damages a copy. */
+let undamaged: string;
 let directory: string;
 const running: Qd[] = [];
 const start = async () => {
@@ -27,9 +29,8 @@ async function change(path: string, from: string, to: string): Promise<void> {
   await writeFile(path, bytes);
 }
 
-/** A cluster with two ConfigMaps, a snapshot of it, and is stopped. */
-beforeEach(async () => {
-  directory = await newDirectory();
+beforeAll(async () => {
+  undamaged = directory = await newDirectory();
   const qd = await start();
   for (const name of ['one', 'two']) {
     const made = await qd.request('POST', MAPS, { body: { metadata: { name }, data: { is: `value-of-${name}` } } });
@@ -37,6 +38,11 @@ beforeEach(async () => {
   }
   expect((await run('snapshot', 'save', snapshot())).code).toBe(0);
   expect(await qd.stop()).toBe(0);
+});
+afterAll(() => rm(undamaged, { recursive: true, force: true }));
+beforeEach(async () => {
+  directory = await newDirectory();
+  await cp(undamaged, directory, { recursive: true });
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((qd) => qd.stop('SIGKILL')));
