@@ -17,7 +17,7 @@ if (!isRoot || !isInstalled) console.log('skipped: nft is not installed, or this
 
 const TIMEOUT_MS = 120_000;
 /** Number of answers to each client, after each step. */
-const MORE_ANSWERS = 50;
+const MORE_ANSWERS = 20;
 const HOST = 'web.test';
 const NAMESPACE = '/api/v1/namespaces/default';
 const INGRESSES = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';

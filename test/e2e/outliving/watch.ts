@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const PAUSE_MS = 10;
+const PAUSE_MS = 25;
 /** An open connection that has ended does not come back, however late it is asked. */
 const OPEN_PAUSE_MS = 100;
 const TIMEOUT_MS = 5_000;
