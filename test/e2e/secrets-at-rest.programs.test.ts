@@ -100,7 +100,7 @@ describe('secrets at rest', () => {
     for (let round = 0; round < 3; round++) {
       await run('encryption', 'rotate');
       // Rejected until the last secret is written anew.
-      await expect.poll(async () => (await run('encryption', 'forget')).code).toBe(0);
+      await expect.poll(async () => (await run('encryption', 'forget')).code, { interval: 250 }).toBe(0);
       expect((await qd.request('POST', SECRETS, secret(`round-${round}`))).code).toBe(200);
     }
     expect((await run('encryption', 'show')).stdout).toMatch(/^[0-9a-f]{8} {2}current\n$/);

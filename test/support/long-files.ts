@@ -22,12 +22,16 @@ export const LONG_FILES: readonly string[] = [
   'test/e2e/rejected-flags.programs.test.ts', // 70
   'test/e2e/machines/servers.programs.test.ts', // 67
   'test/e2e/machines/releases.programs.test.ts', // 60
+  'test/e2e/machines/documented.programs.test.ts', // 60
+  'test/e2e/services/shop.programs.test.ts', // 60
   'test/e2e/machines/migration.programs.test.ts', // 55
   'test/e2e/services/agent-without-root.programs.test.ts', // 67
   'test/e2e/pods/machine-process.programs.test.ts', // 65
   'test/isolation/containerd.programs.test.ts', // 53
+  'test/e2e/kubectl/every-kind.programs.test.ts', // 50
   'test/e2e/pods/machine-containerd.programs.test.ts', // 50
   'test/e2e/identities.programs.test.ts', // 49
+  'test/e2e/rejected-files.programs.test.ts', // 45
   'test/e2e/services/process.programs.test.ts', // 41
   'test/e2e/services/containerd.programs.test.ts', // 41
   'src/store/etcd/etcd-store.programs.test.ts', // 40
@@ -37,6 +41,8 @@ export const LONG_FILES: readonly string[] = [
   'test/runtimes/process-plain.programs.test.ts', // 34
   'test/e2e/kubectl/change.programs.test.ts', // 34
   'test/testing/cluster.programs.test.ts', // 34
+  'test/e2e/schemas.programs.test.ts', // 33
+  'test/e2e/damaged-store.programs.test.ts', // 32
   'test/isolation/agent-containerd.programs.test.ts', // 32
   'test/e2e/volumes.programs.test.ts', // 28
   'test/e2e/kubectl/apply.programs.test.ts', // 27
@@ -54,7 +60,6 @@ export const LONG_FILES: readonly string[] = [
   'test/runtimes/process-delegated.programs.isolated.test.ts', // 21
   // No programs.
   'src/server/serving/http/front/front-thread.test.ts', // 36
-  'test/testing/determinism.test.ts', // 30
   'src/server/serving/http/server.test.ts', // 23
   'src/federation/dns/providers/broken-servers.test.ts', // 18
   'src/assembly/keys/ten-years.test.ts', // 14
