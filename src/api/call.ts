@@ -1,4 +1,7 @@
-/** The server as a function from a call to a reply, for HTTP and direct calls. Knows neither sockets nor JSON. */
+/**
+ * The server as a function from a call to a reply. The HTTP front end and the direct transport of clients in the same process
+ * use it; neither sockets nor JSON appear here.
+ */
 import type { Verb } from '../kinds/kind.ts';
 import type { ParameterValues } from './parameters.ts';
 import type { Reply } from './reply.ts';
@@ -50,7 +53,10 @@ export interface Call {
   readonly subresource?: string | undefined;
   /** A tree as a JSON parser makes it. The server takes it over: the caller must not use it again. */
   readonly body?: unknown;
-  /** Paths of fields that occur twice in the body, which a tree does not show; for apply, lines that say so. */
+  /**
+   * Paths of fields that occur more than once in the body, such as `spec.replicas`: a parsed tree does not show them.
+   * For server-side apply, lines such as `line N: key "K" already set in map` instead.
+   */
   readonly duplicates?: readonly string[] | undefined;
   readonly patchType?: PatchType | undefined;
   readonly options?: CallOptions | undefined;
@@ -69,7 +75,10 @@ export interface Call {
 /** Performs a call. Rejects only with an ApiError. Warnings and audit annotations are put into `notes`. */
 export type Handle = (call: Call, notes?: RequestNotes) => Promise<Reply>;
 
-/** Collects warnings and audit annotations of a request, for whoever receives it; complete after `handle`. */
+/**
+ * Collects the warnings for the client and the annotations for the audit log of a request. The code that receives the
+ * request creates one and passes it to `handle`; it is complete when `handle` has resolved or rejected.
+ */
 export class RequestNotes {
   #warnings: Set<string> | undefined;
   #annotations: Record<string, string> | undefined;

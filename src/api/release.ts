@@ -19,7 +19,10 @@ export function compareReleases(a: Release, b: Release): number {
   return a.level - b.level || majorA - majorB || minorA - minorB;
 }
 
-/** Reports whether two versions may share a store: neighbouring minors, or the first of a major after any before. */
+/**
+ * Reports whether servers of two versions may use one store: they differ by one minor version at most. The first minor release
+ * of a major one follows every minor release of the major one before it.
+ */
 export function areCompatible(a: string, b: string): boolean {
   const [[majorA, minorA], [majorB, minorB]] = [numbersOf(a), numbersOf(b)];
   if (majorA === majorB) return Math.abs(minorA - minorB) <= 1;

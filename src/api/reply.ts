@@ -71,7 +71,10 @@ export interface WatchEvent {
   json(): Buffer;
 }
 
-/** A running watch: a batch for each turn. One consumer attaches, however late; no event is lost until then. */
+/**
+ * A running watch. The server pushes the events of one turn of the event loop as a batch; the consumer reports its backlog.
+ * Exactly one consumer attaches, as late as it wants; no event is lost until then.
+ */
 export interface WatchReply {
   readonly type: 'watch';
   attach(consumer: WatchConsumer): void;
@@ -129,7 +132,10 @@ export interface ClientConnection {
   readonly address: string;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
-  /** Switches protocols, with these headers (names and values). Throws a BadRequest unless the client asked. */
+  /**
+   * Switches to another protocol, with these headers (names and values) in the response. The connection is closed when the
+   * server shuts down. Throws a BadRequest if the client did not ask for another protocol.
+   */
   upgrade(headers: readonly string[]): Duplex;
   readonly hasBody: boolean;
   /** The body of the request as it arrives, with back-pressure. */

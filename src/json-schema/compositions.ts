@@ -89,7 +89,10 @@ function tryAll(schemas: readonly JsonSchema[], attempt: (schema: JsonSchema) =>
   return { fitting, closest: closest! };
 }
 
-/** Drops findings of an outcome. If it is not reported, it only matters that there are errors. */
+/**
+ * Drops findings of an outcome, which is kept until the composition is complete. If it is not reported, it only matters
+ * that there are errors.
+ */
 function forget(outcome: Run | undefined): void {
   if (outcome) outcome.found.length = Math.min(outcome.found.length, 1);
 }

@@ -24,7 +24,10 @@ function collect(schema: JsonSchema, patterns: Set<string>): void {
   }
 }
 
-/** Estimates the steps of a compiled regular expression: `(ab){1,300}` is compiled into as many copies. */
+/**
+ * Estimates the number of steps in the compiled form of a regular expression: a counted repetition such as
+ * `(ab){1,300}` is compiled into as many copies. Malformed expressions also have some size.
+ */
 export function patternSize(pattern: string): number {
   const groups: { sum: number; last: number }[] = [];
   let at = { sum: 0, last: 0 };

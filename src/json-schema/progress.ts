@@ -54,7 +54,10 @@ class ValueFacts {
 /** Ends a validation that takes too long. */
 export class TooCostly {}
 
-/** Number of steps whose findings each run completes at least, to get further than the last (50 ns a step). */
+/**
+ * Number of steps whose findings each run completes at least, so that it gets further than the one before, however long
+ * it takes to get to where that one ended. A step takes up to 50 ns.
+ */
 const MIN_STEPS = 50_000;
 const STEPS_PER_MATCH = 20;
 const STEPS_PER_SCHEMA = 10;
@@ -73,7 +76,10 @@ interface Cost {
   alternatives: number;
 }
 
-/** Keeps the progress of a validation, which starts again in the next turn without repeating findings. */
+/**
+ * Keeps the progress of a validation. When the turn is spent, the validation starts again in another one without
+ * repeating findings: they are asked for in the same order. Findings inside a complete finding are forgotten.
+ */
 export class Progress {
   readonly facts = new ValueFacts();
   /** Known results inside each finding that is not complete yet, from the outermost on. */

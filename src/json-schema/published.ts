@@ -67,7 +67,11 @@ function isUnfolded({ anyOf, allOf }: JsonSchema): boolean {
 /** Words that OpenAPI 2 does not have, or that kubectl does not understand there. */
 const NOT_IN_2: readonly (keyof JsonSchema)[] = ['allOf', 'anyOf', 'oneOf', 'not', 'nullable', 'default'];
 
-/** Returns a schema without null, alternatives and defaults, which OpenAPI 2 lacks; open objects list no fields. */
+/**
+ * Returns a schema without the features that OpenAPI 2 lacks: null, alternatives and, as in the documents of built-in
+ * kinds, defaults. A value that may be null has no type there. kubectl rejects fields that are not listed, so that an
+ * object which keeps unknown fields lists none.
+ */
 function reduced(schema: JsonSchema): Record<string, unknown> {
   const out: Record<string, unknown> = { ...schema };
   for (const word of NOT_IN_2) delete out[word];

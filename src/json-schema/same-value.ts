@@ -2,7 +2,10 @@ import { memoized } from '../base/collections/memoized.ts';
 import { deepEqual, isTree, type Tree } from '../base/json/tree.ts';
 import { itemsOf, type JsonSchema, propertyOf, valuesOf } from './json-schema.ts';
 
-/** Reports whether an update leaves a value unchanged. The order of items with keys does not matter. */
+/**
+ * Reports whether an update leaves a value unchanged. Items of a list with keys are found by their keys, as in
+ * Kubernetes: their order does not matter.
+ */
 export function sameValue(schema: JsonSchema, value: unknown, old: unknown): boolean {
   if (value === old) return true;
   if (!hasKeyedLists(schema)) return deepEqual(value, old);

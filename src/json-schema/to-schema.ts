@@ -21,7 +21,10 @@ const TEXT: Schema = Object.freeze({ ...COMMON, type: 'string' });
 
 const EMBEDDED: Fields = Object.freeze({ apiVersion: TEXT, kind: TEXT, metadata: FREE_FORM });
 
-/** Returns the fields of a schema's root, without those of every object. `metadata`: that of embedded objects. */
+/**
+ * Returns the fields of the root of a structural schema, without those that every object has. `metadata`, if given, is
+ * that of embedded objects, whatever the structural schema says: it can only restrict their names.
+ */
 export function fieldsOf({ properties = {} }: JsonSchema, metadata?: Schema): Fields {
   const { apiVersion: _, kind: __, metadata: ___, ...own } = properties;
   return schemasOf(own, metadata);

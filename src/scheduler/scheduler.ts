@@ -1,4 +1,7 @@
-/** The scheduling loop: decides, assumes the pod on its node, and binds it meanwhile; undoes what the API rejects. */
+/**
+ * Runs the scheduling loop: takes a pod from the queue, decides, assumes the pod on its node, and binds it while the
+ * next one is decided. Decisions that the API rejects are undone and retried.
+ */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isApiError } from '../api/errors.ts';

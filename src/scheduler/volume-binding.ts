@@ -1,4 +1,7 @@
-/** Binds the claims of a pod before the pod itself, and waits until all have a volume that the node can reach. */
+/**
+ * Binds the claims of a pod before the pod itself: writes which volumes they get, or for which node one is to be provisioned,
+ * and waits until all of them have one that the node can reach.
+ */
 
 import { sleep } from '../base/time/clock.ts';
 import type { ClientTools } from '../client/client.ts';

@@ -154,7 +154,10 @@ export interface Server {
   readonly authenticate: Authenticate;
   /** Renews how this server identifies itself to those that it passes requests on to. Resolves when they can read it. */
   renewFrontProxy(frontProxy: FrontProxy): Promise<void>;
-  /** Adds this listening server to the endpoints of the service `kubernetes`; resolves with the way to remove it. */
+  /**
+   * Adds this server to the endpoints of the service `kubernetes`, where several servers maintain them together.
+   * Resolves with a function that removes it. Only for a server that listens.
+   */
   join(): Promise<() => Promise<void>>;
   /** The other servers on the same store; undefined when the store has no others. */
   readonly others: OtherServers | undefined;

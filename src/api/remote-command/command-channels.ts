@@ -23,7 +23,10 @@ export interface CommandChannels {
   readonly closed: Promise<unknown>;
 }
 
-/** Reads a resize channel: JSON objects in a row, up to a malformed one, as in Kubernetes: each costs an exception. */
+/**
+ * Reads the messages of a resize channel: JSON objects, one after the other. As in Kubernetes, nothing is read after one that is
+ * malformed: a client could send very many of them, and each costs as much as an exception.
+ */
 export class ResizeReader {
   readonly #listeners: ((size: TerminalSize) => void)[] = [];
   #text = '';

@@ -1,7 +1,10 @@
 import { type Duplex, finished } from 'node:stream';
 import { makeMovable } from '../../base/bytes/shared-buffer.ts';
 
-/** Connects two streams with back-pressure until both end or one is lost. Rejects with the error of `far`. */
+/**
+ * Connects two streams in both directions until both have ended, with back-pressure. When one is lost, the other is
+ * destroyed. Rejects with the error of `far`, whose bytes must have no other user.
+ */
 export function joined(near: Duplex, far: Duplex): Promise<void> {
   return new Promise((resolve, reject) => {
     let open = 2;

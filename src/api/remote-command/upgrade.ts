@@ -49,7 +49,10 @@ export function commandUpgrade(
   return { headers: spdyHeaders(protocol), start: (socket) => spdyChannels(socket, { protocol, streams, clock }) };
 }
 
-/** Negotiates port-forward. `ports`: those of the query, for a WebSocket without SPDY. Resolves at disconnection. */
+/**
+ * Negotiates the protocol of port-forward. `ports` are the ports of the query, required with a WebSocket unless it
+ * tunnels SPDY. The started session resolves when the client has disconnected.
+ */
 export function portUpgrade(
   request: UpgradeRequest,
   ports: readonly number[],
@@ -119,7 +122,10 @@ function spdyHeaders(protocol: string): readonly string[] {
 
 const WEBSOCKET_TEXT_PROTOCOLS = ['binary.k8s.io', 'base64.binary.k8s.io'];
 
-/** Sends text as WebSocket messages, as fast as the client reads. The first is empty, to show that it is connected. */
+/**
+ * Sends the written text as WebSocket messages, as fast as the client reads them. The first message is empty: it shows
+ * the client that the connection is open before there is any text. Messages from the client are ignored.
+ */
 function websocketText(socket: Duplex, { isBase64 }: { readonly isBase64: boolean }): Writable {
   const connection = new WebSocketConnection(socket, { onData: () => undefined });
   const out = new Writable({

@@ -32,7 +32,10 @@ export const UNNAMED_PROTOCOL: WebSocketProtocol = {
   hasClose: false,
 };
 
-/** Time for which first output is held back: kubectl before 1.34 discards what arrives before it is set up. */
+/**
+ * Time after the handshake during which output is held back. kubectl before 1.34 starts to read before its channels are
+ * set up, and discards data that arrives for them: a command that ends at once would print nothing.
+ */
 const FIRST_OUTPUT_DELAY_MS = 20;
 
 const Channel = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const;

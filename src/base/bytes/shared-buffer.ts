@@ -88,7 +88,10 @@ export function isShared({ buffer }: Uint8Array): boolean {
   return buffer instanceof SharedArrayBuffer;
 }
 
-/** Identifies the shared memory of a buffer: each message creates another object for it in the receiving thread. */
+/**
+ * Identifies the shared memory that a buffer of `allocateSharable` is in. Each message creates another object for the
+ * same memory in the receiving thread, so object identity does not tell.
+ */
 export function sharedMemoryNumber({ buffer }: Uint8Array): number {
   return new Uint32Array(buffer, 0, 1)[0]!;
 }

@@ -85,7 +85,10 @@ export function textBytes(text: string): number {
   return text.length * 2;
 }
 
-/** Copies a string: V8's substring of a body or header keeps all of that alive. */
+/**
+ * Copies a string. V8 represents a substring as a reference to the whole string, so that a short key can keep alive the
+ * body or header that it was cut from.
+ */
 export function detached(text: string): string {
   return ` ${text}`.slice(1);
 }

@@ -1,4 +1,7 @@
-/** Returns how far local time is ahead of UTC at a time, in milliseconds. Keep it: creating one takes long. */
+/**
+ * Returns a function that tells how far local time in a zone is ahead of UTC at a time, in milliseconds. Throws when the
+ * zone is unknown. Creating one takes a hundred times as long as using it.
+ */
 export function zoneOffsets(timeZone: string): (time: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,

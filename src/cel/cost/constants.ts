@@ -32,7 +32,10 @@ export function growthCost(read: number, made: number): number {
   return traversalCost(Math.max(0, made - read - UNCHARGED_STEPS));
 }
 
-/** Limit for the steps of a comparison, which cannot be interrupted: a longer one fails. */
+/**
+ * A comparison cannot be interrupted: one of more steps fails, and a function that could need more is never paid for. The
+ * largest objects have as many fields and list items.
+ */
 export const MAX_COMPARED_STEPS = 250_000;
 
 /** Returns the units for comparisons that take up to `steps` steps. */

@@ -37,7 +37,10 @@ export interface EventRecorder {
   flushed(): Promise<void>;
 }
 
-/** Limit for a burst, which is written when there is time: some tens of megabytes. */
+/**
+ * A burst leaves a long queue that is written when there is time: events that passed correlation should not be lost. A
+ * full queue takes some tens of megabytes.
+ */
 const MAX_QUEUED_EVENTS = 100_000;
 const MAX_TRIES = 12;
 
@@ -176,7 +179,10 @@ class Recorder implements EventRecorder {
     };
   }
 
-  /** Returns a time in nanoseconds that grows with every event: readers infer the order from the name. */
+  /**
+   * Returns the time in nanoseconds with random last digits. It grows with every event, since lists are sorted by name
+   * and readers infer the order of events from it.
+   */
   #hex(time: number): string {
     const { random } = this.options;
     const drawn = BigInt(Math.floor(time)) * 1_000_000n + BigInt(random.int(1_000_000));

@@ -65,7 +65,10 @@ export class Candidate {
     }
   }
 
-  /** Resolves when no other candidate leads before this one, or the candidacy ends. Watches the lease meanwhile. */
+  /**
+   * Resolves when no other candidate leads before this one, or the candidacy has ended. It watches the lease meanwhile, so that
+   * it knows then how long ago it was renewed.
+   */
   async untilFirst(): Promise<void> {
     const { clock, precedence, signal, times, log, name } = this.#options;
     if (signal.aborted || !precedence.yields()) return;
@@ -82,7 +85,10 @@ export class Candidate {
     stopListening();
   }
 
-  /** Resolves when the lease looks free. Where it cannot be watched, candidates try at different times. */
+  /**
+   * Resolves when the lease looks free: released, deleted, or expired. Where it cannot be watched, after some time, so that
+   * not all candidates try at once.
+   */
   async untilFree(): Promise<void> {
     const { clock, random, times, signal } = this.#options;
     const held = this.#isFree() ? undefined : this.#lease;

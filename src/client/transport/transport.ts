@@ -1,4 +1,7 @@
-/** The contract of a connection to the server. Requests are the server's calls. */
+/**
+ * The contract of a connection to the server. Requests are the server's calls, so the direct transport only passes them
+ * on.
+ */
 import type { Call } from '../../api/call.ts';
 import type { Status } from '../../api/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';

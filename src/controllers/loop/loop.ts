@@ -23,7 +23,10 @@ import type { Named, Plan } from './plan.ts';
 import type { QueueMetrics } from './queue-metrics.ts';
 
 export interface ControllerEnvironment extends Omit<ClientTools, 'client'> {
-  /** Returns a client that acts as a service account: each controller has its own. */
+  /**
+   * Returns a client that acts as a service account: each controller has its own; shared requests use that of the
+   * controller manager.
+   */
   readonly clientOf: (account: string) => Client;
   /** Shared by all controllers. */
   readonly informers: InformerFactory;

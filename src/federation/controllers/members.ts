@@ -1,4 +1,7 @@
-/** Members of the federation: follows the Clusters, checks them regularly, and writes the results to their status. */
+/**
+ * Members of the federation: a connection, caches and the health of each. It follows the Cluster objects, checks every
+ * cluster regularly, and writes the results to their status.
+ */
 
 import { isApiError } from '../../api/errors.ts';
 import type { AnyObject, DeepReadonly, KindRef } from '../../api/object-types.ts';

@@ -48,7 +48,10 @@ export interface DnsProvider {
 interface ProviderOptions {
   /** Content of the file of `--dns-provider-config`; undefined when none was given. */
   readonly config: string | undefined;
-  /** Zone that will be requested, if known: the configuration must serve it, and means it if it names none. */
+  /**
+   * Zone that will be requested, if known: a configuration that cannot serve it is rejected at once, and one that must
+   * name zones but names none means this one.
+   */
   readonly zone?: string;
   /** Milliseconds since 1970, for signatures. */
   readonly now: () => number;

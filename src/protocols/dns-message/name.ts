@@ -1,4 +1,7 @@
-/** Names in messages. As text: lower-case, no final dot, dots and backslashes in labels escaped, bytes as Latin-1. */
+/**
+ * Names in messages. As text, a name is lower-case, without the final dot, and the root is empty; a dot or backslash
+ * inside a label is escaped with a backslash, and other bytes are Latin-1 characters.
+ */
 import { MessageError } from './message-error.ts';
 
 const MAX_NAME_BYTES = 255;

@@ -1,4 +1,7 @@
-/** Positions of names in the data of records. Only these types may have compressed names (RFC 3597, section 4). */
+/**
+ * Positions of names in the data of records. Only these types may have compressed names, which must be expanded before
+ * a record can be put into another message (RFC 3597, section 4). The data of all other types is opaque.
+ */
 import { MessageError } from './message-error.ts';
 import { type NameReader, nameBytes } from './name.ts';
 

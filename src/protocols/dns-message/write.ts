@@ -25,10 +25,16 @@ const POINTER_BITS = 0xc000;
 const MAX_MESSAGE_BYTES = 65_535;
 /** Maximum size of a record without its data: two names and the fixed part. */
 const MAX_RECORD_HEAD_BYTES = 1_024;
-/** The message under construction, with room for one record too many: its size is checked after writing it. */
+/**
+ * The message under construction. It has room for one record beyond the maximum, so a record is written first and its
+ * size checked afterwards. The content is copied when it is complete.
+ */
 const scratch = Buffer.allocUnsafe(2 * MAX_MESSAGE_BYTES + MAX_RECORD_HEAD_BYTES);
 
-/** Writes a message of at most `maxBytes`, truncated when answers or authorities do not fit. */
+/**
+ * Writes a message of at most `maxBytes`. When the answers or authorities do not fit, it is marked as truncated;
+ * additional records that do not fit are left out.
+ */
 export function writeMessage(parts: MessageParts, maxBytes: number): Buffer {
   const { questionBytes, questionName, edns } = parts;
   const limit = Math.min(maxBytes, MAX_MESSAGE_BYTES) - (edns ? OPT_BYTES : 0);

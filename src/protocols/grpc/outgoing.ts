@@ -11,7 +11,10 @@ export interface Body {
   isComplete: boolean;
 }
 
-/** Sends frames, those of one turn in one write, which costs less than system calls. Respects the peer's windows. */
+/**
+ * Sends frames. The frames of one turn of the event loop are sent in one write: system calls, and the peer's reads,
+ * cost more than copying. Data respects the peer's flow-control windows.
+ */
 export class Outgoing {
   readonly #socket: Socket;
   /** Bytes that the peer accepts on all streams together. */

@@ -1,4 +1,8 @@
-/** Describes protobuf messages (proto3) as tables of fields, from which encoding, decoding and types derive. */
+/**
+ * Describes protobuf messages (proto3) as tables of fields, from which encoding, decoding and types derive. A message
+ * is encoded from an object in which every field may be absent, and decoded to one in which absent fields have their
+ * default: empty strings and lists, zero, false, and undefined for messages.
+ */
 import { ProtoReader } from './reader.ts';
 import { ProtoWriter } from './writer.ts';
 

@@ -1,4 +1,7 @@
-/** Reads protobuf: next() returns a field's number, another method its value. Throws ProtobufError. */
+/**
+ * Reads protobuf, field by field: next() moves to a field and returns its number, and exactly one of the other methods
+ * reads its value. Throws ProtobufError for malformed messages, and for fields of an unexpected wire type.
+ */
 export class ProtoReader {
   readonly #bytes: Buffer;
   #at = 0;

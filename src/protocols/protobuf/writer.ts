@@ -1,4 +1,8 @@
-/** Writes protobuf from its end, since lengths come first: fields in reverse order. Reusable after finish(). */
+/**
+ * Writes protobuf from the end to the beginning, because the length of a message precedes it, and is known once it is
+ * written. Callers write the fields of a message, and the elements of a repeated field, in reverse order. After finish() the
+ * writer can be used again.
+ */
 export class ProtoWriter {
   readonly #size: number;
   #buffer: Buffer;

@@ -4,7 +4,11 @@ import type { DataPiece, Frame, FrameParser } from './frame-parser.ts';
 /** Minimum size for merging: smaller chunks are not worth it. */
 const MIN_MERGED_BYTES = 16 * 1024;
 
-/** Parses a chunk, joining a stream's consecutive data in movable memory, and frees the chunk's, which V8 counts. */
+/**
+ * Parses a chunk that was read from a connection, and joins consecutive data of a stream in memory that can be moved to
+ * another thread. Frees the memory of the chunk: V8 counts everything that is read, and would collect garbage for every
+ * few megabytes that pass.
+ */
 export function* mergedData(parser: FrameParser, chunk: Buffer): Generator<Frame> {
   if (chunk.length < MIN_MERGED_BYTES || chunk.length !== chunk.buffer.byteLength) {
     yield* parser.push(chunk);

@@ -19,7 +19,10 @@ export interface StreamHost {
   streamClosed(stream: SpdyStream, resetCode: number | undefined): void;
 }
 
-/** A stream of a session. A reset ends the readable side after its data: Kubernetes' servers end streams so. */
+/**
+ * A stream of a session. A reset by the peer ends the readable side after the received data, because Kubernetes'
+ * servers end complete streams that way; later writes are discarded.
+ */
 export class SpdyStream extends Duplex {
   /** Bytes that may be sent before the peer extends the window. */
   sendWindow: number;

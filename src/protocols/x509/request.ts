@@ -1,4 +1,8 @@
-/** Parses a signing request (PKCS #10), unverified. The certificate encodes what was parsed here, and nothing else. */
+/**
+ * Parses a certificate signing request (PKCS #10): its subject, names and key. Does not check the signature. The parsed
+ * values are encoded again for the certificate, so that it contains what was parsed here, even if other programs would
+ * parse the bytes of the request differently.
+ */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { alternativeName, nameOf, type Subject, signatureOf, spkiOf } from './certificate.ts';
 import {

@@ -1,7 +1,10 @@
 /** Counts the terms by which a pod selects other pods and nodes. */
 import type { Pod } from '../objects.ts';
 
-/** Limit for selecting other pods: a decision is made in one turn of the event loop. */
+/**
+ * Limit for selecting other pods. More than the scheduling rules of real pods have, and quick to count among thousands
+ * of pods: a decision is made in one turn of the event loop.
+ */
 export const MAX_SELECTION = 250;
 /** Limit for selecting nodes. Each term is tested on thousands of them. */
 export const MAX_NODE_SELECTION = 500;

@@ -1,4 +1,7 @@
-/** Finds the fewest pods of lower priority whose removal makes room, within disruption budgets if possible. */
+/**
+ * Finds pods of lower priority whose removal makes room for a pod that fits nowhere: as few as possible, and preferably
+ * without violating disruption budgets. It evicts nothing.
+ */
 import type { Random } from '../../base/random.ts';
 import { fromLabelSelector } from '../../schema/selector/selector.ts';
 import type { NodeInfo } from '../cluster/node-info.ts';

@@ -1,4 +1,7 @@
-/** Steps through the changes of a write: the same steps mean the same result of `compareFields`. */
+/**
+ * Steps through the changes of a write: writes that add, modify and remove the same fields take the same steps, so that
+ * the result of `compareFields` is also the same.
+ */
 import { memoized } from '../../base/collections/memoized.ts';
 import { deepEqual, isTree, type Tree } from '../../base/json/tree.ts';
 import type { ListSchema, ObjectSchema, Schema } from '../schema.ts';

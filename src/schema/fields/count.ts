@@ -3,7 +3,10 @@ import type { ObjectSchema } from '../schema.ts';
 import { type AnySchema, containerOf, schemaAt } from './container.ts';
 import type { FieldSet } from './field-set.ts';
 
-/** Reports whether an object has more ownable fields, items and keys than a limit, in a few milliseconds. */
+/**
+ * Reports whether an object has more fields, items and keys that can be owned than a limit. Stops there: unlike
+ * operations on sets of fields, it takes a few milliseconds for the largest object.
+ */
 export function hasMoreFields(schema: ObjectSchema, tree: unknown, limit: number): boolean {
   return afterValue(schema, tree, limit) < 0;
 }

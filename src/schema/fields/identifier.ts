@@ -1,4 +1,8 @@
-/** Finds identifiers in elements of list items, which differ by object: as keys (ip, uid) or as values. */
+/**
+ * Finds identifiers that differ from object to object in the elements of list items: the address of a pod and the uid
+ * of an owner, which are keys, and the range of addresses of a node and the uids of a Job's uncounted pods, which are
+ * values.
+ */
 import { isTree } from '../../base/json/tree.ts';
 import type { ListSchema } from '../schema.ts';
 

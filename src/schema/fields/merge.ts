@@ -3,7 +3,10 @@ import type { ListSchema, ObjectSchema } from '../schema.ts';
 import { isEmpty } from './compare.ts';
 import { type AnySchema, containerOf, itemElement, schemaAt } from './container.ts';
 
-/** Merges a configuration into a copy of an object: it wins, nothing is removed, and lists are in its order. */
+/**
+ * Merges a configuration into an object. Fields of the configuration win; nothing is removed. Lists are in the order of the
+ * configuration, with the items that it does not mention between them. Neither argument is changed.
+ */
 export function mergeFields(schema: ObjectSchema, live: unknown, config: unknown): unknown {
   return merged(schema, live, config);
 }

@@ -2,7 +2,11 @@ import { memoized } from '../../base/collections/memoized.ts';
 import { deepFreeze, type Tree } from '../../base/json/tree.ts';
 import type { ObjectSchema, Schema } from '../schema.ts';
 
-/** Returns an object in which nothing is set, as Go writes it, to compare new ones with: its parts are not owned. */
+/**
+ * Returns an object in which nothing is set, as Go programs write it: empty structs that are not pointers, and null for
+ * fields that are written even when absent. A new object is compared with it, so that the parts it has are not owned by
+ * themselves.
+ */
 export const zeroObject = memoized((schema: ObjectSchema): Tree => deepFreeze(zeroFields(schema)));
 
 function zeroFields({ fields }: ObjectSchema): Tree {

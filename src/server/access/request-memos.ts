@@ -36,7 +36,10 @@ class UserMemos {
   }
 }
 
-/** Memos by user, verb and resource. Users are compared by identity: the same credentials give the same object. */
+/**
+ * Memos by user, verb and resource, which thousands of requests share. Users are compared by identity: authentication
+ * returns the same object for the same credentials.
+ */
 export class RequestMemos {
   readonly #users = new WeakMap<User, UserMemos>();
 

@@ -1,4 +1,7 @@
-/** All ports of operations and admission plugins, each of which declares those that it uses. */
+/**
+ * All ports of operations and admission plugins. Each declares the ports that it uses: a plugin that only looks objects
+ * up takes a `Reader`.
+ */
 
 import type { Reply } from '../../api/reply.ts';
 import type { Store } from '../../store/store.ts';

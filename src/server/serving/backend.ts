@@ -35,7 +35,10 @@ export interface ProxiedServing {
   readonly forward: ForwardProxied;
 }
 
-/** Serves an authorized request at or below the path of the group and version. Errors are handled as any others. */
+/**
+ * Serves a request that has been authenticated and authorized. Handles the path of the group and version, and every
+ * path below it. Errors that it throws are handled like those of any other request.
+ */
 export type ServeProxied = (exchange: Exchange, request: ProxiedRequest) => Promise<void>;
 
 /** Forwards the request of a component in this process, which has been authorized. Rejects with an ApiError. */

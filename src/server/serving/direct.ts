@@ -1,4 +1,7 @@
-/** The API for clients in this process: authorized like HTTP, but without TLS, JSON, fairness and audit. */
+/**
+ * The API for clients in the same process. A direct call skips TLS, JSON, fairness and audit, but not authorization: it
+ * is made as a user, and needs the same permissions as the same request over HTTP.
+ */
 import type { Call, Handle, WriteFence } from '../../api/call.ts';
 import type { Reply } from '../../api/reply.ts';
 import type { User } from '../../api/user.ts';

@@ -69,13 +69,19 @@ export interface Exchange extends Credentials {
   /** Returns a promise until a large response can be sent; undefined if it can. Await it before encoding. */
   room(): Promise<void> | undefined;
   reply(code: number, contentType: string, body: Buffer, extra?: HeaderList): void;
-  /** Starts the response to a watch. */
+  /**
+   * Switches to another protocol: sends the response with code 101 and these headers, and returns the connection.
+   * Throws a BadRequest if the client did not request it, or cannot have it.
+   */
   startWatch(head: WatchHead, onClose: () => void): EventWriter | Promise<EventWriter>;
   /** Starts a streamed response with exactly these headers, which the caller writes and ends. */
   startResponse(code: number, headers: HeaderList): Writable;
   /** Starts a streamed text response, which the caller writes and ends. */
   startText(contentType: string, extra: HeaderList): Writable;
-  /** Switches to another protocol with code 101 and these headers. Throws a BadRequest if the client cannot have it. */
+  /**
+   * Switches to another protocol: sends the response with code 101 and these headers, and returns the connection. Throws a
+   * BadRequest if the client did not request it, or cannot have it.
+   */
   upgrade(headers: HeaderList): Duplex;
   /** Runs once, when the client has disconnected or has its whole response. Not called for an open WebSocket. */
   onClose(listener: () => void): void;

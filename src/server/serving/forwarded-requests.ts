@@ -1,4 +1,7 @@
-/** Aggregated APIs for clients in this process, authorized as over HTTP but not audited. */
+/**
+ * Aggregated APIs for clients in the same process: requests are forwarded to the server behind an APIService, as the
+ * user of the client. Like direct calls, they are authorized as over HTTP, and not audited.
+ */
 import { noSuchPath } from '../../api/errors.ts';
 import type { User } from '../../api/user.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';

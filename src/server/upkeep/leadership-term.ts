@@ -1,4 +1,7 @@
-/** Terms of leaders: their writes depend on a row that the next leader overwrites first, since a lease may be late. */
+/**
+ * Terms of leaders in the store. A leader whose event loop was blocked, or whose write was on its way for long, may not know
+ * that its lease has expired; its writes depend on a row that the next leader overwrites before it acts.
+ */
 import type { WriteFence } from '../../api/call.ts';
 import { conflict } from '../../api/errors.ts';
 import { Lease } from '../../kinds/groups/coordination/lease.ts';

@@ -28,14 +28,20 @@ const MAX_LINKS = 40;
 /** Limit for the depth of a path: each level is kept open until the path is resolved. */
 const MAX_DEPTH = 500;
 
-/** Opens a reference to the target of `path`. Rejects with ENOENT, ENOTDIR, or a PathInsideError. */
+/**
+ * Opens a reference to the target of `path`; the caller closes it. Rejects with ENOENT or ENOTDIR when it does not
+ * exist, and with a PathInsideError when the path is not allowed.
+ */
 export async function openInside(root: string, path: string, options: InsideOptions): Promise<FileHandle> {
   if (path.includes('\0')) throw new PathInsideError(`"${path.replaceAll('\0', '\\0')}" contains a zero byte`);
   const opened = await openRoot(root);
   return resolve(opened, path, options);
 }
 
-/** Returns the path with all links resolved, for roots that nobody else writes to. */
+/**
+ * Returns the path with all links resolved. Use it only for roots that nobody else writes to: others could change it at
+ * any time.
+ */
 export async function pathInside(root: string, path: string, options: InsideOptions): Promise<string> {
   const handle = await openInside(root, path, options);
   try {

@@ -4,7 +4,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { codeOf, descriptorPath } from './descriptors.ts';
 import { FileTooLargeError } from './errors.ts';
 
-/** Flags for opening untrusted files: no links, and no waiting for the writer of a pipe. */
+/**
+ * Flags for opening untrusted files: a link could lead to any file of the node, and opening a pipe would wait for a
+ * writer, in one of the few threads for files.
+ */
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const CHUNK_BYTES = 64 * 1024;
 

@@ -19,7 +19,10 @@ const RANGES: readonly (readonly [AddressClass, readonly Range[]])[] = [
 
 const LISTS = RANGES.map(([name, ranges]) => [name, listOf(ranges)] as const);
 
-/** Classifies an IP address, also in IPv6 spellings of IPv4; undefined for other text. */
+/**
+ * Classifies an IP address. An IPv6 spelling of an IPv4 address has the class of the IPv4 address. Returns undefined
+ * for text that is not an address.
+ */
 export function classOf(address: string): AddressClass | undefined {
   const plain = withoutZone(address);
   if (isIP(plain) === 0) return undefined;

@@ -1,4 +1,7 @@
-/** Checks addresses that others name: a name is resolved once, and the connection goes to a checked address. */
+/**
+ * Checks every address that is dialled on behalf of an API object, a registry or a redirect. Names are resolved once,
+ * the addresses are checked, and the connection goes to a checked address.
+ */
 import { type LookupAddress, lookup as systemLookup } from 'node:dns';
 import { once } from 'node:events';
 import { connect, isIP, type LookupFunction, type Socket } from 'node:net';

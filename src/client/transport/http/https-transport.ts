@@ -143,7 +143,10 @@ export function httpsTransport(options: HttpsTransportOptions): HttpsTransport {
   };
 }
 
-/** Reports whether a request bypasses the limit: a lease that waits would make the server seem dead. */
+/**
+ * Reports whether a request bypasses the limit: watches stay open, and a lease that waits behind other calls would be
+ * renewed too late, as a server would seem dead.
+ */
 const isUrgent = ({ verb, plural, path }: Sent) => verb === 'watch' || plural === 'leases' || isReadiness(path);
 
 const isInUse = ({ calls, urgent }: Connections) =>

@@ -64,7 +64,10 @@ export class OwnerGraph {
     return uids ? [...uids].map((each) => this.#nodes.get(each) as GraphNode) : NONE;
   }
 
-  /** Reports whether a dependent blocks the deletion. Those that wait for the object in turn do not. */
+  /**
+   * Reports whether a dependent blocks the deletion of a waiting object. Dependents that wait for it in turn do not
+   * block it: otherwise neither would be deleted.
+   */
   isBlocked(uid: string): boolean {
     let waiting: ReadonlySet<string> | undefined;
     for (const dependent of this.#dependents.get(uid) ?? NONE) {

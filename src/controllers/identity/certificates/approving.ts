@@ -1,4 +1,8 @@
-/** Approves certificate requests of nodes that join, renew, or serve under their own name, if they have the right. */
+/**
+ * Approves certificate requests of nodes: for a machine that is about to join, for a node that renews its client
+ * certificate, and for serving certificates of a node for its own name. The server decides whether the requester has
+ * the right.
+ */
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { SubjectAccessReview } from '../../../kinds/groups/access/authorization/subject-access-review.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';

@@ -1,4 +1,7 @@
-/** Keeps a default service account with a token Secret in every namespace, and the token Secrets of users. */
+/**
+ * Creates the default service account of every namespace, with a token Secret that it lists; fills token Secrets that users
+ * create, and deletes those whose account is gone.
+ */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { deepEqual } from '../../../base/json/tree.ts';

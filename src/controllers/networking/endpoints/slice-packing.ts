@@ -1,4 +1,7 @@
-/** Distributes endpoints over slices so that few change: endpoints stay, and changing slices are filled first. */
+/**
+ * Distributes endpoints over slices so that few slices change: endpoints stay in their slice, slices that change anyway are
+ * filled first, and a slice that would be deleted is reused.
+ */
 
 import type { DeepReadonly, Draft } from '../../../api/object-types.ts';
 import { addAll } from '../../../base/collections/add-all.ts';
@@ -170,7 +173,10 @@ function groupKey({ addressType, ports }: Pick<EndpointGroup, 'addressType' | 'p
   return `${addressType} ${portsKey(ports)}`;
 }
 
-/** The order of ports does not matter. Cached: long lists are compared in every plan. */
+/**
+ * The order of ports does not matter. None of the fields has a space. Cached: lists are long in rare cases, and compared in
+ * every plan.
+ */
 const portsKey = memoized((ports: readonly SlicePort[]): string => {
   const texts = ports.map(({ name, port, protocol, appProtocol = '' }) => `${name} ${port} ${protocol} ${appProtocol}`);
   return texts.sort().join('\n');

@@ -80,7 +80,10 @@ export function planTaintEviction(
 
 const REASON = 'TaintManagerEviction';
 
-/** Returns when the pod must be deleted, if so: counted from its start or its taint, or from `since` without a time. */
+/**
+ * Returns when the pod must be deleted; undefined when it may stay. The time runs from when the taint was added, or from the
+ * start of a later pod; where the taint has no time, from `since`.
+ */
 function endOf(pod: SeenPod, taints: readonly Taint[], since: number): number | undefined {
   if (taints.length === 0) return undefined;
   const tolerations = pod.spec.tolerations ?? [];

@@ -71,7 +71,10 @@ export function* planResourceQuota(
   ];
 }
 
-/** Writes the status and retries soon: conflicts make the loop back off, and released quota must not wait. */
+/**
+ * Writes the status and retries: while many objects are created the write conflicts again and again, and the loop backs
+ * off; released quota must not wait that long.
+ */
 function written(quota: ResourceQuota): Action[] {
   return [updateStatus(ResourceQuota, quota), requeueAfter(RETRY_MS)];
 }

@@ -1,4 +1,7 @@
-/** Removes the protection finalizers of deleted claims, volumes and classes once nothing uses them. */
+/**
+ * Removes the protection finalizer of storage objects that are being deleted once they are unused: claims by pods, volumes by
+ * claims, classes by both. The server adds the finalizers on creation.
+ */
 
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { keyOf } from '../../../client/informer/object-cache.ts';

@@ -1,4 +1,7 @@
-/** Starts the Jobs of a CronJob by its schedule, which the kind parses, and trims their history. */
+/**
+ * Starts the Jobs of a CronJob by its schedule. Parsing the schedule belongs to the kind; here is when a run is due
+ * (next-run.ts), what is started (start.ts), and the history.
+ */
 
 import type { SeenCronJob, SeenJob } from '../../../api/seen-objects.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';

@@ -12,7 +12,10 @@ const MINUTES_PER_HOUR = 60;
 /** Number of years after which a date that has not occurred never does. */
 const MAX_YEARS = 5;
 
-/** Returns the first run after the time, if any. Skipped local times do not run; those that occur twice run twice. */
+/**
+ * Returns the first run after the time; undefined when there is none. A local time that is skipped in spring does not run on
+ * that day, and one that occurs twice in autumn runs twice.
+ */
 export function nextRun(schedule: CronSchedule, after: number, timeZone: string): number | undefined {
   if (schedule.type === 'interval') return Math.floor(after / SECOND_MS) * SECOND_MS + schedule.every;
   return nextOnCalendar(schedule, after, zoneOf(schedule.timeZone ?? timeZone));
@@ -35,7 +38,10 @@ function nextOnCalendar(schedule: CalendarSchedule, after: number, zone: Zone): 
   }
 }
 
-/** The next date of the schedule by the calendar alone: asking the zone takes a hundred times as long. */
+/**
+ * The first date from the given one on that the schedule has, by the calendar alone: a schedule may have one in years, and to
+ * ask the zone about a day takes a hundred times as long.
+ */
 function nextDate(schedule: CalendarSchedule, from: WallTime, lastYear: number): CalendarDate | undefined {
   const date = new Date(0);
   date.setUTCFullYear(from.year, from.month - 1, from.day);

@@ -34,7 +34,10 @@ export class WorkingSet {
     return this.replicas > 0;
   }
 
-  /** Number of pods that are certainly available at its size, which the status may not reflect yet. */
+  /**
+   * Number of pods that are certainly available at its size: the status may not reflect yet that it was scaled down.
+   * Unready pods go first, but any of the ready ones may go.
+   */
   get available(): number {
     if (this.#isUnclear) return 0;
     const { readyReplicas = 0, availableReplicas = 0 } = this.set.status;

@@ -13,7 +13,10 @@ export interface Indexes {
   readonly succeeded: IndexSet;
   /** Failed indexes, when failures are limited for each index. */
   readonly failed: IndexSet | undefined;
-  /** Last pod of each index to be retried, which carries the number of failures until the next one exists. */
+  /**
+   * The last pod of each index to be retried, where failures are limited for each index. It stays until the next pod exists,
+   * which carries on the number of failures.
+   */
   readonly last: ReadonlyMap<number, SeenPod>;
 }
 

@@ -80,7 +80,10 @@ export function membersOf(set: SeenSet, pods: readonly SeenPod[]): Members {
   };
 }
 
-/** Enumerates the ordinals, ascending: those without a pod, of which there may be two billion, if `wantsMissing`. */
+/**
+ * Enumerates the ordinals of the set, ascending. Ordinals without a pod are left out while `wantsMissing` returns false;
+ * without it, callers must stop by themselves: there may be two billion.
+ */
 export function* replicasOf({ first, end, present }: Members, wantsMissing = () => true): Iterable<Replica> {
   let next = first;
   for (const member of present) {

@@ -1,7 +1,10 @@
 /** The configuration of a DNS provider: an INI file with one section, `[Global]`, as the first federation had it. */
 import { DnsError } from '../provider.ts';
 
-/** Returns the keys of `[Global]` in lower case. Throws a DnsError that names the line that is wrong. */
+/**
+ * Returns the keys of the section `[Global]`, in lower case. Empty for an absent file. Throws a DnsError that names the
+ * line of a syntax error, of another section or of an unknown key.
+ */
 export function globalSection(text: string | undefined, known: readonly string[]): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
   let section: string | undefined;

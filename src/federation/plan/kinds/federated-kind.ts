@@ -21,7 +21,10 @@ export interface FederatedKind {
     /** True when a cluster without a share does not keep the object. */
     readonly removesEmpty?: boolean;
   };
-  /** Replaces the fields of `desired` that each cluster decides; `actual` is undefined before the creation. */
+  /**
+   * Replaces in `desired`, a copy of the federated object, the fields that each cluster decides by itself with those of
+   * the member. `actual` is undefined when the object is yet to be created.
+   */
   localize?(desired: AnyObject, actual: DeepReadonly<AnyObject> | undefined): void;
   /** True when a member keeps most of the spec that the object was created with: overrides then apply on creation. */
   readonly isFixedByCreation?: boolean;

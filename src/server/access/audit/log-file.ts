@@ -23,7 +23,11 @@ const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 /** Time for which lines are collected before a write: writing a few costs as much as formatting them. */
 const FLUSH_INTERVAL_MS = 20;
 
-/** Writes audit events to a file that only the owner can read, rotated when full. No request waits for lines. */
+/**
+ * Writes audit events to a file that is rotated when it is full: `audit.log`, and `audit-2030-01-01T00-00-00.000.log`
+ * for older lines. Lines are collected briefly and then written together; no request waits for that. Only the owner can
+ * read the files.
+ */
 export class LogFile implements Backend {
   #lines: string[] = [];
   #bufferedBytes = 0;

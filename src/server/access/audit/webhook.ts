@@ -36,7 +36,11 @@ const MAX_HELD_BYTES = 64 * 1024 * 1024;
 
 const LIST_HEAD = '{"kind":"EventList","apiVersion":"audit.k8s.io/v1","metadata":{},"items":[';
 
-/** Sends audit events to a webhook in batches, kept in a bounded buffer; lost ones are counted by Kubernetes' names. */
+/**
+ * Sends audit events to a webhook in batches. No request waits for it: events are kept in a bounded buffer, and a batch
+ * is sent when it is full or has waited long enough. A batch that cannot be delivered is retried and finally dropped.
+ * Dropped events are counted by the part that dropped them, under Kubernetes' names.
+ */
 export class Webhook implements Backend {
   readonly #options: WebhookOptions;
   readonly #throttle: Throttle | undefined;

@@ -127,7 +127,11 @@ const HEADER_CACHE_SIZE = 1024;
 /** Limit for the length of cached headers: anyone may send a long one, and invalid headers are cached, too. */
 const MAX_CACHED_HEADER_LENGTH = 4096;
 
-/** Caches Authorization headers by slot, a tenth of parsing them. Only signed tokens: timing tells nothing. */
+/**
+ * Caches Authorization headers and their tokens. Clients send the same header repeatedly, each time as a new string;
+ * comparing it with the last one in its slot costs a tenth of parsing it and hashing its token. Only signed tokens are
+ * cached: their last characters differ, and the timing of a comparison does not help anyone who cannot sign.
+ */
 class HeaderCache {
   readonly #headers = new Array<string | undefined>(HEADER_CACHE_SIZE).fill(undefined);
   readonly #tokens = new Array<string>(HEADER_CACHE_SIZE).fill('');

@@ -20,7 +20,10 @@ export interface ClientAuthorities {
   readonly proxyCa?: string | undefined;
 }
 
-/** Reads a certificate: user from the common name, groups from organizations. Slow: callers keep the result. */
+/**
+ * Reads a client certificate: the common name is the user's name, each organization a group. Parses the whole certificate,
+ * so callers keep the result with the connection.
+ */
 export function certificateOf(socket: TLSSocket, authorities: ClientAuthorities): ClientCertificate | undefined {
   const certificate = socket.getPeerCertificate();
   if (!certificate?.subject) return undefined;

@@ -10,7 +10,10 @@ const UNSECURED: User = Object.freeze({
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?$/i;
 
-/** Accepts a request without authentication on the local port without TLS. Throws a Forbidden for web pages. */
+/**
+ * Accepts a request without authentication on the port without TLS, which is for local users and programs. Web pages in
+ * a local browser must not use it: neither by DNS rebinding (another Host) nor across origins. Throws a Forbidden.
+ */
 export function unsecuredUser({ host, origin }: IncomingHttpHeaders): User {
   if (host !== undefined && !LOOPBACK.test(host)) throw rejection(`the host ${JSON.stringify(host)}`);
   if (origin !== undefined && !LOOPBACK.test(origin.replace(/^https?:\/\//, ''))) {

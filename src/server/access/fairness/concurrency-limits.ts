@@ -47,7 +47,11 @@ export interface SeatUsage {
   readonly executingSeats: number;
 }
 
-/** Reports whether a level may take more seats: beyond its nominal limit it borrows unused seats of others. */
+/**
+ * Reports whether a level may take this many more seats. Beyond its nominal limit it borrows seats that other levels do
+ * not use, except those that they never lend: a level gets those back at once, and the others when the requests that
+ * borrowed them end.
+ */
 export function canTakeSeats(level: SeatUsage, seats: number, all: Iterable<SeatUsage>, total: number): boolean {
   const wanted = level.executingSeats + seats;
   if (wanted <= level.limits.nominal) return true;

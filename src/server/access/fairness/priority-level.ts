@@ -122,7 +122,10 @@ export class PriorityLevel {
   }
 }
 
-/** Deals a flow its hand of queues, always the same (shuffle sharding): a flooding flow leaves others a short queue. */
+/**
+ * Deals a flow its hand of queues (shuffle sharding). Two flows seldom have the same hand, so a flow that fills its
+ * queues leaves nearly every other flow a short one. A flow always gets the same hand.
+ */
 export function dealQueues(flow: string, queues: number, handSize: number): readonly number[] {
   let seed = hash(flow);
   const hand: number[] = [];

@@ -1,4 +1,9 @@
-/** Shares out turns of the event loop among flows, by a quantum per turn: a flood waits for the next, others do not. */
+/**
+ * Shares out the turns of the event loop among flows. Most requests complete in the turn in which they arrive, before
+ * seats could run out, so a client's flood takes the turn itself away from others. Therefore each flow has a quantum of
+ * work per turn, and work beyond it waits for the next turn: a flood is read no faster than it is answered, and the
+ * turns that all others wait for stay short. A flow that is alone has a quantum that it hardly ever reaches.
+ */
 import type { NextTurn, RequestClient } from './flow-control.ts';
 
 export class Flow {

@@ -1,4 +1,8 @@
-/** Allocates cluster IPs and node ports, as objects and rows written with the service: never twice, and no leaks. */
+/**
+ * Allocates cluster IPs and node ports to services. Each allocated address is an IPAddress and each port a row of its
+ * own in the store, written in the same commit as the service: several servers cannot allocate anything twice, and a
+ * crash leaks nothing.
+ */
 import { addAll } from '../../../base/collections/add-all.ts';
 import type { Random } from '../../../base/random.ts';
 import { Service } from '../../../kinds/groups/core/service/service.ts';

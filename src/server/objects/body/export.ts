@@ -17,7 +17,10 @@ const SERVER_METADATA = [
   'managedFields',
 ] as const satisfies readonly (keyof ObjectMeta)[];
 
-/** Returns an object as a client would send it to create it again. With `exact`, cluster-specific fields stay. */
+/**
+ * Returns an object as a client would send it to create it again: without the parts that the server, the kind's hooks
+ * and admission added. With `exact`, cluster-specific fields that a client could set, such as the namespace, stay.
+ */
 export async function exportedObject(
   { admission }: { readonly admission: Pick<AdmissionControl, 'forget'> },
   resource: Resource,

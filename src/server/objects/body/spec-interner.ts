@@ -30,7 +30,11 @@ interface KnownSpecs {
   misses: number;
 }
 
-/** Lets objects of one template share a spec, neither validated nor encoded again (decision 12: shared specs). */
+/**
+ * Lets objects that are created from one template share one spec. A new object whose spec is deeply equal to a
+ * remembered one gets that very spec, which is then neither validated nor encoded again. Only for kinds with
+ * `fromTemplates`, whose guarantees make it safe (docs/decisions/0012-shared-specs.md).
+ */
 export class SpecInterner {
   readonly #known = new WeakMap<Kind, KnownSpecs>();
 

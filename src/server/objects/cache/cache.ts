@@ -1,4 +1,8 @@
-/** The store in memory, as objects, for all reads and watches: never ahead of durable state; with latest changes. */
+/**
+ * The content of the store in memory, as objects: all reads and watches are served from here. The cache follows the
+ * store through one watch, so that it is never ahead of durable state, and it keeps the latest changes, so that watches
+ * and exact lists can start in the past.
+ */
 
 import { tooOld } from '../../../api/errors.ts';
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';

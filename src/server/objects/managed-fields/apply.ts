@@ -140,7 +140,11 @@ function withOwned(
   return removeFields(schema, before, difference(had, union(has, withNamedFields(schema, owned))));
 }
 
-/** The annotation of client-side apply: kubectl takes over its fields without conflicts, and keeps it up to date. */
+/**
+ * The annotation in which client-side apply stores the configuration. kubectl migrates to server-side apply without
+ * conflicts about fields that it applied that way itself, and keeps the annotation up to date for clients that still
+ * use it.
+ */
 const ANNOTATION = 'kubectl.kubernetes.io/last-applied-configuration';
 const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 

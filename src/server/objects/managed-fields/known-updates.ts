@@ -1,4 +1,8 @@
-/** Caches the effect of writes on managers: objects of one template go through the same changes. */
+/**
+ * Caches the effect of writes on the managers of objects. Objects of one template go through the same changes, such as
+ * the status of a new pod: the same fields change, of objects with the same managers. The result is then known without
+ * comparing any set of fields.
+ */
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import { ChangeSignatures } from '../../../schema/fields/change-signature.ts';
 import {

@@ -134,7 +134,10 @@ function unionOf(sets: readonly FieldSet[]): FieldSet {
   return union(unionOf(sets.slice(0, half)), unionOf(sets.slice(half)));
 }
 
-/** Limit for an object, 10 µs a field: a larger one has no managers, and cannot be applied to. */
+/**
+ * Limit for an object: every write compares and sorts its fields without a pause, 10 µs for each of them. A larger one
+ * has no managers, as if a client had removed them, and cannot be applied to.
+ */
 const MAX_OBJECT_FIELDS = 10_000;
 /** Limit for all managers of an object together: those that apply may own the same fields. */
 const MAX_MANAGED_FIELDS = 15_000;

@@ -1,4 +1,8 @@
-/** Compares field ownership after any sequence of writes with a simple model of who owns which path. */
+/**
+ * Compares field ownership after any sequence of writes with a simple model: a write gives the paths that it added or
+ * changed to its manager and takes them from all others; removed paths belong to nobody; an apply owns the paths of its
+ * configuration.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { testServer } from '../../../../test/support/server.ts';

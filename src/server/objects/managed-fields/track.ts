@@ -56,7 +56,11 @@ export function trackCreate(request: ApiRequest, { object, given, now }: Tracked
   return listManagers(afterUpdate(change, managers, updater));
 }
 
-/** Returns `managedFields` after an update; undefined for untracked objects, until they are first applied to. */
+/**
+ * Returns the `managedFields` of an object after a write other than an apply. Objects that have none, because a client
+ * removed them or because they were created before tracking, are not tracked until they are first applied to. Objects
+ * with too many fields are not tracked either.
+ */
 export function trackUpdate(request: ApiRequest, { current, old, object, given, now }: TrackedUpdate): Entries {
   const { call, resource } = request;
   const { managedFields: live } = old.metadata;
@@ -131,7 +135,11 @@ interface Creator {
 
 const signatures = new Signatures<Created>(MAX_SIGNATURES_BYTES);
 
-/** Returns `managedFields` of a new object, cached by its signature; undefined when nothing, or too much, is owned. */
+/**
+ * Returns the `managedFields` of a new object: its creator owns all fields except those that cannot be owned. Undefined
+ * when there are none, or too many. The result is cached by the signature of the object, because most objects have the
+ * fields of one that was created before.
+ */
 function createdEntries(kind: Kind, version: Version, object: unknown, creator: Creator) {
   const found = signatures.of(version, object);
   const known = found?.signature.value ?? { set: computed(kind, version, object as KubeObject), last: undefined };

@@ -6,7 +6,10 @@ import type { Resource } from '../registry/registry.ts';
 import type { Selection } from './selection.ts';
 import { batchOf, Channel } from './watch-channel.ts';
 
-/** A channel of an asynchronously converted kind: members receive promises of batches, and deliver them in order. */
+/**
+ * A channel of a kind that is converted asynchronously. Nothing can be selected or shown before it is converted, so
+ * changes are kept unchanged, and members receive the promise of a batch: each delivers its batches in order.
+ */
 class AsyncChannel extends Channel {
   #records: ChangeRecord[] = [];
 

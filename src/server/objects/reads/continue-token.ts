@@ -1,6 +1,9 @@
 import { badRequest } from '../../../api/errors.ts';
 
-/** The position of the next page of a list: after the key `after`, in the state of `revision` (-1: the newest). */
+/**
+ * The position of the next page of a list: after the key `after`, in the state of `revision`. Revision -1 stands for
+ * the newest state, which may differ from that of the previous pages.
+ */
 export interface ContinueToken {
   readonly revision: number;
   readonly after: string;

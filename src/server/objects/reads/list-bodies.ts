@@ -1,4 +1,8 @@
-/** Recently requested lists, encoded. A few are kept, up to a limit, which were requested twice: memory is scarce. */
+/**
+ * Recently requested lists, encoded. The items of a list change only when its table does, so that the same request gets
+ * the same bytes, also compressed. A few lists are kept, up to a memory limit: those that were requested twice, because
+ * memory shared by threads is scarce, and a list that changes constantly would use it up.
+ */
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import type { ListBody, ListBodyCache } from '../../../api/reply.ts';
@@ -201,7 +205,11 @@ async function squeeze(json: Buffer): Promise<Buffer> {
   return joinSharable([await promisify(gzip)(json, { level: constants.Z_BEST_SPEED })]);
 }
 
-/** Encodes a list as `HEAD{…},{…}]}` of its objects' bytes. Sending a large one transfers its memory, unless shared. */
+/**
+ * Encodes a list as `HEAD{…},{…}]}`: each item is its object's own bytes, without kind and apiVersion unless the kind
+ * has typed items. Sending a large list transfers its memory to another thread, unless it was allocated in shared
+ * memory.
+ */
 export function listJson({ head, views, encoded }: ListContent, allocate: Allocate = allocateForSending): Buffer {
   const sources = views.map((view) => {
     const known = encoded?.get(view);

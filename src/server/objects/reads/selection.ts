@@ -109,7 +109,10 @@ const MIN_DIVIDED = 256;
 const STEP = 32;
 const STEP_BYTES = 256 * 1024;
 
-/** Passes objects to `read`, over several turns if decoding takes long. Returns undefined when done. */
+/**
+ * Passes objects to `read`, over several turns of the event loop when it takes long: objects that have not been
+ * requested are kept as bytes alone, and decoding one may take milliseconds. Returns undefined when done.
+ */
 export function readInTurns<T extends Sized>(
   budget: TurnBudget,
   objects: readonly T[],

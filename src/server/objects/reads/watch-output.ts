@@ -20,7 +20,10 @@ interface Waiting {
   readonly isInitial: boolean;
 }
 
-/** Sends the batches of one watch to its consumer, no faster than the client reads. Watches share the events. */
+/**
+ * Sends the batches of one watch to its consumer, no faster than the client reads. The backlog consists of references
+ * to events that all watches share, which are encoded when they are sent.
+ */
 export class WatchOutput {
   readonly #consumer: WatchConsumer;
   readonly #backlogs: WatchBacklogs;

@@ -63,7 +63,10 @@ export class Watches {
     registry.onChange(() => this.#endUnserved());
   }
 
-  /** Adds a member that has seen what the cache has. Returns how to leave; undefined if not served. May throw. */
+  /**
+   * Adds a member that has seen everything the cache has seen. Returns a function to leave; undefined if the resource
+   * is no longer served. Throws when the selectors of all watches together are too long.
+   */
   join(
     what: { resource: Resource; namespace: string; selection: Selection },
     member: Member,

@@ -1,4 +1,7 @@
-/** The contract of a subresource, from which dispatch, routing, discovery, schemas and decoding derive. */
+/**
+ * The contract of a subresource: everything the server knows about it. Dispatch, routing, discovery, the published schemas,
+ * the decoding of bodies and what a write may change derive from its descriptor.
+ */
 import type { QueryParameters } from '../../../api/parameters.ts';
 import type { Kind, Verb, Version } from '../../../kinds/kind.ts';
 import type { SubresourceName } from '../../../kinds/subresources.ts';

@@ -1,4 +1,7 @@
-/** The kinds that this server stores and serves. They change while it runs: compare `generation`, or subscribe. */
+/**
+ * The kinds that this server stores and serves, built-in or not. Kinds are added and removed while the server runs:
+ * code that derives data from them compares `generation`, or subscribes.
+ */
 
 import type { Call, RequestNotes } from '../../../api/call.ts';
 import type { Kind, Verb, Version } from '../../../kinds/kind.ts';

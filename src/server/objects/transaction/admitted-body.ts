@@ -20,7 +20,11 @@ export interface AdmittedBody<T extends KubeObject> {
   readonly dryRun?: (body: T) => boolean;
 }
 
-/** Admits a body, and performs the action, whose transactions receive `admitted`. Always settles the admission. */
+/**
+ * Admits a body and performs the requested action. A transaction inside `perform` receives `admitted`, so that it
+ * commits under the conditions of this admission; a conflict about those retries everything. Admission is always
+ * settled.
+ */
 export async function withAdmittedBody<T extends KubeObject, R>(
   core: Ports,
   request: ApiRequest,

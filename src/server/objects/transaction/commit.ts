@@ -34,12 +34,18 @@ export class Commits {
     private readonly stages: Pick<TurnBudget, 'pause'>,
   ) {}
 
-  /** Resolves when no commit of this process to the key is in progress, whose result the next writer starts from. */
+  /**
+   * Resolves when this process has no commit to the key in progress; undefined when there is none. The next writer then
+   * starts from the result of the last one instead of conflicting with it.
+   */
   idle(key: string): Promise<void> | undefined {
     return this.#inFlight.get(key)?.then(() => this.idle(key));
   }
 
-  /** Writes all drafts in one commit, or none. Resolves with their entries once durable and visible to every reader. */
+  /**
+   * Writes all drafts in one commit, or none. Resolves with the entries of the drafts, in order, when they are durable
+   * and visible to every reader. Rejects with the store's errors, including StoreConflict.
+   */
   async commit(
     drafts: readonly ObjectDraft[],
     { conditions, marker }: CommitOptions = {},

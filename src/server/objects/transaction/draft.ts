@@ -55,7 +55,10 @@ export interface Create {
 export interface Update {
   readonly type: 'update';
   readonly part: UpdatedPart;
-  /** Creates the next object, for every attempt. The transaction owns it, except for parts shared with `current`. */
+  /**
+   * Creates the next object from the current one. Called for every attempt; the transaction takes ownership of the
+   * result, except for parts shared with `current`. A resourceVersion in it must be that of the current object.
+   */
   readonly next: (current: Entry) => MaybeAsync<KubeObject>;
   /** True when the object contains its own field managers, because it was applied. */
   readonly isApplied?: boolean;

@@ -1,4 +1,7 @@
-/** Limits the size of stored objects, to which patches, defaults and webhooks add, and which every request handles. */
+/**
+ * Limits the size of stored objects. Bodies are limited, but patches, defaults and webhooks add to the stored object,
+ * and every later request for the object takes time for all of it.
+ */
 import { ApiError } from '../../../api/errors.ts';
 import { hasMoreParts } from '../../../base/json/size.ts';
 import { isTree } from '../../../base/json/tree.ts';

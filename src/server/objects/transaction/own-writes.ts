@@ -37,7 +37,11 @@ export interface OwnWrites {
   readonly marker?: Write;
 }
 
-/** Reconciles the server's own objects in commits of several, validated but not admitted. Invalid ones stay. */
+/**
+ * Reconciles the server's own objects with their desired state, several in one commit. They are drafted, completed and
+ * validated like those of clients, but not admitted: the server writes them before it serves clients. An object that
+ * turns out to be invalid is left unchanged. Resolves when everything can be read.
+ */
 export async function writeOwn(core: TransactionPorts, { withoutAdmission, plan, marker }: OwnWrites): Promise<void> {
   for (;;) {
     const drafts = await draftsOf(core, plan(), withoutAdmission);

@@ -37,7 +37,10 @@ export interface TransactionResult {
   readonly object: KubeObject;
 }
 
-/** Performs a mutation. `admitted`: the admission of a body that is not stored, whose conflicts the caller retries. */
+/**
+ * Performs a mutation. `admitted` is the admission of a body that is not stored itself (admitted-body.ts): it replaces
+ * the transaction's own admission, and the caller must retry conflicts about its conditions.
+ */
 export async function transact(
   core: TransactionPorts,
   request: ApiRequest,

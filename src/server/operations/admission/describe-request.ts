@@ -3,7 +3,10 @@ import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import type { AdmissionOperation, AdmissionRequest } from '../../objects/admission/request.ts';
 import { type AdmittedForm, typeOf } from './form.ts';
 
-/** Describes a request as an AdmissionRequest without objects, with the same fields always (undefined: absent). */
+/**
+ * Describes a request for webhooks and expressions, without its objects: an AdmissionRequest of `admission.k8s.io`.
+ * Created for every request that an expression reads, so it always has the same fields; undefined ones count as absent.
+ */
 export function describeRequest(request: AdmissionRequest, form: AdmittedForm) {
   const { resource, subresource, user, operation, dryRun, kind, name, namespace } = request;
   const requested = resource.version;

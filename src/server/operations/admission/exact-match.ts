@@ -1,4 +1,7 @@
-/** Warns about policies and webhooks with `matchPolicy: Exact` that clients bypass by another group or version. */
+/**
+ * Warns about policies and webhooks with `matchPolicy: Exact` that clients can bypass: a resource that they name is
+ * also served under another group or version, such as Deployments in `extensions/v1beta1`.
+ */
 import type { RuleWithOperations } from '../../../kinds/groups/extension/admissionregistration/rule.ts';
 import type { Kind, Version } from '../../../kinds/kind.ts';
 import type { AdmissionRequest } from '../../objects/admission/request.ts';

@@ -25,11 +25,20 @@ export interface AdmissionPlugin {
   readonly name: string;
   /** Reports whether the plugin handles a request. Called once for each kind, operation and subresource, and cached. */
   handles(kind: Kind, operation: AdmissionOperation, subresource: SubresourceName | undefined): boolean;
-  /** May change or replace `request.object`, but not parts shared with `request.old`. May run twice: be idempotent. */
+  /**
+   * May change `request.object` or replace it. Parts that the object shares with `request.old` must be replaced, not
+   * changed. Runs twice in an attempt when a plugin requests reinvocation, so it must be idempotent.
+   */
   admit?(core: PluginPorts, request: AdmissionRequest): void | Promise<void>;
-  /** Removes from a copy of a stored object, which is exported, what `admit` added or would add again. */
+  /**
+   * Removes fields added by `admit` from a copy of a stored object that is exported. Also removes values that a client
+   * may have sent if `admit` would add the same again.
+   */
   forget?(object: KubeObject): void;
-  /** True when all that `admit` adds has its defaults. Else the object is decoded again to fill them in. */
+  /**
+   * True when everything that `admit` adds has all its defaults. After other plugins the object is decoded again by the
+   * schema of the stored version, as if a client had sent it, so that defaults are filled in.
+   */
   readonly keepsDefaults?: boolean;
   /** May reject the object by throwing. Must not change it. */
   validate?(core: PluginPorts, request: AdmissionRequest): void | Promise<void>;

@@ -8,7 +8,11 @@ import { patch } from '../verbs/patch.ts';
 import { update } from '../verbs/update.ts';
 import type { Subresource } from './subresource.ts';
 
-/** A subresource with which clients write a part of the object. The selfLink is the path unless `keepsLink`. */
+/**
+ * A subresource at which clients read the whole object and write a part of it. The hooks of the kind restore parts that
+ * this subresource may not change, beyond what `updates` excludes. The selfLink is the path of the subresource, unless
+ * `keepsLink`.
+ */
 export function objectPart<N extends SubresourceName>(
   name: N,
   updates: UpdatedPart,

@@ -27,7 +27,11 @@ export async function remove(core: Ports, request: ApiRequest): Promise<StatusRe
 /** Kubernetes' verb for this delete, required in addition to `delete`. */
 const VERB = 'unsafe-delete-ignore-read-errors';
 
-/** Removes an object that cannot be read, without a transaction or admission. Returns false if it can be read. */
+/**
+ * Removes an object that cannot be read. A transaction is impossible, since its finalizers, owners and preconditions
+ * are unknown, and there is no object to admit. Returns false, and does nothing, when the object can be read or does
+ * not exist.
+ */
 async function removeUnreadable(core: Ports, request: ApiRequest): Promise<boolean> {
   const { cache, commits } = core;
   const { resource, call } = request;

@@ -1,4 +1,7 @@
-/** How the server reaches node agents, in the same process or over the network, without knowing which. */
+/**
+ * How the server reaches node agents. It is given a connection when it is created, to agents in the same process or
+ * over the network, and does not know which.
+ */
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../../api/errors.ts';
 import type { CommandStreams } from '../../../api/remote-command/command-channels.ts';

@@ -6,7 +6,10 @@ import { refuseUpgrade } from '../../../base/http/refuse-upgrade.ts';
 import { exceeded } from '../../../base/json/size.ts';
 import { tlsAgent } from '../services/dial-service.ts';
 
-/** Calls webhooks: posts JSON over kept-alive connections, with the credentials of a kubeconfig. */
+/**
+ * Calls webhooks: posts JSON over kept-alive connections, with the credentials of a kubeconfig. The content of requests
+ * and responses is up to the callers (`../audit/webhook.ts`, `../authz/webhook/`).
+ */
 // Named imports: a namespace import would load the modules at once.
 
 export interface Endpoint {
@@ -97,7 +100,10 @@ function authorizationOf({ token, username, password }: Endpoint): string | unde
 /** Limit for nesting: the deepest object, and the review around it. */
 const MAX_DEPTH = 1_050;
 
-/** Parses the response of a webhook. Throws an Error if it is too deep or large, before JSON.parse blocks for long. */
+/**
+ * Parses the response of a webhook. Throws an Error: a few megabytes of opening brackets would block the event loop for
+ * a third of a second before JSON.parse rejects them, and an object with 100,000 fields for half of that.
+ */
 export function parseAnswer(text: string, maxParts = Number.POSITIVE_INFINITY): unknown {
   const limit = exceeded(text, { maxDepth: MAX_DEPTH, maxParts });
   if (limit === 'depth') throw new Error('json: exceeded max depth');

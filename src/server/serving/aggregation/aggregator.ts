@@ -1,4 +1,7 @@
-/** Follows the APIServices that name a Service: forwards their groups, and checks if the servers are available. */
+/**
+ * Follows the APIServices that name a Service: serves their groups and versions by forwarding requests, and checks
+ * periodically whether the servers behind them are available.
+ */
 
 import type { Handle } from '../../../api/call.ts';
 import { isLostRace } from '../../../api/errors.ts';

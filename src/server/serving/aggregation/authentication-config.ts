@@ -49,7 +49,10 @@ export class AuthenticationConfig {
   }
 }
 
-/** Returns the entries. The headers of other proxies are removed from requests, and sent by this server itself. */
+/**
+ * Returns the entries. Other servers also trust other proxies, in the headers that those use. This server removes such
+ * headers from requests before forwarding, and sends them itself (`transport.ts`).
+ */
 function dataOf({ authority, clientAuthority, others }: FrontProxy): Record<string, string> {
   const headers = others?.headers ?? STANDARD_HEADERS;
   const names = others?.names.length === 0 ? [] : [FRONT_PROXY_NAME, ...(others?.names ?? [])];

@@ -22,7 +22,10 @@ export const STANDARD_HEADERS: UserHeaderNames = {
   extraPrefixes: [EXTRA_HEADER_PREFIX],
 };
 
-/** Returns the standard headers, and the first ones of `names`. Throws an ApiError for a value that cannot be sent. */
+/**
+ * Returns the standard headers, and the first ones of `names`, which a server that is configured with those reads.
+ * Throws an ApiError when a value cannot be sent unchanged.
+ */
 export function userHeaders(user: User, names = STANDARD_HEADERS): Record<string, string | string[]> {
   const { name, uid, groups, extra = {} } = user;
   const headers: Record<string, string | string[]> = {};

@@ -1,4 +1,7 @@
-/** Finds duplicate keys in a JSON text, of which JSON.parse keeps the last. Counting recognizes texts without any. */
+/**
+ * Finds duplicate keys in a JSON text, of which JSON.parse silently keeps the last. Only for texts that it has parsed.
+ * Texts without duplicates, which is nearly all, are recognized by counting.
+ */
 
 import type { DividedWork } from '../../../base/event-loop/in-turns.ts';
 

@@ -14,7 +14,10 @@ const OPENING_BRACKET = 0x5b;
 const CLOSING_BRACE = 0x7d;
 const CLOSING_BRACKET = 0x5d;
 
-/** Indents compact JSON as `JSON.stringify(…, null, 2)` would, and a newline. Does not parse it; yields to others. */
+/**
+ * Indents JSON that has no white space between its tokens, as `JSON.stringify(…, null, 2)` would, with a newline at the end.
+ * Does not parse it, and yields to other requests.
+ */
 export async function prettyJson(json: Buffer): Promise<Buffer> {
   const out = new IndentedWriter(json.length * 2);
   for (let at = 0; at < json.length; at = out.add(json, at, at + TURN_BYTES)) if (at > 0) await nextTurn();

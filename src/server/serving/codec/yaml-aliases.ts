@@ -10,7 +10,10 @@ interface AliasLimits {
 /** Limit for aliases: the library searches the anchor of each among all anchors and aliases before it. */
 const MAX_ALIASES = 1_000;
 
-/** Rejects a document that aliases make too large. The library's own check is slow, and too late for merged maps. */
+/**
+ * Rejects a document that becomes too large when its aliases are expanded. The library has its own limit, but checking
+ * it takes the size of the document times the number of aliases, and merged maps (`<<`) are copied before it applies.
+ */
 export function checkAliases(yaml: typeof Yaml, { contents }: Yaml.Document, limits: AliasLimits): void {
   /** Anchors by name. The size is undefined while the node is being measured. */
   const anchors = new Map<string, { size: number | undefined }>();

@@ -25,7 +25,11 @@ export interface YamlLimits {
 
 export type DecodeYaml = (text: string, limits: YamlLimits) => Promise<unknown>;
 
-/** Decodes the first document of a body: string keys, copied aliases, dates as text. `decodeLarge`: for longer. */
+/**
+ * Decodes the first YAML document of a body into the equivalent JSON value: keys are strings, and aliases become
+ * copies. Dates and sexagesimal numbers stay strings, as Kubernetes manifests expect. `decodeLarge` decodes longer
+ * texts.
+ */
 export function decodeYaml(
   text: string,
   limits: YamlLimits,
@@ -126,7 +130,10 @@ function reportDuplicates(
   }
 }
 
-/** Limit for lexemes, which take microseconds each, a third of it without interruption: 90,000 blocked for 266 ms. */
+/**
+ * Limit for lexemes. Parsing takes microseconds per lexeme, a third of them for composing the document, which cannot be
+ * interrupted: with the resulting garbage collection, 90,000 lexemes blocked the event loop for up to 266 ms.
+ */
 const MAX_LEXEMES_ON_EVENT_LOOP = 60_000;
 /** Lexemes parsed in one turn of the event loop. */
 const LEXEMES_PER_TURN = 4_000;
@@ -139,7 +146,10 @@ const INDICATOR = /^[-?: \t&!]/;
 /** Limit for consecutive indicators, for each level: a list item with an anchor, and spaces. */
 const INDICATORS_PER_LEVEL = 4;
 
-/** Parses the first document, yielding. Checks nesting first: V8 aborts when the stack ends in a regular expression. */
+/**
+ * Parses the first document of the text and ignores the rest. Yields to other requests. Nesting is checked before
+ * composing, which recurses: V8 aborts the process if it has to compile a regular expression near the end of the stack.
+ */
 async function firstDocument(
   yaml: typeof Yaml,
   text: string,

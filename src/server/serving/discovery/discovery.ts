@@ -1,4 +1,7 @@
-/** Discovery documents: the served groups, versions and resources, cached until the backends change. */
+/**
+ * Discovery documents: the served groups, versions and resources. They are derived from the backends and cached until
+ * those change. Schemas are published elsewhere (`../openapi`).
+ */
 
 import { splitApiVersion } from '../../../kinds/kind.ts';
 import type { Backend, DiscoveredResource } from '../backend.ts';

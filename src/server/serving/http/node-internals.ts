@@ -55,7 +55,10 @@ export function hasReceivedFin(socket: Duplex): boolean {
 
 // ── Connections of a server
 
-/** Stops Node from serving new connections. Returns a function that does, and that can restart a parser. */
+/**
+ * Stops Node from serving new connections by itself. Returns a function that serves one as Node would have; calling it
+ * again for an HTTP/1 socket without TLS starts a new parser on it.
+ */
 export function interceptConnections(server: NodeServer): (socket: Socket | Duplex) => void {
   const listeners = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -97,7 +100,10 @@ function keepHalfOpen(socket: Duplex): void {
   socket.allowHalfOpen = true;
 }
 
-/** Omits stack traces of errors until the end of this turn: they take half of the time of a broken connection. */
+/**
+ * Creates errors without stack traces until the end of this turn of the event loop: Node makes several for each
+ * connection that breaks, and their traces take half of the time.
+ */
 export function omitStackTraces(): void {
   const { stackTraceLimit } = Error;
   if (stackTraceLimit === 0) return;
@@ -125,7 +131,10 @@ export function trackSessionSockets(server: Http2SecureServer): (session: Server
   return (session) => latest ?? (session.socket as TLSSocket);
 }
 
-/** Removes the compatibility layer of HTTP/2 streams, a third of the throughput, after `request` was listened to. */
+/**
+ * Removes the compatibility layer that a `request` listener adds to every HTTP/2 stream, which costs a third of the
+ * throughput. `request` events then come from HTTP/1 only. Must be called after the `request` listener was added.
+ */
 export function removeHttp2Compatibility(server: Http2SecureServer): void {
   server.removeAllListeners('stream');
 }
@@ -225,7 +234,10 @@ export function discardInput(socket: Duplex): void {
   socket.on('data', () => undefined);
 }
 
-/** Returns the socket of a chunked response if framed chunks may be written to it; undefined if they would overtake. */
+/**
+ * Returns the socket of a chunked response without pending data in Node: framed chunks may be written to it directly.
+ * Undefined if they would overtake something, or if the response is not chunked.
+ */
 export function rawChunkSocket(response: ServerResponse): Socket | undefined {
   const { socket } = response;
   if (!socket || !response.chunkedEncoding || response.writableLength !== socket.writableLength) return undefined;

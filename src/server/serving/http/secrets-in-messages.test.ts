@@ -1,4 +1,7 @@
-/** No message quotes values of a Secret or a token: no response, warning, line of the audit log or of the log. */
+/**
+ * No message contains values of a Secret: whatever is wrong with a request, neither its response, nor its warnings, nor
+ * the audit log, nor the ordinary log quotes them. The same holds for tokens.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { askHttp1 } from '../../../../test/support/http-client.ts';
 import { type RunningServer, startServer } from '../../../../test/support/http-server.ts';

@@ -1,4 +1,7 @@
-/** The metrics of `/metrics`, under the names that dashboards for Kubernetes use. Counting is cheap. */
+/**
+ * The metrics that `/metrics` serves in the text format of Prometheus, under the names that dashboards for Kubernetes
+ * use. Every request is counted, so counting is cheap; formatting the text is not. Components add sources of their own.
+ */
 
 import { readdirSync } from 'node:fs';
 import { Histogram } from '../../../base/metrics/histogram.ts';

@@ -1,4 +1,7 @@
-/** The definitions of published schemas: named shapes under the package of their home, shared ones once for each. */
+/**
+ * The definitions of the published schemas: the named shapes of all kinds. A shape is published under the package of
+ * its home, a group and version. One that several versions of a kind share is published once for each of them.
+ */
 
 import { memoized } from '../../../base/collections/memoized.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
@@ -34,7 +37,10 @@ export interface Definition {
 /** The version of the core group, which owns the shapes of its objects, even if other kinds use them. */
 const CORE = 'v1';
 
-/** Core kinds whose shapes others embed: they belong to the core group even if it is not served, as in a federation. */
+/**
+ * Kinds of the core group whose shapes are embedded in those of other groups. The shapes belong to the core group even
+ * on a server that does not serve these kinds, such as that of a federation.
+ */
 const EMBEDDED: readonly Root[] = [Pod, PodTemplate, PersistentVolumeClaim].map(({ hub, kind }: Kind) => ({
   shape: hub.schema,
   apiVersion: CORE,
@@ -108,7 +114,11 @@ export class Definitions {
   }
 }
 
-/** Determines the home of each shape: the core group if one of its kinds has it, else the versions that share it. */
+/**
+ * Determines the home of each shape: the core group if one of its kinds has it; otherwise the versions that all kinds
+ * with the shape have in common. A Job is served in one version and a CronJob in several, so a JobSpec belongs to that
+ * one.
+ */
 function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
   const homes = new Map<string, ReadonlySet<string>>();
   const core = new Set([CORE]);
@@ -129,7 +139,10 @@ function homesOf(roots: readonly Root[]): Map<string, ReadonlySet<string>> {
   return homes;
 }
 
-/** Identifies a shape by its name, its fields, and which are always present. Other options may differ between uses. */
+/**
+ * Identifies a shape by its name, its fields, and which of them are always present. Other options, such as the rules of
+ * a template, may differ between uses: for clients it is the same shape.
+ */
 const outlineOf = ({ name, fields }: ObjectSchema) => `${name} ${fieldsOutline(fields)}`;
 
 const fieldsOutline = memoized((fields: Fields): string => {

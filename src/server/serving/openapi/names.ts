@@ -1,4 +1,7 @@
-/** Names in the published schemas, as in Kubernetes: generated clients and kubectl depend on them. */
+/**
+ * Names in the published schemas: definitions by package, operations by group, version and kind. They are those of
+ * Kubernetes, because generated clients and kubectl depend on them.
+ */
 import { splitApiVersion } from '../../../kinds/kind.ts';
 
 /** The home of shapes outside all groups. It has the form of an apiVersion, so that one function names all shapes. */

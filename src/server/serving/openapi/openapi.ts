@@ -1,4 +1,8 @@
-/** The published schemas (OpenAPI 2, 3 and Swagger 1.2), from the parts of backends, built on request and cached. */
+/**
+ * The published schemas: OpenAPI 2 in JSON and protobuf, OpenAPI 3 by group and version, and Swagger 1.2 for the oldest
+ * clients. They are assembled from the parts that the backends publish; nothing here is involved in requests for
+ * objects. A document is built when a client first requests it, and cached until the backends change.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { ApiError } from '../../../api/errors.ts';
 import { Registry } from '../../objects/registry/registry.ts';

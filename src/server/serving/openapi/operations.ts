@@ -167,7 +167,10 @@ class Paths {
     return operations;
   }
 
-  /** The patch of a kind that can only be created, where kubectl looks for the parameters of a kind's writes. */
+  /**
+   * Returns the patch operation of a kind that can only be created, such as a review. kubectl reads the parameters of a
+   * kind's writes from its patch; without one it treats the kind as a custom one and fails where none are served.
+   */
   #rejectedPatch(): Operation {
     const operation = this.#written('patch', 'patch');
     const description = `always rejected: objects of kind ${this.resource.kind.kind} are not stored`;

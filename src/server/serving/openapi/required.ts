@@ -1,4 +1,8 @@
-/** Determines the required fields, those of Kubernetes: clients reject objects without them, even to be merged. */
+/**
+ * Determines the required fields of the published schemas. Clients reject an object without them before they send it,
+ * even a part that will be merged into a whole. Therefore they are the required fields of Kubernetes, which are not
+ * always those that the server requires.
+ */
 import type { Schema } from '../../../schema/schema.ts';
 import type { Definition } from './definitions.ts';
 

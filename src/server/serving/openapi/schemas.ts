@@ -10,7 +10,10 @@ import { requiredFields } from './required.ts';
 export interface Dialect {
   /** The prefix of references to definitions. */
   readonly references: string;
-  /** True for OpenAPI 3: with defaults, enumerations and wrapped references, which clients of OpenAPI 2 reject. */
+  /**
+   * True for OpenAPI 3: defaults and enumerations are published, and a reference with sibling keywords is wrapped.
+   * Clients that read OpenAPI 2 would reject them as unknown keywords.
+   */
   readonly complete: boolean;
 }
 
@@ -134,7 +137,11 @@ export class DefinitionRenderer {
     return this.#beside(body, withoutUndefined({ description, default: said }));
   }
 
-  /** Reports whether all uses repeat the description, which `kubectl explain` would show twice in a row. */
+  /**
+   * Reports whether every field that uses the definition repeats its description. Clients of OpenAPI 3 such as `kubectl
+   * explain` show both in a row, so the definition omits it; in a list of fields they show only the field's
+   * description.
+   */
   #isDescribedByUses(definition: Definition): boolean {
     const { kinds, uses, elements } = definition;
     if (!this.dialect.complete || kinds.length > 0 || elements.length > 0 || uses.length === 0) return false;

@@ -1,4 +1,7 @@
-/** Decodes bodies in protobuf, all that typed Go clients send since 1.32. Readers are built on first use. */
+/**
+ * Decodes request bodies in protobuf. Typed Go clients, including kubectl's own commands, send nothing else since 1.32.
+ * Readers are built when the first such body arrives.
+ */
 
 import type { Tree } from '../../../base/json/tree.ts';
 import { ProtobufError, ProtoReader } from '../../../protocols/protobuf/reader.ts';

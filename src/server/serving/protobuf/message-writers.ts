@@ -1,4 +1,7 @@
-/** Encodes objects as protobuf. Distinctions that matter to Go (absent or zero, none or an empty message) are kept. */
+/**
+ * Encodes objects as protobuf messages: the counterpart of messages.ts. The writer of a shape is built with its first
+ * object. Distinctions that matter to Go clients (absent or zero, no message or an empty one) are preserved.
+ */
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { rawJson } from '../../../base/json/raw-json.ts';
 import type { Tree } from '../../../base/json/tree.ts';

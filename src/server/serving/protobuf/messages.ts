@@ -1,4 +1,8 @@
-/** Decodes protobuf into the trees that JSON would give: names from schemas, numbers from `kinds/protobuf/`. */
+/**
+ * Decodes protobuf messages into the trees that a JSON parser would produce for the same objects. Names and types of
+ * fields come from the schema of a shape, their numbers from `kinds/protobuf/`. The reader of a shape is built with its
+ * first message.
+ */
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { countParts } from '../../../base/json/size.ts';
 import { put, type Tree } from '../../../base/json/tree.ts';
@@ -216,7 +220,10 @@ interface Reading {
   count(): void;
 }
 
-/** The unions of JSON schemas in definitions of custom kinds, each a message: `JSON` has text, others their forms. */
+/**
+ * The union types of JSON schemas in a custom resource definition: in protobuf each is a message of its own. `JSON`
+ * contains the value as text, the others have a field for each form.
+ */
 type ReadUnion = (wire: ProtoReader, reading: Reading) => unknown;
 
 /** Readers by the name of the shape; `wire` reads the message. */

@@ -1,4 +1,7 @@
-/** Encodes replies in protobuf, from bytes made once for each revision. Writers are built with the first request. */
+/**
+ * Encodes replies in protobuf. The bytes of an object are created once for its revision and cached in its view; lists
+ * and watch events are assembled from them. Writers are built when the first client requests protobuf.
+ */
 
 import type { Status } from '../../../api/errors.ts';
 import type {
@@ -61,7 +64,11 @@ export class ProtobufReplies {
     return enveloped(this.#head('v1', 'Status'), this.#encode('v1', 'Status', status));
   }
 
-  /** Encodes a reply, as metadata if `metadataVersion` names a version; undefined: impossible. Long lists in turns. */
+  /**
+   * Encodes a whole reply, with only the metadata of its objects if `metadataVersion` names a version of meta.k8s.io.
+   * Undefined: it has no protobuf form. A promise for a long list, which is encoded over several turns of the event
+   * loop.
+   */
   encode(
     reply: ObjectReply | ListReply | StatusReply,
     metadataVersion: string | undefined,

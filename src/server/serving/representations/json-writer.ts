@@ -1,4 +1,7 @@
-/** Builds JSON from many pieces directly as bytes, some of which are bytes already. */
+/**
+ * Builds JSON from many pieces directly as bytes: a string of as many pieces would be copied once more on encoding, and
+ * pieces that are bytes already would be decoded and encoded again.
+ */
 export class JsonWriter {
   #bytes: Buffer;
   #end = 0;

@@ -1,4 +1,7 @@
-/** Removes `managedFields` for clients that would show them unasked: kubectl hides the field only since 1.21. */
+/**
+ * Removes `managedFields` for clients that would show them unasked. kubectl hides the field since 1.21; older releases
+ * print it with every object, and `kubectl diff` as a change.
+ */
 import type { ListedItem, ListReply, Reply, WatchEvent, WatchReply } from '../../../api/reply.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import { plainItem } from '../../objects/body/body.ts';

@@ -1,4 +1,7 @@
-/** Reconciles default roles at startup: adds what is missing, keeps additions, heeds an autoupdate of `false`. */
+/**
+ * Reconciles the default roles and bindings when a server starts: missing ones are created, missing rules and subjects
+ * are added, and additions by users stay. An object whose autoupdate annotation is `false` is left alone.
+ */
 import { createHash } from 'node:crypto';
 import { clone, deepEqual } from '../../../base/json/tree.ts';
 import { ClusterRole } from '../../../kinds/groups/access/rbac/cluster-role.ts';

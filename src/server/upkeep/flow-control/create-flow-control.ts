@@ -53,7 +53,11 @@ const AUTOUPDATE_ANNOTATION = 'apf.kubernetes.io/autoupdate-spec';
 type Configuration = KubeObject & { spec: object };
 type Condition = NonNullable<FlowSchema['status']['conditions']>[number];
 
-/** Resolves when the default objects exist and match, unless their annotation says `false`. Also sets Dangling. */
+/**
+ * Resolves when the default objects are up to date and can be read: missing ones are created, and those that follow the
+ * defaults are reset to them. An object whose annotation is `false`, or that was changed before there was an annotation,
+ * is left alone. Also sets the condition Dangling of every flow schema.
+ */
 function ensureDefaultObjects(core: TransactionPorts): Promise<void> {
   return writeOwn(core, {
     withoutAdmission: 'the server keeps its default flow schemas and priority levels',

@@ -26,7 +26,10 @@ export function endpointsFor(servers: readonly ServerAddress[]): OwnObject {
   return { plural: 'endpoints', namespace: NAMESPACE, body: { metadata: { name: SERVICE, labels }, subsets } };
 }
 
-/** Returns the EndpointSlices, one for each set of ports and address family; the first has the service's name. */
+/**
+ * Returns the EndpointSlices: all endpoints of a slice have the same ports and are of one address family. The first
+ * slice has the name of the service, as Kubernetes' only one does.
+ */
 export function slicesFor(servers: readonly ServerAddress[]): readonly OwnObject[] {
   const byFamilyAndPort = groups(servers, ({ address, port }) => `${familyOf(address).toLowerCase()}-${port}`);
   return byFamilyAndPort.map((group, index) => {

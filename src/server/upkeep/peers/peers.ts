@@ -135,7 +135,10 @@ export class Peers implements OtherServers {
     return clock.monotonic?.() ?? clock.now();
   }
 
-  /** Time left of a lease. A server that was blocked has not seen renewals, and waits as if all had been renewed. */
+  /**
+   * Time left until a lease has expired. A server whose event loop was blocked, or that did not reach the store, has not
+   * seen renewals: it waits until it renews its own lease again, and then as long as if it had seen all of them renewed.
+   */
   #leftMs({ seenAt, durationMs }: SeenLease): number {
     const now = this.#now();
     if (now > this.#renewedAt + MAX_BREAK_MS) return RENEW_INTERVAL_MS;

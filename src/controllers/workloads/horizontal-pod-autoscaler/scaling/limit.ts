@@ -139,7 +139,10 @@ interface Stabilized {
   readonly history: ScalingHistory;
 }
 
-/** Chooses the lowest recommendation within the window upwards, the highest downwards. */
+/**
+ * Upwards the lowest recommendation within the window counts, downwards the highest. Without `behavior`, scaling up has no
+ * window.
+ */
 export function stabilize(
   { current, wanted, now }: { readonly current: number; readonly wanted: number; readonly now: number },
   behavior: Behavior | undefined,

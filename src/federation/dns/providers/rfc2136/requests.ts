@@ -45,7 +45,10 @@ export function updates(zone: string, { remove, ensure }: RecordChanges, nextId:
   return messages;
 }
 
-/** Returns a header for one question or zone; `count` is the number of updates. */
+/**
+ * Returns a header for one question, or one zone; `count` is the number of updates, which are where other messages have
+ * authorities.
+ */
 function header(id: number, flags: number, count: number): Buffer {
   const bytes = Buffer.alloc(HEADER_BYTES);
   bytes.writeUInt16BE(id, 0);

@@ -3,7 +3,10 @@ import { authenticated } from '../authenticated.ts';
 import type { TokenSource } from '../authenticator.ts';
 import { parseUsers } from './csv.ts';
 
-/** Static tokens, in lines `token,user,uid,"group1,group2"`. A Map hashes with a seed, so timing reveals nothing. */
+/**
+ * Static tokens from a file with lines of the form `token,user,uid,"group1,group2"`. A Map compares strings only if
+ * their seeded hashes are equal, so the timing of a lookup reveals nothing about a guess.
+ */
 export function tokenFile(text: string): TokenSource {
   const users = new Map<string, User>();
   for (const { secret, name, uid, groups } of parseUsers(text, 'token')) {

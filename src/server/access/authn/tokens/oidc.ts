@@ -1,4 +1,7 @@
-/** ID tokens of an OpenID Connect issuer, whose keys are fetched on first use, and again when old or unknown. */
+/**
+ * ID tokens of an OpenID Connect issuer. Its keys are fetched on first use and cached. They are fetched again when they
+ * are old, or when a token names an unknown one, but at most every ten seconds.
+ */
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { User } from '../../../../api/user.ts';
 import { isTree } from '../../../../base/json/tree.ts';

@@ -6,7 +6,10 @@ export interface TokenIssuer {
   /** The default audiences of a token. */
   readonly audiences: readonly string[];
   readonly maxSeconds: number | undefined;
-  /** True to make a pod's default token valid for a year, for programs that read it once; it notes when to renew. */
+  /**
+   * True to make a pod's default token, requested by its node, valid for a year instead of an hour, for programs that
+   * read their token only once. The token records when it should have been renewed.
+   */
   readonly extendsExpiration: boolean;
   issue(token: BoundToken): string;
 }

@@ -32,7 +32,10 @@ export class Impersonation {
 
   constructor(private readonly authorizer: Authorizer) {}
 
-  /** Returns the user to act as, or rejects with the first mode's Forbidden. `attributes`: with the sender as user. */
+  /**
+   * Returns the user to act as, if the sender is allowed to. Rejects with the Forbidden of the first mode that was
+   * tried. `attributes` are those of the request with the sender as its user.
+   */
   async userFor(requested: RequestedUser, attributes: Attributes): Promise<User> {
     const { user: sender } = attributes;
     const last = this.#lastModes.get(sender.name);

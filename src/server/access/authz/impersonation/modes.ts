@@ -1,4 +1,8 @@
-/** The modes of impersonation: the legacy mode asks for `impersonate`, the constrained ones for the request as well. */
+/**
+ * The modes of impersonation. The legacy mode checks whether the sender may `impersonate` each part of the requested
+ * user, and then allows everything that user may do. The constrained modes also check whether the sender may perform
+ * the request while impersonating a user of that type, and reject some users altogether.
+ */
 import type { User } from '../../../../api/user.ts';
 import { accountOf, hasOnlyName, nodeOf, type RequestedUser } from './requested-user.ts';
 
@@ -37,7 +41,10 @@ function runsOn({ extra }: User, node: string): boolean {
   return names.length === 1 && names[0] === node;
 }
 
-/** Removes the parts of the sender that name its node: permissions hold on any. Other extras keep only their keys. */
+/**
+ * Removes the parts of the sender that identify its node: permissions are granted for the sender's current node,
+ * whichever it is. Its other extra values name the node or change with it, so only their keys are kept.
+ */
 export function onAnyNode(sender: User): User {
   return {
     ...sender,

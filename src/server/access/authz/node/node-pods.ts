@@ -1,4 +1,7 @@
-/** An index of the objects that each node's pods refer to, updated on requests of nodes, and kept for those only. */
+/**
+ * An index of the objects that the pods of each node refer to. A write only records which pod changed; the index is
+ * updated on the next request of a node. Without requests from nodes, nothing is kept.
+ */
 import { Pod } from '../../../../kinds/groups/core/pod/pod.ts';
 import type { Cache } from '../../../objects/cache/cache.ts';
 import type { ObjectKey } from '../../../objects/cache/keys.ts';

@@ -1,4 +1,7 @@
-/** An index of bindings by their users and groups, which follows the cache, so that they take effect at once. */
+/**
+ * An index of ClusterRoleBindings and RoleBindings by their users and groups. It follows the cache change by change, so
+ * a binding takes effect as soon as it can be read.
+ */
 
 import type { User } from '../../../../api/user.ts';
 import { ClusterRoleBinding } from '../../../../kinds/groups/access/rbac/cluster-role-binding.ts';

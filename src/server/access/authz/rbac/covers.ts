@@ -21,7 +21,12 @@ export interface Uncovered {
   readonly isExact: boolean;
 }
 
-/** Returns what `wanted` has beyond `held`, singly unless too many. Rules are cut as blocks: one may be millions. */
+/**
+ * Returns the permissions in `wanted` but not in `held`, split into single permissions (one verb on one resource or
+ * path) unless they are too many. A rule of 500 groups, 500 resources and 500 verbs stands for 125 million permissions,
+ * so rules are compared as a whole: the part covered by a held rule is cut out of the wanted one, and the rest is
+ * compared with the next.
+ */
 export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): Uncovered {
   const owned = new HeldRules(held);
   const work = { left: MAX_COMPARISONS };

@@ -16,7 +16,10 @@ import type { Attributes, Authorizer, Decision, Rules } from '../authorizer.ts';
 import { Bindings } from './bindings.ts';
 import { joinErrors, type RulesOf, UserPermissions } from './user-permissions.ts';
 
-/** Limit for cached permissions and decisions of all users, whose number and length clients control. */
+/**
+ * Limit for the cached permissions and decisions of all users. Clients control their number and the length of their
+ * names: with reviews, everyone can ask about any path or resource, and with impersonation, for any number of users.
+ */
 const MAX_CACHED_BYTES = 16 * 1024 * 1024;
 /** Estimates for the memory of a user's permissions, and of a binding that applies to the user. */
 const USER_BYTES = 1_000;

@@ -19,7 +19,11 @@ import { tableName } from '../keys.ts';
 /** Options of a schema that do not affect stored data. */
 const NOT_STORED = new Set(['description', 'rules', 'required', 'immutable', 'maxItems']);
 
-/** Identifies how a kind reads stored bytes. `build` names the program: functions are compared by their text alone. */
+/**
+ * Identifies how a kind's definition reads stored bytes: its versions with the stored one first, and their fields with
+ * types and defaults. `build` identifies the program, since functions (computed defaults, conversions) are compared
+ * only by their source text, without the functions that they call.
+ */
 export function fingerprintOf(kind: Kind, build: string): string {
   const shapes = new ShapeHasher();
   const text = JSON.stringify([

@@ -34,7 +34,10 @@ export interface Before {
   readonly encoded: Encoded;
 }
 
-/** Encodes a changed object. Bytes of unchanged fields are copied: encoding is the dearest part of a write. */
+/**
+ * Encodes a changed object for the store. The bytes of a field whose value is the same reference as before are copied:
+ * most writes change only the spec or only the status, and encoding is the most expensive part of a write.
+ */
 export function encodeChange(object: KubeObject, before?: Before, rawFields?: Kind['rawFields']): Encoded {
   return encodeParts(object, storedMetadata(object.metadata), { before, rawFields });
 }

@@ -91,7 +91,10 @@ export class Entry {
     return { object: this.hub(kind), encoded: { bytes: this.#stored, parts: this.#parts } };
   }
 
-  /** Reports whether a write would store the same bytes today. If not, even an update without changes is written. */
+  /**
+   * Reports whether the stored bytes are what a write of the object would store today. If not, even an update without
+   * changes is written, so that clients can migrate objects to the current stored version.
+   */
   isUpToDate(kind: Kind): boolean {
     if (this.#isCurrent(kind)) return true;
     const { metadata, ...object } = this.hub(kind);

@@ -11,7 +11,10 @@ export interface Marks extends Pick<DefinitionMarks, 'isCurrent' | 'missing' | '
 /** Objects shared by all images of this process: forks have the bytes of the cluster they were made from. */
 const SHARED = new SharedObjects();
 
-/** Marks for a memory store whose initial content is this program's own: built-in kinds are served as stored. */
+/**
+ * Creates marks for an in-memory store with initial content of this very program: up to that revision, all objects of
+ * its built-in kinds are served as stored. Custom kinds may have been redefined in between.
+ */
 export function ownImage(revision: number, kinds: Iterable<Kind>): Marks {
   const builtIn = new Set(kinds);
   return {

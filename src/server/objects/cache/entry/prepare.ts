@@ -4,7 +4,10 @@ import { convertAll } from '../../conversion/convert.ts';
 import type { Resource } from '../../registry/registry.ts';
 import type { Entry } from './entry.ts';
 
-/** Performs the asynchronous conversions that entries need before they can be read. Undefined if they need none. */
+/**
+ * Performs the asynchronous conversions that entries need before they can be read, in the stored version and in that of
+ * the resource. Returns undefined when they can be read at once, as for every kind with synchronous conversion.
+ */
 export function prepare(entries: readonly Entry[], resource: Resource): Promise<void> | undefined {
   const { conversion } = resource.kind;
   if (!conversion || entries.every((entry) => entry.isReady(resource))) return undefined;

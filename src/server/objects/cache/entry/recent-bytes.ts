@@ -3,7 +3,10 @@ export interface KeptBytes {
   bytes: Buffer | undefined;
 }
 
-/** Keeps bytes that can be recreated, up to a limit, the oldest dropped first: reading all must not double memory. */
+/**
+ * Keeps bytes that can be recreated from stored data, up to a limit: the oldest are dropped first. Every object has its
+ * stored bytes in memory already, and a client that reads all of them once would otherwise double that permanently.
+ */
 export class RecentBytes {
   readonly #maxBytes: number;
   #queue: KeptBytes[] = [];

@@ -27,7 +27,10 @@ export class ChangeHistory {
     this.#bytes += item.record.size;
   }
 
-  /** Puts older changes before the others, to expire with the oldest one here: repeated reads must not keep them. */
+  /**
+   * Puts older changes before the others. They are no younger than the oldest one here, and expire with it: otherwise a
+   * client that reads an old state repeatedly would keep it alive indefinitely.
+   */
   prepend(older: readonly KeptChange[]): void {
     const oldest = this.#items[this.#head]?.time ?? Number.POSITIVE_INFINITY;
     const byTable = new Map<Table, ChangeRecord[]>();

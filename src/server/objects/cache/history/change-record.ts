@@ -32,7 +32,10 @@ export class ChangeRecord {
     for (const { event } of this.#events ?? []) event.settle();
   }
 
-  /** Returns the event for watches of a resource. A deleted or left object is shown as before, at the new revision. */
+  /**
+   * Returns the event for watches of a resource. An object that was deleted, or that a watch no longer selects, is
+   * shown in its state before the change, with the revision of the change.
+   */
   event(type: EventType, resource: Resource): WatchEvent {
     for (const known of this.#events ?? []) {
       if (known.type === type && known.resource === resource) return known.event;

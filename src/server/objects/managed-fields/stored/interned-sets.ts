@@ -1,4 +1,7 @@
-/** Sets of fields, each stored once: identifiers in them, such as a pod's address or an owner's uid, stand beside. */
+/**
+ * Sets of fields that many objects have in common, each stored once. Objects of one template differ in the identifiers
+ * in their sets, such as the address of a pod or the uid of an owner, which are stored beside the set.
+ */
 import { BoundedMap, textBytes } from '../../../../base/collections/bounded-map.ts';
 import { deepFreeze } from '../../../../base/json/tree.ts';
 import { type FieldSet, sorted } from '../../../../schema/fields/field-set.ts';

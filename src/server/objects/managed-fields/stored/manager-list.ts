@@ -1,4 +1,7 @@
-/** The managers of an object without times, packed and encoded once for all objects with the same list. */
+/**
+ * The managers of an object without the times of their changes. Objects that the same clients write in the same way
+ * share a list, so it is packed for the store, and encoded for clients, once for all of them.
+ */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
 import { DICTIONARY } from './dictionary.ts';

@@ -12,7 +12,10 @@ type Ports = Pick<Reader, 'registry'> & Pick<Access, 'authorizer'>;
 
 type Owner = NonNullable<ObjectMeta['ownerReferences']>[number];
 
-/** Requires the permission to delete an object for setting its owner, and to finalize the owner for blocking it. */
+/**
+ * Requires the permission to delete an object for setting its owner, since it is deleted with its owner. Blocking the
+ * owner's deletion requires the permission to update the owner's finalizers.
+ */
 export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
   name: 'OwnerReferencesPermissionEnforcement',
 

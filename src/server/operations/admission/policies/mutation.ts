@@ -112,7 +112,10 @@ function patched({ object }: Subject, value: Value): unknown {
   }
 }
 
-/** Finds objects whose type name does not match their field, as `Object.spec` for `spec`: the compiler cannot. */
+/**
+ * Finds objects whose type name does not match their field: the type of `spec` in an `Object` is `Object.spec`. Fields
+ * have no declared types, so the compiler cannot find this.
+ */
 function wrongTypeNames(value: Value, expected: string): string[] {
   if (value instanceof ObjectValue) {
     const { name } = value.type;

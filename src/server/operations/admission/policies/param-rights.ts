@@ -1,4 +1,7 @@
-/** Prevents users from reading through a policy what they may not read: parameters take the permission to get them. */
+/**
+ * Prevents users from reading objects through a policy that they may not read directly: to name a kind of parameters
+ * they need the permission to get all of its objects, and to name parameters the permission to get those objects.
+ */
 
 import type { User } from '../../../../api/user.ts';
 import { deepEqual } from '../../../../base/json/tree.ts';

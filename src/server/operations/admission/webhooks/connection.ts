@@ -45,7 +45,10 @@ function postTo(guard: DialGuard, endpoint: Endpoint): Post {
   };
 }
 
-/** Returns the special addresses that a host may name: `localhost` and addresses may be this machine, names may not. */
+/**
+ * Returns the special addresses that a host may name. Administrators write these objects, so `localhost` or an address
+ * may name this machine, but other names must not resolve to it.
+ */
 function allowanceFor(hostname: string): DialAllowance {
   if (namesLoopback(hostname)) return { loopback: true };
   const address = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;

@@ -73,7 +73,10 @@ export function isExempt({ group, plural }: Kind): boolean {
 
 type ConditionPorts = Pick<Reader, 'cache' | 'turns'> & Pick<Tools, 'log'> & Pick<Access, 'authorizer'>;
 
-/** Reports whether a request meets a webhook's conditions. On failure: Forbidden with Fail, skipped with Ignore. */
+/**
+ * Reports whether a request meets the match conditions of a webhook. If they cannot be evaluated, the failure policy
+ * decides: Fail rejects the request with a Forbidden, Ignore skips the webhook.
+ */
 export async function meetsConditions(
   core: ConditionPorts,
   request: AdmissionRequest,

@@ -190,7 +190,10 @@ interface Waiting {
 
 const waiting: Waiting[] = [];
 
-/** Waits until all bodies of this turn are read: handled together, a write is a fifth cheaper (processor's cache). */
+/**
+ * Waits until the other bodies that arrive in this turn of the event loop have been read, so that their requests are handled
+ * one right after the other: the code of each stage then stays in the processor's cache, which makes a write a fifth cheaper.
+ */
 export async function batched(body: Promise<Buffer>): Promise<Buffer> {
   const bytes = await body;
   await new Promise<void>((resolve) => {

@@ -8,7 +8,10 @@ interface AnnouncedPeersHost {
   nextId(): number;
 }
 
-/** Tracks connections that the API thread knows. One closed too early is announced with its request, and withdrawn. */
+/**
+ * Tracks the connections that the API thread knows. A connection may close before a request from it is announced: it is
+ * then announced with the request, and withdrawn right after it.
+ */
 export class AnnouncedPeers {
   readonly #ids = new WeakMap<Peer, number>();
   readonly #disconnected = new WeakSet<Peer>();

@@ -27,7 +27,11 @@ type Confirmation = Pick<Batch<never>, 'received'>;
 /** Returns the next buffer of the batch, which has this length. */
 export type TakeBytes = (length: number) => Buffer;
 
-/** Limit for the messages of a batch: larger ones are less work, but the other thread starts later. */
+/**
+ * Limit for the messages of a batch, which is posted at the latest at the end of a turn of the event loop. Larger
+ * batches are less work for both threads, but then the other thread starts with the first request of a turn only after
+ * all have been read.
+ */
 const MAX_BATCH_MESSAGES = 8;
 
 const MIN_LARGE_BYTES = 64 * 1024;
@@ -77,7 +81,10 @@ export class BatchedPort<Out, In> {
     }
   }
 
-  /** Returns a promise until a large buffer may be encoded and sent; undefined if it may be now. */
+  /**
+   * Returns undefined when a large buffer can be sent, or a promise that resolves when it is the caller's turn.
+   * Encoding data only then keeps it from accumulating between the threads.
+   */
   room(): Promise<void> | undefined {
     if (this.#unreceived <= MAX_UNRECEIVED_BYTES && this.#waiting.length === 0) return undefined;
     return new Promise((resolve) => this.#waiting.push(resolve));
@@ -92,7 +99,10 @@ export class BatchedPort<Out, In> {
     });
   }
 
-  /** Reports the size of large memory to which only this thread still refers, but for transferred buffers. */
+  /**
+   * Calls the listener with the size of large memory to which only this thread still refers. Transferred buffers are
+   * excluded: they are counted, or freed, when they are no longer needed.
+   */
   onMemory(listener: (bytes: number) => void): void {
     this.#onMemory = listener;
   }

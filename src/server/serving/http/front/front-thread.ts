@@ -20,7 +20,10 @@ import { BatchedPort, type Port, type TakeBytes } from './batched-port.ts';
 import type { ApiMessage, BodyLocation, EndedMessage, FrontMessage } from './messages.ts';
 import { bodyFailed, OpenExchange, type OpenExchangeHost } from './open-exchange.ts';
 
-/** Limit for bodies sent with the request, saving a round trip between threads. Larger ones are read on request. */
+/**
+ * Limit for bodies that are read before the request is announced, and sent with it: most are smaller, and each saves a
+ * round trip between the threads. Larger ones are read on request, when the client is known to be allowed to send them.
+ */
 const MAX_INCLUDED_BODY_BYTES = 64 * 1024;
 
 /** The thread's work as named in the watchdog. */

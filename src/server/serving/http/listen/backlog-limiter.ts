@@ -43,7 +43,12 @@ const SLOW_AFTER_MS = 5_000;
 const SLOW_FRACTION = 0.25;
 const WARNING_INTERVAL_MS = 60_000;
 
-/** Limits memory for clients that do not read replies or finish bodies, by closing slow, then oldest connections. */
+/**
+ * Limits the memory held for clients: replies that they do not read, or request bodies that they do not finish. TLS
+ * accepts and encrypts whatever it is given, so without a limit a client that sends requests and never reads the
+ * replies could take any amount; so could one that starts many bodies. Above a fraction of the limit, connections with
+ * old pending data are closed; above the limit, those with the oldest.
+ */
 export class BacklogLimiter {
   readonly #options: BacklogLimiterOptions;
   /** Pending replies and bodies, oldest first. */

@@ -36,7 +36,10 @@ const WARNING_INTERVAL_MS = 60_000;
 /** Disconnects in one turn of the event loop up to which errors have stack traces. */
 const CHEAP_DISCONNECTS = 10;
 
-/** Limits open connections before anything is read: a TLS handshake costs as much as ten requests. */
+/**
+ * Counts and limits open connections. Connections above a limit are closed before anything is read from them: a TLS
+ * handshake costs as much as ten requests, and an open connection as much memory as a hundred objects.
+ */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Set<Socket>();

@@ -2,7 +2,11 @@ import type { ServerHttp2Session } from 'node:http2';
 
 const PING_TIMEOUT_MS = 15_000;
 
-/** Closes an HTTP/2 session that was idle for `idleMs`, or is dead: Node stops reading after a violation, silently. */
+/**
+ * Closes an HTTP/2 session that had no traffic for `idleMs` milliseconds, or whose client no longer answers a PING.
+ * Node stops reading a session whose client has violated the protocol without reporting it, so its streams would stay
+ * open forever.
+ */
 export function closeWhenIdle(session: ServerHttp2Session, socket: { destroy(): unknown }, idleMs: number): void {
   let openStreams = 0;
   let isPinging = false;

@@ -26,7 +26,10 @@ export function noteAnsweredEarly(request: IncomingMessage): void {
   request.once('end', () => answeredEarly.delete(socket));
 }
 
-/** Answers a parser error, and reads on for a moment: closing at once would reset, and the client see nothing. */
+/**
+ * Responds to a parser error and closes the connection. Further data from the client is read and discarded for a
+ * moment: closing at once would reset the connection, and the client would never see the response.
+ */
 export function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex, clock: Clock): void {
   const current = currentResponse(socket);
   const isStreaming = current?.headersSent && !current.writableEnded;

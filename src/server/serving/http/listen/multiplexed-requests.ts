@@ -5,7 +5,11 @@ import type { Http2Exchange } from '../protocol/http2.ts';
 /** Limit for the requests of a session served at a time, but for watches and streamed responses that have begun. */
 export const MAX_SERVED_STREAMS = 32;
 
-/** Serves a few requests of each HTTP/2 session at a time; others wait here, where they delay no other client. */
+/**
+ * Serves the requests of HTTP/2 sessions, only a few of each session concurrently. Further ones wait on the thread that
+ * owns the sockets: the thread that handles requests takes them in order of arrival, so a client with hundreds of
+ * streams would delay all other clients. A stream that is reset while it waits is never served.
+ */
 export class MultiplexedRequests {
   readonly #queues = new WeakMap<object, SessionQueue>();
   readonly #serve: (exchange: Http2Exchange) => void;

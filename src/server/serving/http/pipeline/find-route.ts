@@ -17,7 +17,10 @@ interface FindRouteOptions {
   readonly admit: Admit;
 }
 
-/** Finds the objects of a request; undefined for other paths that the user may see. Others learn nothing of paths. */
+/**
+ * Finds the objects of a request. Returns undefined when its path is not one of objects, and the user may see what is
+ * at that path. Users learn that a path does not exist only if they could see it if it did.
+ */
 export function findRouteStage({ routes, admit }: FindRouteOptions) {
   return (request: ApiRequest): RoutedVerb | undefined | Promise<RoutedVerb | undefined> => {
     const { exchange, target } = request;

@@ -42,7 +42,10 @@ const CLOSED_EARLY: Status = {
   code: 200,
 };
 
-/** The state of a request: its deadline, audit record and seat; itself the argument of audit and flow control. */
+/**
+ * The state of a request from arrival to end: its deadline, its audit record and its seat. It is itself the argument of
+ * the audit log and of flow control, since one is created for every request.
+ */
 export class RequestLifecycle extends Deadline implements Work {
   readonly work = 'request';
   readonly client: Exchange;
@@ -138,7 +141,10 @@ export class RequestLifecycle extends Deadline implements Work {
     this.complete();
   }
 
-  /** Makes an unauthenticated client queue behind others for its 401, or drops it. Undefined: no delay is needed. */
+  /**
+   * Makes an unauthenticated client queue behind other clients from the same address before it gets its 401, and drops
+   * it when too many of them wait. Returns undefined when no delay is needed.
+   */
   delayUnauthenticated(): Promise<void> | undefined {
     const { flowControl } = this.#options;
     const { address } = this.client.peer;

@@ -4,11 +4,17 @@ import { Disconnected, tooLarge } from '../errors.ts';
 
 interface ReadBodyOptions {
   readonly maxBytes: number;
-  /** The response: when it closes, the body is no longer needed. */
+  /**
+   * The response: when it closes, the body is no longer needed, because the request is complete or the client has
+   * disconnected.
+   */
   readonly response?: { once(event: 'close', listener: () => void): unknown } | undefined;
 }
 
-/** Reads a body into memory; unread if the declared length is too large. Rejects with 413 or Disconnected. */
+/**
+ * Reads a request's body into memory. `declared` is its Content-Length: a body that declares too many bytes is rejected
+ * unread. Rejects with 413 or Disconnected, and discards further input.
+ */
 export function readBody(
   source: Readable,
   declared: string | undefined,
@@ -53,7 +59,10 @@ export function maxSizeOf(declared: string | undefined, maxBytes: number): numbe
 /** Limit for discarded bodies, as a multiple of the size limit, so that slightly larger ones keep the connection. */
 const DISCARD_FACTOR = 4;
 
-/** Discards an unneeded body: closing at once would reset, and the response be lost. Far too much disconnects. */
+/**
+ * Reads and discards the rest of an unneeded body: closing the connection at once would reset it, and the client would
+ * never see the response. A client that sends far too much is disconnected.
+ */
 export function discardBody(source: Readable & { readonly socket: { destroy(): unknown } }, maxBytes: number): void {
   let size = 0;
   source.on('data', (chunk: Buffer) => {

@@ -37,7 +37,12 @@ class Turn {
 
 const turn = new Turn();
 
-/** Writes large buffers slice by slice, as the client reads: TLS copies what it is given. Turns are shared fairly. */
+/**
+ * Writes large buffers slice by slice, each when the previous one has left this process. TLS encrypts, and so copies,
+ * whatever it is given: for a client that does not read, only one slice is copied; the rest is shared with other
+ * clients. When many clients read large responses, their slices are spread over turns of the event loop, so that others
+ * need not wait.
+ */
 export class SlicedOutput {
   readonly #write: WriteSlice;
   #queue: Buffer[] = [];

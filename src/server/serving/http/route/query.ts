@@ -51,7 +51,10 @@ const BOOLEANS: ReadonlySet<string> = new Set<KeyOf<boolean>>([
   'orphanDependents',
 ]);
 
-/** Parses the part after the question mark. The first value of a parameter counts; unknown ones are ignored. */
+/**
+ * Parses the part after the question mark. The first value of a repeated parameter counts; unknown parameters are
+ * ignored, as they may be meant for a client or a proxy.
+ */
 export function parseQuery(search: string): Query {
   const options: MutableCallOptions = {};
   const dryRun: string[] = [];

@@ -34,7 +34,11 @@ export function findProxy(path: string, backends: BackendRegistry): ProxiedServi
   return serving?.type === 'proxy' ? serving : undefined;
 }
 
-/** Finds the objects that a path names; undefined for other paths, unknown groups and proxied versions. */
+/**
+ * Finds the objects that a path names; undefined when it does not have the form of an object's path, its group is
+ * unknown, or its group and version is proxied. A non-existent path inside a known group is a 404 with the API's own
+ * message.
+ */
 export function findRoute(path: string, backends: BackendRegistry): Route | undefined {
   const segments = new PathSegments(path);
   const found = versionOf(segments);

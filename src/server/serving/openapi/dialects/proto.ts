@@ -1,4 +1,7 @@
-/** Encodes an OpenAPI 2 document in protobuf (gnostic's `openapi.v2`), all that kubectl before 1.27 reads. */
+/**
+ * Encodes an OpenAPI 2 document in protobuf, the only form that kubectl before 1.27 reads. The messages are those of
+ * gnostic's `openapi.v2`, limited to the fields in documents of this server.
+ */
 import { ProtoWriter } from '../../../../protocols/protobuf/writer.ts';
 import type { Json } from '../../backend.ts';
 

@@ -1,4 +1,7 @@
-/** The roles for people: view reads, edit also writes, admin also manages roles. All three aggregate rules by label. */
+/**
+ * The roles for people: view reads, edit also writes, admin also manages roles, each in a namespace or everywhere. All
+ * three aggregate rules by label, from these roles and any others with the labels.
+ */
 import type { PolicyRule } from '../../../../../kinds/groups/access/rbac/policy-rule.ts';
 import { ALL, on, READ, WRITE } from './rule.ts';
 

@@ -44,7 +44,10 @@ async function checkFresh(core: Ports, request: AdmissionRequest): Promise<void>
   checkActive(request, namespace);
 }
 
-/** Rejects creates in a deleted namespace. The condition retries when its deletion begins before the commit. */
+/**
+ * Rejects the create when the namespace is being deleted. The condition retries the transaction when the deletion
+ * begins before the commit: the namespace controller must find everything that is in the namespace.
+ */
 function checkActive(request: AdmissionRequest, entry: Entry): void {
   const { metadata, status } = entry.hub(Namespace) as Namespace;
   if (!metadata.deletionTimestamp && status?.phase !== 'Terminating') {

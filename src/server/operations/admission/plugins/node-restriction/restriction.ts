@@ -1,4 +1,7 @@
-/** A node may write only about itself and its own pods: the authorizer checks which objects, this plugin the rest. */
+/**
+ * The admission plugin NodeRestriction: a node may write only about itself and its own pods. The node authorizer checks
+ * which objects a node may write; this plugin checks the content of its writes.
+ */
 import { notFound } from '../../../../../api/errors.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import type { TokenRequest } from '../../../../../kinds/groups/access/authentication/token-request.ts';
@@ -188,7 +191,11 @@ function checkClaim(_core: Ports, request: AdmissionRequest, node: string): void
 
 const REMOVAL_STATUS_FIELDS = ['phase', 'message', 'reason'];
 
-/** Checks volumes that are directories on the node, which reports by finalizer or status whether data was deleted. */
+/**
+ * Checks volumes that are directories on the node: the node reports whether the data was deleted, by removing the
+ * finalizer, or by a failure in the status. Other volumes need no check, since the node authorizer does not let a node
+ * write them.
+ */
 function checkDirectory(_core: Ports, request: AdmissionRequest, node: string): void {
   const object = request.object as PersistentVolume;
   const old = request.old as PersistentVolume;

@@ -1,4 +1,7 @@
-/** The Pod Security Standards. They change with Kubernetes, so a control has versions, which namespaces can pin. */
+/**
+ * The Pod Security Standards. A control checks one aspect of a pod. The standards change with the releases of
+ * Kubernetes, so a control has versions, and a namespace can pin the release whose versions apply.
+ */
 import type { Container } from '../../../../../kinds/shapes/container/container.ts';
 import { visitContainers } from '../../../../../kinds/shapes/container/container-rules.ts';
 import type { PodSpec } from '../../../../../kinds/shapes/pod/pod-spec.ts';

@@ -40,7 +40,10 @@ const templates = new Map<Kind, TemplateOf>([
 /** Subresources that change the containers of a pod. */
 const changing = ['ephemeralcontainers', 'resize'];
 
-/** Enforces the standard in the labels of a pod's namespace. Templates are never rejected; their pods are. */
+/**
+ * Enforces the standard that the labels of a pod's namespace choose: violations are rejected, annotated in the audit
+ * log or warned about. Templates are never rejected; their pods are checked when they are created.
+ */
 export const podSecurity: AdmissionPlugin = {
   name: 'PodSecurity',
 

@@ -1,4 +1,7 @@
-/** Prevents escalation: writing or binding a role takes its permissions, or `escalate` or `bind` on it. */
+/**
+ * Prevents privilege escalation: to write a role, a user must have all of its permissions, or the permission to
+ * `escalate` it; likewise to bind a role, or the permission to `bind` it. Members of `system:masters` may do both.
+ */
 import type { User } from '../../../../../api/user.ts';
 import { deepEqual } from '../../../../../base/json/tree.ts';
 import { isAggregated } from '../../../../../kinds/groups/access/rbac/aggregation.ts';

@@ -17,7 +17,11 @@ import type { AdmissionPlugin } from '../../plugin.ts';
 
 type Ports = Pick<Reader, 'cache'> & Pick<Writer, 'commits'> & Pick<Tools, 'clock'>;
 
-/** Enforces quotas: usage is added in the object's commit, on condition that the quota is unchanged, by any writer. */
+/**
+ * Enforces the quotas of a namespace. The usage of an object is added to the quota's status in the same commit as the
+ * object, on the condition that the quota has not changed, so limits hold with any number of writers and servers. A
+ * controller counts released resources when objects are deleted.
+ */
 export const resourceQuota: AdmissionPlugin = {
   name: 'ResourceQuota',
 
