@@ -28,8 +28,6 @@ const WORKERS = Math.ceil(1.5 * CORES);
 const WORKERS_WITH_PROGRAMS = 2 * CORES;
 /** What files import is loaded once in each process. */
 const SHARED_PROCESSES = { isolate: false } as const;
-/** New objects have four times as much room as usual: fewer are copied, which is a sixth of the work of clusters in a process. */
-const ROOM_FOR_OBJECTS = { execArgv: ['--max-semi-space-size=64'] };
 const COMMON = {
   pool: 'forks',
   testTimeout: 60_000,
@@ -63,7 +61,7 @@ export default defineConfig({
     projects: [
       {
         test: {
-          ...{ ...COMMON, ...NO_PROGRAMS, ...ROOM_FOR_OBJECTS, name: 'fast', include: TESTS },
+          ...{ ...COMMON, ...NO_PROGRAMS, name: 'fast', include: TESTS },
           exclude: [PROGRAMS, ISOLATED, MEASURING, PACKAGES],
           ...{ ...SHARED_PROCESSES, maxWorkers: WORKERS, sequence: { groupOrder: 0 } },
         },
@@ -89,7 +87,7 @@ export default defineConfig({
       },
       {
         test: {
-          ...{ ...COMMON, ...ROOM_FOR_OBJECTS, name: 'measuring', include: [MEASURING], exclude: [PACKAGES] },
+          ...{ ...COMMON, name: 'measuring', include: [MEASURING], exclude: [PACKAGES] },
           ...{ maxWorkers: CORES, sequence: { groupOrder: 2 } },
         },
       },
