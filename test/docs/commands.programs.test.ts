@@ -46,9 +46,12 @@ const NOT_RUN: readonly { readonly document: string; readonly command: string; r
     command,
     reason: 'it needs machines: see test/e2e/machines/documented.programs.test.ts',
   })),
-  ...['npm run bench', 'npm run bench -- --only get,create', 'npm run bench -- --seconds 2 --json'].map((command) => {
-    return { document: 'bench/README.md', command, reason: 'it measures for minutes' };
-  }),
+  ...[
+    'npm run bench',
+    'npm run bench -- --only get,create',
+    'npm run bench -- --seconds 2 --json',
+    'npm run bench -- --compare HEAD~20 --only get,list,create --rounds 5',
+  ].map((command) => ({ document: 'bench/README.md', command, reason: 'it measures for minutes' })),
   ...[
     'npm run attack -- --requests 100000',
     'npm run attack -- --only selector,pipelining',

@@ -82,10 +82,13 @@ function whyUnknownScript(args: readonly string[]): string | undefined {
 
 function sourceOf(script: string): string {
   const [file = ''] = script.split(' ').filter((word) => /\.(ts|mjs)$/.test(word));
-  const folder = file.startsWith('scripts/bench') ? 'bench' : dirname(file);
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.(ts|mjs)$/.test(name))
-    .map((name) => readFileSync(join(root, folder, name), 'utf8'))
+  const folders = file.startsWith('scripts/bench') ? ['scripts', 'bench'] : [dirname(file)];
+  return folders
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.(ts|mjs)$/.test(name))
+        .map((name) => readFileSync(join(root, folder, name), 'utf8')),
+    )
     .join('\n');
 }
 

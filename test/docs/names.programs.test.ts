@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { documents, inlineCode, stepsOf, textOf, withoutComment } from './documents.ts';
 import { allFlags, whyUnknown } from './known-commands.ts';
 
-/** Flags of other programs that the documents speak of. */
+/** Flags of programs besides qd and qdfed that the documents speak of. */
 const FOREIGN_FLAGS: Readonly<Record<string, string>> = {
   '--as': 'kubectl',
   '--as-group': 'kubectl',
@@ -19,6 +19,7 @@ const FOREIGN_FLAGS: Readonly<Record<string, string>> = {
   '--cpu-prof': 'node',
   '--service-account-lookup': 'kube-apiserver',
   '--unsafe-no-fsync': 'etcd',
+  '--compare': 'npm run bench',
 };
 
 /** Commands on pages that show how to add one: they do not exist yet. */
