@@ -22,6 +22,8 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/assembly/node/connection.ts': OWN_ADDRESSES,
   'src/cli/proxy/upstream.ts': OPERATOR,
   'src/cli/up/ha/join.ts': OPERATOR,
+  'src/cli/up/upgrade/rolling/ask.ts':
+    'the operator names a server, whose leases name the others; all must have certificates of the authority that the operator names',
   'src/assembly/control-plane/fetch-json.ts': OPERATOR,
   'src/client/transport/http/https-transport.ts': OPERATOR,
   'src/client/transport/http/pinned-authority.ts': OPERATOR,

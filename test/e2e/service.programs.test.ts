@@ -35,7 +35,12 @@ switch (args[1]) {
     writeFileSync(file('enabled'), '');
     break;
   case 'restart': {
-    const [program, ...rest] = JSON.parse(readFileSync(join(state, 'command'), 'utf8'));
+    if (runs()) process.kill(pid, 'SIGTERM');
+    while (runs()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    const text = readFileSync(join(process.env.HOME, '.config', 'systemd', 'user', unit), 'utf8');
+    // The words of these tests have no escapes.
+    const words = /^ExecStart=(.*)$/m.exec(text)[1].matchAll(/"([^"]*)"/g);
+    const [program, ...rest] = [...words].map((word) => word[1]);
     const child = spawn(program, rest, { detached: true, stdio: 'ignore', cwd: '/' });
     writeFileSync(file('pid'), String(child.pid));
     child.unref();
@@ -115,9 +120,6 @@ describe('qd service', () => {
 
   test('runs a cluster, and says whether it is ready', { timeout: TIMEOUT_MS }, async () => {
     const { stdout: unit } = await qd('service', 'install', 'up', '--print', ...FLAGS);
-    await mkdir(join(home, 'systemd'), { mode: 0o777 });
-    await chmod(join(home, 'systemd'), 0o777);
-    await writeFile(join(home, 'systemd', 'command'), JSON.stringify(commandOf(unit)));
     const installed = await qd('service', 'install', 'up', ...FLAGS);
     expect(installed).toMatchObject({ code: 0, stderr: '' });
     expect(installed.stdout).toContain(`${UNIT} is ready; its log: journalctl --user -u ${UNIT}`);
@@ -132,6 +134,48 @@ describe('qd service', () => {
     expect(stopped).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/qd-up-dev.service +enabled +inactive +no/),
+    });
+  });
+
+  describe('is upgraded', () => {
+    const unitFile = () => readFile(join(units, UNIT), 'utf8');
+    /** A package whose program is this text. */
+    const packageOf = async (name: string, text: string) => {
+      const directory = join(home, name);
+      await mkdir(directory);
+      const described = { name: 'quarterdeck', version: '0.2.0', level: 1, bin: { qd: 'qd.js' } };
+      await writeFile(join(directory, 'package.json'), JSON.stringify(described));
+      await writeFile(join(directory, 'qd.js'), text);
+      return directory;
+    };
+
+    test('with its unit, which names the program of the new release', { timeout: TIMEOUT_MS }, async () => {
+      await qd('service', 'install', 'up', ...FLAGS);
+      const before = await unitFile();
+      const present = commandOf(before)[1]!;
+      const other = await packageOf('other-release', `require(${JSON.stringify(present)});`);
+      const { code, stdout, stderr } = await qd('upgrade', other, '--name', 'dev');
+      expect([code, stderr]).toEqual([0, '']);
+      expect(stdout).toContain(`Cluster "dev" runs with 0.2.0, from ${join(other, 'qd.js')}.`);
+      expect(await unitFile()).toBe(before.replace(present, join(other, 'qd.js')));
+      expect((await calls()).slice(-2)).toEqual(['--user daemon-reload', `--user restart ${UNIT}`]);
+      expect((await qd('service', 'status', '--name', 'dev')).code).toBe(0);
+      expect(
+        await qd('upgrade', await packageOf('former', `require(${JSON.stringify(present)});`), '--name', 'dev'),
+      ).toMatchObject({ code: 0 });
+    });
+
+    test('and goes on with its former unit when the new release does not start', { timeout: TIMEOUT_MS }, async () => {
+      const before = await unitFile();
+      const broken = await packageOf('broken-release', 'process.exit(3);');
+      const { code, stderr } = await qd('upgrade', broken, '--name', 'dev', '--ready-timeout', '3s');
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(/^qd: the upgrade to 0.2.0 failed; cluster "dev" runs with \S+ as before$/m),
+      ]);
+      expect(await unitFile()).toBe(before);
+      expect((await qd('service', 'status', '--name', 'dev')).code).toBe(0);
+      await qd('down', '--name', 'dev');
     });
   });
 

@@ -1,4 +1,4 @@
-/** Serves node_modules as a package registry on loopback, so that an installation needs no network. */
+/** Serves node_modules as a package registry, so that an installation needs no network. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, readFile } from 'node:fs/promises';
@@ -18,8 +18,8 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** `scratch` is a directory for copies of packages. */
-export async function startRegistry(root: string, scratch: string): Promise<Registry> {
+/** `scratch` is a directory for copies of packages; `host`: where it listens. */
+export async function startRegistry(root: string, scratch: string, host = '127.0.0.1'): Promise<Registry> {
   const copies = await installedPackages(root);
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(request.url!).slice(1);
@@ -32,9 +32,9 @@ export async function startRegistry(root: string, scratch: string): Promise<Regi
       response.writeHead(500).end(String(error));
     }
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(0, host);
   await once(server, 'listening');
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://${host}:${(server.address() as AddressInfo).port}`;
   return {
     url,
     async close() {

@@ -1,6 +1,7 @@
 /** Sends every request as six identities and compares the answers (allowed, 401, 403) with the table. */
 import { Agent, request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answerUpgrade, UPGRADE_PATH, type UpgradePort } from '../../src/api/machine-upgrade.ts';
 import { silent } from '../../src/base/log.ts';
 import { systemClock } from '../../src/base/time/clock.ts';
 import { allKinds } from '../../src/kinds/all.ts';
@@ -32,6 +33,14 @@ type Identity = 'none' | 'wrong' | 'account' | 'reader' | 'writer' | 'admin';
 const others: readonly Exclude<Identity, 'admin'>[] = ['none', 'wrong', 'account', 'reader', 'writer'];
 const identities: readonly Identity[] = [...others, 'admin'];
 
+/** What the server was given to replace its program with. */
+const received: unknown[] = [];
+const upgrades: UpgradePort = {
+  report: async () => ({ version: '0.1.0', accepts: 'yes' }),
+  receive: async ({ content }) => void received.push(String(content)),
+  start: async () => void received.push('started'),
+};
+
 let server: Server;
 let http: HttpServer;
 let agent: Agent;
@@ -50,6 +59,7 @@ beforeAll(async () => {
     tls: { ...(await authority.server()), ca: authority.ca },
     authenticate: createAuthenticator({ clock: systemClock, tokens: [tokenFile(TOKENS)], anonymous: false }),
     documents: issuerDocuments({ issuer: 'https://issuer', keysUrl: `https://issuer${KEYS_PATH}`, keys: [] }),
+    trees: [{ root: UPGRADE_PATH, answer: (request) => answerUpgrade(request, upgrades) }],
     ...{ log: silent, clock: systemClock, version: { gitVersion: 'v1' } as any, isReady: () => true },
   });
   ({ port } = await http.listen(0, '127.0.0.1'));
@@ -200,5 +210,24 @@ describe('what is not there', () => {
   it('a method is rejected only to who may use the others', async () => {
     expect((await ask('admin', 'PUT', '/api/v1/namespaces/home/pods')).code).toBe(405);
     expect((await ask('reader', 'PUT', '/api/v1/namespaces/home/pods')).code).toBe(403);
+  });
+});
+
+describe('a package for the program of the server', () => {
+  const path = `${UPGRADE_PATH}/${'a'.repeat(64)}`;
+  const attempts = async (identity: Identity) => {
+    const sent = await ask(identity, 'PUT', `${path}?offset=0`);
+    return [sent.code, (await ask(identity, 'POST', path)).code];
+  };
+
+  it.each(others)('is taken from nobody like %s', async (identity) => {
+    const code = identity === 'none' || identity === 'wrong' ? 401 : 403;
+    expect(await attempts(identity)).toEqual([code, code]);
+    expect(received).toEqual([]);
+  });
+
+  it('is taken from administrators', async () => {
+    expect(await attempts('admin')).toEqual([200, 200]);
+    expect(received).toEqual(['x', 'started']);
   });
 });

@@ -163,5 +163,6 @@ export const paths: Readonly<Record<string, 'unauthenticated' | 'accounts' | 'us
   '/readyz': 'unauthenticated',
   '/readyz/ping': 'admins',
   '/swaggerapi': 'admins',
+  '/upgrade': 'admins',
   '/version': 'unauthenticated',
 };

@@ -38,6 +38,8 @@ let port: number;
 let logs: string;
 const clock = new ControlledClock(Date.now());
 const asked: any[] = [];
+/** What the endpoint was given of packages. */
+const upgrades: unknown[] = [];
 const clients = new Map<string, Pair>();
 
 beforeAll(async () => {
@@ -52,10 +54,17 @@ beforeAll(async () => {
     ...{ client: reviewClient([SERVER_USER, 'monitor'], asked), clock, log: silent, config: { maxPods: 110 } },
     node: servedNode(host, { summary: async () => SUMMARY }),
     logDirectory: logs,
+    upgrades: {
+      report: async () => ({ version: '0.1.0', accepts: 'yes' }),
+      receive: async ({ content }) => void upgrades.push(content.length),
+      start: async () => void upgrades.push('started'),
+    },
   });
   port = await endpoint.listen('127.0.0.1', authority.ca);
   endpoint.use(await authority.leaf('system:node:n1', 'server', ['n1']), authority.ca);
   for (const name of [SERVER_USER, 'ann']) clients.set(name, await authority.leaf(name, 'client'));
+  clients.set('administrator', await authority.leaf('monitor', 'client', [], 'system:masters'));
+  clients.set('impostor', await authority.leaf(SERVER_USER, 'client', [], 'system:authenticated'));
   const other = await nodeAuthority();
   clients.set('stranger', await other.leaf(SERVER_USER, 'client'));
 });
@@ -70,14 +79,15 @@ interface Ask {
   readonly as?: string;
   readonly token?: string;
   readonly method?: string;
+  readonly body?: Buffer;
 }
 
-async function ask(path: string, { as, token, method = 'GET' }: Ask) {
+async function ask(path: string, { as, token, method = 'GET', body }: Ask) {
   const call = request({
     ...{ host: '127.0.0.1', port, servername: 'n1', ca: authority.ca, agent: false, path, method },
     ...(as ? clients.get(as) : {}),
     headers: token ? { authorization: `Bearer ${token}` } : {},
-  }).end();
+  }).end(body);
   const [response] = (await once(call, 'response')) as [IncomingMessage];
   return { code: response.statusCode, body: await text(response), headers: response.headers };
 }
@@ -116,6 +126,36 @@ describe('access', () => {
     expect(await reviews('/exec/default/web/c', { as: SERVER_USER, method: 'POST' })).toMatchObject([
       { verb: 'create', subresource: 'proxy' },
     ]);
+  });
+
+  describe('to upgrades of the machine', () => {
+    const path = `/upgrade/${'a'.repeat(64)}`;
+    const content = Buffer.alloc(1024 * 1024, 'x');
+    const part = (as: string, body = content) => ask(`${path}?offset=0`, { as, method: 'PUT', body });
+
+    it('is granted to the server', async () => {
+      expect(await part(SERVER_USER)).toMatchObject({ code: 200, body: JSON.stringify({ received: content.length }) });
+      expect(await ask(path, { as: SERVER_USER, method: 'POST' })).toMatchObject({ code: 200 });
+      expect(upgrades).toEqual([content.length, 'started']);
+      const report = JSON.stringify({ version: '0.1.0', accepts: 'yes' });
+      expect(await ask('/upgrade', { as: SERVER_USER })).toMatchObject({ code: 200, body: report });
+    });
+
+    it('is refused to all others, whatever rights they have', async () => {
+      upgrades.length = 0;
+      const refused = { code: 403, body: expect.stringContaining('for servers only') };
+      expect(await ask('/upgrade', { token: 'monitor' })).toMatchObject(refused);
+      expect(await ask(path, { token: 'monitor', method: 'POST' })).toMatchObject(refused);
+      expect(await part('administrator')).toMatchObject(refused);
+      expect(await part('impostor')).toMatchObject(refused);
+      for (const as of ['ann', 'stranger']) expect([401, 403]).toContain((await part(as)).code);
+      expect(upgrades).toEqual([]);
+    });
+
+    it('ends at the size of a part', async () => {
+      expect(await part(SERVER_USER, Buffer.alloc(content.length + 1))).toMatchObject({ code: 413 });
+      expect(upgrades).toEqual([]);
+    });
   });
 
   it('ends with the certificate, also on a connection that is open', async () => {

@@ -25,9 +25,14 @@ export async function nodeAuthority() {
     newIssuer(subject, privateKey),
     systemRandom,
   );
-  const leaf = async (commonName: string, usage: 'client' | 'server', names: readonly string[] = []) => {
+  const leaf = async (
+    commonName: string,
+    usage: 'client' | 'server',
+    names: readonly string[] = [],
+    organization = commonName === SERVER_USER ? 'system:masters' : undefined,
+  ) => {
     const pair = await newKey();
-    const request = { subject: { commonName }, publicKey: pair.publicKey, usage, names, ...validity };
+    const request = { subject: { commonName, organization }, publicKey: pair.publicKey, usage, names, ...validity };
     const cert = issue(request, issuerOf(ca, privateKey), systemRandom);
     return { cert, key: pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string };
   };

@@ -2,6 +2,7 @@
 export const LONG_FILES: readonly string[] = [
   // Programs.
   'test/runtimes/process.programs.test.ts', // 340
+  'test/e2e/machines/rolling-upgrade.programs.test.ts', // 180
   'test/e2e/outliving/outliving.programs.test.ts', // 170
   'test/e2e/lifecycle.programs.test.ts', // 155
   'test/e2e/pods/streams.programs.test.ts', // 150
@@ -21,6 +22,7 @@ export const LONG_FILES: readonly string[] = [
   'test/e2e/start.programs.test.ts', // 70
   'test/e2e/rejected-flags.programs.test.ts', // 70
   'test/e2e/machines/servers.programs.test.ts', // 67
+  'test/e2e/machines/upgraded-agent.programs.test.ts', // 60
   'test/e2e/machines/releases.programs.test.ts', // 60
   'test/e2e/machines/documented.programs.test.ts', // 60
   'test/e2e/services/shop.programs.test.ts', // 60

@@ -1,3 +1,4 @@
+import type { UpgradePort } from '../../api/machine-upgrade.ts';
 import type { Release } from '../../api/release.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import type { FrontProxy } from '../../server/serving/aggregation/front-proxy.ts';
@@ -55,6 +56,8 @@ export interface ClusterOptions extends Environment {
   readonly member: MemberPlan | undefined;
   /** The release of this program. */
   readonly release: Release;
+  /** Replaces this program with another release. */
+  readonly upgrades: UpgradePort;
   /** Called when this release may not use the store any more: stops the program. */
   readonly rejected: () => void;
   /** Settles with the other servers of a shared store what all of them must agree on; rejects when they do not. */

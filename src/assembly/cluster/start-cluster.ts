@@ -31,6 +31,7 @@ import { historyDocument, serveHttps, serveInsecure, tokenDocuments } from '../c
 import { SCHEDULER_LEASE } from '../control-plane/scheduler.ts';
 import { type TokenSettings, tokenSettings } from '../control-plane/service-account-tokens.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
+import { upgradeTree } from '../control-plane/upgrade-tree.ts';
 import { clientUrl } from '../etcd/configuration.ts';
 import type { MemberPlan } from '../etcd/member.ts';
 import { memberPaths } from '../etcd/paths.ts';
@@ -269,6 +270,7 @@ async function serve(options: ClusterOptions, state: ClusterState, { server }: C
       tls: await trust.tlsOf(pki),
       checks: [logCheck(log), answering('etcd', () => opened.store.revision(), machineClock), ...server.checks],
       actions: await joinActions(options, opened.store, server),
+      trees: [upgradeTree(options.upgrades)],
       documents: [...tokenDocuments(tokens, urlOf(address)), historyDocument(server)],
       decodeLargeYaml: largeYamlDecoder(options),
       onBlocked: (blockage) => options.eventLoops.add(blockage),

@@ -1,5 +1,6 @@
 /** The client certificate that the server shows to agents. It lives in memory, and is made when the first agent is reached. */
 import { X509Certificate } from 'node:crypto';
+import { SERVER_USER } from '../../api/machine-upgrade.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Subject } from '../../protocols/x509/certificate.ts';
@@ -7,7 +8,7 @@ import type { AgentIdentity } from '../../server/outbound/nodes/agent-connection
 import { BACKDATED_MS, type Pki, pemOf } from './pki.ts';
 
 /** As kubeadm names it. The group is the one that every authorizer knows. */
-const SUBJECT: Subject = { commonName: 'kube-apiserver-kubelet-client', organization: 'system:masters' };
+const SUBJECT: Subject = { commonName: SERVER_USER.name, organization: SERVER_USER.group };
 const LIFETIME_MS = 24 * 3_600_000;
 const RENEW_BEFORE_MS = LIFETIME_MS / 4;
 

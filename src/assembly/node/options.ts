@@ -1,5 +1,6 @@
 /** Options of a node. */
 
+import type { UpgradePort } from '../../api/machine-upgrade.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
@@ -52,6 +53,8 @@ export interface NodeOptions {
   readonly startServices?: (node: ServicesNode) => Promise<RunningServices>;
   /** Removes the rules that an earlier process left for the node, if nothing needs them. Undefined: rules stay when the node is stopped. */
   readonly removeRules?: (node: RulesOwner) => Promise<void>;
+  /** Replaces the program of the node with another release; absent: the node is a part of another program. */
+  readonly upgrades?: UpgradePort | undefined;
   /**
    * Certificates of the cluster's authorities, as PEM, for the endpoint that other processes reach the agent at. Undefined: only
    * this process reaches it.

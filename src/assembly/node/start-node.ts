@@ -64,6 +64,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
     parts,
     path,
     networkNamespace: options.network?.namespace,
+    upgrades: options.upgrades,
     config: kubeletConfiguration(options),
   });
   const onTaken = (node: DeepReadonly<Node>) => {

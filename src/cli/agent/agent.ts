@@ -37,6 +37,7 @@ import { untilStopSignal } from '../process/signals.ts';
 import { apiVersion, version } from '../process/version.ts';
 import { checkWritableDirectory } from '../process/writable.ts';
 import { takeLock } from '../up/directory/lock.ts';
+import { packageReceiver } from '../up/upgrade/receiving/package-receiver.ts';
 import { readAgentFile, writeAgentFile } from './agent-file.ts';
 import { reportWhenReady } from './background/report-ready.ts';
 import { chooseRuntime } from './choose-runtime.ts';
@@ -249,6 +250,7 @@ async function runMember(
     version: apiVersion.gitVersion,
     watchSeconds: WATCH_SECONDS,
     authority: () => ca,
+    upgrades: packageReceiver({ directory, isOn: flags.remoteUpgrades, log }),
     // Pods go on without the agent, and so do their services.
     startServices: (each) =>
       startServices({

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { FlagError, flag, type ValuesOf } from '../../base/flag.ts';
 import { token } from '../credentials/token/flags.ts';
 import { machineName } from '../flags/machine-name.ts';
+import { remoteUpgradesFlag } from '../flags/remote-upgrades.ts';
 import * as value from '../flags/values.ts';
 import { nodeFlags } from './node-flags.ts';
 
@@ -56,6 +57,7 @@ export const agentFlags = [
     remembered: true,
   }),
   ...nodeFlags,
+  remoteUpgradesFlag,
   flag('--detach', { help: 'run in the background, with the log in DIR/qd.log; returns when the node is ready' }),
 ] as const;
 

@@ -4,11 +4,12 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import { ApiError, badRequest } from '../../api/errors.ts';
+import { isUpgradePath, type UpgradePort } from '../../api/machine-upgrade.ts';
 import { duplexPair } from '../../base/bytes/duplex-pair.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Client } from '../../client/client.ts';
-import { type Access, accessOf } from './access/access.ts';
+import { type Access, accessOf, requireServer } from './access/access.ts';
 import type { EndpointNode } from './endpoint-node.ts';
 import { PodStreams } from './pod-streams.ts';
 import { type EndpointRoute, routeOf } from './route.ts';
@@ -19,6 +20,7 @@ import { documentOf } from './routes/documents.ts';
 import { sendLogFile } from './routes/log-files.ts';
 import { servePortForward } from './routes/port-forward.ts';
 import { runCommand } from './routes/run.ts';
+import { upgradeAnswer } from './routes/upgrade.ts';
 import { errorText, UpgradeExchange } from './upgrade-exchange.ts';
 
 export interface EndpointOptions {
@@ -31,6 +33,8 @@ export interface EndpointOptions {
   readonly config: object;
   /** The machine's log files, for `/logs/`. */
   readonly logDirectory: string;
+  /** Replaces the program of the node; undefined: the node is a part of another program. */
+  readonly upgrades?: UpgradePort | undefined;
 }
 
 /** As PEM. */
@@ -133,11 +137,12 @@ export class Endpoint {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const left = new AbortController();
     response.once('close', () => left.abort());
-    // No path here takes a body; one that is sent is not kept.
-    request.resume();
     try {
       const { path, query } = targetOf(request);
       await this.#authorize(request, path);
+      if (isUpgradePath(path)) return await this.#serveUpgrade(request, response);
+      // No other path takes a body; one that is sent is not kept.
+      request.resume();
       const route = routeOf(path);
       if (!route) throw new ApiError('NotFound', '404 page not found');
       await this.#respond(response, route, { method: request.method ?? '', query, signal: left.signal });
@@ -210,6 +215,14 @@ export class Endpoint {
     if (!this.#trusted.has(request.socket)) await this.#access(request, path);
   }
 
+  /** For the server alone, whatever rights others have on the node. */
+  async #serveUpgrade(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { clock, upgrades } = this.options;
+    if (!this.#trusted.has(request.socket)) requireServer(request, clock.now());
+    const body = Buffer.from(JSON.stringify(await upgradeAnswer(request, upgrades)));
+    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length }).end(body);
+  }
+
   #fail(response: ServerResponse, error: unknown): void {
     const { code, message } = errorText(error);
     if (code >= 500) this.options.log.debug('a request to the endpoint failed', { error: message });
@@ -217,6 +230,8 @@ export class Endpoint {
       response.destroy();
       return;
     }
+    // The client does not read the response before it has sent the rest of its body.
+    response.req.resume();
     response.writeHead(code, { 'Content-Type': 'text/plain; charset=utf-8' }).end(message);
   }
 }

@@ -1,5 +1,7 @@
 /** Opens the endpoint of a node: its listener, and the certificate that it serves with. */
+
 import { uptime } from 'node:os';
+import type { UpgradePort } from '../../../api/machine-upgrade.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -41,6 +43,8 @@ export interface OpenEndpointOptions {
   readonly path: string;
   /** The settings of the agent, with the names of KubeletConfiguration. */
   readonly config: object;
+  /** Replaces the program of the node; undefined: the node is a part of another program. */
+  readonly upgrades: UpgradePort | undefined;
 }
 
 export interface ListensOn {
@@ -66,9 +70,9 @@ const LOG_DIRECTORY = '/var/log';
 const ALL_INTERFACES = '::';
 
 export async function openEndpoint(options: OpenEndpointOptions): Promise<OpenEndpoint> {
-  const { client, clock, random, log, name, directory, authority, config, networkNamespace } = options;
+  const { client, clock, random, log, name, directory, authority, config, networkNamespace, upgrades } = options;
   const node = endpointNode(options);
-  const endpoint = new Endpoint({ node, client, clock, log, config, logDirectory: LOG_DIRECTORY });
+  const endpoint = new Endpoint({ node, client, clock, log, config, logDirectory: LOG_DIRECTORY, upgrades });
   const purpose = 'serving';
   const stored = authority && (await storedCertificate({ purpose, directory, authority: authority() }, clock.now()));
   const listensAtOnce = authority !== undefined && networkNamespace === undefined;

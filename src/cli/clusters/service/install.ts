@@ -5,25 +5,24 @@ import { join, resolve } from 'node:path';
 import { writeWhole } from '../../../base/files/own/files.ts';
 import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import type { Flag } from '../../../base/flag.ts';
-import { type Clock, sleep, systemClock } from '../../../base/time/clock.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { readAgentFile } from '../../agent/agent-file.ts';
 import { agentFlags, type GivenAgentFlags } from '../../agent/flags.ts';
-import { clustersHome, DEFAULT_NAME, directoryNamed, nameFromEnvironment } from '../../flags/cluster.ts';
+import { DEFAULT_NAME, directoryNamed, nameFromEnvironment } from '../../flags/cluster.ts';
 import { machineName } from '../../flags/machine-name.ts';
 import { CliError } from '../../output/cli-error.ts';
 import allocator from '../../process/allocator.json' with { type: 'json' };
 import { findClusterProcess } from '../../process/cluster-process.ts';
 import { upFlags } from '../../up/flags.ts';
 import type { GivenFlags } from '../../up/settings/settle.ts';
-import { findCluster } from '../find.ts';
 import type { InstallFlags } from './flags.ts';
 import { givenArguments } from './given-arguments.ts';
 import { stateOf, systemctl } from './systemctl.ts';
 import { unitText } from './unit-text.ts';
 import { type About, isOfSystem, type Unit, unitOf } from './units.ts';
+import { logCommand, untilReady } from './until-ready.ts';
 
 const READY_TIMEOUT_MS = 90_000;
-const CHECK_MS = 250;
 /** Other programs of the user can read a unit, and the arguments of its process. */
 const TOKEN_FILE = 'join-token';
 
@@ -94,7 +93,7 @@ async function install(about: About, { args, print, prepare }: InstallOptions): 
   await systemctl('daemon-reload');
   await systemctl('enable', unit.unit);
   await systemctl('restart', unit.unit);
-  await untilReady(unit, systemClock);
+  await untilReady(unit, { clock: systemClock, timeoutMs: READY_TIMEOUT_MS });
   process.stdout.write(`${unit.unit} is ready; its log: ${logCommand(unit)}\n`);
 }
 
@@ -107,15 +106,3 @@ async function rejectOther({ unit, directory }: Unit): Promise<void> {
     `${directory} is in use by process ${running.pid}, which is not the service: stop it with qd down --keep-pods --data-dir ${directory}`,
   );
 }
-
-async function untilReady(unit: Unit, clock: Clock): Promise<void> {
-  for (const deadline = clock.now() + READY_TIMEOUT_MS; clock.now() < deadline; await sleep(clock, CHECK_MS)) {
-    const { active, pid } = await stateOf(unit.unit);
-    if (active === 'failed') throw new CliError(`${unit.unit} has failed; see ${logCommand(unit)}`);
-    const found = await findCluster(unit.directory, clustersHome());
-    if (found?.state === 'running' && found.pid === pid) return;
-  }
-  throw new CliError(`${unit.unit} is not ready yet; it goes on trying, see ${logCommand(unit)}`);
-}
-
-const logCommand = ({ unit }: Unit) => `journalctl ${isOfSystem() ? '' : '--user '}-u ${unit}`;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsedWords } from '../../../../test/support/systemd-words.ts';
-import { aboutOf, unitText } from './unit-text.ts';
+import { aboutOf, unitText, withProgram } from './unit-text.ts';
 
 const DIRECTORY = '/data/50% "a\\b"';
 const HOSTILE = ['a b', '"', "'", '\\', '\\x41', '$HOME', '$$x', '%h', '%%', 'two\nlines', 'tab\t', ';', '', 'é'];
@@ -38,4 +38,21 @@ test('each setting has its line, and pods outlive a stop', () => {
 test('a unit says what it is of', () => {
   expect(aboutOf(unit)).toEqual(about);
   expect(aboutOf('[Unit]\nDescription=other\n')).toBeUndefined();
+});
+
+test('a unit with another program is the same in everything else', () => {
+  const program = '/releases/$1 "b"/50%/qd.js';
+  const edited = `${unit}# edited\n`;
+  const changed = withProgram(edited, program)!;
+  const [, command = ''] = /^ExecStart=(.*)$/m.exec(changed)!;
+  expect(parsedWords(command, { hasVariables: true })).toEqual(['/usr/bin/node', program, ...HOSTILE]);
+  expect(withProgram(changed, '/opt/q d/qd.js')).toBe(edited);
+});
+
+test.each([
+  ['no command', '[Service]\n'],
+  ['a command that is not quoted', '[Service]\nExecStart=/usr/bin/node /opt/qd.js up\n'],
+  ['two commands', '[Service]\nExecStart="/bin/node" "/qd.js"\nExecStart="/bin/node" "/qd.js"\n'],
+])('a unit with %s is not changed', (_, text) => {
+  expect(withProgram(text, '/other/qd.js')).toBeUndefined();
 });

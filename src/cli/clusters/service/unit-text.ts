@@ -58,6 +58,19 @@ export function aboutOf(unit: string): unknown {
   return json === undefined ? undefined : JSON.parse(json);
 }
 
+/**
+ * Returns the unit with another file for Node to run, and everything else as it was, changes of its owner included. Undefined
+ * when its command is not written as `unitText` does it.
+ */
+export function withProgram(unit: string, program: string): string | undefined {
+  const isOwn = /^ExecStart="(?:[^"\\\n]|\\.)*" "(?:[^"\\\n]|\\.)*"(?= |$)/m;
+  if (unit.match(/^ExecStart=/gm)?.length !== 1) return undefined;
+  const found = isOwn.exec(unit)?.[0];
+  if (found === undefined) return undefined;
+  const node = /^ExecStart="(?:[^"\\\n]|\\.)*"/.exec(found)![0];
+  return unit.replace(found, () => `${node} ${argumentOf(program)}`);
+}
+
 type Setting = readonly [name: string, value: string];
 type Section = readonly [name: string, settings: readonly Setting[]];
 
@@ -71,8 +84,10 @@ const text = (sections: readonly Section[]) =>
 
 /** Variables are replaced in arguments, but not in the path of the program. */
 function commandLine([program = '', ...args]: readonly string[]): string {
-  return [quoted(program), ...args.map((argument) => quoted(argument.replaceAll('$', '$$$$')))].join(' ');
+  return [quoted(program), ...args.map(argumentOf)].join(' ');
 }
+
+const argumentOf = (argument: string) => quoted(argument.replaceAll('$', '$$$$'));
 
 /** One word for systemd, whatever is in it. */
 function quoted(word: string): string {

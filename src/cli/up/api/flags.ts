@@ -1,6 +1,7 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
 import { type AuthorizationMode, authorizationModes } from '../../../server/access/authz/modes.ts';
 import { admissionPluginNames } from '../../../server/operations/admission/all.ts';
+import { remoteUpgradesFlag } from '../../flags/remote-upgrades.ts';
 import { requestLimitFlags } from '../../flags/request-limits.ts';
 import * as value from '../../flags/values.ts';
 
@@ -32,6 +33,7 @@ export const apiFlags = [
     default: 400,
   }),
   ...requestLimitFlags,
+  remoteUpgradesFlag,
   flag('--service-cluster-ip-range <cidr>', {
     help: 'addresses of services',
     parse: value.serviceRange,

@@ -9,9 +9,11 @@ const OWN_NAMES: readonly RegExp[] = [
   /^join-token$/,
   /^admin\.kubeconfig(\.lock)?$/,
   /^qd\.log(\.1)?$/,
+  /^upgrade\.(json|log|part|tgz)$/,
+  /^upgrade\.lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
   /^\.(rotate|lost)-.+$/,
   // Files that were about to replace others when the process ended.
-  /^(cluster\.json|last-start\.json|agent\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
+  /^(cluster\.json|last-start\.json|agent\.json|upgrade\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
 ];
 
 /** Reports whether a file or folder in a data directory was created by qd. */

@@ -19,6 +19,7 @@ test('the default cluster has the well-known port and range', async () => {
     serviceClusterIpRange: '10.96.0.0/16',
     clusterCidr: '10.244.0.0/16',
     serviceNodePortRange: { first: 30_000, last: 32_767 },
+    remoteUpgrades: true,
   });
 });
 

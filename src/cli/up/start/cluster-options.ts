@@ -14,12 +14,13 @@ import { isChosen } from '../components/choice.ts';
 import { isPrivateCluster } from '../components/private-cluster.ts';
 import type { StartContext } from '../context.ts';
 import type { Settings } from '../flags.ts';
-import { memberPlan, stopWithoutStore } from '../ha/member-plan.ts';
+import { memberPlan, memberProblem, stopWithoutStore } from '../ha/member-plan.ts';
 import { frontProxyOf, proxiedUsers, tlsOf } from '../identity/proxies.ts';
 import { startPart } from '../messages/progress.ts';
 import { auditOptions } from '../observability/audit.ts';
 import { agreeOn, readAgreed } from '../settings/agreed-settings.ts';
 import { restoreInto } from '../testing/restore.ts';
+import { packageReceiver } from '../upgrade/receiving/package-receiver.ts';
 
 /** `open` opens the listeners of the API; undefined: in this thread. */
 export function clusterOptions(context: StartContext, open: ClusterOptions['http']['open']): ClusterOptions {
@@ -37,6 +38,12 @@ export function clusterOptions(context: StartContext, open: ClusterOptions['http
     store: storeOptions(context),
     member: memberPlan(settings),
     release: ownRelease,
+    upgrades: packageReceiver({
+      directory,
+      isOn: settings.remoteUpgrades,
+      log: context.log,
+      obstacle: () => memberProblem(context),
+    }),
     rejected: stopWithoutStore,
     agree: (store) => agreeOn(store, settings, ownRelease),
     agreed: (store) => readAgreed(store, ownRelease),

@@ -6,7 +6,7 @@ import { type UpgradeFlags, upgradeFlags } from './flags.ts';
 export function upgradeCommand(): Command {
   const command = new Command('upgrade')
     .description(
-      'Runs a cluster of this machine with another release, and with the former one again when that does not become ready. Pods go on running.',
+      'Runs a cluster or an agent of this machine with another release, and with the former one again when that does not become ready; with --all, every machine of a cluster. Pods go on running.',
     )
     .argument('<file>', 'a package file (.tgz), or the directory of a package')
     .action(async (file: string, flags: UpgradeFlags) => (await import('./upgrade.ts')).upgrade(file, flags));

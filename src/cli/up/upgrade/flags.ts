@@ -11,6 +11,26 @@ export const upgradeFlags = [
     default: 60_000,
     defaultText: '1m',
   }),
+  flag('--ready-timeout <time>', {
+    help: 'how long the new release may take until it is ready, with its nodes; then the former one is started again',
+    parse: value.duration,
+    default: 120_000,
+    defaultText: '2m',
+  }),
+  flag('--all', {
+    help: 'upgrade all machines of the cluster, servers and agents, one after the other; FILE must be a package file',
+  }),
+  flag('--parallel <count>', {
+    help: 'how many agents are upgraded at the same time, with --all',
+    parse: value.positiveCount,
+    default: 1,
+  }),
+  flag('--machine-timeout <time>', {
+    help: 'how long the upgrade of one machine may take, with --all',
+    parse: value.duration,
+    default: 600_000,
+    defaultText: '10m',
+  }),
 ] as const;
 
 export type UpgradeFlags = ValuesOf<typeof upgradeFlags>;

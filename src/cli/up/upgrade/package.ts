@@ -1,15 +1,18 @@
 /** The release that a cluster is to run with: the directory of a package, or a file that npm installs beside the others. */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Release } from '../../../api/release.ts';
-import { readIfThere } from '../../../base/files/own/files.ts';
+import { readIfThere, writeWhole } from '../../../base/files/own/files.ts';
 import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import { CliError } from '../../output/cli-error.ts';
 
 const execute = promisify(execFile);
-const NAME = 'quarterdeck';
+export const NAME = 'quarterdeck';
+const DIRECTORY_CHARACTERS = 16;
 
 export interface PackagedRelease extends Release {
   /** The file that Node runs. */
@@ -25,17 +28,32 @@ export async function releaseIn(path: string, folder: string): Promise<PackagedR
   return readPackage(found.isDirectory() ? given : await install(given, folder));
 }
 
-/** Resolves with the directory of the package. */
+/**
+ * Resolves with the directory of the package. Each content has a directory of its own, which is complete when it has the file of
+ * that name: a program may run there, and is not installed over.
+ */
 async function install(file: string, folder: string): Promise<string> {
-  const { mtimeMs, size } = await stat(file);
-  const prefix = join(folder, `${Math.round(mtimeMs)}-${size}`);
+  const prefix = join(folder, (await sha256Of(file)).slice(0, DIRECTORY_CHARACTERS));
+  const installed = join(prefix, 'node_modules', NAME);
+  const complete = join(prefix, 'complete');
+  if (existsSync(complete)) return installed;
   await makeDirectories(prefix, 0o700);
   const options = ['--prefix', prefix, '--no-audit', '--no-fund', '--no-save', '--no-package-lock'];
-  await execute('npm', ['install', ...options, file]).catch((cause: { stderr?: string }) => {
+  // A service of systemd has a PATH without the npm of a Node that is installed elsewhere.
+  const env = { ...process.env, PATH: [process.env.PATH, dirname(process.execPath)].join(delimiter) };
+  await execute('npm', ['install', ...options, file], { env }).catch((cause: { stderr?: string }) => {
     const [line = 'npm failed'] = cause.stderr?.split('\n').filter((each) => /^npm (error|ERR!) \S/.test(each)) ?? [];
     throw new CliError(`${file} cannot be installed: ${line}`, { cause });
   });
-  return join(prefix, 'node_modules', NAME);
+  await writeWhole(complete, '');
+  return installed;
+}
+
+/** In hexadecimal digits. */
+export async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk);
+  return hash.digest('hex');
 }
 
 async function readPackage(directory: string): Promise<PackagedRelease> {

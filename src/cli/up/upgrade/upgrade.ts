@@ -1,69 +1,94 @@
-/** `qd upgrade`: runs a cluster with another release. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+/** `qd upgrade`: runs a cluster or an agent of this machine with another release. */
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { UpgradeRecord } from '../../../api/machine-upgrade.ts';
 import { areCompatible } from '../../../api/release.ts';
-import { systemClock } from '../../../base/time/clock.ts';
 import { chosenCluster } from '../../clusters/down.ts';
-import { readLastStart } from '../../clusters/last-start.ts';
-import { installedUnits } from '../../clusters/service/units.ts';
-import { stopCluster } from '../../clusters/stop.ts';
+import { type Cluster, describe } from '../../clusters/find.ts';
 import { clustersHome } from '../../flags/cluster.ts';
-import { CliError } from '../../output/cli-error.ts';
-import { findClusterProcess } from '../../process/cluster-process.ts';
+import { CliError, explain } from '../../output/cli-error.ts';
+import { READY, reportReady } from '../../process/background/ready.ts';
 import type { UpgradeFlags } from './flags.ts';
-import { releaseIn } from './package.ts';
-import { type StartedAs, startedAs } from './running.ts';
+import { type PackagedRelease, releaseIn, sha256Of } from './package.ts';
+import { takeUpgradeLock, writeRecord } from './record.ts';
+import { type Runner, runnerOf } from './runner.ts';
 
 /** Below the directories of clusters, as a name that no cluster has. */
 const RELEASES = '.releases';
 
 export async function upgrade(file: string, flags: UpgradeFlags): Promise<void> {
-  const { directory, kind, name } = await chosenCluster(flags);
-  if (kind !== 'cluster')
-    throw new CliError(`${directory} is that of an agent: install the release, and start it again`);
-  const running = await runningIn(directory);
-  const { version = '' } = (await readLastStart(directory)) ?? {};
+  if (flags.all) return (await import('./rolling/roll.ts')).upgradeAll(file, flags);
+  const cluster = await chosenCluster(flags);
+  const lock = await takeUpgradeLock(cluster.directory);
+  try {
+    await upgradeMachine(cluster, file, flags);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Says to people what happens, and to the record of the directory. */
+type Report = (change: Partial<UpgradeRecord> & { readonly message: string }) => Promise<void>;
+
+async function upgradeMachine(cluster: Cluster, file: string, flags: UpgradeFlags): Promise<void> {
+  const { version = '' } = cluster;
+  const isFile = await stat(file).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  const sha256 = isFile ? await sha256Of(file) : undefined;
+  let record: UpgradeRecord = { package: sha256, from: version, to: '', state: 'running', message: '' };
+  const report: Report = async (change) => {
+    record = { ...record, ...change };
+    await writeRecord(cluster.directory, record);
+    if (record.state !== 'rolled-back' && record.state !== 'failed') process.stdout.write(`${record.message}\n`);
+  };
+  try {
+    await report({ message: `Installing ${file}.` });
+    // To the program that has started this one, when it was asked for from elsewhere.
+    reportReady(READY);
+    const options = { stopTimeoutMs: flags.timeout, readyTimeoutMs: flags.readyTimeout };
+    const runner = await runnerOf(cluster, options);
+    const next = await nextRelease(cluster, file);
+    await report({ to: next.version, message: `Stopping ${describe(cluster)} (${version}). Its pods go on running.` });
+    await replaceProgram(cluster, { next, runner, report });
+  } catch (error) {
+    if (record.state === 'running') await report({ state: 'failed', message: explain(error) });
+    throw error;
+  }
+}
+
+async function nextRelease(cluster: Cluster, file: string): Promise<PackagedRelease> {
+  const { version = '' } = cluster;
   const next = await releaseIn(file, join(clustersHome(), RELEASES));
-  if (version !== '' && !areCompatible(version, next.version)) {
-    throw new CliError(
-      `cluster "${name}" runs with ${version}, and the package is ${next.version}: go one minor version at a time`,
-    );
+  if (version === '' || areCompatible(version, next.version)) return next;
+  throw new CliError(
+    `${describe(cluster)} runs with ${version}, and the package is ${next.version}: go one minor version at a time`,
+  );
+}
+
+interface Replacement {
+  readonly next: PackagedRelease;
+  readonly runner: Runner;
+  readonly report: Report;
+}
+
+/** Rejects when the former release runs again. */
+async function replaceProgram(cluster: Cluster, { next, runner, report }: Replacement): Promise<void> {
+  const { version = '' } = cluster;
+  const what = describe(cluster);
+  await runner.stop();
+  await report({ message: `Starting it with ${next.version}.` });
+  if (await runner.start(next.program)) {
+    const done = what.charAt(0).toUpperCase() + what.slice(1);
+    return report({ state: 'succeeded', message: `${done} runs with ${next.version}, from ${next.program}.` });
   }
-  const stop = () => stopCluster({ directory, timeoutMs: flags.timeout, clock: systemClock });
-  say(`Stopping cluster "${name}" (${version}). Its pods go on running.`);
-  await stop();
-  say(`Starting it with ${next.version}.`);
-  const code = await startInBackground({ ...running, program: next.program });
-  if (code === 0) return say(`Cluster "${name}" runs with ${next.version}, from ${next.program}.`);
   // It goes on although it is not ready, when it waits for nodes.
-  await stop();
-  say(`${next.version} did not become ready. Starting ${version} again.`);
-  const back = await startInBackground(running);
-  const state =
-    back === 0 ? `cluster "${name}" runs with ${version} as before` : `${version} did not become ready either`;
-  throw new CliError(`the upgrade to ${next.version} failed; ${state}`);
-}
-
-async function runningIn(directory: string): Promise<StartedAs> {
-  const unit = (await installedUnits()).find((each) => each.directory === directory);
-  if (unit) {
-    throw new CliError(
-      `${unit.unit} runs the cluster: install the release, and run qd service install up with it again`,
-    );
-  }
-  const holder = await findClusterProcess(directory);
-  if (holder) return startedAs(holder.pid);
-  throw new CliError('the cluster is not running: install the release, and start the cluster with it');
-}
-
-/** Resolves with the exit code of a start, which is 0 when the cluster is ready. Its output is shown. */
-async function startInBackground({ program, args, cwd, env }: StartedAs): Promise<number> {
-  const child = spawn(process.execPath, [program, ...args, '--detach'], { cwd, env, stdio: 'inherit' });
-  const [code] = await once(child, 'exit');
-  return code ?? 1;
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+  await runner.stop();
+  await report({ message: `${next.version} did not become ready. Starting ${version} again.` });
+  const isBack = await runner.start();
+  const state = isBack ? `${what} runs with ${version} as before` : `${version} did not become ready either`;
+  const message = `the upgrade to ${next.version} failed; ${state}`;
+  await report({ state: isBack ? 'rolled-back' : 'failed', message });
+  throw new CliError(message);
 }

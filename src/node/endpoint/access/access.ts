@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { ApiError } from '../../../api/errors.ts';
+import { SERVER_USER } from '../../../api/machine-upgrade.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import type { Client } from '../../../client/client.ts';
 import { type EndpointUser, Reviews } from './reviews.ts';
@@ -31,6 +32,13 @@ export function accessOf({ client, clock, node }: AccessOptions): Access {
     const asked = `user=${user.name}, verb=${verb}, resource=nodes, subresource(s)=[${subresources.join(' ')}]`;
     throw new ApiError('Forbidden', `Forbidden (${asked})\n`);
   };
+}
+
+/** Throws a Forbidden unless the client shows the certificate with which servers of the cluster reach agents. */
+export function requireServer({ socket }: IncomingMessage, now: number): void {
+  const user = socket instanceof TLSSocket ? certifiedUser(socket, now) : undefined;
+  if (user?.name === SERVER_USER.name && user.groups.includes(SERVER_USER.group)) return;
+  throw new ApiError('Forbidden', `Forbidden (user=${user?.name ?? 'without certificate'}: for servers only)\n`);
 }
 
 async function allowed(

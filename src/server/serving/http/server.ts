@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Handle } from '../../../api/call.ts';
 import type { JsonDocument } from '../../../api/json-document.ts';
-import type { ServedAction } from '../../../api/served-action.ts';
+import type { ServedAction, ServedTree } from '../../../api/served-action.ts';
 import { unmonitored, type WorkMonitor } from '../../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../../base/log.ts';
 import type { Clock } from '../../../base/time/clock.ts';
@@ -39,6 +39,8 @@ export interface HttpServerOptions {
   readonly documents?: readonly JsonDocument[];
   /** Paths that answer according to the user. */
   readonly actions?: readonly ServedAction[];
+  /** Paths with everything below them that answer with JSON. */
+  readonly trees?: readonly ServedTree[];
   readonly metrics?: Metrics;
   readonly limits?: Partial<Limits>;
   /** Decodes large YAML bodies. Default: on the event loop, with a lower limit. */
@@ -93,6 +95,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     checks: options.checks ?? [],
     documents: options.documents ?? [],
     actions: options.actions ?? [],
+    trees: options.trees ?? [],
   });
   const listeners = (options.open ?? openListeners)({
     tls: options.tls,

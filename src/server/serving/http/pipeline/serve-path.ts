@@ -1,5 +1,5 @@
 import { methodNotAllowed } from '../../../../api/errors.ts';
-import type { ServedAction } from '../../../../api/served-action.ts';
+import type { ServedAction, ServedTree } from '../../../../api/served-action.ts';
 import type { Attributes } from '../../../access/authz/authorizer.ts';
 import type { ServeProxied } from '../../backend.ts';
 import type { Documents } from '../documents/documents.ts';
@@ -33,24 +33,39 @@ export interface ServePathOptions {
   readonly routes: Routes;
   readonly documents: Documents;
   readonly actions: readonly ServedAction[];
+  readonly trees: readonly ServedTree[];
 }
 
 /** Serves a path that is not one of objects: a proxied API, discovery, schemas, metrics, or a 404. */
-export function servePathStage({ streams, routes, documents, actions }: ServePathOptions) {
+export function servePathStage({ streams, routes, documents, actions, trees }: ServePathOptions) {
   return async ({ exchange, target, user, lifecycle }: ApiRequest): Promise<void> => {
     const { path, query } = target;
     const proxy = routes.proxyOf(path);
     const action = actions.find((each) => each.path === path);
+    const tree = trees.find(({ root }) => path === root || path.startsWith(`${root}/`));
     if (action) {
       if (exchange.method !== 'POST') throw methodNotAllowed();
       exchange.reply(200, 'application/json', Buffer.from(JSON.stringify(await action.perform(user))), NO_SNIFF);
-    } else if (proxy) await serveProxied(proxy, { exchange, target, user, lifecycle });
+    } else if (tree) await serveTree(tree, { exchange, target, user, lifecycle });
+    else if (proxy) await serveProxied(proxy, { exchange, target, user, lifecycle });
     else {
       const isFound = await documents.serve(exchange, path, isPretty(exchange, query));
       if (!isFound) exchange.reply(404, TEXT, NOT_FOUND, NO_SNIFF);
     }
     lifecycle.complete();
   };
+
+  /** Releases the seat while the body arrives. */
+  async function serveTree(tree: ServedTree, { exchange, target, user, lifecycle }: ApiRequest): Promise<void> {
+    const answer = await tree.answer({
+      user,
+      method: exchange.method,
+      path: target.path,
+      query: new URLSearchParams(target.search),
+      body: () => lifecycle.releaseSeatWhile(exchange.body()),
+    });
+    exchange.reply(200, 'application/json', Buffer.from(JSON.stringify(answer)), NO_SNIFF);
+  }
 
   /** Releases the seat while another server responds, which may be slow. */
   async function serveProxied(proxy: ServeProxied, { exchange, target, user, lifecycle }: ApiRequest): Promise<void> {

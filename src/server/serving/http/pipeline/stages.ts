@@ -1,7 +1,7 @@
 /** Creates the stages of the pipeline from its options. */
 import type { CallOptions, Handle } from '../../../../api/call.ts';
 import { ApiError, badRequest } from '../../../../api/errors.ts';
-import type { ServedAction } from '../../../../api/served-action.ts';
+import type { ServedAction, ServedTree } from '../../../../api/served-action.ts';
 import type { User } from '../../../../api/user.ts';
 import type { WorkMonitor } from '../../../../base/event-loop/watchdog.ts';
 import type { Logger } from '../../../../base/log.ts';
@@ -43,6 +43,7 @@ import { serveHealthStage, servePathStage } from './serve-path.ts';
 export interface PipelineOptions extends DocumentsOptions {
   readonly handle: Handle;
   readonly actions: readonly ServedAction[];
+  readonly trees: readonly ServedTree[];
   readonly registry: Registry;
   readonly authenticate: Authenticate;
   readonly authorizer: Authorizer;
@@ -100,7 +101,7 @@ export function createStages(options: PipelineOptions) {
     respond: respondStage({ clock, streams, protobuf }),
     respondError,
     serveHealth: serveHealthStage({ health, admit }),
-    servePath: servePathStage({ streams, routes, documents, actions: options.actions }),
+    servePath: servePathStage({ streams, routes, documents, actions: options.actions, trees: options.trees }),
   };
 }
 
