@@ -26,16 +26,16 @@ export interface StoreDriver<Name extends string, Flags extends readonly Flag[],
   check(settings: Settings): void;
   open(settings: Settings, context: StoreContext): Promise<Store>;
   /**
-   * Fills an empty store with what another one can read, under the same revisions. Rejects with StoreNotEmpty when the store has
-   * objects. What an earlier call has left that was interrupted is replaced. Absent when the store is not durable.
+   * Begins to fill an empty store with what another one can read, under the same revisions. Rejects with StoreNotEmpty when the store
+   * has objects. What an earlier copy has left that was interrupted is replaced. Absent when the store is not durable.
    */
-  load?(settings: Settings, context: StoreContext, history: StoreHistory): Promise<void>;
+  beginCopy?(settings: Settings, context: StoreContext, base: CopyBase): Promise<StoreCopy>;
   /** Moves the store away after another one has taken its place. Returns the path where it is now. */
-  retire?(context: StoreContext): Promise<string | undefined>;
+  retire?(settings: Settings, context: StoreContext): Promise<string | undefined>;
   /** Opens the stored values for reading, also while a server uses them. Absent when only the server can read them. */
   inspect?(settings: Settings, context: StoreContext): Promise<StoredValues>;
   /** The implementation of snapshots, or advice on what to use instead. */
-  readonly snapshots: FileSnapshots | { readonly instead: string };
+  readonly snapshots: FileSnapshots<Settings> | { readonly instead: string };
 }
 
 /** Options that every store is opened with. */
@@ -44,14 +44,30 @@ export interface StoreContext extends HistoryOptions {
   readonly directory: string;
 }
 
-/** Everything that can be read from a store: one state, and the changes since. */
-export interface StoreHistory {
+/** The oldest state that can be read from a store. */
+export interface CopyBase {
   /** The oldest revision that lists and watches can start from. */
   readonly oldest: number;
   /** The state as of that revision, in order of revision. */
   readonly rows: readonly Row[];
+}
+
+/** Everything that can be read from a store: one state, and the changes since. */
+export interface StoreHistory extends CopyBase {
   /** The revisions since, in order. */
   readonly steps: AsyncIterable<HistoryStep>;
+}
+
+/** A copy of another store in the making. It cannot be opened until it is complete. */
+export interface StoreCopy {
+  /** Adds the changes of the next revision. Resolves when more can be added. */
+  add(step: HistoryStep): Promise<void>;
+  /** Resolves with what reads everything that was added, until the copy is complete. */
+  flush(): Promise<Pick<Store, 'list'>>;
+  /** Makes the copy a store. Resolves with it, open; nothing can be added any more. */
+  complete(): Promise<Store>;
+  /** Closes a copy that is not wanted any more. The next one replaces it. */
+  abandon(): Promise<void>;
 }
 
 /** The changes of one revision; none in the last step when the newest revision changed nothing that can be read. */
@@ -90,9 +106,9 @@ export interface StoreReport {
 }
 
 /** Snapshots of a store in a single file of the data directory. */
-export interface FileSnapshots {
-  /** Returns the folder of the store in a data directory. */
-  pathIn(directory: string): string;
+export interface FileSnapshots<Settings> {
+  /** Returns the folder of the store of a data directory. */
+  pathIn(directory: string, settings: Settings): string;
   /**
    * Copies the store at one revision into the folder `target`, which must not exist. `file` holds all data of the copy.
    */

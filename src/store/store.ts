@@ -152,6 +152,11 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/** A write that has waited too long for the end of a pause in writes. Nothing was written. */
+export class StorePaused extends Error {
+  override readonly name = 'StorePaused';
+}
+
 /** A store without space for the write. Nothing was written; reads still work. */
 export class StoreFull extends Error {
   override readonly name = 'StoreFull';

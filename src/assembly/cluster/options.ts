@@ -1,11 +1,15 @@
 import type { UpgradePort } from '../../api/machine-upgrade.ts';
 import type { Release } from '../../api/release.ts';
+import type { ServedAction } from '../../api/served-action.ts';
 import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
+import type { Server } from '../../server/index.ts';
 import type { FrontProxy } from '../../server/serving/aggregation/front-proxy.ts';
 import type { Tls } from '../../server/serving/http/listen/listeners.ts';
 import type { HttpServerOptions } from '../../server/serving/http/server.ts';
 import type { EventLoopMetrics } from '../../server/serving/metrics/event-loop.ts';
 import type { Store } from '../../store/index.ts';
+import type { MovableStore } from '../../store/migration/movable-store.ts';
+import type { Cleanup } from '../cleanup.ts';
 import type { IngressOptions } from '../cluster-network/ingress.ts';
 import type { NodePlan } from '../cluster-nodes/node-plan.ts';
 import type { RealNodesOptions } from '../cluster-nodes/real-nodes.ts';
@@ -54,6 +58,10 @@ export interface ClusterOptions extends Environment {
   readonly store: Pick<StoreOptions, 'driver' | 'settings' | 'keyFile' | 'historyMilliseconds' | 'historyBytes'>;
   /** The member of etcd that the cluster runs, on which its store is; undefined: it runs none. */
   readonly member: MemberPlan | undefined;
+  /** Stops that member, when it runs already; undefined: it is started. */
+  readonly runningMember: Pick<Cleanup, 'run'> | undefined;
+  /** What administrators can do with the store, over the API. */
+  storeActions(store: MovableStore, server: Server): readonly ServedAction[];
   /** The release of this program. */
   readonly release: Release;
   /** Replaces this program with another release. */

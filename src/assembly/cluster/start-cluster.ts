@@ -1,6 +1,7 @@
 /** Starts a cluster, part by part. What a part opens is added to the clean-up, which closes it in reverse order. */
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import type { ServedAction } from '../../api/served-action.ts';
 import { whenAborted } from '../../base/event-loop/when-aborted.ts';
 import type { Server } from '../../server/index.ts';
@@ -69,8 +70,8 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   else await endUnusedEtcd(options);
   const opened = await startPart('store', async () => {
     const accept = async (each: Store) => checkRelease(await readClusterRow(each), options.release);
-    const { store, encryptStale } = await openStore({ ...options, ...options.store, accept });
-    return { store, encryptStale, revision: await store.revision() };
+    const opening = await openStore({ ...options, ...options.store, accept });
+    return { ...opening, revision: await opening.store.revision() };
   });
   const { store } = opened;
   if (member) {
@@ -79,6 +80,10 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   }
   const isShared = options.store.driver.shared;
   if (isShared) await options.agree(store);
+  else {
+    const { leaveSharing } = await import('../store/moving/leave-sharing.ts');
+    await leaveSharing({ ...options, store, directory: join(options.directory, 'pki'), clock: options.machineClock });
+  }
   const keyOptions = { ...options, store, isShared, api: address };
   const pki = await startPart('certificates', () => openCertificates(keyOptions));
   const { restore } = options;
@@ -145,6 +150,12 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
 }
 
 async function startOwnEtcd(options: ClusterOptions, plan: MemberPlan): Promise<MemberPlan> {
+  // Objects may have been moved to it before this start.
+  if (options.runningMember) {
+    const { runningMember } = options;
+    options.cleanup.add(() => runningMember.run());
+    return plan;
+  }
   const { startMember } = await import('../etcd/member.ts');
   await startMember({ ...options, ...plan, clock: options.machineClock });
   return plan;
@@ -269,7 +280,7 @@ async function serve(options: ClusterOptions, state: ClusterState, { server }: C
       listeners: ports.map(({ address: host, port }) => ({ host, port })),
       tls: await trust.tlsOf(pki),
       checks: [logCheck(log), answering('etcd', () => opened.store.revision(), machineClock), ...server.checks],
-      actions: await joinActions(options, opened.store, server),
+      actions: [...(await joinActions(options, opened.store, server)), ...options.storeActions(opened.movable, server)],
       trees: [upgradeTree(options.upgrades)],
       documents: [...tokenDocuments(tokens, urlOf(address)), historyDocument(server)],
       decodeLargeYaml: largeYamlDecoder(options),

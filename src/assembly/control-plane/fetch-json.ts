@@ -14,6 +14,9 @@ interface FetchJsonOptions {
   readonly method?: 'GET' | 'POST';
   /** A bearer token. */
   readonly token?: string;
+  /** A client certificate and its key, as PEM. */
+  readonly cert?: string;
+  readonly key?: string;
 }
 
 /** A response with another code than 200. */
@@ -29,13 +32,13 @@ export class UnexpectedCode extends Error {
 
 /** Fetches JSON from an https URL. Redirects are not followed. */
 export function fetchJson(url: string, options: FetchJsonOptions): Promise<unknown> {
-  const { ca, timeoutMs = TIMEOUT_MS, method = 'GET', token } = options;
+  const { ca, timeoutMs = TIMEOUT_MS, method = 'GET', token, cert, key } = options;
   const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(timeoutMs);
     const fail = (error: Error) =>
       reject(signal.aborted ? new Error(`${url} did not answer in ${timeoutMs} ms`, { cause: error }) : error);
-    const call = request(url, { signal, ca, method, headers }, (response) => {
+    const call = request(url, { signal, ca, cert, key, method, headers }, (response) => {
       if (response.statusCode !== 200) {
         call.destroy();
         return reject(new UnexpectedCode(url, response.statusCode));

@@ -1,6 +1,7 @@
 /** Opens the store of a cluster. */
 import type { AnyStoreDriver, StoreSettings } from '../../store/drivers.ts';
 import type { Store } from '../../store/index.ts';
+import { MovableStore } from '../../store/migration/movable-store.ts';
 import type { Cleanup } from '../cleanup.ts';
 import type { OnRotated, Tools } from '../context.ts';
 import { encrypting } from './encryption.ts';
@@ -23,6 +24,8 @@ export interface StoreOptions extends Tools {
 
 export interface OpenStore {
   readonly store: Store;
+  /** What `store` is on: another one can take its place. */
+  readonly movable: MovableStore;
   /** Re-encrypts, in the background, what is not encrypted with the newest key. */
   encryptStale(): void;
 }
@@ -30,9 +33,10 @@ export interface OpenStore {
 export async function openStore(options: StoreOptions): Promise<OpenStore> {
   const { driver, settings, directory, keyFile: file, cleanup, clock, random, log, onRotated } = options;
   const { historyMilliseconds, historyBytes } = options;
-  const store = await driver.open(settings, { directory, clock, log, historyMilliseconds, historyBytes });
-  cleanup.add(() => store.close());
-  await options.accept?.(store);
-  if (file === undefined) return { store, encryptStale: () => undefined };
-  return encrypting(store, { file, cleanup, log, random, onRotated });
+  const opened = await driver.open(settings, { directory, clock, log, historyMilliseconds, historyBytes });
+  const movable = new MovableStore(opened, clock);
+  cleanup.add(() => movable.close());
+  await options.accept?.(movable);
+  if (file === undefined) return { store: movable, movable, encryptStale: () => undefined };
+  return { ...(await encrypting(movable, { file, cleanup, log, random, onRotated })), movable };
 }

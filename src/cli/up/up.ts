@@ -14,6 +14,9 @@ import { createSteps } from '../output/steps.ts';
 import { explainDamage } from '../output/store-damage.ts';
 import { NODES_NOT_READY, READY, reportReady } from '../process/background/ready.ts';
 import { onRotated, ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
+import { withoutStore } from '../store/migrate/plan.ts';
+import { Moves } from './moving/moves.ts';
+import type { HeldLock } from './moving/restart.ts';
 import type { GivenFlags } from './settings/settle.ts';
 import { start } from './start/start.ts';
 
@@ -46,27 +49,47 @@ export async function up(flags: GivenFlags): Promise<void> {
     stopping.abort(new Error(`stopped by ${signal}`));
     return signal;
   });
-  let unready: readonly UnreadyNode[] = [];
-  try {
-    const { clock: machineClock, ...monitoring } = watched(log);
-    const manual = flags.clock === 'manual' ? manualClock(machineClock) : undefined;
-    const clocks = { clock: manual?.clock ?? machineClock, machineClock, manual };
-    const machine = { path: process.env.PATH ?? '', onRotated, openPorts: [] };
-    const tools = { log, random: systemRandom, ...clocks };
-    const environment = { steps, cleanup, stopSignal, ...tools, ...monitoring, ...machine };
-    unready = await unlessStopped(start(flags, environment), stopSignal);
-  } catch (error) {
-    await cleanup
-      .run()
-      .catch((failure: unknown) => log.error('clean-up after a failed start failed', { error: failure }));
-    // Errors after the signal come from the stop itself.
-    if (!stopSignal.aborted) explainDamage(error);
-    steps.line(`\nStopped on ${await signalled}, before the cluster was ready.`);
-    return endSoon(log);
+  const { clock: machineClock, ...monitoring } = watched(log);
+  const manual = flags.clock === 'manual' ? manualClock(machineClock) : undefined;
+  const clocks = { clock: manual?.clock ?? machineClock, machineClock, manual };
+  const tools = { log, random: systemRandom, ...clocks };
+  const lock: HeldLock = { isKept: false, lock: undefined };
+  const moves = new Moves(log);
+  let given = flags;
+  let runningMember: Cleanup | undefined;
+  let stop: NodeJS.Signals | undefined;
+  while (stop === undefined) {
+    let unready: readonly UnreadyNode[];
+    try {
+      const machine = { path: process.env.PATH ?? '', onRotated, openPorts: [] };
+      const environment = { steps, cleanup, stopSignal, ...tools, ...monitoring, ...machine };
+      const starting = start(given, { ...environment, moves, lock, runningMember });
+      unready = await unlessStopped(starting, stopSignal);
+    } catch (error) {
+      await cleanup
+        .run()
+        .catch((failure: unknown) => log.error('clean-up after a failed start failed', { error: failure }));
+      // Errors after the signal come from the stop itself.
+      if (!stopSignal.aborted) explainDamage(error);
+      steps.line(`\nStopped on ${await signalled}, before the cluster was ready.`);
+      return endSoon(log);
+    }
+    for (const { name, reason } of unready) process.stderr.write(`qd: ${describeUnready(name, reason)}\n`);
+    reportReady(unready.length > 0 ? NODES_NOT_READY : READY);
+    const next = await Promise.race([signalled, moves.ready()]);
+    if (typeof next === 'string') stop = next;
+    else {
+      steps.line('\nThe objects were moved to another store. Starting again on it.');
+      lock.isKept = true;
+      await cleanup.run().catch((error: unknown) => log.error('the stop before another start failed', { error }));
+      lock.isKept = false;
+      await next.afterStop();
+      ({ runningMember } = next);
+      given = withoutStore(flags);
+    }
   }
-  for (const { name, reason } of unready) process.stderr.write(`qd: ${describeUnready(name, reason)}\n`);
-  reportReady(unready.length > 0 ? NODES_NOT_READY : READY);
-  const signal = await signalled;
+  const signal = stop;
+  await moves.close();
   log.info('stopping', { signal });
   steps.line(`\nStopping on ${signal}. A second Ctrl-C stops at once.`);
   await cleanup.run();

@@ -1,7 +1,7 @@
 import { type Call, type Handle, RequestNotes } from '../../api/call.ts';
 import { ApiError, isApiError, methodNotAllowed, noSuchPath } from '../../api/errors.ts';
 import type { Verb } from '../../kinds/kind.ts';
-import { StoreConflict, StoreFull, StoreUnavailable } from '../../store/store.ts';
+import { StoreConflict, StoreFull, StorePaused, StoreUnavailable } from '../../store/store.ts';
 import { checkWriteOptions } from '../objects/body/write-options.ts';
 import type { ServedResource } from '../objects/registry/registry.ts';
 import { admitConnection } from './admission/connection.ts';
@@ -62,6 +62,9 @@ function operationOf({ kind, verbs }: ServedResource, { verb, namespace }: Call)
   return operation;
 }
 
+/** Time after which a pause in writes should be over. */
+const RETRY_AFTER_PAUSE_SECONDS = 1;
+
 function toApiError(core: OperationPorts, error: unknown, call: Call): ApiError {
   if (isApiError(error)) return error;
   if (error instanceof StoreUnavailable) {
@@ -70,6 +73,10 @@ function toApiError(core: OperationPorts, error: unknown, call: Call): ApiError 
       // The request has waited for the store: clients such as kubectl would repeat it ten times before they report it.
       details: { retryAfterSeconds: 0 },
     });
+  }
+  if (error instanceof StorePaused) {
+    const details = { retryAfterSeconds: RETRY_AFTER_PAUSE_SECONDS };
+    return new ApiError('ServiceUnavailable', error.message, { cause: error, details });
   }
   if (error instanceof StoreFull) {
     return new ApiError('ServiceUnavailable', `the store has no room: ${error.message}`, { cause: error });

@@ -1,10 +1,20 @@
-import { rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { syncDirectory } from '../../base/files/own/files.ts';
+import { join, resolve } from 'node:path';
 import { moveAside } from '../../base/files/own/move-aside.ts';
-import { defineStore } from '../driver.ts';
+import { flag, type ValuesOf } from '../../base/flag.ts';
+import { defineStore, type StoreContext } from '../driver.ts';
 
-const pathIn = (directory: string) => join(directory, 'store');
+const flags = [
+  flag('--store-dir <dir>', {
+    help: 'directory of the embedded store, for example on another disk',
+    defaultText: 'DIR/store',
+    parse: (text: string) => resolve(text),
+    remembered: true,
+  }),
+] as const;
+
+type EmbeddedSettings = ValuesOf<typeof flags>;
+
+const pathIn = (directory: string, { storeDir }: EmbeddedSettings) => storeDir ?? join(directory, 'store');
 
 export const embeddedDriver = defineStore({
   name: 'embedded',
@@ -12,27 +22,26 @@ export const embeddedDriver = defineStore({
   durable: true,
   shared: false,
   exclusive: true,
-  flags: [],
+  flags,
   check() {},
-  async open(_, { directory, ...options }) {
+  async open(settings, { directory, ...options }) {
     const { openEmbeddedStore } = await import('./open.ts');
-    return openEmbeddedStore({ ...options, directory: pathIn(directory) });
+    return openEmbeddedStore({ ...options, directory: pathIn(directory, settings) });
   },
-  async load(_, { directory, clock }, history) {
-    const { loadStore } = await import('./load.ts');
-    const path = pathIn(directory);
-    const next = `${path}.next`;
-    await rm(next, { recursive: true, force: true });
-    await loadStore(next, history, clock);
-    await moveAside(path, clock);
-    await rename(next, path);
-    await syncDirectory(directory);
+  async beginCopy(settings, { directory, ...options }, base) {
+    const [{ beginCopy }, { isIncompleteCopy }] = await Promise.all([import('./copy.ts'), import('./open.ts')]);
+    const path = pathIn(directory, settings);
+    // A store of the data directory that is not in use was left by an earlier move.
+    if (settings.storeDir === undefined && !(await isIncompleteCopy(path))) await moveAside(path, options.clock);
+    return beginCopy(path, base, options);
   },
-  retire: ({ directory, clock }) => moveAside(pathIn(directory), clock),
-  async inspect(_, { directory }) {
+  // A directory that the user has chosen may be a whole disk.
+  retire: async (settings, { directory, clock }: StoreContext) =>
+    settings.storeDir ?? (await moveAside(pathIn(directory, settings), clock)),
+  async inspect(settings, { directory }) {
     const { visitValues } = await import('./values.ts');
     return {
-      visit: (visit) => visitValues(pathIn(directory), visit),
+      visit: (visit) => visitValues(pathIn(directory, settings), visit),
       async forgetUnreadableHistory() {},
       async close() {},
     };

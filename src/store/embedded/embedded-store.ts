@@ -106,6 +106,12 @@ export class EmbeddedStore implements Store {
     return this.#commits.commit(writes, conditions);
   }
 
+  /** Writes what another store has changed under a revision; only for a copy of it that nobody else writes to. */
+  async append(revision: number, changes: readonly Pick<Change, 'key' | 'value'>[]): Promise<void> {
+    this.#checkOpen();
+    await this.#commits.append(revision, changes);
+  }
+
   watch(after: number, watcher: Watcher): Subscription {
     return this.#watchers.watch(after, watcher);
   }

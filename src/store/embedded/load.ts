@@ -1,31 +1,25 @@
-/** Fills a directory with what another store can read. */
+/** Writes the oldest state of another store into a new data file, with the revisions that it has there. */
+import { join } from 'node:path';
 import type { Clock } from '../../base/time/clock.ts';
-import type { StoreHistory } from '../driver.ts';
+import type { CopyBase } from '../driver.ts';
 import { checkWrites } from '../keys.ts';
-import type { Change } from '../store.ts';
+import type { Row } from '../store.ts';
 import { Reserve } from './commit/reserve.ts';
 import { Database, type Transaction } from './database.ts';
 import { type Entry, encodeRecord, MAX_KEY_BYTES, recordBytes, type State } from './layout.ts';
 import { MAP_BYTES } from './open.ts';
-import { newStore } from './snapshot.ts';
+import { DATA_FILE } from './read-only.ts';
 
-/** Creates the directory, which must not exist. It is a store once this has resolved. */
-export async function loadStore(directory: string, { oldest, rows, steps }: StoreHistory, clock: Clock): Promise<void> {
-  const file = await newStore(directory);
+/** The directory exists, and has no data file. */
+export async function loadBase(directory: string, { oldest, rows }: CopyBase, clock: Clock): Promise<void> {
+  const file = join(directory, DATA_FILE);
   const reserve = await Reserve.open(file, clock);
   let database: Database | undefined;
   try {
     await reserve.take(PAGES_TO_OPEN);
     database = new Database(file, MAP_BYTES);
     const loader = new Loader(database, reserve, { clock, oldest });
-    for (const { key, value, revision } of rows) {
-      await loader.add(revision, { key, value });
-    }
-    for await (const { revision, changes } of steps) {
-      checkWrites(changes, MAX_KEY_BYTES);
-      for (const change of changes) await loader.add(revision, change);
-      loader.reach(revision);
-    }
+    for (const row of rows) await loader.add(row);
     await loader.flush();
   } finally {
     await database?.close();
@@ -45,66 +39,48 @@ interface LoaderOptions {
   readonly oldest: number;
 }
 
-/** Writes records with given revisions, in their order, many in one transaction. */
+/** Writes rows in order of revision, many in one transaction. */
 class Loader {
-  /** The newest record of each key. */
-  readonly #entries = new Map<string, Entry>();
-  #state: State;
+  readonly #database: Database;
+  readonly #reserve: Reserve;
+  readonly #clock: Clock;
+  readonly #state: State;
   #records: Transaction['records'][number][] = [];
-  #changed = new Map<string, Entry>();
+  #entries = new Map<string, Entry>();
   #bytes = 0;
   #last = { revision: 0, index: 0 };
 
-  constructor(
-    private readonly database: Database,
-    private readonly reserve: Reserve,
-    private readonly options: LoaderOptions,
-  ) {
-    this.#state = { revision: options.oldest, compacted: options.oldest, historyBytes: 0 };
+  constructor(database: Database, reserve: Reserve, { clock, oldest }: LoaderOptions) {
+    this.#database = database;
+    this.#reserve = reserve;
+    this.#clock = clock;
+    this.#state = { revision: oldest, compacted: oldest, historyBytes: 0 };
   }
 
-  /** All changes up to this revision have been added. */
-  reach(revision: number): void {
-    this.#state = { ...this.#state, revision: Math.max(this.#state.revision, revision) };
-  }
-
-  async add(revision: number, { key, value }: Pick<Change, 'key' | 'value'>): Promise<void> {
-    const before = this.#entries.get(key);
-    const replaced = before && !before.deleted ? before : undefined;
-    if (value === null && !replaced) return;
-    // Transactions end between revisions.
-    if (revision !== this.#last.revision && this.#isFull()) await this.flush();
+  async add({ key, value, revision }: Row): Promise<void> {
+    checkWrites([{ key, value }], MAX_KEY_BYTES);
+    if (this.#bytes >= MAX_BATCH_BYTES || this.#records.length >= MAX_BATCH_RECORDS) await this.flush();
     const position = { revision, index: revision === this.#last.revision ? this.#last.index + 1 : 0 };
     this.#last = position;
     const size = recordBytes(key, value);
-    const frees = (replaced?.bytes ?? 0) + (value === null ? size : 0);
     const bytes = Buffer.allocUnsafe(size);
-    const time = this.options.clock.now();
-    encodeRecord({ key, value, time, link: before, created: replaced === undefined, frees }, bytes);
-    const entry: Entry = { ...position, deleted: value === null, bytes: size };
+    encodeRecord({ key, value, time: this.#clock.now(), link: undefined, created: true, frees: 0 }, bytes);
     this.#records.push({ position, bytes });
-    this.#entries.set(key, entry);
-    this.#changed.set(key, entry);
+    this.#entries.set(key, { ...position, deleted: false, bytes: size });
     this.#bytes += size;
-    this.#state = { ...this.#state, historyBytes: this.#state.historyBytes + frees };
-    this.reach(revision);
-  }
-
-  #isFull(): boolean {
-    return this.#bytes >= MAX_BATCH_BYTES || this.#records.length >= MAX_BATCH_RECORDS;
   }
 
   async flush(): Promise<void> {
-    await this.reserve.take(Math.ceil(this.#bytes / PAGE_BYTES) + this.#records.length * PAGES_PER_RECORD);
-    await this.database.write({
+    await this.#reserve.take(Math.ceil(this.#bytes / PAGE_BYTES) + this.#records.length * PAGES_PER_RECORD);
+    await this.#database.write({
       removedRecords: [],
       removedEntries: [],
       records: this.#records,
-      entries: this.#changed,
+      entries: this.#entries,
       state: this.#state,
     });
     this.#records = [];
-    this.#changed = new Map();
+    this.#entries = new Map();
     this.#bytes = 0;
   }
 }

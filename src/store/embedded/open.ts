@@ -21,6 +21,8 @@ export interface EmbeddedStoreOptions extends HistoryOptions {
   readonly directory: string;
   /** Address space to reserve for the file, in bytes. LMDB maps a file again when it outgrows it. */
   readonly mapSize?: number;
+  /** Opens a copy in the making. */
+  readonly isCopy?: boolean;
 }
 
 /** Opens a store. Rejects with StoreLocked, StoreFormat, StoreTorn, StoreDenied or StoreFull. */
@@ -44,10 +46,10 @@ export const MAP_BYTES = 16 * 2 ** 30;
 const PAGES_TO_OPEN = 32;
 
 async function openDirectory(options: EmbeddedStoreOptions): Promise<EmbeddedStore> {
-  const { directory, mapSize = MAP_BYTES, log = silent } = options;
+  const { directory, mapSize = MAP_BYTES, log = silent, isCopy = false } = options;
   const file = join(directory, 'data.mdb');
   await makeDirectory(directory);
-  const isNew = await checkFormat(directory, file);
+  const isNew = await checkFormat(directory, file, isCopy);
   const reserve = await Reserve.open(file, options.clock);
   let lock: ProcessLock | undefined;
   let database: Database | undefined;
@@ -115,12 +117,14 @@ function describe({ key, revision }: DamagedRecord): string {
 }
 
 const UNFINISHED = 'new';
+/** The state of a copy in the making, which is no store. */
+const COPYING = 'copying';
 
 /**
  * Checks the format file, which is written before the data: data without it is not used. Until there is data, the
  * format file says so: later, missing or empty data means that it was lost. Returns whether the directory is new.
  */
-async function checkFormat(directory: string, file: string): Promise<boolean> {
+async function checkFormat(directory: string, file: string, isCopy: boolean): Promise<boolean> {
   const path = join(directory, 'format');
   const text = await readFile(path, 'utf8').catch(ifMissing);
   const bytes = await sizeOf(file);
@@ -137,12 +141,23 @@ async function checkFormat(directory: string, file: string): Promise<boolean> {
     );
   }
   if (state === UNFINISHED) return true;
+  if (state === COPYING && !isCopy) {
+    throw new StoreFormat(
+      `${directory} has an incomplete copy of a cluster: qd store migrate was interrupted, and replaces it when it runs again`,
+    );
+  }
   if (!bytes)
     throw new StoreTorn(`${file} is ${bytes === undefined ? 'missing' : 'empty'}: the data of the store is lost`);
   return false;
 }
 
-export async function writeFormat(directory: string, state?: typeof UNFINISHED): Promise<void> {
+/** Reports whether a directory has a copy that was begun and not completed. */
+export async function isIncompleteCopy(directory: string): Promise<boolean> {
+  const text = await readFile(join(directory, 'format'), 'utf8').catch(ifMissing);
+  return text?.trim().endsWith(` ${COPYING}`) ?? false;
+}
+
+export async function writeFormat(directory: string, state?: typeof UNFINISHED | typeof COPYING): Promise<void> {
   const path = join(directory, 'format');
   await writeFile(`${path}.new`, `${FORMAT}${state ? ` ${state}` : ''}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);

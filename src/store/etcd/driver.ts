@@ -46,14 +46,13 @@ export const etcdDriver = defineStore({
     }
   },
   open: openAny,
-  async load(settings, context, history) {
-    const { loadEtcd } = await import('./revisions/load.ts');
+  async beginCopy(settings, context, base) {
+    const { beginEtcdCopy } = await import('./revisions/copy.ts');
     const store = await open(settings, context);
-    try {
-      await loadEtcd(store, history);
-    } finally {
+    return beginEtcdCopy(store, base).catch(async (error: unknown) => {
       await store.close();
-    }
+      throw error;
+    });
   },
   async inspect(settings, context) {
     const store = await openAny(settings, context);

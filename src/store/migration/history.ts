@@ -8,12 +8,16 @@ const PAGE_ROWS = 500;
  * Reads the oldest state of a store, and then its changes. The steps end when everything up to the revision `through` was read, which
  * may become known later: the store can be written to meanwhile.
  */
-export async function readHistory(store: Store, through: Promise<number>): Promise<StoreHistory> {
+export async function readHistory(
+  store: Store,
+  through: Promise<number>,
+  signal = new AbortController().signal,
+): Promise<StoreHistory> {
   for (;;) {
     const oldest = await oldestRevision(store);
     try {
-      const rows = await rowsAt(store, oldest);
-      return { oldest, rows, steps: stepsAfter(store, oldest, through) };
+      const rows = await rowsAt(store, oldest, signal);
+      return { oldest, rows, steps: stepsAfter(store, oldest, { through, signal }) };
     } catch (error) {
       // A store in use discards old history while it is read.
       if (!(error instanceof StoreCompacted)) throw error;
@@ -32,9 +36,10 @@ async function oldestRevision(store: Store): Promise<number> {
   }
 }
 
-async function rowsAt(store: Store, revision: number): Promise<readonly Row[]> {
+async function rowsAt(store: Store, revision: number, signal: AbortSignal): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (let more = true; more; ) {
+    signal.throwIfAborted();
     const page = await store.list('', { revision, limit: PAGE_ROWS, after: rows.at(-1)?.key });
     rows.push(...page.rows);
     more = page.more;
@@ -42,8 +47,13 @@ async function rowsAt(store: Store, revision: number): Promise<readonly Row[]> {
   return rows.sort((a, b) => a.revision - b.revision);
 }
 
+interface Following {
+  readonly through: Promise<number>;
+  readonly signal: AbortSignal;
+}
+
 /** Yields the changes after a revision until `through` is reached. */
-async function* stepsAfter(store: Store, after: number, through: Promise<number>): AsyncGenerator<HistoryStep> {
+async function* stepsAfter(store: Store, after: number, { through, signal }: Following): AsyncGenerator<HistoryStep> {
   const queue: HistoryStep[] = [];
   let position = after;
   let ended: { readonly error: Error } | undefined;
@@ -57,6 +67,9 @@ async function* stepsAfter(store: Store, after: number, through: Promise<number>
     goal = revision;
     wake();
   }, fail);
+  const abort = () => fail(signal.reason);
+  signal.addEventListener('abort', abort);
+  if (signal.aborted) abort();
   const reach = (step: HistoryStep) => {
     if (step.revision <= position) return;
     queue.push(step);
@@ -83,6 +96,7 @@ async function* stepsAfter(store: Store, after: number, through: Promise<number>
       });
     }
   } finally {
+    signal.removeEventListener('abort', abort);
     subscription.stop();
   }
 }

@@ -9,6 +9,7 @@ import { storeDriver } from '../drivers.ts';
 import { EtcdStore } from '../etcd/etcd-store.ts';
 import { type Change, type Store, type StoreCompacted, StoreConflict } from '../store.ts';
 import { checkCopy } from './compare.ts';
+import { copyStore } from './copy-store.ts';
 import { readHistory } from './history.ts';
 
 const missing = etcdMissing();
@@ -42,13 +43,28 @@ async function fill(store: Store): Promise<void> {
   await put(store, '/registry/b/x', 'again', 0);
 }
 
-async function copy(from: Store, to: 'embedded' | 'etcd', settings: object, context: StoreContext): Promise<Store> {
-  const driver = storeDriver(to);
-  const revision = await from.revision();
-  await driver.load!(settings, context, await readHistory(from, Promise.resolve(revision)));
-  const store = await driver.open(settings, context);
-  await checkCopy(from, store, revision);
-  return store;
+interface Target {
+  readonly to: 'embedded' | 'etcd';
+  readonly settings: object;
+  readonly context: StoreContext;
+  /** Called while the original is copied, and when writes are paused. */
+  readonly pause?: () => Promise<void>;
+}
+
+/** Copies a store, and opens the copy as the next start does. */
+async function copy(original: Store, { to, settings, context, pause }: Target): Promise<Store> {
+  const { store } = await copyStore({
+    original,
+    begin: (base) => storeDriver(to).beginCopy!(settings, context, base),
+    pause: pause ?? (async () => undefined),
+    clock: systemClock,
+    signal: new AbortController().signal,
+  });
+  expect((await store.list('')).rows).toEqual((await original.list('')).rows);
+  await store.close();
+  const opened = await storeDriver(to).open(settings, context);
+  await checkCopy(original, opened, await original.revision());
+  return opened;
 }
 
 async function oldest(store: Store): Promise<number> {
@@ -98,9 +114,9 @@ describe.skipIf(missing)('a migration', () => {
     const revision = await original.revision();
     const seen = await everything(original, revision);
     const settings = await emptyEtcd();
-    const onEtcd = keep(await copy(original, 'etcd', settings, context));
+    const onEtcd = keep(await copy(original, { to: 'etcd', settings, context }));
     expect(await everything(onEtcd, revision)).toEqual(seen);
-    const back = keep(await copy(onEtcd, 'embedded', {}, await newContext()));
+    const back = keep(await copy(onEtcd, { to: 'embedded', settings: {}, context: await newContext() }));
     expect(await everything(back, revision)).toEqual(seen);
     expect(await back.revision()).toBe(await onEtcd.revision());
   });
@@ -111,7 +127,7 @@ describe.skipIf(missing)('a migration', () => {
     await fill(original);
     const before = await original.revision();
     const settings = await emptyEtcd();
-    const store = keep(await copy(original, 'etcd', settings, context));
+    const store = keep(await copy(original, { to: 'etcd', settings, context }));
     const row = (await store.get('/registry/a/3'))!;
     expect(row).toEqual(await original.get('/registry/a/3'));
     const stale = put(store, row.key, 'new', row.revision - 1);
@@ -134,20 +150,20 @@ describe.skipIf(missing)('a migration', () => {
     const context = await newContext();
     const original = keep(await embedded.open({}, context));
     await fill(original);
-    let end!: (revision: number) => void;
-    const history = await readHistory(
-      original,
-      new Promise<number>((resolve) => {
-        end = resolve;
-      }),
-    );
     const settings = await emptyEtcd();
-    const loading = etcdDriver.load!(settings, context, history);
-    await put(original, '/registry/late', 'one');
-    end(await put(original, '/registry/late', 'two'));
-    await loading;
-    const store = keep(await etcdDriver.open(settings, context));
-    await checkCopy(original, store, await original.revision());
+    let copying = true;
+    let last = 0;
+    // One after the other, so that the copy can follow.
+    const writer = (async () => {
+      for (let i = 0; copying; i++) last = await put(original, `/registry/late/${i % 10}`, `${i}`);
+    })();
+    const pause = async () => {
+      copying = false;
+      await writer;
+      await put(original, '/registry/late', 'two');
+    };
+    const store = keep(await copy(original, { to: 'etcd', settings, context, pause }));
+    expect(last).toBeGreaterThan(0);
     expect((await store.get('/registry/late'))?.value.toString()).toBe('two');
   });
 
@@ -156,13 +172,15 @@ describe.skipIf(missing)('a migration', () => {
     const original = keep(await embedded.open({}, context));
     await fill(original);
     const settings = await emptyEtcd();
-    const history = async () => readHistory(original, Promise.resolve(await original.revision()));
-    const interrupted = { ...(await history()), steps: failing() };
-    await expect(etcdDriver.load!(settings, context, interrupted)).rejects.toThrow('interrupted');
+    const { oldest, rows } = await readHistory(original, Promise.resolve(await original.revision()));
+    const interrupted = await etcdDriver.beginCopy!(settings, context, { oldest, rows });
+    await interrupted.add({ revision: oldest + 1, changes: [] });
+    await interrupted.abandon();
     await expect(etcdDriver.open(settings, context)).rejects.toThrow('incomplete copy');
-    await etcdDriver.load!(settings, context, await history());
-    await checkCopy(original, keep(await etcdDriver.open(settings, context)), await original.revision());
-    await expect(etcdDriver.load!(settings, context, await history())).rejects.toMatchObject({ name: 'StoreNotEmpty' });
+    keep(await copy(original, { to: 'etcd', settings, context }));
+    await expect(etcdDriver.beginCopy!(settings, context, { oldest, rows })).rejects.toMatchObject({
+      name: 'StoreNotEmpty',
+    });
   });
 
   it('works where etcd has other revisions already', async () => {
@@ -174,14 +192,10 @@ describe.skipIf(missing)('a migration', () => {
     const original = keep(await embedded.open({}, context));
     await fill(original);
     const revision = await original.revision();
-    const store = keep(await copy(original, 'etcd', settings, context));
+    const store = keep(await copy(original, { to: 'etcd', settings, context }));
     expect(await everything(store, revision)).toEqual(await everything(original, revision));
     expect(await put(store, '/registry/new', 'new')).toBeLessThan(revision + 100);
   });
-});
-
-const failing = (): AsyncIterable<never> => ({
-  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('interrupted')) }),
 });
 
 describe.skipIf(missing)('on an etcd with copied revisions', () => {
@@ -201,8 +215,8 @@ describe.skipIf(missing)('on an etcd with copied revisions', () => {
     for (const { key } of (await raw.list('')).rows) await raw.commit([{ key, value: null }]);
     await raw.commit([{ key: 'quarterdeck/revisions', value: null }]);
     await raw.close();
-    await etcdDriver.load!(settings, context, await readHistory(original, Promise.resolve(await original.revision())));
+    const store = await copy(original, { to: 'etcd', settings, context });
     await original.close();
-    return etcdDriver.open(settings, context);
+    return store;
   });
 });

@@ -8,7 +8,7 @@ import type { GivenFlags } from '../../up/settings/settle.ts';
 const targetFlags = [
   flag('--to <store>', {
     help: 'store to move the objects to',
-    choices: storeDrivers.filter(({ load }) => load).map(({ name }) => name),
+    choices: storeDrivers.filter(({ beginCopy }) => beginCopy).map(({ name }) => name),
   }),
 ] as const;
 

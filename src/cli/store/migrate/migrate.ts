@@ -4,8 +4,7 @@ import { moveMemberAside } from '../../../assembly/etcd/member.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { storeDriver } from '../../../store/drivers.ts';
-import { checkCopy } from '../../../store/migration/compare.ts';
-import { readHistory } from '../../../store/migration/history.ts';
+import { copyStore } from '../../../store/migration/copy-store.ts';
 import { directoryOf } from '../../clusters/choice.ts';
 import { readLastStart } from '../../clusters/last-start.ts';
 import { CliError } from '../../output/cli-error.ts';
@@ -16,17 +15,17 @@ import { untilStopSignal } from '../../process/signals.ts';
 import { rememberedIn, rememberIn } from '../../up/directory/directory.ts';
 import type { MigrateFlags } from './flags.ts';
 import { type MigrationPlan, planMigration, settingsIn } from './plan.ts';
-import { forgetSharing, openSource, prepareTarget, type Side } from './sides.ts';
+import { openSource, prepareTarget, type Side } from './sides.ts';
 
 export async function migrate(flags: MigrateFlags): Promise<void> {
   const { to: target } = flags;
   const directory = await directoryOf(flags);
   if (target === undefined) throw new CliError('--to says where the objects are moved: --to etcd or --to embedded');
   await withCluster(directory, async (pid) => {
-    if (pid !== undefined)
-      throw new CliError(
-        `the cluster is running as process ${pid}; stop it first: qd down --keep-pods leaves its pods running`,
-      );
+    if (pid !== undefined) {
+      const { moveRunning } = await import('./running.ts');
+      return moveRunning(directory, pid, { target, given: settingsIn(flags) });
+    }
     const remembered = await rememberedIn(directory);
     if (Object.keys(remembered).length === 0) {
       throw new CliError(`${directory} is not the data directory of a cluster; choose one with --name or --data-dir`);
@@ -55,15 +54,17 @@ async function move({ from, to }: MigrationPlan, directory: string, { cleanup, s
   });
   const [source, target] = [side(from), side(to)];
   const { store: original, checkAlone } = await openSource(source);
-  const revision = await original.revision();
   const context = { directory, clock: tools.clock, log: tools.log };
   const prepared = await prepareTarget(target);
   try {
-    const history = await readHistory(original, Promise.resolve(revision)).catch(explainDamage);
-    await target.driver.load!(to as never, context, history);
-    const copy = await target.driver.open(to as never, context);
-    const count = await checkCopy(original, copy, revision).finally(() => copy.close());
-    if (!target.driver.shared) await forgetSharing(target);
+    const { store, count, revision } = await copyStore({
+      original,
+      begin: (base) => target.driver.beginCopy!(to as never, context, base),
+      pause: async () => undefined, // Nobody writes.
+      clock: tools.clock,
+      signal: stop,
+    }).catch(explainDamage);
+    await store.close();
     print(
       `Copied ${count} objects from ${source.driver.location} to ${target.driver.location}, at revision ${revision}.`,
     );
@@ -77,7 +78,9 @@ async function move({ from, to }: MigrationPlan, directory: string, { cleanup, s
     throw error;
   }
   await rememberIn(directory, to);
-  const kept = from.ha ? await moveMemberAside(directory, tools.clock) : await source.driver.retire?.(context);
+  const kept = from.ha
+    ? await moveMemberAside(directory, tools.clock)
+    : await source.driver.retire?.(from as never, context);
   print(
     `The next qd up uses ${target.driver.location}.${kept === undefined ? '' : ` The old store is kept in ${kept}.`}`,
   );

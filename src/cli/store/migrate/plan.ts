@@ -22,7 +22,7 @@ export interface PlanOptions {
   readonly directory: string;
 }
 
-/** What belongs to an etcd that the server runs. */
+/** Settings of an etcd that the server runs. */
 const OF_MEMBER: readonly (keyof Settings)[] = ['ha', 'serverName', 'etcdPort', 'etcdPeerPort'];
 const OF_DRIVERS = storeDrivers.flatMap(({ flags }) => flags.map(propertyOf)) as (keyof Settings)[];
 
@@ -59,7 +59,8 @@ function checkTarget(given: GivenFlags, from: Remembered, to: Remembered): void 
     if (!(error instanceof FlagError)) throw error;
     throw new CliError('--to etcd needs --ha, for an etcd that qd runs, or --etcd-servers', { cause: error });
   }
-  const isSame = to.store === from.store && String(to.etcdServers) === String(from.etcdServers);
+  const isSame =
+    to.store === from.store && String(to.etcdServers) === String(from.etcdServers) && to.storeDir === from.storeDir;
   if (isSame) throw new CliError(`the objects of this cluster are in ${driver.location} already`);
 }
 
@@ -71,6 +72,11 @@ function keptNodes(from: Remembered, name: string): Remembered {
 
 function without(settings: Remembered, names: readonly (keyof Settings)[]): Remembered {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name as keyof Settings)));
+}
+
+/** The flags of a start without those that say where objects are, and how the cluster is joined. */
+export function withoutStore(given: GivenFlags): GivenFlags {
+  return without(given, [...OF_MEMBER, ...OF_DRIVERS, 'store', 'bindAddress', 'join', 'token', 'caHash']);
 }
 
 /** The flags of `qd up` among those of the command. */

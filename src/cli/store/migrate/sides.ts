@@ -1,13 +1,10 @@
 /** Opens what a migration reads, and prepares what it fills. An etcd that belongs to the server is started for that. */
-import { join } from 'node:path';
 import type { Cleanup } from '../../../assembly/cleanup.ts';
 import type { Tools } from '../../../assembly/context.ts';
 import { discardMember, startMember } from '../../../assembly/etcd/member.ts';
 import { listServers } from '../../../assembly/etcd/members.ts';
-import { SHARED_KEYS, shareKeys } from '../../../assembly/keys/shared-keys.ts';
-import { encryptedWith, keyFileIn, readKeys } from '../../../assembly/store/encryption.ts';
 import { checkRelease } from '../../../assembly/store/releases/check-release.ts';
-import { changeClusterRow, readClusterRow } from '../../../assembly/store/releases/cluster-row.ts';
+import { readClusterRow } from '../../../assembly/store/releases/cluster-row.ts';
 import type { AnyStoreDriver, StoreSettings } from '../../../store/drivers.ts';
 import { observeForeignWrites } from '../../../store/migration/foreign-writes.ts';
 import type { Store } from '../../../store/store.ts';
@@ -38,12 +35,7 @@ export async function openSource(side: Side): Promise<Source> {
   const store = await driver.open(settings as StoreSettings, { directory, clock, log });
   cleanup.add(() => store.close());
   checkRelease(await readClusterRow(store), ownRelease);
-  if (driver.shared) {
-    await checkMembers(side);
-    // Other servers may have replaced keys while this one was stopped, and a store that is not shared has none.
-    const keys = await readKeys(settings.encryptionKeyFile ?? keyFileIn(directory));
-    await shareKeys({ ...side, store: encryptedWith(store, keys, side.random), directory: join(directory, 'pki') });
-  }
+  if (driver.shared) await checkMembers(side);
   return { store, checkAlone: await observed(side, store) };
 }
 
@@ -80,24 +72,17 @@ export async function prepareTarget(side: Side): Promise<Prepared> {
   return { discard };
 }
 
-/** Removes what only servers that share a store need, and what they would find outdated when they share one again. */
-export async function forgetSharing({ settings, driver, directory, clock, log }: Side): Promise<void> {
-  const store = await driver.open(settings as StoreSettings, { directory, clock, log });
-  try {
-    await store.commit([{ key: SHARED_KEYS, value: null }]);
-    await changeClusterRow(store, (row) => ({ ...row, settings: {} }));
-  } finally {
-    await store.close();
-  }
-}
-
 async function startOwnMember({ settings, directory, path, ...tools }: Side): Promise<void> {
   const plan = memberPlan(settings as Settings);
   if (plan) await startMember({ ...tools, ...plan, directory, path });
 }
 
-/** Rejects while other servers use the store: they would go on with it. */
-async function checkMembers({ settings, directory, clock }: Side): Promise<void> {
+/** Rejects while other servers use the etcd that this one runs: they would go on with it. */
+export async function checkMembers({
+  settings,
+  directory,
+  clock,
+}: Pick<Side, 'settings' | 'directory' | 'clock'>): Promise<void> {
   const { ha, etcdServers: endpoints = [] } = settings;
   if (!ha) return;
   const servers = await listServers({ directory, endpoints, clock });

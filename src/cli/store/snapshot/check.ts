@@ -22,7 +22,7 @@ export async function check(path: string | undefined, flags: CheckFlags): Promis
 async function checkCluster(flags: CheckFlags): Promise<void> {
   const directory = await directoryOf(flags);
   const snapshots = await snapshotsOf(directory);
-  const store = snapshots.pathIn(directory);
+  const store = snapshots.path;
   if (!(await exists(store))) {
     throw new CliError(`${store} does not exist: there is no cluster to check; choose one with --name or --data-dir`);
   }

@@ -19,7 +19,7 @@ const now = () => new Date(systemClock.now()).toISOString();
 export async function saveSnapshot(file: string, flags: ClusterFlags): Promise<void> {
   const directory = await directoryOf(flags);
   const snapshots = await snapshotsOf(directory);
-  const source = snapshots.pathIn(directory);
+  const source = snapshots.path;
   if (!(await exists(source))) {
     throw new CliError(`${source} does not exist: there is no cluster to save; choose one with --name or --data-dir`);
   }
@@ -47,7 +47,7 @@ export async function restoreSnapshot(file: string, flags: RestoreFlags): Promis
   checkIntact(file, await snapshots.checkFile(file, start));
   await withCluster(directory, async (pid) => {
     if (pid !== undefined) throw new CliError(`the cluster is running as process ${pid}; stop it first`);
-    const store = snapshots.pathIn(directory);
+    const store = snapshots.path;
     const isThere = await exists(store);
     if (isThere && !flags.force) throw new CliError(`${store} has objects; use --force to replace them`);
     const next = `${store}.next`;

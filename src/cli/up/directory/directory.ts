@@ -9,6 +9,7 @@ import { readIfThere, removeEmptyDirectories, syncDirectory, writeWhole } from '
 import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { Settings } from '../flags.ts';
+import type { HeldLock } from '../moving/restart.ts';
 import { type Remembered, rememberedOf } from '../settings/settle.ts';
 import { takeLock } from './lock.ts';
 import { isOwnFile } from './own-files.ts';
@@ -27,18 +28,22 @@ export interface Directory {
   release(): Promise<void>;
 }
 
+const NOT_HELD: HeldLock = { isKept: false, lock: undefined };
+
 /**
- * Reads the remembered settings. A directory that exists is locked; one that is missing is not created yet. Rejects when
+ * Reads the remembered settings. A directory that exists is locked, unless an earlier start of this process has kept its lock; one that is missing is not created yet. Rejects when
  * it has files of something else.
  */
-export async function openDirectory(path: string): Promise<Directory> {
+export async function openDirectory(path: string, held: HeldLock = NOT_HELD): Promise<Directory> {
   const names = await namesIn(path);
   if (names) rejectForeign(path, names);
   const file = join(path, 'cluster.json');
-  let lock = names && (await takeLock(path));
+  let lock = held.lock ?? (names && (await takeLock(path)));
+  held.lock = undefined;
   let created: string | undefined;
   const release = async () => {
-    await lock?.release();
+    if (held.isKept) held.lock = lock;
+    else await lock?.release();
     if (created !== undefined) await removeEmptyDirectories(path, created);
   };
   try {

@@ -1,6 +1,6 @@
 /** Every name that this or an earlier release gives to something in a data directory. */
 const OWN_NAMES: readonly RegExp[] = [
-  /^(cluster|last-start|agent|cluster-dns|servers)\.json$/,
+  /^(cluster|last-start|agent|cluster-dns|servers|store-move)\.json$/,
   /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
   /^(pki|audit|volumes|nodes|network)$/,
   /^store(\.next|\.before-.+)?$/,
@@ -13,7 +13,7 @@ const OWN_NAMES: readonly RegExp[] = [
   /^upgrade\.lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
   /^\.(rotate|lost)-.+$/,
   // Files that were about to replace others when the process ended.
-  /^(cluster\.json|last-start\.json|agent\.json|upgrade\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
+  /^(cluster\.json|last-start\.json|agent\.json|upgrade\.json|store-move\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
 ];
 
 /** Reports whether a file or folder in a data directory was created by qd. */

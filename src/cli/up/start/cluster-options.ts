@@ -37,6 +37,7 @@ export function clusterOptions(context: StartContext, open: ClusterOptions['http
     address: apiAddress(context),
     store: storeOptions(context),
     member: memberPlan(settings),
+    storeActions: (store, server) => context.moves.actions({ context, store, server }),
     release: ownRelease,
     upgrades: packageReceiver({
       directory,

@@ -35,7 +35,7 @@ export interface Prepared {
 
 /** Resolves when nothing is known that speaks against the start. The data directory is yet to be created. */
 export async function prepare(given: GivenFlags, environment: Environment): Promise<Prepared> {
-  const directory = await openDirectory(directoryNamed({ name: DEFAULT_NAME, ...given }));
+  const directory = await openDirectory(directoryNamed({ name: DEFAULT_NAME, ...given }), environment.lock);
   environment.cleanup.add(() => directory.release());
   const joining = await askCluster(given, directory, environment.path);
   const choose = { joining, flags: joining?.flags ?? given };

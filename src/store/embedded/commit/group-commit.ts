@@ -63,6 +63,8 @@ class Batch {
   readonly keys = new Map<string, PendingKey>();
   readonly changes: Change[] = [];
   readonly waiting: FlushWaiter[] = [];
+  /** The revision of a copied change, which another store had counted. */
+  copied = 0;
   /** Time of the first change. */
   time: number | undefined;
   bytes = 0;
@@ -168,6 +170,21 @@ export class GroupCommit {
       for (const [i, write] of writes.entries()) this.#add(batch, write, known[i] as KeyState);
     }
     return this.#flushed(batch, this.#assigned);
+  }
+
+  /**
+   * Writes what another store has changed under a revision, which is above all revisions here. Only for a copy that nobody else
+   * writes to. Resolves when it is on disk.
+   */
+  append(revision: number, changes: readonly Pick<Change, 'key' | 'value'>[]): Promise<number> {
+    this.#checkOpen();
+    checkWrites(changes, MAX_KEY_BYTES);
+    const batch = this.#openBatch();
+    const known = changes.map((change) => this.#known(change));
+    this.#assigned = revision;
+    for (const [i, change] of changes.entries()) this.#add(batch, change, known[i] as KeyState);
+    batch.copied = revision;
+    return this.#flushed(batch, revision);
   }
 
   /**
@@ -291,7 +308,7 @@ export class GroupCommit {
     const trim = this.#trim({ revision, compacted, historyBytes: historyBytes + batch.held }, batch);
     await reserve.take(pagesFor(batch, trim));
     const state = {
-      revision: batch.changes.at(-1)?.revision ?? revision,
+      revision: Math.max(batch.changes.at(-1)?.revision ?? revision, batch.copied),
       compacted: trim.compacted,
       historyBytes: trim.historyBytes,
     };

@@ -50,16 +50,39 @@ export async function beginRecord(store: Store): Promise<void> {
   await write(store, KEY, { format: FORMAT, state: 'copying' });
 }
 
-/** Completes the copy: the last write to etcd. */
-export async function completeRecord(store: Store, content: NumberingContent): Promise<void> {
-  const points = [...content.rows, ...content.changes];
-  let parts = 0;
-  for (let at = 0; at < points.length; at += POINTS_IN_PART) {
-    const flat = points.slice(at, at + POINTS_IN_PART).flatMap(({ etcd, revision }) => [etcd, revision]);
-    await write(store, partKey(parts++), flat);
+/** Writes the points of a copy, those of the oldest state first, while it goes on; and completes it. */
+export class RecordWriter {
+  readonly #store: Store;
+  /** Parts that have been written. */
+  #parts = 0;
+
+  constructor(store: Store) {
+    this.#store = store;
   }
-  const { oldest, newest, rows } = content;
-  await write(store, KEY, { format: FORMAT, state: 'complete', oldest, newest, rows: rows.length, parts });
+
+  /** Writes the parts that are full. `points` are all that there are until now. */
+  async add(points: readonly Point[]): Promise<void> {
+    while (points.length >= (this.#parts + 1) * POINTS_IN_PART) await this.#writePart(points);
+  }
+
+  /** The last write to etcd. */
+  async complete({ oldest, newest, rows, changes }: NumberingContent): Promise<void> {
+    const points = [...rows, ...changes];
+    while (points.length > this.#parts * POINTS_IN_PART) await this.#writePart(points);
+    const parts = this.#parts;
+    await write(this.#store, KEY, { format: FORMAT, state: 'complete', oldest, newest, rows: rows.length, parts });
+  }
+
+  async #writePart(points: readonly Point[]): Promise<void> {
+    const from = this.#parts * POINTS_IN_PART;
+    const part = points.slice(from, from + POINTS_IN_PART);
+    await write(
+      this.#store,
+      partKey(this.#parts),
+      part.flatMap(({ etcd, revision }) => [etcd, revision]),
+    );
+    this.#parts++;
+  }
 }
 
 async function readRecord(store: Store): Promise<Record | undefined> {

@@ -1,16 +1,17 @@
 /** Fills an etcd with what another store can read. */
-import { type StoreHistory, StoreNotEmpty } from '../../driver.ts';
+import { type CopyBase, type HistoryStep, type StoreCopy, StoreNotEmpty } from '../../driver.ts';
 import type { Change, Row, Store } from '../../store.ts';
-import type { Point } from './numbering.ts';
-import { beginRecord, completeRecord, isIncomplete } from './record.ts';
+import { Numbering, type Point } from './numbering.ts';
+import { beginRecord, isIncomplete, RecordWriter } from './record.ts';
+import { RenumberedStore } from './renumbered-store.ts';
 
 /** Copied revisions of the oldest state in flight: they may be written in any order. */
 const MAX_IN_FLIGHT = 64;
 /** etcd accepts this many operations in a transaction, unless it is told otherwise. */
 const MAX_OPERATIONS = 128;
 
-/** `store` shows etcd's own revisions. */
-export async function loadEtcd(store: Store, { oldest, rows, steps }: StoreHistory): Promise<void> {
+/** `store` shows etcd's own revisions. It is closed with the copy. */
+export async function beginEtcdCopy(store: Store, { oldest, rows }: CopyBase): Promise<StoreCopy> {
   if (await isIncomplete(store)) await clear(store);
   const { rows: present } = await store.list('', { limit: 1 });
   if (present[0]) {
@@ -21,14 +22,59 @@ export async function loadEtcd(store: Store, { oldest, rows, steps }: StoreHisto
   const oldestPoint: Point = { etcd: await store.revision(), revision: oldest };
   // Before it there are only parts of the state.
   await store.compact(oldestPoint.etcd);
-  const changes: Point[] = [];
-  let revision = oldest;
-  for await (const step of steps) {
-    revision = step.revision;
-    if (step.changes.length > 0) changes.push({ etcd: await copyStep(store, step), revision });
+  return new EtcdCopy(store, oldestPoint, copied);
+}
+
+class EtcdCopy implements StoreCopy {
+  readonly #store: Store;
+  readonly #oldest: Point;
+  readonly #rows: readonly Point[];
+  readonly #changes: Point[] = [];
+  readonly #record: RecordWriter;
+  /** The newest revision that was added, whether it changed something or not. */
+  #revision: number;
+
+  constructor(store: Store, oldest: Point, rows: readonly Point[]) {
+    this.#store = store;
+    this.#oldest = oldest;
+    this.#rows = rows;
+    this.#revision = oldest.revision;
+    this.#record = new RecordWriter(store);
   }
-  const newest: Point = { etcd: await store.revision(), revision };
-  await completeRecord(store, { oldest: oldestPoint, newest, rows: copied, changes });
+
+  /** Changes are written one after the other: etcd's revisions follow the order in which it has received them. */
+  async add(step: HistoryStep): Promise<void> {
+    if (step.changes.length > 0) {
+      const point = { etcd: await copyStep(this.#store, step), revision: step.revision };
+      this.#changes.push(point);
+    }
+    this.#revision = step.revision;
+  }
+
+  async flush(): Promise<Store> {
+    const seen = this.#numbering({
+      etcd: this.#changes.at(-1)?.etcd ?? this.#oldest.etcd,
+      revision: this.#revision,
+    });
+    // What is recorded now need not be recorded at the end.
+    await this.#record.add([...this.#rows, ...this.#changes]);
+    return seen;
+  }
+
+  async complete(): Promise<Store> {
+    const newest: Point = { etcd: await this.#store.revision(), revision: this.#revision };
+    await this.#record.complete({ oldest: this.#oldest, newest, rows: this.#rows, changes: this.#changes });
+    return this.#numbering(newest);
+  }
+
+  abandon(): Promise<void> {
+    return this.#store.close();
+  }
+
+  #numbering(newest: Point): Store {
+    const content = { oldest: this.#oldest, newest, rows: this.#rows, changes: [...this.#changes] };
+    return new RenumberedStore(this.#store, new Numbering(content));
+  }
 }
 
 async function copyRows(store: Store, rows: readonly Row[]): Promise<readonly Point[]> {

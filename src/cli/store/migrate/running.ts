@@ -1,0 +1,79 @@
+/** Moves the store of a cluster that runs: the program that runs it does, and tells how far it has come. */
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { serverUrl } from '../../../assembly/addresses.ts';
+import { fetchJson, UnexpectedCode } from '../../../assembly/control-plane/fetch-json.ts';
+import { pemOf, readIdentity } from '../../../assembly/keys/pki.ts';
+import { sleep, systemClock } from '../../../base/time/clock.ts';
+import { defaultStore, storeDriver } from '../../../store/drivers.ts';
+import { CliError, explain } from '../../output/cli-error.ts';
+import { findClusterProcess } from '../../process/cluster-process.ts';
+import { untilStopSignal } from '../../process/signals.ts';
+import { rememberedIn } from '../../up/directory/directory.ts';
+import {
+  CANCEL_MOVE_PATH,
+  MOVE_PATH,
+  type MoveRequest,
+  type MoveStatus,
+  writeRequest,
+} from '../../up/moving/request.ts';
+
+/** The program answers at once, and is asked again after this time. */
+const INTERVAL_MS = 250;
+const TIMEOUT_MS = 5_000;
+
+export async function moveRunning(directory: string, pid: number, request: Omit<MoveRequest, 'id'>): Promise<void> {
+  const id = randomUUID();
+  const before = await call(directory, MOVE_PATH).catch((cause: unknown) => {
+    throw new CliError(`the cluster is running as process ${pid}, and cannot be asked: ${reasonOf(cause)}`, { cause });
+  });
+  if (before.phase === 'moving' || before.phase === 'restarting')
+    throw new CliError('the objects of the cluster are being moved already');
+  await writeRequest(directory, { id, ...request });
+  let isCancelled = false;
+  void untilStopSignal(systemClock).then(() => {
+    isCancelled = true;
+    return call(directory, CANCEL_MOVE_PATH).catch(() => undefined); // The next question tells what became of it.
+  });
+  const status = await outcome(directory, id);
+  if (status.phase === 'failed') throw new CliError(status.lines.join('\n'));
+  for (const line of status.lines) process.stdout.write(`${line}\n`);
+  if (isCancelled) process.stdout.write('It was too late to give up.\n');
+}
+
+async function outcome(directory: string, id: string): Promise<MoveStatus> {
+  for (;;) {
+    try {
+      const status = await call(directory, MOVE_PATH);
+      if (status.id === id && (status.phase === 'moved' || status.phase === 'failed')) return status;
+    } catch (cause) {
+      // A server that starts again does not answer for a moment.
+      if (!(await findClusterProcess(directory))) {
+        const { store = defaultStore } = await rememberedIn(directory);
+        throw new CliError(
+          `the program that runs the cluster has ended; the next qd up uses ${storeDriver(store).location}`,
+          { cause },
+        );
+      }
+    }
+    await sleep(systemClock, INTERVAL_MS);
+  }
+}
+
+/** Where the program listens may change with the move. */
+async function call(directory: string, path: string): Promise<MoveStatus> {
+  const { bindAddress = '127.0.0.1', port = 0 } = await rememberedIn(directory);
+  const pki = join(directory, 'pki');
+  const [ca, admin] = await Promise.all([readFile(join(pki, 'ca.crt'), 'utf8'), readIdentity(pki, 'admin')]);
+  const url = new URL(path, serverUrl(bindAddress, port)).href;
+  if (!admin) throw new CliError(`${pki} has no certificate of the administrator`);
+  const identity = { cert: admin.certificate, key: pemOf(admin.key) };
+  return (await fetchJson(url, { ca, ...identity, method: 'POST', timeoutMs: TIMEOUT_MS })) as MoveStatus;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UnexpectedCode && error.code === 404)
+    return 'it is of a release that moves no objects while it runs; stop it first: qd down --keep-pods leaves its pods running';
+  return explain(error);
+}
