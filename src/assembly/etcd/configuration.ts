@@ -37,6 +37,9 @@ const ELECTION_MS = 1_000;
 /** Entries between two snapshots, which a member that was away is brought up to date with. They are kept in memory. */
 const SNAPSHOT_ENTRIES = 10_000;
 
+/** Writes of one commit: as many as the embedded store accepts, from which a cluster may come. etcd's own limit is 128. */
+const MAX_WRITES = 65_536;
+
 export function memberConfiguration({ name, joins }: Membership, address: MemberAddress, paths: MemberPaths): object {
   const [client, peer] = [clientUrl(address), peerUrl(address)];
   const tls = {
@@ -62,6 +65,7 @@ export function memberConfiguration({ name, joins }: Membership, address: Member
     // A member that was cut off asks before it stands for election: its return would otherwise cost the others their leader.
     'pre-vote': true,
     'quota-backend-bytes': QUOTA_BYTES,
+    'max-txn-ops': MAX_WRITES,
     'snapshot-count': SNAPSHOT_ENTRIES,
     // The servers compact, by the age of the history that they promise.
     'auto-compaction-retention': '0',

@@ -34,12 +34,12 @@ async function ofThisBoot(): Promise<string[]> {
   return names.filter((name) => /^quarterdeck(?:-|$)/.test(name)).map((name) => join(BOOT_DIRECTORY, name));
 }
 
-/** Files outside of a data directory that the flags of its cluster named: kubeconfigs, and the keys of Secrets at rest. */
+/** What the flags of a cluster named outside of its data directory: kubeconfigs, the store, and the keys of Secrets at rest. */
 async function filesElsewhere(directory: string): Promise<readonly string[]> {
   const [start, settings] = await Promise.all([
     readLastStart(directory).catch(() => undefined),
     rememberedIn(directory).catch(() => undefined),
   ]);
-  const keys = settings?.encryptionKeyFile;
-  return [...(start?.kubeconfigs ?? []), ...(keys === undefined ? [] : [keys])];
+  const { encryptionKeyFile, storeDir } = settings ?? {};
+  return [...(start?.kubeconfigs ?? []), encryptionKeyFile, storeDir].filter((path) => path !== undefined);
 }

@@ -20,6 +20,17 @@ export async function removeContents(directory: string): Promise<readonly string
   return names.filter((name) => !isOwnFile(name)).sort();
 }
 
+/** What a store has in a directory that it was given with --store-dir. */
+const STORE_FILE = /^(format|format\.new|data\.mdb|data\.mdb-lock|copied|lock(\..+)?)$/;
+
+/** Removes a store outside of the data directory, and its directory when nothing else is in it. */
+export async function removeStore(directory: string): Promise<void> {
+  const names = await readdir(directory).catch((): string[] => []);
+  if (!names.includes('format')) return;
+  for (const name of names.filter((each) => STORE_FILE.test(each))) await rm(join(directory, name), { force: true });
+  await removeDirectory(directory, directory);
+}
+
 /** Removes the directory if it is empty, and the symbolic link that led to it, if any. */
 export async function removeDirectory(path: string, target: string): Promise<void> {
   try {

@@ -14,7 +14,7 @@ import { rememberedIn } from '../up/directory/directory.ts';
 import type { Settings } from '../up/flags.ts';
 import { publishedFile } from '../up/identity/kubeconfig.ts';
 import { directoryOf } from './choice.ts';
-import { isUnfinished, removeContents, removeDirectory } from './contents.ts';
+import { isUnfinished, removeContents, removeDirectory, removeStore } from './contents.ts';
 import { chosenCluster } from './down.ts';
 import { forgetElsewhere } from './elsewhere.ts';
 import { endOutliving } from './end-outliving.ts';
@@ -41,6 +41,8 @@ export async function reset(flags: ResetFlags): Promise<void> {
     await endOutliving(directory, 'remove');
     // The context of the cluster that an agent belongs to is not its own.
     if (chosen.kind === 'cluster') await removeFromKubeconfigs(chosen.name, directory);
+    const { storeDir } = await rememberedIn(directory).catch((): Partial<Settings> => ({}));
+    if (storeDir !== undefined) await removeStore(storeDir);
     return removeContents(directory);
   });
   await removeDirectory(path, directory);

@@ -5,9 +5,9 @@ import type { WorkMonitor } from '../../base/event-loop/watchdog.ts';
 import type { EventLoopMetrics } from '../../server/serving/metrics/event-loop.ts';
 import type { Steps } from '../output/steps.ts';
 import type { Settings } from './flags.ts';
-import type { Moves } from './moving/moves.ts';
-import type { HeldLock } from './moving/restart.ts';
 import type { Inputs } from './start/inputs.ts';
+import type { Moves } from './store/moving/moves.ts';
+import type { HeldLock } from './store/moving/restart.ts';
 
 /** Resources that the process gives to a start. */
 export interface Environment extends AssemblyEnvironment {

@@ -14,11 +14,10 @@ import { createSteps } from '../output/steps.ts';
 import { explainDamage } from '../output/store-damage.ts';
 import { NODES_NOT_READY, READY, reportReady } from '../process/background/ready.ts';
 import { onRotated, ROTATED_SIGNAL, untilStopSignal } from '../process/signals.ts';
-import { withoutStore } from '../store/migrate/plan.ts';
-import { Moves } from './moving/moves.ts';
-import type { HeldLock } from './moving/restart.ts';
-import type { GivenFlags } from './settings/settle.ts';
+import { type GivenFlags, notRemembered } from './settings/settle.ts';
 import { start } from './start/start.ts';
+import { Moves } from './store/moving/moves.ts';
+import type { HeldLock } from './store/moving/restart.ts';
 
 /** A watchdog that reports what blocks this thread, and a clock whose timers it sees. */
 function watched(log: Logger) {
@@ -85,7 +84,8 @@ export async function up(flags: GivenFlags): Promise<void> {
       lock.isKept = false;
       await next.afterStop();
       ({ runningMember } = next);
-      given = withoutStore(flags);
+      // A cluster is joined once.
+      given = { ...notRemembered(flags), join: undefined, token: undefined, caHash: undefined };
     }
   }
   const signal = stop;

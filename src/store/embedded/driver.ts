@@ -29,7 +29,7 @@ export const embeddedDriver = defineStore({
     return openEmbeddedStore({ ...options, directory: pathIn(directory, settings) });
   },
   async beginCopy(settings, { directory, ...options }, base) {
-    const [{ beginCopy }, { isIncompleteCopy }] = await Promise.all([import('./copy.ts'), import('./open.ts')]);
+    const [{ beginCopy }, { isIncompleteCopy }] = await Promise.all([import('./filling/copy.ts'), import('./open.ts')]);
     const path = pathIn(directory, settings);
     // A store of the data directory that is not in use was left by an earlier move.
     if (settings.storeDir === undefined && !(await isIncompleteCopy(path))) await moveAside(path, options.clock);

@@ -11,6 +11,11 @@ export interface CopyOptions {
   begin(base: CopyBase): Promise<StoreCopy>;
   /** Called once, when the copy is nearly level. Resolves when nobody writes to the original any more. */
   pause(): Promise<void>;
+  /**
+   * Called when writes come faster than they can be copied. Each write should wait for what the function returns, but not for long;
+   * undefined: it need not.
+   */
+  holdBack?(wait: () => Promise<void> | undefined): void;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }
@@ -25,9 +30,11 @@ export interface CopiedStore {
 }
 
 /** A copy that is this far behind is level after the pause, within about this time. */
-const MAX_BEHIND_MS = 250;
-/** How long the copy may fall behind further and further. */
+const MAX_BEHIND_MS = 1_000;
+/** How long the copy may stay behind, with writes that are held back. */
 const MAX_CATCH_UP_MS = 120_000;
+/** Revisions that the copy may be behind while writes are held back: fewer each time that it does not catch up. */
+const BEHIND = { first: 128, last: 4 };
 /** Changed rows whose comparison takes no noticeable time. */
 const MAX_UNCHECKED = 200;
 const MAX_ROUNDS = 5;
@@ -36,7 +43,7 @@ const MAX_ATTEMPTS = 3;
 
 /** Resolves with the copy when it is complete, and the same as the original. After a failure, there is nothing that could be opened. */
 export async function copyStore(options: CopyOptions): Promise<CopiedStore> {
-  const { original, clock, signal } = options;
+  const { original, signal } = options;
   let end!: (revision: number) => void;
   const through = new Promise<number>((resolve) => {
     end = resolve;
@@ -49,9 +56,10 @@ export async function copyStore(options: CopyOptions): Promise<CopiedStore> {
   const following = follower.run(history.steps);
   following.catch(() => undefined); // Awaited below, and by those who wait for a revision.
   try {
-    await catchUp(follower, original, clock);
+    await catchUp(follower, options);
     const count = await compareAll(follower, original, copy);
-    await compareChanged(follower, original, copy, clock);
+    await compareChanged(follower, copy, options);
+    await catchUp(follower, options);
     await options.pause();
     const revision = await original.revision();
     end(revision);
@@ -68,20 +76,28 @@ export async function copyStore(options: CopyOptions): Promise<CopiedStore> {
 }
 
 /** Resolves when the copy follows closely. Rejects when it cannot. */
-async function catchUp(follower: Follower, original: Store, clock: Clock): Promise<void> {
+async function catchUp(follower: Follower, { original, clock, holdBack }: CopyOptions): Promise<void> {
   const deadline = clock.now() + MAX_CATCH_UP_MS;
   let goal = await original.revision();
   await follower.reached(goal);
-  for (;;) {
+  for (let limit = BEHIND.first; ; limit = Math.max(limit / 2, BEHIND.last)) {
     const began = clock.now();
     goal = await original.revision();
     await follower.reached(goal);
     if (clock.now() - began <= MAX_BEHIND_MS) return;
+    holdBack?.(() => behind(follower, original, limit));
     if (clock.now() < deadline) continue;
     throw new Error(
       'the copy does not catch up: objects are written faster than they can be copied; try again when there are fewer writes',
     );
   }
+}
+
+/** A store whose revision must be asked for holds nobody back: it is as fast as a copy at least. */
+function behind(follower: Follower, original: Store, limit: number): Promise<void> | undefined {
+  const newest = original.revision();
+  if (typeof newest !== 'number' || newest - follower.revision <= limit) return undefined;
+  return follower.reached(newest - limit);
 }
 
 /** Compares one whole state. Resolves with the number of its rows. */
@@ -98,12 +114,11 @@ async function compareAll(follower: Follower, original: Store, copy: StoreCopy):
 }
 
 /** Compares what has changed since, until that is little. */
-async function compareChanged(follower: Follower, original: Store, copy: StoreCopy, clock: Clock): Promise<void> {
+async function compareChanged(follower: Follower, copy: StoreCopy, { original }: CopyOptions): Promise<void> {
   for (let round = 1; round <= MAX_ROUNDS && follower.changed > MAX_UNCHECKED; round++) {
     const keys = follower.takeChanged();
     await checkKeys(original, await copy.flush(), { keys, revision: follower.revision });
   }
-  await catchUp(follower, original, clock);
 }
 
 /** Adds changes of the original to the copy, as they come. */

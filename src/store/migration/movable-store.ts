@@ -14,6 +14,9 @@ import {
 /** How long a write waits for the end of a pause. */
 const MAX_WAIT_MS = 3_000;
 
+/** How long a write is held back while a copy is behind. */
+const MAX_HELD_BACK_MS = 1_000;
+
 interface Pause {
   /** Resolves at the end of the pause. */
   readonly over: Promise<void>;
@@ -29,6 +32,7 @@ export class MovableStore implements Store {
   readonly #watches = new Set<MovableWatch>();
   #current: Store;
   #pause: Pause | undefined;
+  #holdBack: (() => Promise<void> | undefined) | undefined;
   /** Commits in progress. */
   #commits = 0;
   #idle: (() => void) | undefined;
@@ -43,6 +47,11 @@ export class MovableStore implements Store {
   /** The store that is used now. */
   get current(): Store {
     return this.#current;
+  }
+
+  /** Lets each new commit wait for a moment while `wait` returns a promise, until the end of the next pause. */
+  holdBack(wait: () => Promise<void> | undefined): void {
+    this.#holdBack = wait;
   }
 
   /** Lets new commits wait. Resolves when those in progress have ended. */
@@ -66,6 +75,7 @@ export class MovableStore implements Store {
     }
     this.#pause?.end();
     this.#pause = undefined;
+    this.#holdBack = undefined;
   }
 
   revision(): number | Promise<number> {
@@ -82,6 +92,15 @@ export class MovableStore implements Store {
 
   commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number> {
     if (this.#pause) return this.#afterPause(this.#pause, () => this.commit(writes, conditions));
+    const held = this.#holdBack?.();
+    if (held)
+      return this.#whenLevel(held).then(() =>
+        this.#pause ? this.commit(writes, conditions) : this.#commit(writes, conditions),
+      );
+    return this.#commit(writes, conditions);
+  }
+
+  #commit(writes: readonly Write[], conditions: readonly Condition[] | undefined): Promise<number> {
     this.#commits++;
     const commit = this.#current.commit(writes, conditions);
     commit.then(this.#ended, this.#ended);
@@ -117,6 +136,15 @@ export class MovableStore implements Store {
     this.#idle?.();
     this.#idle = undefined;
   };
+
+  async #whenLevel(level: Promise<void>): Promise<void> {
+    const waiting = new AbortController();
+    const long = sleep(this.#clock, MAX_HELD_BACK_MS, waiting.signal);
+    // A copy that fails holds nobody back.
+    await Promise.race([level, long]).catch(() => undefined);
+    long.catch(() => undefined);
+    waiting.abort();
+  }
 
   async #afterPause(pause: Pause, commit: () => Promise<number>): Promise<number> {
     const waiting = new AbortController();

@@ -119,8 +119,7 @@ describe.skipIf(missing)('a cluster that moves to another store', () => {
     expect(await storeOf()).toBe('etcd');
   });
 
-  test('is not moved while it runs, and not to where it is', async () => {
-    expect((await migrate('--to', 'embedded')).stderr).toContain('the cluster is running');
+  test('is not moved to where it is', async () => {
     before = await objects();
     await qd.stop();
     expect((await migrate('--to', 'etcd', ...ownEtcd)).stderr).toContain('already');

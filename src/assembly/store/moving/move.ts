@@ -59,7 +59,8 @@ export async function moveStore(options: MoveOptions): Promise<Moved> {
   let copied: CopiedStore | undefined;
   try {
     await options.checkAlone();
-    copied = await copyStore({ original: former, begin: options.begin, pause, clock, signal });
+    const holdBack = (wait: () => Promise<void> | undefined) => movable.holdBack(wait);
+    copied = await copyStore({ original: former, begin: options.begin, pause, holdBack, clock, signal });
     signal.throwIfAborted();
     isDecided = true;
     if (!(await options.putInCharge())) throw new AssemblyError('the settings of the cluster could not be replaced');

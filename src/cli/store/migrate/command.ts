@@ -6,8 +6,8 @@ import { type MigrateFlags, migrateFlags } from './flags.ts';
 export function storeCommand(): Command {
   const migrate = new Command('migrate')
     .description(
-      'Moves all objects to another store, with their resourceVersions and UIDs. The cluster must be stopped; its pods go on. ' +
-        'Until the last step, nothing changes for the cluster: after a failure or a crash, the next start uses the old store.',
+      'Moves all objects to another store, with their resourceVersions and UIDs. The cluster may be running: writes wait for a moment, ' +
+        'and pods go on. Until the last step, nothing changes for it: after a failure or a crash, it uses the old store.',
     )
     .action(async (flags: MigrateFlags) => (await import('./migrate.ts')).migrate(flags));
   return new Command('store')

@@ -14,7 +14,7 @@ import { withCluster } from '../../process/cluster-process.ts';
 import { untilStopSignal } from '../../process/signals.ts';
 import { rememberedIn, rememberIn } from '../../up/directory/directory.ts';
 import type { MigrateFlags } from './flags.ts';
-import { type MigrationPlan, planMigration, settingsIn } from './plan.ts';
+import { locationOf, type MigrationPlan, planMigration, settingsIn } from './plan.ts';
 import { openSource, prepareTarget, type Side } from './sides.ts';
 
 export async function migrate(flags: MigrateFlags): Promise<void> {
@@ -22,16 +22,17 @@ export async function migrate(flags: MigrateFlags): Promise<void> {
   const directory = await directoryOf(flags);
   if (target === undefined) throw new CliError('--to says where the objects are moved: --to etcd or --to embedded');
   await withCluster(directory, async (pid) => {
-    if (pid !== undefined) {
-      const { moveRunning } = await import('./running.ts');
-      return moveRunning(directory, pid, { target, given: settingsIn(flags) });
-    }
     const remembered = await rememberedIn(directory);
     if (Object.keys(remembered).length === 0) {
       throw new CliError(`${directory} is not the data directory of a cluster; choose one with --name or --data-dir`);
     }
     const name = (await readLastStart(directory))?.name ?? flags.name ?? 'quarterdeck';
-    const plan = planMigration({ given: settingsIn(flags), target, remembered, name, directory });
+    const given = settingsIn(flags);
+    const plan = planMigration({ given, target, remembered, name, directory });
+    if (pid !== undefined) {
+      const { moveRunning } = await import('./running.ts');
+      return moveRunning(directory, pid, { target, given });
+    }
     await stoppable((cleanup, stop) => move(plan, directory, { cleanup, stop }));
   });
 }
@@ -65,9 +66,7 @@ async function move({ from, to }: MigrationPlan, directory: string, { cleanup, s
       signal: stop,
     }).catch(explainDamage);
     await store.close();
-    print(
-      `Copied ${count} objects from ${source.driver.location} to ${target.driver.location}, at revision ${revision}.`,
-    );
+    print(`Copied ${count} objects from ${locationOf(from)} to ${locationOf(to)}, at revision ${revision}.`);
     checkAlone();
     // What runs must have ended before the other store is in charge.
     await cleanup.run();
@@ -81,9 +80,7 @@ async function move({ from, to }: MigrationPlan, directory: string, { cleanup, s
   const kept = from.ha
     ? await moveMemberAside(directory, tools.clock)
     : await source.driver.retire?.(from as never, context);
-  print(
-    `The next qd up uses ${target.driver.location}.${kept === undefined ? '' : ` The old store is kept in ${kept}.`}`,
-  );
+  print(`The next qd up uses ${locationOf(to)}.${kept === undefined ? '' : ` The old store is kept in ${kept}.`}`);
 }
 
 /**

@@ -61,7 +61,12 @@ function checkTarget(given: GivenFlags, from: Remembered, to: Remembered): void 
   }
   const isSame =
     to.store === from.store && String(to.etcdServers) === String(from.etcdServers) && to.storeDir === from.storeDir;
-  if (isSame) throw new CliError(`the objects of this cluster are in ${driver.location} already`);
+  if (isSame) throw new CliError(`the objects of this cluster are in ${locationOf(to)} already`);
+}
+
+/** Where the objects are, for people. */
+export function locationOf({ store = defaultStore, storeDir }: Remembered): string {
+  return storeDir ?? storeDriver(store).location;
 }
 
 /** Defaults depend on the store, and a node must not change its name or vanish. */
@@ -72,11 +77,6 @@ function keptNodes(from: Remembered, name: string): Remembered {
 
 function without(settings: Remembered, names: readonly (keyof Settings)[]): Remembered {
   return Object.fromEntries(Object.entries(settings).filter(([name]) => !names.includes(name as keyof Settings)));
-}
-
-/** The flags of a start without those that say where objects are, and how the cluster is joined. */
-export function withoutStore(given: GivenFlags): GivenFlags {
-  return without(given, [...OF_MEMBER, ...OF_DRIVERS, 'store', 'bindAddress', 'join', 'token', 'caHash']);
 }
 
 /** The flags of `qd up` among those of the command. */

@@ -6,7 +6,6 @@ import { serverUrl } from '../../../assembly/addresses.ts';
 import { fetchJson, UnexpectedCode } from '../../../assembly/control-plane/fetch-json.ts';
 import { pemOf, readIdentity } from '../../../assembly/keys/pki.ts';
 import { sleep, systemClock } from '../../../base/time/clock.ts';
-import { defaultStore, storeDriver } from '../../../store/drivers.ts';
 import { CliError, explain } from '../../output/cli-error.ts';
 import { findClusterProcess } from '../../process/cluster-process.ts';
 import { untilStopSignal } from '../../process/signals.ts';
@@ -17,7 +16,8 @@ import {
   type MoveRequest,
   type MoveStatus,
   writeRequest,
-} from '../../up/moving/request.ts';
+} from '../../up/store/moving/request.ts';
+import { locationOf } from './plan.ts';
 
 /** The program answers at once, and is asked again after this time. */
 const INTERVAL_MS = 250;
@@ -50,11 +50,8 @@ async function outcome(directory: string, id: string): Promise<MoveStatus> {
     } catch (cause) {
       // A server that starts again does not answer for a moment.
       if (!(await findClusterProcess(directory))) {
-        const { store = defaultStore } = await rememberedIn(directory);
-        throw new CliError(
-          `the program that runs the cluster has ended; the next qd up uses ${storeDriver(store).location}`,
-          { cause },
-        );
+        const location = locationOf(await rememberedIn(directory));
+        throw new CliError(`the program that runs the cluster has ended; the next qd up uses ${location}`, { cause });
       }
     }
     await sleep(systemClock, INTERVAL_MS);

@@ -9,8 +9,8 @@ import { readIfThere, removeEmptyDirectories, syncDirectory, writeWhole } from '
 import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import { CliError } from '../../output/cli-error.ts';
 import type { Settings } from '../flags.ts';
-import type { HeldLock } from '../moving/restart.ts';
 import { type Remembered, rememberedOf } from '../settings/settle.ts';
+import type { HeldLock } from '../store/moving/restart.ts';
 import { takeLock } from './lock.ts';
 import { isOwnFile } from './own-files.ts';
 

@@ -86,6 +86,12 @@ export function rememberedOf(settings: Partial<Settings>): Remembered {
   return pick(settings, names);
 }
 
+/** The flags of a start whose settings the data directory has not taken over; it has those of the others. */
+export function notRemembered(given: GivenFlags): GivenFlags {
+  const names = upFlags.filter(({ remembered }) => !remembered).map(propertyOf);
+  return pick(given, names);
+}
+
 function defaults(): Partial<Settings> {
   return Object.fromEntries(upFlags.map((flag) => [propertyOf(flag), flag.default]));
 }
@@ -101,6 +107,12 @@ function checkRemembered(remembered: Remembered): void {
 /** Objects that outlive the process are in one store, and hold addresses of one range. */
 function checkUnchanged(given: GivenFlags, remembered: Remembered): void {
   if (!storeDriver(remembered.store ?? defaultStore).durable) return;
+  const { storeDir } = given;
+  if (storeDir !== undefined && Object.keys(remembered).length > 0 && storeDir !== remembered.storeDir) {
+    throw new CliError(
+      `the objects of this cluster are not in ${storeDir}: qd store migrate --to embedded --store-dir ${storeDir} moves them`,
+    );
+  }
   for (const flag of upFlags) {
     const name = propertyOf(flag) as keyof Settings;
     const [from, to] = [remembered[name], given[name]];

@@ -23,7 +23,7 @@ import { type AgreedSettings, readAgreed } from '../settings/agreed-settings.ts'
 import { clashOf } from '../settings/free.ts';
 import { freeFromRules, hasLeftRules } from '../settings/left-rules.ts';
 import { type Reservation, type Reserved, reserve } from '../settings/reservations.ts';
-import { type GivenFlags, settle, usesMachine } from '../settings/settle.ts';
+import { type GivenFlags, type Remembered, settle, usesMachine } from '../settings/settle.ts';
 import { type Inputs, readInputs } from './inputs.ts';
 
 export interface Prepared {
@@ -37,6 +37,7 @@ export interface Prepared {
 export async function prepare(given: GivenFlags, environment: Environment): Promise<Prepared> {
   const directory = await openDirectory(directoryNamed({ name: DEFAULT_NAME, ...given }), environment.lock);
   environment.cleanup.add(() => directory.release());
+  checkStoreDirectory(directory.remembered);
   const joining = await askCluster(given, directory, environment.path);
   const choose = { joining, flags: joining?.flags ?? given };
   const { chosen: settings, earlier } = await reserveSettings(choose, directory, environment);
@@ -51,6 +52,12 @@ export async function prepare(given: GivenFlags, environment: Environment): Prom
     joined: joining?.bundle,
     context: { ...environment, settings, inputs, directory: directory.path },
   };
+}
+
+/** A disk that is not mounted would otherwise be a cluster without objects. */
+function checkStoreDirectory({ storeDir }: Remembered): void {
+  if (storeDir === undefined || existsSync(join(storeDir, 'format'))) return;
+  throw new CliError(`the objects of this cluster are in ${storeDir}, which has no store; is its disk mounted?`);
 }
 
 interface Given {

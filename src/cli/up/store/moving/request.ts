@@ -1,9 +1,9 @@
 /** How `qd store migrate` and the program that runs the cluster talk. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readIfThere, writeWhole } from '../../../base/files/own/files.ts';
-import type { Settings } from '../flags.ts';
-import type { GivenFlags } from '../settings/settle.ts';
+import { readIfThere, writeWhole } from '../../../../base/files/own/files.ts';
+import type { Settings } from '../../flags.ts';
+import type { GivenFlags } from '../../settings/settle.ts';
 
 /** Clients POST here to begin what the file says, and to learn how far it has come. */
 export const MOVE_PATH = '/quarterdeck/store-move';

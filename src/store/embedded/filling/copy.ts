@@ -1,15 +1,15 @@
 /** Fills a directory with what another store can read. */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ifMissing } from '../../base/files/if-missing.ts';
-import { syncDirectory } from '../../base/files/own/files.ts';
-import { makeDirectories } from '../../base/files/own/make-directories.ts';
-import { type CopyBase, type HistoryStep, type StoreCopy, StoreNotEmpty } from '../driver.ts';
-import type { HistoryOptions } from '../history-options.ts';
-import type { Store } from '../store.ts';
-import type { EmbeddedStore } from './embedded-store.ts';
+import { ifMissing } from '../../../base/files/if-missing.ts';
+import { syncDirectory } from '../../../base/files/own/files.ts';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
+import { type CopyBase, type HistoryStep, type StoreCopy, StoreNotEmpty } from '../../driver.ts';
+import type { HistoryOptions } from '../../history-options.ts';
+import type { Store } from '../../store.ts';
+import type { EmbeddedStore } from '../embedded-store.ts';
+import { isIncompleteCopy, openEmbeddedStore, writeFormat } from '../open.ts';
 import { loadBase } from './load.ts';
-import { isIncompleteCopy, openEmbeddedStore, writeFormat } from './open.ts';
 
 /** Revisions that are on their way to the disk: many share a flush. */
 const MAX_IN_FLIGHT = 256;

@@ -1,6 +1,6 @@
 /** The start of a cluster again, in the same process, after its objects were moved. */
-import type { Cleanup } from '../../../assembly/cleanup.ts';
-import type { ProcessLock } from '../../../base/programs/process-lock.ts';
+import type { Cleanup } from '../../../../assembly/cleanup.ts';
+import type { ProcessLock } from '../../../../base/programs/process-lock.ts';
 
 export interface Restart {
   /** Stops the member of etcd that runs already; undefined: the start starts what it needs. */

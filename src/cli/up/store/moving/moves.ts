@@ -1,25 +1,33 @@
 /** Moves the store of the cluster that this process runs. */
 import { isDeepStrictEqual } from 'node:util';
-import type { ServedAction } from '../../../api/served-action.ts';
-import { Cleanup } from '../../../assembly/cleanup.ts';
-import { moveMemberAside } from '../../../assembly/etcd/member.ts';
-import { moveStore } from '../../../assembly/store/moving/move.ts';
-import { listServers } from '../../../assembly/store/releases/join-servers.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Server } from '../../../server/index.ts';
-import { storeDriver } from '../../../store/drivers.ts';
-import type { MovableStore } from '../../../store/migration/movable-store.ts';
-import { CliError, explain } from '../../output/cli-error.ts';
-import { type MigrationPlan, planMigration } from '../../store/migrate/plan.ts';
-import { checkMembers, prepareTarget, type Side } from '../../store/migrate/sides.ts';
-import type { StartContext } from '../context.ts';
-import { rememberedIn, rememberIn } from '../directory/directory.ts';
-import { type Remembered, rememberedOf } from '../settings/settle.ts';
+import type { ServedAction } from '../../../../api/served-action.ts';
+import { Cleanup } from '../../../../assembly/cleanup.ts';
+import type { Environment } from '../../../../assembly/context.ts';
+import { moveMemberAside } from '../../../../assembly/etcd/member.ts';
+import { moveStore } from '../../../../assembly/store/moving/move.ts';
+import { listServers } from '../../../../assembly/store/releases/join-servers.ts';
+import type { Logger } from '../../../../base/log.ts';
+import type { Server } from '../../../../server/index.ts';
+import { storeDriver } from '../../../../store/drivers.ts';
+import type { MovableStore } from '../../../../store/migration/movable-store.ts';
+import { CliError, explain } from '../../../output/cli-error.ts';
+import { locationOf, type MigrationPlan, planMigration } from '../../../store/migrate/plan.ts';
+import { checkMembers, prepareTarget, type Side } from '../../../store/migrate/sides.ts';
+import { rememberedIn, rememberIn } from '../../directory/directory.ts';
+import type { Settings } from '../../flags.ts';
+import { type Remembered, rememberedOf } from '../../settings/settle.ts';
 import { CANCEL_MOVE_PATH, MOVE_PATH, type MoveRequest, type MoveStatus, takeRequest } from './request.ts';
 import type { Restart } from './restart.ts';
 
+/** What a start knows that the move needs. */
+interface MoveContext extends Environment {
+  readonly settings: Settings;
+  /** Path of the data directory. */
+  readonly directory: string;
+}
+
 interface Running {
-  readonly context: StartContext;
+  readonly context: MoveContext;
   readonly store: MovableStore;
   readonly server: Server;
 }
@@ -85,7 +93,7 @@ export class Moves {
     try {
       await this.#perform(request, running, stop.signal);
     } catch (error) {
-      this.#log.error('the objects were not moved', { error });
+      this.#log.warn('the objects were not moved', { error: explain(error) });
       this.#status = { ...this.#status, phase: 'failed', lines: [explain(error)] };
     } finally {
       this.#stop = undefined;
@@ -112,10 +120,10 @@ export class Moves {
         log,
         signal,
       });
-      log.info('the objects were moved', { count, revision, pausedMs, to: target.driver.name });
+      log.info('the objects were moved', { count, revision, pausedMs, to: locationOf(to) });
       await former.close();
       const line =
-        `Copied ${count} objects from ${source.driver.location} to ${target.driver.location}, at revision ${revision}; ` +
+        `Copied ${count} objects from ${locationOf(from)} to ${locationOf(to)}, at revision ${revision}; ` +
         `writes waited for ${pausedMs} ms.`;
       await this.#finish(line, plan, { source, target });
     } catch (error) {
@@ -154,7 +162,7 @@ interface Sides {
   readonly target: Side;
 }
 
-const sideOf = (settings: Remembered, { directory, path, machineClock: clock, random, log }: StartContext): Side => ({
+const sideOf = (settings: Remembered, { directory, path, machineClock: clock, random, log }: MoveContext): Side => ({
   settings,
   driver: storeDriver(settings.store!),
   directory,

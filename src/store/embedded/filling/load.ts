@@ -1,14 +1,14 @@
 /** Writes the oldest state of another store into a new data file, with the revisions that it has there. */
 import { join } from 'node:path';
-import type { Clock } from '../../base/time/clock.ts';
-import type { CopyBase } from '../driver.ts';
-import { checkWrites } from '../keys.ts';
-import type { Row } from '../store.ts';
-import { Reserve } from './commit/reserve.ts';
-import { Database, type Transaction } from './database.ts';
-import { type Entry, encodeRecord, MAX_KEY_BYTES, recordBytes, type State } from './layout.ts';
-import { MAP_BYTES } from './open.ts';
-import { DATA_FILE } from './read-only.ts';
+import type { Clock } from '../../../base/time/clock.ts';
+import type { CopyBase } from '../../driver.ts';
+import { checkWrites } from '../../keys.ts';
+import type { Row } from '../../store.ts';
+import { Reserve } from '../commit/reserve.ts';
+import { Database, type Transaction } from '../database.ts';
+import { type Entry, encodeRecord, MAX_KEY_BYTES, recordBytes, type State } from '../layout.ts';
+import { MAP_BYTES } from '../open.ts';
+import { DATA_FILE } from '../read-only.ts';
 
 /** The directory exists, and has no data file. */
 export async function loadBase(directory: string, { oldest, rows }: CopyBase, clock: Clock): Promise<void> {
