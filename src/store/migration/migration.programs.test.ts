@@ -183,6 +183,19 @@ describe.skipIf(missing)('a migration', () => {
     });
   });
 
+  it('says which commit etcd does not accept, and leaves nothing that could be opened', async () => {
+    const context = await newContext();
+    const original = keep(await embedded.open({}, context));
+    await fill(original);
+    const names = Array.from({ length: 129 }, (_, i) => `/registry/large/${i}`);
+    const revision = await original.commit(names.map((key) => ({ key, value: Buffer.from('x') })));
+    const settings = await emptyEtcd();
+    await expect(copy(original, { to: 'etcd', settings, context })).rejects.toThrow(
+      `etcd does not accept 129 objects, among them ${names[0]}, of revision ${revision}`,
+    );
+    await expect(etcdDriver.open(settings, context)).rejects.toThrow('incomplete copy');
+  });
+
   it('works where etcd has other revisions already', async () => {
     const context = await newContext();
     const settings = await emptyEtcd();

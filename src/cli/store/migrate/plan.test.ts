@@ -22,6 +22,17 @@ describe('the settings after a migration', () => {
     expect(back.from).toEqual(to);
   });
 
+  test('have another directory of the embedded store, and none of it on etcd', () => {
+    const { to } = planMigration({ ...options, target: 'embedded', given: { storeDir: '/disk' } });
+    expect(to).toMatchObject({ store: 'embedded', storeDir: '/disk' });
+    expect(planMigration({ ...options, target: 'embedded', remembered: to }).to.storeDir).toBeUndefined();
+    expect(planMigration({ ...options, remembered: to, given: { etcdServers } }).to.storeDir).toBeUndefined();
+    const again = { ...options, target: 'embedded', remembered: to, given: { storeDir: '/disk' } } as const;
+    expect(() => planMigration(again)).toThrow('are in /disk already');
+    const elsewhere = { ...options, given: { storeDir: '/disk', etcdServers } };
+    expect(() => planMigration(elsewhere)).toThrow('--store-dir needs --to embedded');
+  });
+
   test('are rejected where there is nothing to do, or flags do not go together', () => {
     const reject = (changes: Partial<Parameters<typeof planMigration>[0]>, text: string) =>
       expect(() => planMigration({ ...options, ...changes })).toThrow(text);
