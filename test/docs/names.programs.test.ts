@@ -17,6 +17,7 @@ const FOREIGN_FLAGS: Readonly<Record<string, string>> = {
   '--no-scavenge-task': 'node',
   '--semi-space-growth-factor': 'node',
   '--cpu-prof': 'node',
+  '--max-txn-ops': 'etcd',
   '--service-account-lookup': 'kube-apiserver',
   '--unsafe-no-fsync': 'etcd',
   '--compare': 'npm run bench',
