@@ -21,7 +21,7 @@ import { locationOf } from './plan.ts';
 
 /** The program answers at once, and is asked again after this time. */
 const INTERVAL_MS = 250;
-const TIMEOUT_MS = 5_000;
+const TIMEOUT_MS = 30_000;
 
 export async function moveRunning(directory: string, pid: number, request: Omit<MoveRequest, 'id'>): Promise<void> {
   const id = randomUUID();
