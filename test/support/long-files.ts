@@ -27,6 +27,7 @@ export const LONG_FILES: readonly string[] = [
   'test/e2e/machines/documented.programs.test.ts', // 60
   'test/e2e/services/shop.programs.test.ts', // 60
   'test/e2e/machines/live-migration.programs.test.ts', // 60
+  'test/e2e/machines/preview.programs.test.ts', // 60
   'test/e2e/machines/migration.programs.test.ts', // 55
   'test/e2e/services/agent-without-root.programs.test.ts', // 67
   'test/e2e/pods/machine-process.programs.test.ts', // 65

@@ -24,6 +24,8 @@ export interface ReleaseSource {
   readonly ref?: string | undefined;
   /** The version and the level that are written into its package; default: its own. */
   readonly release?: Pick<BuiltRelease, 'version' | 'level'>;
+  /** Texts that are replaced in its sources, by path: each must be there. */
+  readonly edits?: Readonly<Record<string, readonly [from: string, to: string]>>;
 }
 
 /** The newest tag of a release that the present sources follow; undefined while there is none. */
@@ -40,12 +42,17 @@ export async function presentRelease(): Promise<BuiltRelease> {
 }
 
 /** Builds a release in a folder, which is created. */
-export async function buildRelease({ ref, release }: ReleaseSource, folder: string): Promise<BuiltRelease> {
+export async function buildRelease({ ref, release, edits = {} }: ReleaseSource, folder: string): Promise<BuiltRelease> {
   await mkdir(folder);
   if (ref === undefined)
     for (const path of SOURCES) await cp(join(root, path), join(folder, path), { recursive: true });
   else await execute('sh', ['-c', 'git archive "$1" | tar -x -C "$2"', 'sh', ref, folder], { cwd: root });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  for (const [path, [from, to]] of Object.entries(edits)) {
+    const text = await readFile(join(folder, path), 'utf8');
+    if (!text.includes(from)) throw new Error(`${path} has no ${from}`);
+    await writeFile(join(folder, path), text.replace(from, to));
+  }
   const packaged = { ...(await packageIn(folder)), ...release };
   await writeFile(join(folder, 'package.json'), JSON.stringify(packaged));
   await execute(process.execPath, ['--input-type=module', '--eval', BUILD], { cwd: folder });

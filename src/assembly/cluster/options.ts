@@ -55,6 +55,8 @@ export interface ClusterOptions extends Environment {
   readonly address: ApiAddress;
   /** Addresses that objects may lead to, whatever they are. */
   readonly allowedDialRanges: readonly string[];
+  /** True when nothing is dialled, whatever objects say: webhooks, nodes, other API servers. */
+  readonly isIsolated?: boolean;
   readonly store: Pick<StoreOptions, 'driver' | 'settings' | 'keyFile' | 'historyMilliseconds' | 'historyBytes'>;
   /** The member of etcd that the cluster runs, on which its store is; undefined: it runs none. */
   readonly member: MemberPlan | undefined;

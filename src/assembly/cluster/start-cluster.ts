@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { ServedAction } from '../../api/served-action.ts';
 import { whenAborted } from '../../base/event-loop/when-aborted.ts';
+import { CLOSED_GUARD } from '../../base/sockets/dial/dial-guard.ts';
 import type { Server } from '../../server/index.ts';
 import { answering, logCheck } from '../../server/serving/http/documents/health.ts';
 import type { HttpServer } from '../../server/serving/http/server.ts';
@@ -203,7 +204,7 @@ interface ClusterState {
 async function startPlane(options: ClusterOptions, state: ClusterState): Promise<ControlPlane> {
   const { address, store: history, machineClock, clock, random, log, trust, users, components, nodes } = options;
   const { opened, tokens, metrics, isShared, pki } = state;
-  const dialGuard = machineGuard(options);
+  const dialGuard = options.isIsolated ? CLOSED_GUARD : machineGuard(options);
   const { historyMilliseconds, historyBytes } = history;
   return startControlPlane({
     ...options,

@@ -12,6 +12,8 @@ export interface LastStart {
   readonly version: string;
   readonly pid: number;
   readonly nodes: number;
+  /** Its flags, with absolute paths; undefined: an earlier release has not written them. */
+  readonly args?: readonly string[] | undefined;
   /** The kubeconfig files that have a context of the cluster, besides the one in the data directory. */
   readonly kubeconfigs: readonly string[];
 }
@@ -48,12 +50,16 @@ async function read(directory: string): Promise<WrittenStart | undefined> {
   const text = await readIfThere(join(directory, LAST_START_FILE));
   if (text === undefined) return undefined;
   try {
-    const { name, version, pid, nodes, kubeconfigs, writtenIn } = JSON.parse(text);
+    const { name, version, pid, nodes, args, kubeconfigs, writtenIn } = JSON.parse(text);
     if (![name, version].every((each) => typeof each === 'string') || !Array.isArray(kubeconfigs)) return undefined;
     const files = kubeconfigs.filter((file) => typeof file === 'string');
     const directory = typeof writtenIn === 'string' ? writtenIn : undefined;
-    return { name, version, pid, nodes, kubeconfigs: files, writtenIn: directory };
+    const given = isTexts(args) ? args : undefined;
+    return { name, version, pid, nodes, args: given, kubeconfigs: files, writtenIn: directory };
   } catch {
     return undefined; // The next start writes it again.
   }
 }
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string');

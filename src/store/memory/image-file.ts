@@ -27,7 +27,7 @@ export async function writeImage(file: string, { image, about }: ImageFile): Pro
   const { revision, rows } = image;
   const lines = [
     JSON.stringify({ snapshot: FORMAT, format: VERSION, revision, objects: rows.length, about }),
-    ...rows.map(lineOf),
+    ...rows.map(rowLine),
   ];
   await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
 }
@@ -47,7 +47,7 @@ export function readImage(file: string): ImageFile {
   if (!isRevision(objects)) throw damagedHeader(file, 'objects must be the number of objects');
   if (!isTree(about)) throw damagedHeader(file, 'about must be a map');
   const rows = lines.map((line, index) => {
-    const row = rowOf(line);
+    const row = parseRowLine(line);
     if (!row) throw new Error(`${file} is damaged: line ${index + 2} cannot be read`);
     if (row.revision > revision) {
       throw new Error(
@@ -68,7 +68,7 @@ export function readImage(file: string): ImageFile {
 export const damagedHeader = (file: string, problem: string) => new Error(`${file} is damaged: line 1: ${problem}`);
 
 /** Encodes a row. Most values are JSON, but some are not even text. */
-function lineOf({ key, revision, value }: Row): string {
+export function rowLine({ key, revision, value }: Row): string {
   return JSON.stringify([
     key,
     revision,
@@ -77,7 +77,7 @@ function lineOf({ key, revision, value }: Row): string {
 }
 
 /** Parses a row; undefined when the line is damaged. */
-function rowOf(line: string): Row | undefined {
+export function parseRowLine(line: string): Row | undefined {
   const [key, revision, value, encoding = 'utf8'] = listIn(line);
   if (typeof key !== 'string' || typeof value !== 'string' || !isRevision(revision)) return undefined;
   if (encoding !== 'utf8' && encoding !== BINARY) return undefined;

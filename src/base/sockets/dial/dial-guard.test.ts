@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttp, request } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { AddressNotAllowedError, DialGuard, type DialGuardOptions, namesLoopback } from './dial-guard.ts';
+import { AddressNotAllowedError, CLOSED_GUARD, DialGuard, type DialGuardOptions, namesLoopback } from './dial-guard.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -134,4 +134,15 @@ it.each([
   ['192.0.2.1', false],
 ])('%s names loopback: %s', (host, expected) => {
   expect(namesLoopback(host)).toBe(expected);
+});
+
+it('a closed guard rejects every address and every name, and resolves none', async () => {
+  const { asked, resolve } = resolving(['192.0.2.1']);
+  const closed = new DialGuard({ ownAddresses: () => [], allowedRanges: ['192.0.2.0/24'], resolve, isClosed: true });
+  await expect(closed.connect({ host: 'name.example', port: 1 }, { own: true, loopback: true })).rejects.toThrow(
+    AddressNotAllowedError,
+  );
+  await expect(closed.connect({ host: '192.0.2.1', port: 1 })).rejects.toThrow('192.0.2.1 is outside');
+  expect(asked).toEqual([]);
+  expect(CLOSED_GUARD.refusalOf('127.0.0.1', { loopback: true })).toBeInstanceOf(AddressNotAllowedError);
 });

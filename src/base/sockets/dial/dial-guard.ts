@@ -22,6 +22,8 @@ export interface DialGuardOptions {
   readonly allowedRanges: readonly string[];
   /** Resolves names; defaults to the system resolver. */
   readonly resolve?: Resolve;
+  /** True when nothing may be dialled, and no name be resolved. */
+  readonly isClosed?: boolean;
 }
 
 export type Resolve = (
@@ -67,6 +69,7 @@ export class DialGuard {
 
   /** Returns an error for an IP address that must not be dialled; undefined if it may be. */
   refusalOf(address: string, allowance: DialAllowance = NOTHING): AddressNotAllowedError | undefined {
+    if (this.options.isClosed) return closed(address);
     const kind = classOf(address);
     if (kind === undefined) return new AddressNotAllowedError(address, 'not an IP address');
     if (contains(this.#allowed, address) || (kind === 'loopback' && allowance.loopback)) return undefined;
@@ -78,6 +81,7 @@ export class DialGuard {
   /** For the option `lookup` of sockets, which do not look up IP addresses: callers must use `checkHost` as well. */
   lookup(allowance: DialAllowance = NOTHING): LookupFunction {
     return (hostname, { all, family }, done) => {
+      if (this.options.isClosed) return done(closed(hostname), []);
       this.#resolve(hostname, (error, found) => {
         if (error) return done(error, []);
         // A single disallowed address among several is no accident: reject them all.
@@ -107,6 +111,11 @@ export class DialGuard {
     return socket;
   }
 }
+
+const closed = (host: string) => new AddressNotAllowedError(host, 'outside of this process, which dials nothing');
+
+/** A guard that rejects every address, for a cluster that must not be noticed by others. */
+export const CLOSED_GUARD = new DialGuard({ ownAddresses: () => [], allowedRanges: [], isClosed: true });
 
 /** Reports whether a host name always means this machine. */
 export function namesLoopback(host: string): boolean {

@@ -8,11 +8,13 @@ import { limitHeapGrowth } from '../../../assembly/threads/heap-growth.ts';
 import { collectWithoutHelpers, lowerHelperPriority } from '../../../assembly/threads/helper-threads.ts';
 import { rememberElsewhere } from '../../clusters/elsewhere.ts';
 import { writeLastStart } from '../../clusters/last-start.ts';
+import { givenArguments } from '../../clusters/service/given-arguments.ts';
 import { clustersHome } from '../../flags/cluster.ts';
 import type { Say } from '../../output/steps.ts';
 import { explainListening } from '../../process/listen.ts';
 import { version } from '../../process/version.ts';
 import type { Environment, StartContext } from '../context.ts';
+import { upFlags } from '../flags.ts';
 import { keepJoin } from '../ha/join.ts';
 import { type Published, publishAccess, publishedFile } from '../identity/kubeconfig.ts';
 import { reachProblem } from '../listeners/self-check.ts';
@@ -123,6 +125,9 @@ function publish({ settings, directory, clock }: StartContext, pki: Pki, say: Sa
   return publishAccess({ access, file: kubeconfig, directory, clock }, say);
 }
 
+/** Flags of one start, of which one is a secret. */
+const NOT_KEPT = new Set(['--token', '--detach']);
+
 /** Lets `qd list`, `qd down` and `qd reset` find the cluster, and what it has outside its directory. */
 async function announce({ settings, inputs, directory, log }: StartContext): Promise<void> {
   const kubeconfigs = [publishedFile(settings.kubeconfig)];
@@ -132,6 +137,7 @@ async function announce({ settings, inputs, directory, log }: StartContext): Pro
     pid: process.pid,
     kubeconfigs,
     nodes: inputs.nodes.names.length,
+    args: givenArguments(process.argv.slice(3), upFlags, NOT_KEPT),
   });
   await rememberElsewhere(clustersHome(), directory).catch((error) => {
     log.debug('qd list will not show this cluster', { error });

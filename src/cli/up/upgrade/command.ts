@@ -9,6 +9,9 @@ export function upgradeCommand(): Command {
       'Runs a cluster or an agent of this machine with another release, and with the former one again when that does not become ready; with --all, every machine of a cluster. Pods go on running.',
     )
     .argument('<file>', 'a package file (.tgz), or the directory of a package')
-    .action(async (file: string, flags: UpgradeFlags) => (await import('./upgrade.ts')).upgrade(file, flags));
+    .action(async (file: string, flags: UpgradeFlags) => {
+      if (flags.preview) return (await import('./preview/command.ts')).runPreview(file, flags);
+      return (await import('./upgrade.ts')).upgrade(file, flags);
+    });
   return addFlags(command, upgradeFlags);
 }

@@ -31,6 +31,16 @@ export const upgradeFlags = [
     default: 600_000,
     defaultText: '10m',
   }),
+  flag('--preview', {
+    help: "start the release on a copy of the cluster's store, report what would change, and change nothing",
+  }),
+  flag('--preview-time <time>', {
+    help: 'with --preview, how long controllers run on the copy',
+    parse: value.duration,
+    default: 10_000,
+    defaultText: '10s',
+  }),
+  flag('-o, --output <format>', { help: 'with --preview, how to print', choices: ['text', 'json'], default: 'text' }),
 ] as const;
 
 export type UpgradeFlags = ValuesOf<typeof upgradeFlags>;

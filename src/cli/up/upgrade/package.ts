@@ -14,6 +14,9 @@ const execute = promisify(execFile);
 export const NAME = 'quarterdeck';
 const DIRECTORY_CHARACTERS = 16;
 
+/** Where package files are installed, below the directories of clusters: a name that no cluster has. */
+export const RELEASES = '.releases';
+
 export interface PackagedRelease extends Release {
   /** The file that Node runs. */
   readonly program: string;

@@ -9,12 +9,9 @@ import { clustersHome } from '../../flags/cluster.ts';
 import { CliError, explain } from '../../output/cli-error.ts';
 import { READY, reportReady } from '../../process/background/ready.ts';
 import type { UpgradeFlags } from './flags.ts';
-import { type PackagedRelease, releaseIn, sha256Of } from './package.ts';
+import { type PackagedRelease, RELEASES, releaseIn, sha256Of } from './package.ts';
 import { takeUpgradeLock, writeRecord } from './record.ts';
 import { type Runner, runnerOf } from './runner.ts';
-
-/** Below the directories of clusters, as a name that no cluster has. */
-const RELEASES = '.releases';
 
 export async function upgrade(file: string, flags: UpgradeFlags): Promise<void> {
   if (flags.all) return (await import('./rolling/roll.ts')).upgradeAll(file, flags);

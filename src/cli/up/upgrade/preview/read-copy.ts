@@ -1,0 +1,52 @@
+/** Copies the store of a cluster, which may be running, into memory. Nothing in it changes. */
+import { join } from 'node:path';
+import { silent } from '../../../../base/log.ts';
+import { systemClock } from '../../../../base/time/clock.ts';
+import { defaultStore, type StoreSettings, storeDriver } from '../../../../store/drivers.ts';
+import type { StoreImage } from '../../../../store/memory/memory-store.ts';
+import { type Row, type Store, StoreUnavailable } from '../../../../store/store.ts';
+import { CliError } from '../../../output/cli-error.ts';
+import { explainDamage } from '../../../output/store-damage.ts';
+import type { Remembered } from '../../settings/settle.ts';
+
+const PAGE_ROWS = 1_000;
+
+/** `scratch`: a private directory, for a store that is copied as a file first. Values stay encrypted. */
+export async function readCopy(directory: string, remembered: Remembered, scratch: string): Promise<StoreImage> {
+  const driver = storeDriver(remembered.store ?? defaultStore);
+  if (!driver.durable) {
+    throw new CliError(`the objects of this cluster are in ${driver.location}, which no other release continues with`);
+  }
+  const { snapshots } = driver;
+  if (!('instead' in snapshots)) await snapshots.copy(snapshots.pathIn(directory), join(scratch, 'store'));
+  const context = { directory: 'instead' in snapshots ? directory : scratch, clock: systemClock, log: silent };
+  const settings = remembered as StoreSettings;
+  const store = await driver.open(settings, context).catch((error: unknown) => explainClosed(error, remembered));
+  try {
+    return await imageOf(store);
+  } catch (error) {
+    return explainDamage(error);
+  } finally {
+    await store.close();
+  }
+}
+
+function explainClosed(error: unknown, { ha }: Remembered): never {
+  if (!(error instanceof StoreUnavailable) || !ha) throw error;
+  throw new CliError(
+    'the etcd of this server does not answer: start the server, or run the preview on a server that runs',
+    { cause: error },
+  );
+}
+
+async function imageOf(store: Store): Promise<StoreImage> {
+  const rows: Row[] = [];
+  let page = await store.list('', { limit: PAGE_ROWS });
+  const { revision } = page;
+  for (;;) {
+    rows.push(...page.rows);
+    const after = page.rows.at(-1)?.key;
+    if (!page.more || after === undefined) return { revision, rows };
+    page = await store.list('', { limit: PAGE_ROWS, revision, after });
+  }
+}
