@@ -33,6 +33,9 @@ export interface Store {
 
   /** Completes what is in progress, and closes watchers, files and connections. */
   close(): Promise<void>;
+
+  /** Gives up every request that waits for an answer, and rejects further ones. Absent when nothing waits for other programs. */
+  abandon?(): void;
 }
 
 export interface Row {

@@ -22,6 +22,8 @@ const MOVED_MS = 5000;
 /** On a slow machine, it may take as much longer as this many Deployments take that a leader acts on. */
 const SLOW_DEPLOYMENTS = 5;
 const STORE_TIMEOUT_SECONDS = 5;
+/** The goodbye of a server has three seconds; without a limit, it took fifteen. */
+const MAX_STOP_SECONDS = 8;
 const run = promisify(execFile);
 const ACCOUNT = '/api/v1/namespaces/default/serviceaccounts/default';
 
@@ -253,6 +255,23 @@ describe.skipIf(missing)('two servers on one etcd', () => {
     await etcd.start();
     await expect.poll(readiness, { timeout: 5_000 }).toBe('ok');
     expect((await get()).text).toBe('');
+  });
+
+  test('one that stops while etcd is silent does not wait for it', async () => {
+    const c = await startQd({
+      flags: [...flags, '--encryption-key-file', join(a.directory, 'data', 'encryption.key')],
+    });
+    await etcd.pause();
+    const startedAt = performance.now();
+    try {
+      expect(await c.stop()).toBe(0);
+      expect((performance.now() - startedAt) / 1000).toBeLessThan(MAX_STOP_SECONDS);
+    } finally {
+      etcd.resume();
+      await c.stop('SIGKILL');
+    }
+    await expect.poll(async () => (await b.request('GET', '/readyz')).text, { timeout: 20_000 }).toBe('ok');
+    await expect.poll(() => ports(a), { timeout: 20_000 }).toEqual(portsOf(a, b));
   });
 
   test('one that stops cleanly is gone from the endpoints at once', async () => {

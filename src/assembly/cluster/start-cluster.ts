@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ServedAction } from '../../api/served-action.ts';
 import { whenAborted } from '../../base/event-loop/when-aborted.ts';
 import { CLOSED_GUARD } from '../../base/sockets/dial/dial-guard.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import type { Server } from '../../server/index.ts';
 import { answering, logCheck } from '../../server/serving/http/documents/health.ts';
 import type { HttpServer } from '../../server/serving/http/server.ts';
@@ -146,8 +147,22 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
           await onRenewed(next);
         },
       });
+      // Runs before all others.
+      options.cleanup.add(async () => abandonWhenSilent(opened, machineClock));
     },
   };
+}
+
+/** How long a stop waits for a store that does not answer: by then, others know without a goodbye. */
+const MAX_GOODBYE_MS = 3_000;
+
+/** Gives the store up when it does not answer from now on, so that no part of a stop waits for it. */
+function abandonWhenSilent({ store, abandon }: OpenStore, clock: Clock): void {
+  const timer = clock.timer(MAX_GOODBYE_MS, abandon);
+  Promise.resolve(store.revision()).then(
+    () => timer.cancel(),
+    () => undefined, // It does not answer.
+  );
 }
 
 async function startOwnEtcd(options: ClusterOptions, plan: MemberPlan): Promise<MemberPlan> {

@@ -28,6 +28,8 @@ export interface OpenStore {
   readonly movable: MovableStore;
   /** Re-encrypts, in the background, what is not encrypted with the newest key. */
   encryptStale(): void;
+  /** Gives up what waits for the store. */
+  abandon(): void;
 }
 
 export async function openStore(options: StoreOptions): Promise<OpenStore> {
@@ -37,6 +39,7 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
   const movable = new MovableStore(opened, clock);
   cleanup.add(() => movable.close());
   await options.accept?.(movable);
-  if (file === undefined) return { store: movable, movable, encryptStale: () => undefined };
-  return { ...(await encrypting(movable, { file, cleanup, log, random, onRotated })), movable };
+  const parts = { movable, abandon: () => movable.abandon() };
+  if (file === undefined) return { store: movable, encryptStale: () => undefined, ...parts };
+  return { ...(await encrypting(movable, { file, cleanup, log, random, onRotated })), ...parts };
 }

@@ -165,6 +165,10 @@ export class EtcdStore implements Store {
     }
   }
 
+  abandon(): void {
+    this.#connection.close();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

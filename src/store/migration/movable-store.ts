@@ -125,6 +125,10 @@ export class MovableStore implements Store {
     return this.#compacted;
   }
 
+  abandon(): void {
+    this.#current.abandon?.();
+  }
+
   async close(): Promise<void> {
     this.resume();
     await this.#current.close();
@@ -181,7 +185,7 @@ class MovableWatch {
     const turn = ++this.#turn;
     const { prefix } = this.#watcher;
     this.#subscription = store.watch(this.#position, {
-      ...(prefix === undefined ? {} : { prefix }),
+      prefix,
       changes: (batch) => {
         if (turn !== this.#turn) return;
         this.#position = batch.at(-1)?.revision ?? this.#position;

@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Call } from '../../../api/call.ts';
 import type { Release } from '../../../api/release.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
-import { ControlledClock } from '../../../base/time/clock.ts';
+import { ControlledClock, sleep } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import { MemoryStore } from '../../../store/memory/memory-store.ts';
+import { StoreUnavailable } from '../../../store/store.ts';
 import { createServer, type Server } from '../../index.ts';
 import { LEASE_DURATION_MS, RENEW_INTERVAL_MS } from './lease.ts';
 
@@ -23,6 +24,10 @@ afterEach(async () => {
   for (const server of servers.splice(0)) server.close();
   await store.close();
 });
+
+const MAX_LEAVE_MS = 3_000;
+/** Of a request to etcd. */
+const STORE_TIMEOUT_MS = 5_000;
 
 const CURRENT = { version: '0.2.0', level: 2 };
 
@@ -235,4 +240,23 @@ it('a server without a shared store needs no lease, and no timer', async () => {
   expect(await addresses()).toEqual(['192.0.2.1:6443']);
   expect(await leases()).toEqual([]);
   expect(clock.waiting).toBe(before);
+});
+
+it('a server that stops while the store is silent goes within three seconds, and its lease expires', async () => {
+  let isSilent = false;
+  const commit = store.commit.bind(store);
+  store.commit = async (...args) => {
+    if (!isSilent) return commit(...args);
+    await sleep(clock, STORE_TIMEOUT_MS);
+    throw new StoreUnavailable('etcd did not answer');
+  };
+  const leave = await (await start(A)).join();
+  isSilent = true;
+  let isGone = false;
+  const leaving = leave().then(() => {
+    isGone = true;
+  });
+  for (let second = 0; second < MAX_LEAVE_MS / 1_000; second++) await clock.advance(1_000);
+  expect(isGone).toBe(true);
+  await leaving;
 });

@@ -1,6 +1,7 @@
 import type { Handle } from '../../../api/call.ts';
 import { compareReleases } from '../../../api/release.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
+import { sleep } from '../../../base/time/clock.ts';
 import { Lease } from '../../../kinds/groups/coordination/lease.ts';
 import { Endpoints } from '../../../kinds/groups/core/service/endpoints.ts';
 import { EndpointSlice } from '../../../kinds/groups/discovery/endpoint-slice.ts';
@@ -97,10 +98,13 @@ export class Peers implements OtherServers {
     await this.#settled();
   }
 
-  /** Resolves when this server is no longer among the endpoints, unless it is the only one. */
+  /** Resolves when this server is no longer among the endpoints, unless it is the only one or the store is silent. */
   async leave(): Promise<void> {
     this.#isMember = false;
-    await this.#settled();
+    const left = new AbortController();
+    const late = sleep(this.options.core.clock, MAX_LEAVE_MS, left.signal).catch(() => undefined);
+    await Promise.race([this.#settled(), late]);
+    left.abort();
     this.stop();
   }
 
@@ -221,6 +225,9 @@ export class Peers implements OtherServers {
     if (!isCurrent) await put(handle, object);
   }
 }
+
+/** How long a goodbye may take. After that, others take the lease for expired soon. */
+const MAX_LEAVE_MS = 3_000;
 
 /** Time without a renewal of its own after which a server does not judge others. */
 const MAX_BREAK_MS = 2 * RENEW_INTERVAL_MS;

@@ -74,6 +74,10 @@ export class RenumberedStore implements Store {
       .catch((error: unknown) => Promise.reject(this.#error(error)));
   }
 
+  abandon(): void {
+    this.#inner.abandon?.();
+  }
+
   close(): Promise<void> {
     return this.inner.close();
   }
