@@ -29,6 +29,8 @@ const SERVER_MEMORY = 'memory of a server on machines, idle';
 const AGENT_MEMORY = 'memory of an agent, idle';
 const WRITES = 'creates through three servers';
 
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
 const SERVERS = ['s1', 's2', 's3'] as const;
 const NODE = 'n1';
 const MAX_SERVER_MB = 150;
@@ -42,13 +44,21 @@ export async function measureMachines(options: MachineFigures): Promise<void> {
   if (![START, AGENT, SERVER_MEMORY, AGENT_MEMORY, WRITES].some(wanted)) return;
   const missing = whatIsMissing();
   if (missing) return say(`several machines are left out: ${missing}`);
+  const onSignal = () => void clean().finally(() => process.exit(1));
+  // Before there is anything to clean up: the handlers run when all of it is there.
+  for (const signal of SIGNALS) process.once(signal, onSignal);
   const machines = new Machines([...SERVERS, NODE]);
   const cluster = new MachineCluster(machines, options);
+  let cleaning: Promise<void> | undefined;
+  const clean = () => {
+    cleaning ??= cluster.stop().finally(() => machines.close());
+    return cleaning;
+  };
   try {
     await measure(cluster, options);
   } finally {
-    await cluster.stop();
-    machines.close();
+    await clean();
+    for (const signal of SIGNALS) process.off(signal, onSignal);
   }
 }
 
@@ -96,7 +106,7 @@ class MachineCluster {
 
   /** One server on the embedded store, to compare with. */
   async startAlone(): Promise<void> {
-    const qd = await startQd({ directory: join(this.#directory, 'alone') });
+    const qd = await startQd({ directory: join(this.#directory, 'alone'), enter: this.#machines.enter('s1') });
     await qd.stop();
   }
 
@@ -120,12 +130,14 @@ class MachineCluster {
     );
   }
 
+  /** Ends everything that runs on the machines, also what has not started yet. */
   async stop(): Promise<void> {
     if (this.agent && this.agent.exitCode === null) {
       this.agent.kill('SIGTERM');
       await once(this.agent, 'exit');
     }
     await this.#reset(NODE, this.#pathOf(NODE));
+    await this.#machines.end();
     await Promise.all(this.servers.map((server) => server.stop('SIGKILL')));
     for (const name of SERVERS) await this.#reset(name, join(this.#pathOf(name), 'data'));
   }

@@ -47,6 +47,7 @@ const seconds = Number(flags.seconds);
 /** Seconds of load before it is measured. */
 const WARM_UP = 3;
 const work = mkdtempSync(join(tmpdir(), 'qd-bench-'));
+process.once('exit', () => rmSync(work, { recursive: true, force: true }));
 const agent = new Agent({ keepAlive: true, rejectUnauthorized: false, maxSockets: 32 });
 const PODS = '/api/v1/namespaces/bench/pods';
 const FILL = '/api/v1/namespaces/fill/pods';

@@ -1,5 +1,6 @@
 /** Machines as network namespaces on one switch, whose wires can be cut, in one direction too, lose packets, or be narrow. It needs root. */
 import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Packets from a machine to another one that the switch drops. Undefined stands for any machine. */
 export interface Drop {
@@ -14,6 +15,7 @@ const NETWORK = '192.168.250';
 const OWN_ADDRESS = `${NETWORK}.250`;
 /** A packet waits for up to 0.3 seconds; what would have to wait longer is lost. */
 const NARROW = ['rate', '2mbit', 'burst', '3000', 'latency', '300ms'];
+const END_INTERVAL_MS = 50;
 const NSENTER = '/usr/bin/nsenter';
 
 export class Machines {
@@ -87,6 +89,19 @@ export class Machines {
     };
   }
 
+  /** Ends every process on the machines, and resolves when none is left. */
+  async end(): Promise<void> {
+    const spaces = this.names.map((name) => this.#space(name));
+    const running = () =>
+      spaces.flatMap((space) => execFileSync('ip', ['netns', 'pids', space], { encoding: 'utf8' }).split(/\s+/));
+    for (let pids = running(); ; pids = running()) {
+      const left = pids.filter((pid) => pid !== '');
+      if (left.length === 0) return;
+      for (const pid of left) kill(Number(pid));
+      await sleep(END_INTERVAL_MS);
+    }
+  }
+
   close(): void {
     for (const name of ['switch', ...this.names]) ip(`netns delete ${this.#space(name)}`);
   }
@@ -136,4 +151,12 @@ function match(key: string, right: string) {
 
 function ip(commands: string, inside: readonly string[] = []): void {
   execFileSync('ip', [...inside, '-batch', '-'], { input: `${commands.trim()}\n` });
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just ended.
+  }
 }
