@@ -64,11 +64,12 @@ export async function startDns(options: DnsOptions): Promise<ClusterDns> {
   const { port: metricsPort } = await listenNear(dns, { kinds: ['dns-metrics'], address, port: METRICS_PORT });
   openPorts.push({ address, port, what: 'DNS, for pods' });
   openPorts.push({ address, port: metricsPort, what: 'metrics of DNS' });
+  let isListening = true;
   const publish = async () => {
     const found = await ensureDnsService(client, wanted, { port, metricsPort });
     await retryOnConflict(async () => {
       const servers = isShared ? await livingServers(client) : [];
-      await publishDnsEndpoint(client, { address, port, metricsPort }, (other) => servers.includes(other));
+      await publishDnsEndpoint(client, { address, port, metricsPort, isListening }, (other) => servers.includes(other));
     });
     return found;
   };
@@ -95,6 +96,10 @@ export async function startDns(options: DnsOptions): Promise<ClusterDns> {
     isExpected: isLostRace,
     failure: 'the service of the DNS server was not restored',
     reconcile: async () => void (await publish()),
+  });
+  dns.onListening((next) => {
+    isListening = next;
+    upkeep.add(DNS_SERVICE.name);
   });
   keepService(informers, () => upkeep.add(DNS_SERVICE.name));
   const keeping = upkeep.run(stop.signal);

@@ -22,10 +22,12 @@ let sockets: Socket[];
 let begins: number;
 /** Whether it ends when a session begins. */
 let isBroken: boolean;
+/** Whether another program has its port. */
+let isTaken: boolean;
 
 beforeEach(async () => {
   directory = temporaryDirectory();
-  [sockets, begins, isBroken] = [[], 0, false];
+  [sockets, begins, isBroken, isTaken] = [[], 0, false, false];
   const key = makeKey(daemonSocket(directory), new SeededRandom(1));
   server = createServer((socket) => {
     sockets.push(socket.on('error', () => undefined));
@@ -36,6 +38,12 @@ beforeEach(async () => {
           begins++;
           if (isBroken) socket.destroy();
         },
+        async listen({ port }: { port: number }) {
+          if (isTaken) throw new Error('EADDRINUSE');
+          return port;
+        },
+        allow: async () => undefined,
+        rules: async () => undefined,
       });
     });
   });
@@ -62,5 +70,31 @@ test('a daemon that ends again and again is started by one attempt after the oth
   // A busy machine makes fewer.
   expect(begins).toBeGreaterThan(1);
   expect(begins).toBeLessThan(30);
+  attached.leave();
+});
+
+test('a daemon whose port another program took says so, and says when it has it again', async () => {
+  const clock = new ControlledClock();
+  const tools = { clock, random: new SeededRandom(1), log: silent };
+  const command = ['/bin/false'];
+  const attached = await AttachedDaemon.open({ ...tools, directory, command, release: RELEASE, settings });
+  const seen: boolean[] = [];
+  attached.onListening((isListening) => seen.push(isListening));
+  await attached.listen({ kinds: ['dns-udp'], address: '127.0.0.1', port: 53 });
+  const until = async (done: () => boolean) => {
+    while (!done()) {
+      await clock.advance(1_000);
+      for (let i = 0; i < 50; i++) await turn();
+    }
+  };
+  isTaken = true;
+  sockets[0]!.destroy();
+  await until(() => seen.length > 0);
+  const tried = begins;
+  await until(() => begins > tried);
+  expect(seen).toEqual([false]);
+  isTaken = false;
+  await until(() => seen.length > 1);
+  expect(seen).toEqual([false, true]);
   attached.leave();
 });

@@ -37,6 +37,9 @@ export class AttachedDaemon {
   /** False when the connection of the last session was lost. */
   #isConnected = false;
   #onRestart = () => {};
+  #onListening: (isListening: boolean) => void = () => {};
+  /** False while a daemon that was started again has not got its ports: another program may have them. */
+  #isListening = true;
 
   /** Resolves with a session with the daemon of the directory, which is started if none is running. */
   static async open(options: AttachOptions): Promise<AttachedDaemon> {
@@ -58,6 +61,11 @@ export class AttachedDaemon {
   /** Calls back when another daemon runs, which has no zone yet. */
   onRestart(listener: () => void): void {
     this.#onRestart = listener;
+  }
+
+  /** Calls back when a daemon that was started again does not get its ports, and when it has them. */
+  onListening(listener: (isListening: boolean) => void): void {
+    this.#onListening = listener;
   }
 
   async listen(claim: Claim): Promise<number> {
@@ -166,13 +174,32 @@ export class AttachedDaemon {
       this.#caller.close();
       return;
     }
-    for (const claim of this.#claims) await this.#caller.call('listen', claim);
+    await this.#listenAgain();
     if (this.#clients) this.allow(this.#clients);
     if (this.#upstreams) this.forward(this.#upstreams);
     await this.use(this.#config);
     for (const each of this.#fronts) await each.repeat().catch((error) => this.#report('fronts', error));
     this.#onRestart();
     if (this.#isCommitted) await this.commit();
+  }
+
+  async #listenAgain(): Promise<void> {
+    try {
+      for (const claim of this.#claims) await this.#caller.call('listen', claim);
+      this.#listens(true);
+    } catch (error) {
+      this.#listens(false);
+      throw error;
+    }
+  }
+
+  #listens(isListening: boolean): void {
+    if (this.#isListening === isListening || this.#isLeft) return;
+    this.#isListening = isListening;
+    const { log } = this.#options;
+    if (isListening) log.info('the network daemon listens on its ports again');
+    else log.error('the network daemon does not get its ports: another program may have taken them');
+    this.#onListening(isListening);
   }
 
   /** Sends changes to the daemon. Changes lost with a daemon are sent again to the next one. */

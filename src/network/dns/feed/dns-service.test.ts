@@ -33,6 +33,13 @@ describe('the endpoints of the DNS service', () => {
     expect(mergedEndpoints(old, own, living())).toEqual({ addresses: ['192.0.2.2'], port: 53, metricsPort: 9153 });
   });
 
+  it('leave this server out while it does not listen', () => {
+    const old = slice(53, '192.0.2.1', '192.0.2.2');
+    const silent = { ...own, isListening: false };
+    expect(mergedEndpoints(old, silent, living('192.0.2.1')).addresses).toEqual(['192.0.2.1']);
+    expect(mergedEndpoints(old, silent, living())).toEqual({ addresses: [], port: 53, metricsPort: 9153 });
+  });
+
   it('are of one family', () => {
     const old = slice(53, '2001:db8::1');
     expect(mergedEndpoints(old, own, () => true).addresses).toEqual(['192.0.2.2']);

@@ -14,6 +14,8 @@ export interface DnsEndpoint {
   readonly port: number;
   /** Port that serves metrics. */
   readonly metricsPort: number;
+  /** False while the server does not listen: it is no endpoint then. */
+  readonly isListening?: boolean;
 }
 
 type DnsPorts = Pick<DnsEndpoint, 'port' | 'metricsPort'>;
@@ -82,7 +84,7 @@ export async function publishDnsEndpoint(
   };
   const endpoints = {
     metadata: { name, namespace, labels: { ...LABELS, 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
-    subsets: [{ addresses: addresses.map((ip) => ({ ip })), ports }],
+    subsets: addresses.length === 0 ? [] : [{ addresses: addresses.map((ip) => ({ ip })), ports }],
   };
   await put(slices, name, slice);
   await put(client.of(Endpoints).in(namespace), name, endpoints);
@@ -91,7 +93,7 @@ export async function publishDnsEndpoint(
 type Slice = DeepReadonly<EndpointSlice>;
 
 /**
- * The addresses that the service leads to: this server and those that live. All have one port: a server with another one is left
+ * The addresses that the service leads to: this server, if it listens, and those that live. All have one port: a server with another one is left
  * out while others live.
  */
 export function mergedEndpoints(
@@ -106,6 +108,7 @@ export function mergedEndpoints(
   const knownPort = old?.ports?.find(({ name }) => name === METRICS)?.port;
   // Another server may have another port for metrics; a slice has one.
   const metricsPort = others.length > 0 ? (knownPort ?? own.metricsPort) : own.metricsPort;
+  if (own.isListening === false) return { addresses: others, port: port ?? own.port, metricsPort };
   if (port !== undefined && port !== own.port && others.length > 0) return { addresses: others, port, metricsPort };
   return { addresses: [...new Set([...others, own.address])].sort(), port: own.port, metricsPort };
 }
