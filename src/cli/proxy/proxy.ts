@@ -16,7 +16,7 @@ import { serveFile } from './static-files.ts';
 export async function proxy(flags: ProxyFlags): Promise<void> {
   const { appendServerPath = false, keepalive } = flags;
   const connection = await connectionFor(flags);
-  const { servers, known, close } = followClusterServers(connection, (server) => forwarder.drop(server));
+  const { servers, known, close } = await followClusterServers(connection, (server) => forwarder.drop(server));
   const forwarder = createForwarder({ connection, servers, appendServerPath, keepalive });
   await known;
   const server = createProxy(flags, forwarder);
@@ -29,7 +29,7 @@ export async function proxy(flags: ProxyFlags): Promise<void> {
   }
   process.stdout.write(`Starting to serve on ${endpoint}\n`);
   await untilStopSignal(systemClock);
-  close();
+  await close();
   forwarder.close();
   server.close();
   server.closeAllConnections();

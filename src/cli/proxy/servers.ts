@@ -1,4 +1,5 @@
-/** The servers of the cluster behind the proxy: the one of the kubeconfig, and those that it lists when it is gone. */
+/** The servers of the cluster behind the proxy: the one of the kubeconfig, and when it is gone those that it lists or listed before. */
+import { isDeepStrictEqual } from 'node:util';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { sleep, systemClock } from '../../base/time/clock.ts';
@@ -10,6 +11,7 @@ import { httpsTransport } from '../../client/transport/http/https-transport.ts';
 import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { SERVERS_SELECTION, serversIn } from '../agent/followed/facts.ts';
 import type { ServerChoice } from './forward.ts';
+import { rememberedServers } from './remembered-servers.ts';
 
 /** How long a start waits for the server. */
 const FIRST_TIMEOUT_MS = 1_000;
@@ -21,11 +23,21 @@ const WATCH_SECONDS = 300;
  * Follows the servers, as far as the user may list them. Credentials are sent only to servers that the authority of the kubeconfig
  * vouches for, and not past a gateway, which has a path.
  */
-export function followClusterServers(connection: Connection, onLost: (server: string) => void) {
+export async function followClusterServers(connection: Connection, onLost: (server: string) => void) {
+  const mayOthers = mayFollow(connection);
+  const remembered = rememberedServers(connection);
+  let kept = mayOthers ? await remembered.read() : [];
+  let keeping = Promise.resolve();
+  const keep = (found: readonly string[]) => {
+    if (isDeepStrictEqual([...found].sort(), kept)) return;
+    kept = [...found].sort();
+    // Without a place for them, the next proxy knows the server of its kubeconfig alone.
+    keeping = keeping.then(() => remembered.keep(found)).catch(() => undefined);
+  };
   const signal = new AbortController();
   const servers = failoverTransport({
     given: connection.server,
-    known: [],
+    known: kept,
     prefersGiven: true,
     identity: connection,
     connect: (server) => httpsTransport({ ...connection, server, clock: systemClock, userAgent: 'qd-proxy' }),
@@ -35,7 +47,7 @@ export function followClusterServers(connection: Connection, onLost: (server: st
     onLost,
   });
   let known = Promise.resolve();
-  if (mayFollow(connection)) {
+  if (mayOthers) {
     const informers = new InformerFactory({
       client: createClient(servers),
       clock: systemClock,
@@ -47,7 +59,9 @@ export function followClusterServers(connection: Connection, onLost: (server: st
     const informer = informers.of(EndpointSlice, SERVERS_SELECTION);
     informer.onChange(() => {
       const found = informer.lister.list().flatMap((each) => serversIn(each as EndpointSlice));
-      if (found.length > 0) servers.use(found);
+      if (found.length === 0) return;
+      servers.use(found);
+      keep(found);
     });
     const late = sleep(systemClock, FIRST_TIMEOUT_MS, signal.signal).catch(() => undefined);
     known = Promise.race([informer.synced, late]);
@@ -56,9 +70,10 @@ export function followClusterServers(connection: Connection, onLost: (server: st
     servers: servers satisfies ServerChoice,
     /** Resolves when the other servers are known, or the first one has not answered for a while. */
     known,
-    close() {
+    async close() {
       signal.abort();
       servers.close();
+      await keeping;
     },
   };
 }

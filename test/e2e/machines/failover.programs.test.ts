@@ -129,6 +129,13 @@ describe.skipIf(skip !== undefined)('an agent in a cluster of two servers', () =
     } else await first.stop('SIGKILL');
     proxy.kill();
     await once(proxy, 'exit');
+    // One that starts now knows the other server from the one before.
+    const next = spawnProgram('qd', ['proxy', '--kubeconfig', first.kubeconfig, '--port', '0'], {});
+    const [printed] = await once(next.stdout!, 'data');
+    const { status } = await fetch(`http://${/Starting to serve on (\S+)/.exec(String(printed))?.[1]}/version`);
+    expect(status).toBe(200);
+    next.kill();
+    await once(next, 'exit');
     expect(await timeToRun(second, 'after-kill')).toBeLessThan(LEASE_MS / 2);
     expect(await readiness(second)).toBe('True');
   });
