@@ -128,6 +128,9 @@ function publish({ settings, directory, clock }: StartContext, pki: Pki, say: Sa
 /** Flags of one start, of which one is a secret. */
 const NOT_KEPT = new Set(['--token', '--detach']);
 
+/** The end of flags is none. */
+const isWord = (word: string) => word !== '--';
+
 /** Lets `qd list`, `qd down` and `qd reset` find the cluster, and what it has outside its directory. */
 async function announce({ settings, inputs, directory, log }: StartContext): Promise<void> {
   const kubeconfigs = [publishedFile(settings.kubeconfig)];
@@ -137,7 +140,7 @@ async function announce({ settings, inputs, directory, log }: StartContext): Pro
     pid: process.pid,
     kubeconfigs,
     nodes: inputs.nodes.names.length,
-    args: givenArguments(process.argv.slice(3), upFlags, NOT_KEPT),
+    args: givenArguments(process.argv.slice(3).filter(isWord), upFlags, NOT_KEPT),
   });
   await rememberElsewhere(clustersHome(), directory).catch((error) => {
     log.debug('qd list will not show this cluster', { error });
