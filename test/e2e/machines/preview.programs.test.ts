@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nextMinor } from '../../../src/api/release.ts';
 import { systemClock } from '../../../src/base/time/clock.ts';
@@ -16,6 +17,7 @@ if (missing) console.log(`skipped in part: ${missing}`);
 
 const CANDIDATES = '/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates';
 const SECRETS = '/api/v1/namespaces/default/secrets';
+const QUIET_MS = 3_000;
 const GONE = '/registry/coordination.k8s.io/leasecandidates/default/a';
 /** Of a later minor release, from whose sources a kind is removed, a flag renamed, and a default role changed. */
 const EDITS = {
@@ -93,11 +95,22 @@ describe('a preview of a cluster in its data directory', () => {
   let before: Readonly<Record<string, string>>;
   const revision = async () => (await qd.request('GET', '/api/v1/namespaces')).body.metadata.resourceVersion;
 
+  /** A cluster that has just started goes on writing: nothing says when that is over but that nothing is written. */
+  const settled = async () => {
+    for (let last: string | undefined; ; ) {
+      const now = await revision();
+      if (now === last) return;
+      last = now;
+      await pause(QUIET_MS);
+    }
+  };
+
   beforeAll(async () => {
     const directory = join(folder, 'embedded');
     qd = await startQd({ directory, flags: ['--audit-log-maxage', '7', '--audit-log-path', ''] });
     data = join(directory, 'data');
     await fill(qd);
+    await settled();
   });
   afterAll(() => qd?.stop('SIGKILL'));
   beforeEach(async () => {
