@@ -75,7 +75,7 @@ export class RenumberedStore implements Store {
   }
 
   abandon(): void {
-    this.#inner.abandon?.();
+    this.inner.abandon?.();
   }
 
   close(): Promise<void> {
