@@ -67,7 +67,7 @@ async function reportOn(options: PreviewOptions): Promise<PreviewReport> {
   const { directory, name, next, scratch, flags, cleanup, stop } = options;
   const last = await readLastStart(directory);
   const holder = await findClusterProcess(directory);
-  const running = holder && (await startedAs(holder.pid));
+  const running = holder && (await startedAs(holder.pid, 'cluster'));
   const args = running?.args ?? last?.args;
   const image = await readCopy(directory, await rememberedIn(directory), scratch);
   const row = await rowOf(image);

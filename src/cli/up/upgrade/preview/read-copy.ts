@@ -18,9 +18,11 @@ export async function readCopy(directory: string, remembered: Remembered, scratc
     throw new CliError(`the objects of this cluster are in ${driver.location}, which no other release continues with`);
   }
   const { snapshots } = driver;
-  if (!('instead' in snapshots)) await snapshots.copy(snapshots.pathIn(directory), join(scratch, 'store'));
-  const context = { directory: 'instead' in snapshots ? directory : scratch, clock: systemClock, log: silent };
-  const settings = remembered as StoreSettings;
+  const isCopied = !('instead' in snapshots);
+  const given = remembered as StoreSettings;
+  if (isCopied) await snapshots.copy(snapshots.pathIn(directory, given), join(scratch, 'store'));
+  const context = { directory: isCopied ? scratch : directory, clock: systemClock, log: silent };
+  const settings = isCopied ? { ...given, storeDir: undefined } : given;
   const store = await driver.open(settings, context).catch((error: unknown) => explainClosed(error, remembered));
   try {
     return await imageOf(store);

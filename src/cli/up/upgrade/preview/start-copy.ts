@@ -32,6 +32,7 @@ import { readAgreed } from '../../settings/agreed-settings.ts';
 import { settle } from '../../settings/settle.ts';
 import { clusterOptions } from '../../start/cluster-options.ts';
 import { readInputs } from '../../start/inputs.ts';
+import { Moves } from '../../store/moving/moves.ts';
 import { changesBetween } from './changes.ts';
 import { findUnreadable, otherVersions, servedKinds } from './inspect.ts';
 import { type CopyHeader, type CopyResult, RESULT_DESCRIPTOR, receiveCopy } from './messages.ts';
@@ -102,7 +103,7 @@ async function prepareCopy({ header, image, accepted, cleanup }: CopyRequest): P
   const inputs = await readInputs(chosen, { directory: scratch, path: process.env.PATH ?? '', clock: systemClock });
   const context: StartContext = {
     ...tools,
-    settings: { ...chosen, ha: undefined, faults: undefined, auditLogPath: '', ingress: false },
+    settings: { ...chosen, ha: undefined, faults: undefined, auditLogPath: '', ingress: false, remoteUpgrades: false },
     inputs: { ...inputs, audit: { ...inputs.audit, webhook: undefined } },
     directory: scratch,
     cleanup,
@@ -114,6 +115,9 @@ async function prepareCopy({ header, image, accepted, cleanup }: CopyRequest): P
     path: process.env.PATH ?? '',
     onRotated: () => () => undefined,
     openPorts: [],
+    moves: new Moves(log),
+    lock: { isKept: false, lock: undefined },
+    runningMember: undefined,
   };
   const options = clusterOptions(context, undefined);
   const { volumesDir } = settings;
