@@ -29,6 +29,8 @@ const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--max-connections': ['0'],
   '--max-connections-per-address': ['0'],
   '--store': ['cloud'],
+  '--store-dir': [FILE],
+  '--remote-upgrades': ['maybe'],
   '--etcd-servers': ['http://127.0.0.1:1'],
   '--etcd-cafile': [MISSING, '--store', 'etcd', '--etcd-servers', 'https://127.0.0.1:1'],
   '--etcd-certfile': [FILE, '--store', 'etcd', '--etcd-servers', 'https://127.0.0.1:1'],

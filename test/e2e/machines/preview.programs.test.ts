@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { nextMinor } from '../../../src/api/release.ts';
 import { systemClock } from '../../../src/base/time/clock.ts';
@@ -96,13 +95,14 @@ describe('a preview of a cluster in its data directory', () => {
   const revision = async () => (await qd.request('GET', '/api/v1/namespaces')).body.metadata.resourceVersion;
 
   /** A cluster that has just started goes on writing: nothing says when that is over but that nothing is written. */
-  const settled = async () => {
-    for (let last: string | undefined; ; ) {
-      const now = await revision();
-      if (now === last) return;
-      last = now;
-      await pause(QUIET_MS);
-    }
+  const settled = () => {
+    let last: string | undefined;
+    const isQuiet = async () => {
+      const before = last;
+      last = await revision();
+      return last === before;
+    };
+    return expect.poll(isQuiet, { interval: QUIET_MS }).toBe(true);
   };
 
   beforeAll(async () => {

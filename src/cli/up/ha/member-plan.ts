@@ -5,9 +5,8 @@ import type { MemberPlan } from '../../../assembly/etcd/member.ts';
 import { memberPaths } from '../../../assembly/etcd/paths.ts';
 import { type Flag, longName, propertyOf } from '../../../base/flag.ts';
 import { machineName } from '../../flags/machine-name.ts';
-import { CliError, explain } from '../../output/cli-error.ts';
+import { CliError } from '../../output/cli-error.ts';
 import { STOP_SIGNAL } from '../../process/signals.ts';
-import type { StartContext } from '../context.ts';
 import { type Settings, upFlags } from '../flags.ts';
 import type { GivenFlags, Remembered } from '../settings/settle.ts';
 
@@ -83,23 +82,4 @@ function rejectGiven(given: GivenFlags, names: readonly string[], message: (flag
     (flag: Flag) => names.includes(propertyOf(flag)) && values[propertyOf(flag)] !== undefined,
   );
   if (found) throw new CliError(message(longName(found)));
-}
-
-/** Resolves with which servers have an etcd that does not answer, or has no vote yet; undefined: none, or the cluster runs no etcd. */
-export async function memberProblem({
-  settings: { ha, etcdServers = [] },
-  directory,
-  machineClock: clock,
-}: Pick<StartContext, 'settings' | 'directory' | 'machineClock'>): Promise<string | undefined> {
-  if (!ha) return undefined;
-  const { listServers } = await import('../../../assembly/etcd/members.ts');
-  try {
-    const servers = await listServers({ directory, endpoints: etcdServers, clock });
-    const wrong = servers.filter(({ state }) => state === 'silent' || state === 'joining');
-    return wrong.length === 0
-      ? undefined
-      : wrong.map(({ name, url, state }) => `the etcd of server ${name || url} is ${state}`).join('; ');
-  } catch (error) {
-    return `etcd does not say which members it has: ${explain(error)}`;
-  }
 }

@@ -37,7 +37,7 @@ export interface Inputs {
 
 /** Rejects when the settings cannot be used. */
 export async function readInputs(settings: Settings, options: PlanOptions): Promise<Inputs> {
-  const { kubeconfig, encryptionKeyFile, volumesDir } = settings;
+  const { kubeconfig, encryptionKeyFile, storeDir, volumesDir } = settings;
   checkControllers(settings);
   if (settings.clock === 'manual' && settings.runtime !== 'simulated' && settings.nodes !== 0) {
     throw new CliError('--clock manual needs --runtime simulated: real pods do not wait for it');
@@ -54,6 +54,7 @@ export async function readInputs(settings: Settings, options: PlanOptions): Prom
     restore: await readRestore(settings),
   };
   if (encryptionKeyFile !== undefined) await checkKeyFile(encryptionKeyFile);
+  if (storeDir !== undefined) await checkWritableDirectory('--store-dir', storeDir);
   if (volumesDir !== undefined) await checkWritableDirectory('--volumes-dir', volumesDir);
   if (kubeconfig !== undefined) await checkKubeconfig(kubeconfig);
   await checkListeners(settings);
