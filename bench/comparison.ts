@@ -17,11 +17,14 @@ interface Row {
 /** A difference of medians that a machine shows without a cause. */
 const NOISE = 0.05;
 
-/** Compares the figures that all runs have. One is worse, or better, when each round says so, and the medians by more than noise. */
+/**
+ * Compares the figures that all runs have, each as a ratio to its peer of the same run where there is one: machines change their
+ * speed between runs. A figure is worse, or better, when each round says so, and the medians by more than noise.
+ */
 export function compare(rounds: readonly Round[]): Row[] {
   return rounds[0]!.now.flatMap((figure) => {
     const valuesOf = (run: keyof Round) =>
-      rounds.flatMap((round) => round[run].filter(({ name }) => name === figure.name).map(({ qd }) => qd));
+      rounds.flatMap((round) => round[run].filter(({ name }) => name === figure.name).map(measured));
     const [before, now] = [valuesOf('before'), valuesOf('now')];
     if (before.length < rounds.length || now.length < rounds.length) return [];
     const gain = (from: number, to: number) => (isLeast(figure) ? to / from : from / to) - 1;
@@ -34,14 +37,13 @@ export function compare(rounds: readonly Round[]): Row[] {
   });
 }
 
+const measured = ({ qd, bare }: Figure) => (bare === undefined ? qd : qd / bare);
+
 export function comparisonTable(commit: string, rows: readonly Row[]): string {
-  const lines = rows.map(({ figure: { name, unit }, before, now, verdict }) => [
-    name,
-    amount(before, unit),
-    amount(now, unit),
-    (now / before).toFixed(2),
-    verdict,
-  ]);
+  const lines = rows.map(({ figure: { name, unit, bare }, before, now, verdict }) => {
+    const text = (value: number) => (bare === undefined ? amount(value, unit) : `${value.toFixed(2)} of its peer`);
+    return [name, text(before), text(now), (now / before).toFixed(2), verdict];
+  });
   return columns([['figure', commit, 'now', 'ratio', ''], ...lines]);
 }
 

@@ -36,6 +36,15 @@ describe('A comparison of two builds', () => {
     expect(verdicts(pairs)).toEqual({ get: 'same', start: 'same' });
   });
 
+  it('compares ratios to the peer of the same run, when the machine changes its speed', () => {
+    const get = (qd: number, bare: number): Round['now'] => [{ name: 'get', unit: '/s', qd, bare }];
+    const rounds = [
+      { before: get(1_000, 2_000), now: get(500, 1_000) },
+      { before: get(1_100, 2_200), now: get(260, 500) },
+    ];
+    expect(verdicts(rounds)).toEqual({ get: 'same' });
+  });
+
   it('leaves out figures that one of the builds does not measure', () => {
     const pairs = [{ before: run(1, 1), now: [...run(1, 1), { name: 'new', unit: 'ms' as const, qd: 1 }] }];
     expect(Object.keys(verdicts(pairs))).toEqual(['get', 'start']);
