@@ -34,7 +34,7 @@ async function ofThisBoot(): Promise<string[]> {
   return names.filter((name) => /^quarterdeck(?:-|$)/.test(name)).map((name) => join(BOOT_DIRECTORY, name));
 }
 
-/** What the flags of a cluster named outside of its data directory: kubeconfigs, the store, and the keys of Secrets at rest. */
+/** Paths outside of the data directory that flags of the cluster named: kubeconfigs, the store, and the keys of Secrets at rest. */
 async function filesElsewhere(directory: string): Promise<readonly string[]> {
   const [start, settings] = await Promise.all([
     readLastStart(directory).catch(() => undefined),

@@ -20,7 +20,7 @@ export async function removeContents(directory: string): Promise<readonly string
   return names.filter((name) => !isOwnFile(name)).sort();
 }
 
-/** What a store has in a directory that it was given with --store-dir. */
+/** Files of a store in a directory that --store-dir named. */
 const STORE_FILE = /^(format|format\.new|data\.mdb|data\.mdb-lock|copied|lock(\..+)?)$/;
 
 /** Removes a store outside of the data directory, and its directory when nothing else is in it. */

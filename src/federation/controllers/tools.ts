@@ -1,7 +1,7 @@
 import type { ClientTools } from '../../client/client.ts';
 import type { InformerFactory } from '../../client/informer/informer-factory.ts';
 
-/** What the controllers of the federation work with. The client and the informers are those of the federation. */
+/** Tools of the controllers of a federation. The client and the informers are those of the federation. */
 export interface FederationTools extends ClientTools {
   readonly informers: InformerFactory;
   readonly signal: AbortSignal;

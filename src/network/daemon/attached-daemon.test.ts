@@ -22,7 +22,7 @@ let sockets: Socket[];
 let begins: number;
 /** Whether it ends when a session begins. */
 let isBroken: boolean;
-/** Whether another program has its port. */
+/** True while another program has its port. */
 let isTaken: boolean;
 
 beforeEach(async () => {

@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 const MAX_LEAVE_MS = 3_000;
-/** Of a request to etcd. */
+/** Time limit of a request to etcd. */
 const STORE_TIMEOUT_MS = 5_000;
 
 const CURRENT = { version: '0.2.0', level: 2 };

@@ -19,7 +19,7 @@ import { type Remembered, rememberedOf } from '../../settings/settle.ts';
 import { CANCEL_MOVE_PATH, MOVE_PATH, type MoveRequest, type MoveStatus, takeRequest } from './request.ts';
 import type { Restart } from './restart.ts';
 
-/** What a start knows that the move needs. */
+/** The parts of a start that a move needs. */
 interface MoveContext extends Environment {
   readonly settings: Settings;
   /** Path of the data directory. */

@@ -31,7 +31,7 @@ export interface CopyHeader {
   readonly milliseconds: number;
 }
 
-/** What a release has made of the copy of a store. */
+/** The result of a release that ran on a copy of a store. */
 export interface CopyResult {
   readonly version: string;
   readonly level: number;

@@ -125,7 +125,7 @@ const NOTHING: Omit<CopyResult, 'version' | 'level'> = {
   notCalled: [],
 };
 
-/** What the store says about the releases that may use it. */
+/** The row of the store about the releases that may use it. */
 function rowOf(image: StoreImage) {
   return readClusterRow(new MemoryStore({ clock: systemClock, image }));
 }

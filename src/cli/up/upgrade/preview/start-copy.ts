@@ -43,7 +43,7 @@ const READY_TIMEOUT_MS = 30_000;
 const MAX_CHANGES = 5_000;
 const MAX_UNREADABLE = 100;
 
-/** What the release does not do to the copy, or would do to others. */
+/** Admission plugins that would call other servers. */
 const OUTSIDE = ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook'];
 
 /** Writes the result, and ends the process: timers of the cluster would keep it. */

@@ -1,4 +1,4 @@
-/** What a rolling upgrade does, and in which order, from what is known about the machines. */
+/** Plans the steps of a rolling upgrade, and their order, from what is known about the machines. */
 import { areCompatible, compareReleases, type Release } from '../../../../api/release.ts';
 
 export interface FoundMachine {

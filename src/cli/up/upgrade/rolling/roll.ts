@@ -15,8 +15,8 @@ import { upgradeMachine } from './upgrade-machine.ts';
 const SERVERS_READY_TIMEOUT_MS = 120_000;
 const CHECK_MS = 500;
 
-/** What the last lines say about a machine. */
-interface Outcome {
+/** The row of a machine in the table at the end. */
+interface MachineOutcome {
   readonly release: string;
   readonly text: string;
 }
@@ -38,7 +38,7 @@ export async function upgradeAll(path: string, flags: UpgradeFlags): Promise<voi
     throw new CliError(`${cause.message}. Nothing was changed`, { cause });
   });
   say(`Package ${file.sha256.slice(0, 16)}, release ${version}.`);
-  const outcomes = new Map<Machine, Outcome>(
+  const outcomes = new Map<Machine, MachineOutcome>(
     machines.all.map((each) => [each, { release: each.version ?? '<unknown>', text: before(each, plan) }]),
   );
   const failed = await performSteps(plan, { file, machines, outcomes, flags });
@@ -56,7 +56,7 @@ export async function upgradeAll(path: string, flags: UpgradeFlags): Promise<voi
 
 const HEADER = ['MACHINE', 'RELEASE', 'UPGRADE'];
 
-const row = ({ kind, name, hostname }: Machine, { release, text }: Outcome): string[] => [
+const row = ({ kind, name, hostname }: Machine, { release, text }: MachineOutcome): string[] => [
   `${kind} ${name}${hostname === undefined ? '' : ` (${hostname})`}`,
   release,
   text,
@@ -70,7 +70,7 @@ function before(machine: Machine, { done, leftOut }: Plan<Machine>): string {
 interface Rolling {
   readonly file: PackageFile;
   readonly machines: Machines;
-  readonly outcomes: Map<Machine, Outcome>;
+  readonly outcomes: Map<Machine, MachineOutcome>;
   readonly flags: UpgradeFlags;
 }
 
