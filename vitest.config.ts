@@ -13,10 +13,10 @@ import { LongestFirst } from './test/support/longest-first.ts';
  *   watches its errors, or looks into Node's own parts. `x.programs.isolated.test.ts` starts programs, too.
  * - `x.measuring.test.ts` compares times or keeps a program busy on purpose: it runs after all others.
  */
-const PROGRAMS = '**/*.programs.test.ts';
-const ISOLATED = '**/*.isolated.test.ts';
-const ISOLATED_PROGRAMS = '**/*.programs.isolated.test.ts';
-const MEASURING = '**/*.measuring.test.ts';
+const PROGRAMS = '{src,test}/**/*.programs.test.ts';
+const ISOLATED = '{src,test}/**/*.isolated.test.ts';
+const ISOLATED_PROGRAMS = '{src,test}/**/*.programs.isolated.test.ts';
+const MEASURING = '{src,test}/**/*.measuring.test.ts';
 
 const TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 const PACKAGES = '**/node_modules/**';
