@@ -25,7 +25,7 @@ export interface UpgradeRecord {
   readonly from: string;
   readonly to: string;
   readonly state: UpgradeState;
-  /** What it does, or how it has ended. */
+  /** Its present step, or how it has ended. */
   readonly message: string;
 }
 

@@ -62,7 +62,7 @@ export interface ClusterOptions extends Environment {
   readonly member: MemberPlan | undefined;
   /** Stops that member, when it runs already; undefined: it is started. */
   readonly runningMember: Pick<Cleanup, 'run'> | undefined;
-  /** What administrators can do with the store, over the API. */
+  /** Actions on the store that administrators may ask for over the API. */
   storeActions(store: MovableStore, server: Server): readonly ServedAction[];
   /** The release of this program. */
   readonly release: Release;

@@ -24,7 +24,7 @@ export interface StoreOptions extends Tools {
 
 export interface OpenStore {
   readonly store: Store;
-  /** What `store` is on: another one can take its place. */
+  /** The store below the encryption, whose place another one can take. */
   readonly movable: MovableStore;
   /** Re-encrypts, in the background, what is not encrypted with the newest key. */
   encryptStale(): void;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { nextMinor } from '../../../src/api/release.ts';
 import { systemClock } from '../../../src/base/time/clock.ts';
 import { openEtcdStore } from '../../../src/store/index.ts';
@@ -17,6 +17,7 @@ if (missing) console.log(`skipped in part: ${missing}`);
 const CANDIDATES = '/apis/coordination.k8s.io/v1beta1/namespaces/default/leasecandidates';
 const SECRETS = '/api/v1/namespaces/default/secrets';
 const QUIET_MS = 3_000;
+const SETTLE_TIMEOUT_MS = 60_000;
 const GONE = '/registry/coordination.k8s.io/leasecandidates/default/a';
 /** Of a later minor release, from whose sources a kind is removed, a flag renamed, and a default role changed. */
 const EDITS = {
@@ -100,9 +101,9 @@ describe('a preview of a cluster in its data directory', () => {
     const isQuiet = async () => {
       const before = last;
       last = await revision();
-      return last === before;
+      expect(last).toBe(before);
     };
-    return expect.poll(isQuiet, { interval: QUIET_MS }).toBe(true);
+    return vi.waitFor(isQuiet, { interval: QUIET_MS, timeout: SETTLE_TIMEOUT_MS });
   };
 
   beforeAll(async () => {

@@ -21,7 +21,7 @@ export interface MoveStatus {
   readonly id: string;
   /** `restarting`: the objects have been moved, and the server starts again. */
   readonly phase: 'moving' | 'restarting' | 'moved' | 'failed';
-  /** What people are told. */
+  /** Progress, as lines for people. */
   readonly lines: readonly string[];
 }
 

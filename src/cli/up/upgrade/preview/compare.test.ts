@@ -1,20 +1,9 @@
 import { expect, test } from 'vitest';
 import type { ObjectChange } from './changes.ts';
 import { differenceOf } from './compare.ts';
-import type { CopyResult } from './messages.ts';
+import { type CopyResult, NO_FINDINGS } from './messages.ts';
 
-const NOTHING: CopyResult = {
-  version: '0.1.0',
-  level: 1,
-  rejectedFlags: [],
-  unreadable: [],
-  unreadableCount: 0,
-  otherVersions: [],
-  apis: [],
-  changes: [],
-  moreChanges: 0,
-  notCalled: [],
-};
+const NOTHING: CopyResult = { ...NO_FINDINGS, version: '0.1.0', level: 1 };
 const changed = (...fields: string[]): ObjectChange => ({
   action: 'changed',
   kind: 'v1 Node',

@@ -35,7 +35,7 @@ export interface CopyHeader {
 export interface CopyResult {
   readonly version: string;
   readonly level: number;
-  /** What is wrong with flags of the last start. */
+  /** The errors of flags of the last start. */
   readonly rejectedFlags: readonly string[];
   /** Why it did not become ready; undefined: it did. */
   readonly problem?: string | undefined;
@@ -52,6 +52,18 @@ export interface CopyResult {
   /** What was not asked because it is outside: names of configurations and APIServices. */
   readonly notCalled: readonly string[];
 }
+
+/** The findings of a release that has found nothing, or did not get so far. */
+export const NO_FINDINGS: Omit<CopyResult, 'version' | 'level'> = {
+  rejectedFlags: [],
+  unreadable: [],
+  unreadableCount: 0,
+  otherVersions: [],
+  apis: [],
+  changes: [],
+  moreChanges: 0,
+  notCalled: [],
+};
 
 export interface UnreadableObject {
   readonly key: string;

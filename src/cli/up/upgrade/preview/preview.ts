@@ -20,7 +20,7 @@ import type { UpgradeFlags } from '../flags.ts';
 import { type PackagedRelease, RELEASES, releaseIn } from '../package.ts';
 import { startedAs } from '../running.ts';
 import { differenceOf } from './compare.ts';
-import type { CopyResult } from './messages.ts';
+import { type CopyResult, NO_FINDINGS } from './messages.ts';
 import { readCopy } from './read-copy.ts';
 import { type PreviewReport, reportLines } from './report.ts';
 import { runOnCopy } from './run-release.ts';
@@ -84,7 +84,7 @@ async function reportOn(options: PreviewOptions): Promise<PreviewReport> {
   const measure = present === undefined ? undefined : await run(present);
   const compared = measure && !('failure' in measure) && measure.problem === undefined ? measure : undefined;
   const found = await run(next.program);
-  const result: CopyResult = 'failure' in found ? { ...NOTHING, ...next, problem: found.failure } : found;
+  const result: CopyResult = 'failure' in found ? { ...NO_FINDINGS, ...next, problem: found.failure } : found;
   const { changes, alike, unreadable, apis } = differenceOf(result, compared);
   const unreadableCount = Math.max(result.unreadableCount - (compared?.unreadableCount ?? 0), unreadable.length);
   const problem = result.problem ?? tooFar(last?.version, next.version);
@@ -113,17 +113,6 @@ async function reportOn(options: PreviewOptions): Promise<PreviewReport> {
     notCalled: result.notCalled,
   };
 }
-
-const NOTHING: Omit<CopyResult, 'version' | 'level'> = {
-  rejectedFlags: [],
-  unreadable: [],
-  unreadableCount: 0,
-  otherVersions: [],
-  apis: [],
-  changes: [],
-  moreChanges: 0,
-  notCalled: [],
-};
 
 /** The row of the store about the releases that may use it. */
 function rowOf(image: StoreImage) {

@@ -35,7 +35,7 @@ import { readInputs } from '../../start/inputs.ts';
 import { Moves } from '../../store/moving/moves.ts';
 import { changesBetween } from './changes.ts';
 import { findUnreadable, otherVersions, servedKinds } from './inspect.ts';
-import { type CopyHeader, type CopyResult, RESULT_DESCRIPTOR, receiveCopy } from './messages.ts';
+import { type CopyHeader, type CopyResult, NO_FINDINGS, RESULT_DESCRIPTOR, receiveCopy } from './messages.ts';
 import { parseStart, type StartFlags } from './start-flags.ts';
 
 const HOST = '127.0.0.1';
@@ -57,8 +57,7 @@ export async function startCopy(): Promise<void> {
 async function resultOf(header: CopyHeader, image: StoreImage): Promise<CopyResult> {
   const begin = performance.now();
   const { accepted, rejected } = parseStart(header.args);
-  const base = { ...ownRelease, rejectedFlags: rejected, notCalled: [] };
-  const nothing = { unreadable: [], unreadableCount: 0, otherVersions: [], apis: [], changes: [], moreChanges: 0 };
+  const base = { ...NO_FINDINGS, ...ownRelease, rejectedFlags: rejected };
   const cleanup = new Cleanup();
   try {
     const copy = await prepareCopy({ header, image, accepted, cleanup });
@@ -66,7 +65,7 @@ async function resultOf(header: CopyHeader, image: StoreImage): Promise<CopyResu
     cluster.open();
     return { ...base, ...(await watch({ ...copy, cluster, header, begin })) };
   } catch (error) {
-    return { ...base, ...nothing, problem: explain(error) };
+    return { ...base, problem: explain(error) };
   } finally {
     await cleanup.run().catch(() => undefined); // The process ends.
   }
