@@ -27,11 +27,8 @@ export class EvaluationError extends Error {}
 
 /** An evaluation was stopped, because it or the budget that it shares with others was used up. */
 export class CostLimitError extends EvaluationError {
-  readonly scope: 'call' | 'budget';
-
-  constructor(scope: 'call' | 'budget') {
+  constructor(readonly scope: 'call' | 'budget') {
     super('operation cancelled: actual cost limit exceeded');
-    this.scope = scope;
   }
 }
 
@@ -44,11 +41,11 @@ export class CostBudget {
 
 /** An expression cannot be compiled. The message shows all issues, as cel-go does. */
 export class CompileError extends Error {
-  readonly issues: readonly Issue[];
-
-  constructor(issues: readonly Issue[], source: string) {
+  constructor(
+    readonly issues: readonly Issue[],
+    source: string,
+  ) {
     super(issues.map((issue) => formatIssue(issue, source)).join('\n'));
-    this.issues = issues;
   }
 }
 

@@ -50,19 +50,15 @@ export interface ResourceTarget {
 }
 
 export class Resource<T> {
-  readonly #transport: Transport;
-  readonly #target: ResourceTarget;
-  readonly #namespace: string | undefined;
-
-  constructor(transport: Transport, target: ResourceTarget, namespace?: string) {
-    this.#transport = transport;
-    this.#target = target;
-    this.#namespace = namespace;
-  }
+  constructor(
+    private readonly transport: Transport,
+    private readonly target: ResourceTarget,
+    private readonly namespace?: string,
+  ) {}
 
   /** Returns the resource in one namespace; no change for a cluster-scoped kind. */
   in(namespace: string | undefined): Resource<T> {
-    return new Resource(this.#transport, this.#target, this.#target.namespaced ? namespace : undefined);
+    return new Resource(this.transport, this.target, this.target.namespaced ? namespace : undefined);
   }
 
   get(name: string, options: ReadOptions = {}): Promise<DeepReadonly<T>> {
@@ -84,7 +80,7 @@ export class Resource<T> {
   }
 
   async #page(options: ListOptions): Promise<ObjectList<T> & { readonly bytes: number }> {
-    const answer = await this.#transport.call(this.#request('list', split(options)));
+    const answer = await this.transport.call(this.#request('list', split(options)));
     if (answer.type !== 'list') throw unexpected(answer);
     const { metadata, items, bytes = 0 } = answer;
     return { metadata, items: items as unknown as readonly DeepReadonly<T>[], bytes };
@@ -92,8 +88,8 @@ export class Resource<T> {
 
   /** Returns all objects, page by page at one version; in one request when the continue token expires. */
   async listAll(options: ListAllOptions<T> = {}): Promise<ObjectList<T>> {
-    const { limit = this.#transport.pageSize ?? PAGE_SIZE, onPage, ...rest } = options;
-    const { maxListBytes = Number.POSITIVE_INFINITY } = this.#transport;
+    const { limit = this.transport.pageSize ?? PAGE_SIZE, onPage, ...rest } = options;
+    const { maxListBytes = Number.POSITIVE_INFINITY } = this.transport;
     const first = await this.#page({ limit, ...rest });
     onPage?.(first.items, true);
     const items = [...first.items];
@@ -105,7 +101,7 @@ export class Resource<T> {
       try {
         const page = await this.#page({ limit, continue: next, ...unversioned });
         bytes += page.bytes;
-        if (bytes > maxListBytes) throw tooLarge(this.#target.plural, maxListBytes);
+        if (bytes > maxListBytes) throw tooLarge(this.target.plural, maxListBytes);
         onPage?.(page.items, false);
         for (const item of page.items) items.push(item);
         next = page.metadata.continue;
@@ -121,7 +117,7 @@ export class Resource<T> {
 
   /** Resolves when the server has accepted the watch. Breaking out of its loop, or aborting its signal, ends it. */
   async watch(options: WatchOptions = {}): Promise<Watch<T>> {
-    return new Watch<T>(await this.#transport.watch(this.#request('watch', split(options))));
+    return new Watch<T>(await this.transport.watch(this.#request('watch', split(options))));
   }
 
   create(object: Draft<T>, options: WriteOptions = {}): Promise<DeepReadonly<T>> {
@@ -139,7 +135,7 @@ export class Resource<T> {
   }
 
   async delete(name: string, options: DeleteOptions = {}): Promise<void> {
-    await this.#transport.call(this.#one('delete', name, deletion(options), deletionBody(options)));
+    await this.transport.call(this.#one('delete', name, deletion(options), deletionBody(options)));
   }
 
   async deleteCollection(options: DeleteOptions & Selectors = {}): Promise<void> {
@@ -147,7 +143,7 @@ export class Resource<T> {
     const { options: query, signal } = deletion(rest);
     const selectors = { labelSelector: labelSelector || undefined, fieldSelector: fieldSelector || undefined };
     const asked = { options: { ...query, ...selectors }, signal };
-    await this.#transport.call(this.#request('deletecollection', asked, deletionBody(rest)));
+    await this.transport.call(this.#request('deletecollection', asked, deletionBody(rest)));
   }
 
   updateStatus(object: Draft<T>, options: WriteOptions = {}): Promise<DeepReadonly<T>> {
@@ -171,7 +167,7 @@ export class Resource<T> {
   /** A subresource such as `binding`, `eviction` or `finalize`, with untyped content. */
   subresource(name: string, subresource: string): Subresource {
     const call = async (verb: Request['verb'], asked: Asked, content: Content = {}) =>
-      anyAnswer(await this.#transport.call(this.#one(verb, name, asked, { subresource, ...content })));
+      anyAnswer(await this.transport.call(this.#one(verb, name, asked, { subresource, ...content })));
     return {
       get: (options = {}) => call('get', split(options)),
       create: (body, options = {}) => call('create', write(options), { body }),
@@ -181,7 +177,7 @@ export class Resource<T> {
   }
 
   async #object(request: Request): Promise<DeepReadonly<T>> {
-    const answer = await this.#transport.call(request);
+    const answer = await this.transport.call(request);
     if (answer.type !== 'object') throw unexpected(answer);
     return answer.object as unknown as DeepReadonly<T>;
   }
@@ -192,8 +188,8 @@ export class Resource<T> {
     { options, metadataOnly, signal, timeoutMs, query }: Asked,
     content: Content = {},
   ): Request {
-    const { apiVersion, plural, namespaced } = this.#target;
-    const { namespace = this.#namespace, name, subresource, body, patchType } = content;
+    const { apiVersion, plural, namespaced } = this.target;
+    const { namespace = this.namespace, name, subresource, body, patchType } = content;
     return {
       verb,
       apiVersion,
@@ -212,10 +208,10 @@ export class Resource<T> {
   }
 
   #one(verb: Request['verb'], name: string, asked: Asked, content: Content = {}): Request {
-    const { namespace = this.#namespace, subresource, body, patchType } = content;
-    if (!name) throw new TypeError(`the name of a ${this.#target.kind} must not be empty`);
-    if (this.#target.namespaced && !namespace) {
-      throw new TypeError(`a ${this.#target.kind} needs a namespace: call in(namespace) first`);
+    const { namespace = this.namespace, subresource, body, patchType } = content;
+    if (!name) throw new TypeError(`the name of a ${this.target.kind} must not be empty`);
+    if (this.target.namespaced && !namespace) {
+      throw new TypeError(`a ${this.target.kind} needs a namespace: call in(namespace) first`);
     }
     return this.#request(verb, asked, { namespace, name, subresource, body, patchType });
   }
@@ -223,14 +219,14 @@ export class Resource<T> {
   #update(object: Draft<T>, asked: Asked, subresource?: string): Request {
     const { name = '', namespace } = metadataOf(object);
     return this.#one('update', name, asked, {
-      namespace: this.#namespace ?? namespace,
+      namespace: this.namespace ?? namespace,
       subresource,
       body: this.#typed(object),
     });
   }
 
   #typed(object: Draft<T>): unknown {
-    const { apiVersion, kind } = this.#target;
+    const { apiVersion, kind } = this.target;
     // Adding keys after a spread is slow, so existing ones are assigned.
     const typed = { apiVersion, kind, ...(object as object) };
     typed.apiVersion = apiVersion;

@@ -41,9 +41,6 @@ export class NodeParts {
   runtime: Runtime | undefined;
   agent: Agent | undefined;
   housekeeping: Housekeeping | undefined;
-  readonly #options: NodeOptions;
-  readonly #directory: string;
-  readonly #signal: AbortSignal;
   readonly #guard: DialGuard;
   #keeping: Promise<void> | undefined;
   #services: RunningServices | undefined;
@@ -54,10 +51,11 @@ export class NodeParts {
   });
 
   /** `directory` is where the node has its files. Opening ends when the signal is aborted. */
-  constructor(options: NodeOptions, directory: string, signal: AbortSignal) {
-    this.#options = options;
-    this.#directory = directory;
-    this.#signal = signal;
+  constructor(
+    private readonly options: NodeOptions,
+    private readonly directory: string,
+    private readonly signal: AbortSignal,
+  ) {
     const { allowedDialRanges } = options.config;
     const ownHosts = [...options.addresses, options.apiServer.host];
     this.#guard = machineGuard({ allowedDialRanges, ownHosts });
@@ -66,22 +64,22 @@ export class NodeParts {
   /** Resolves when pods can run. May be called again after a failure. */
   async open(podCIDRs: readonly string[], options: OpenOptions): Promise<void> {
     const file = this.#fileOf(podCIDRs);
-    await writeNodeFile(this.#directory, file);
+    await writeNodeFile(this.directory, file);
     const runtime = await this.#openRuntime(file);
-    const pullRecords = new PullRecords(join(this.#directory, 'image_manager', 'pulled.json'));
+    const pullRecords = new PullRecords(join(this.directory, 'image_manager', 'pulled.json'));
     const volumes = this.#openVolumes(runtime, pullRecords);
     this.#volumes = volumes;
     await options.handedOver();
-    this.#signal.throwIfAborted();
+    this.signal.throwIfAborted();
     const agent = await this.#startAgent({ ...options, runtime, volumes, pullRecords });
     this.#startHousekeeping({ machine: options.machine, runtime, volumes, agent });
     await this.#startServices(file);
-    await Promise.race([agent.registered, rejectsOn(this.#signal)]);
+    await Promise.race([agent.registered, rejectsOn(this.signal)]);
   }
 
   /** `before` is the file of an earlier run: a node that was not opened removes the rules that it left. */
   async stopServices(before: NodeFile | undefined): Promise<void> {
-    const { name, removeRules } = this.#options;
+    const { name, removeRules } = this.options;
     if (this.#services) await this.#services.stop();
     else if (before) await removeRules?.({ ...ownerOf(before), name });
   }
@@ -95,7 +93,7 @@ export class NodeParts {
   }
 
   #fileOf(podCIDRs: readonly string[]): NodeFile {
-    const { runtime, endpoint, dataDirectory, name, network, config } = this.#options;
+    const { runtime, endpoint, dataDirectory, name, network, config } = this.options;
     return {
       runtime,
       endpoint,
@@ -108,7 +106,7 @@ export class NodeParts {
   }
 
   async #openRuntime(file: NodeFile): Promise<Runtime> {
-    const { clock, random, log, network, config, path, hidden } = this.#options;
+    const { clock, random, log, network, config, path, hidden } = this.options;
     // An attempt that failed later has left one.
     await this.runtime?.close();
     await network?.open(file.podCIDRs[0]!);
@@ -119,18 +117,18 @@ export class NodeParts {
       clock,
       random,
       log,
-      directory: this.#directory,
+      directory: this.directory,
       path,
       dialGuard,
       allowsHostImage,
       hidden,
-      hostName: network && this.#options.name,
+      hostName: network && this.options.name,
     });
     return this.runtime;
   }
 
   #openVolumes(runtime: Runtime, pullRecords: PullRecords) {
-    const { client, clock, random, log, name: nodeName, config, volumesDirectory } = this.#options;
+    const { client, clock, random, log, name: nodeName, config, volumesDirectory } = this.options;
     return openVolumes({
       volumesDirectory,
       clock,
@@ -138,7 +136,7 @@ export class NodeParts {
       log,
       nodeName,
       liveConfigVolumes: config.liveConfigVolumes,
-      root: this.#directory,
+      root: this.directory,
       allocatable: () => this.agent?.allocatable() ?? {},
       api: volumesApi(client, {
         nodeName,
@@ -153,12 +151,12 @@ export class NodeParts {
   }
 
   async #startAgent(parts: OpenOptions & OpenedParts): Promise<Agent> {
-    const { client, clock, random, log, version, config, addresses, apiServer, watchSeconds } = this.#options;
-    const { clusterDns, clusterDomain, path, startServices } = this.#options;
+    const { client, clock, random, log, version, config, addresses, apiServer, watchSeconds } = this.options;
+    const { clusterDns, clusterDomain, path, startServices } = this.options;
     const { runtime, volumes, pullRecords, machine } = parts;
     const settings = await parts.settings();
     const resolvConf = parseResolvConf(await text('/etc/resolv.conf'));
-    await makeDirectory(join(this.#directory, LOGS), PRIVATE_DIRECTORY);
+    await makeDirectory(join(this.directory, LOGS), PRIVATE_DIRECTORY);
     this.agent = startAgent({
       client,
       clock,
@@ -182,20 +180,20 @@ export class NodeParts {
         },
         hosts: `${await text('/etc/hosts')}\n`,
       },
-      logRoot: join(this.#directory, LOGS),
-      seccompDirectory: join(this.#directory, 'seccomp'),
+      logRoot: join(this.directory, LOGS),
+      seccompDirectory: join(this.directory, 'seccomp'),
       dialGuard: this.#guard,
       userAgent: `kube-probe/${version.replace(/^v(\d+\.\d+).*/, '$1')}`,
       portsInUse: (wanted) =>
         portsInUse(wanted, {
-          dataDirectory: this.#options.dataDirectory,
-          shortName: nodeId(this.#options.dataDirectory, this.#options.name),
-          networkNamespace: this.#options.network?.namespace,
+          dataDirectory: this.options.dataDirectory,
+          shortName: nodeId(this.options.dataDirectory, this.options.name),
+          networkNamespace: this.options.network?.namespace,
           path,
           known: ownPorts(settings, apiServer, addresses),
         }),
       staticPodDirectory: config.podManifestPath,
-      volumesDirectory: this.#options.volumesDirectory,
+      volumesDirectory: this.options.volumesDirectory,
       apiServer: (await mayMakeRules(path)) ? undefined : apiServer,
       allowedUnsafeSysctls: config.allowedUnsafeSysctls,
       network: startServices && {
@@ -208,14 +206,14 @@ export class NodeParts {
   }
 
   #startHousekeeping({ machine, runtime, volumes, agent }: HousekeepingParts): void {
-    const { clock, log, name: nodeName } = this.#options;
+    const { clock, log, name: nodeName } = this.options;
     const { pods, event } = agent;
     this.housekeeping = new Housekeeping({
       clock,
       log,
       machine,
       runtime,
-      signal: this.#signal,
+      signal: this.signal,
       nodeName,
       pods: () => pods.running(),
       writtenBy: (pod) => this.#writtenBy(pod, volumes),
@@ -230,7 +228,7 @@ export class NodeParts {
   async #writtenBy(pod: SandboxConfig['pod'], volumes: Volumes): Promise<PodUsage> {
     const [usage, logs] = await Promise.all([
       volumes.usage(pod.uid),
-      logBytes(podLogDirectory(join(this.#directory, LOGS), pod)),
+      logBytes(podLogDirectory(join(this.directory, LOGS), pod)),
     ]);
     const containers = new Map(usage.containers);
     for (const [name, bytes] of logs) containers.set(name, (containers.get(name) ?? 0) + bytes);
@@ -238,7 +236,7 @@ export class NodeParts {
   }
 
   async #startServices(file: NodeFile): Promise<void> {
-    const { name, addresses, startServices } = this.#options;
+    const { name, addresses, startServices } = this.options;
     const runningPods = async () => {
       const sandboxes = (await this.runtime?.sandboxes()) ?? [];
       const ready = sandboxes.filter((each) => each.isReady && each.addresses.length > 0);

@@ -17,15 +17,13 @@ interface RegistrationOptions extends Pick<NodeOptions, 'client' | 'clock' | 'ra
 }
 
 export class Registration {
-  readonly #options: RegistrationOptions;
   readonly #reporter: NodeReporter;
   /** A node that ran before goes on: reported as not ready, its pods would leave their services for a moment. */
   #isExpectedReady: boolean;
   #message = 'the runtime is starting';
 
-  constructor(options: RegistrationOptions) {
+  constructor(private readonly options: RegistrationOptions) {
     const { client, clock, random, log, settings, machine, signal } = options;
-    this.#options = options;
     this.#isExpectedReady = options.hasRun;
     const runtime = { ...CLOSED_RUNTIME, health: async () => this.#health() };
     this.#reporter = new NodeReporter({
@@ -46,9 +44,9 @@ export class Registration {
     try {
       return await this.#reporter.register();
     } catch (error) {
-      if (!this.#options.hasRun) throw error;
+      if (!this.options.hasRun) throw error;
       const fields = { error: String(error) };
-      this.#options.log.warn('the server does not answer; the node goes on with what it knows', fields);
+      this.options.log.warn('the server does not answer; the node goes on with what it knows', fields);
       return undefined;
     }
   }

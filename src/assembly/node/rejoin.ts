@@ -18,14 +18,11 @@ interface RejoinOptions {
 }
 
 export class Rejoin {
-  readonly #options: RejoinOptions;
   #isJoining = false;
   #nextAt = Number.NEGATIVE_INFINITY;
   #retryMs = RETRY_MS;
 
-  constructor(options: RejoinOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: RejoinOptions) {}
 
   /** The same transport; rejected requests make the node join again. */
   noticing<T extends Transport>(transport: T): T {
@@ -41,7 +38,7 @@ export class Rejoin {
   }
 
   #rejected(): void {
-    const { clock, log, join, joined } = this.#options;
+    const { clock, log, join, joined } = this.options;
     if (this.#isJoining || clock.now() < this.#nextAt) return;
     this.#isJoining = true;
     join().then(joined, (error: unknown) => {

@@ -10,12 +10,9 @@ const MAX_UNCOLLECTED_BYTES = 16 * 1024 * 1024;
 export class BufferCollector {
   /** Number of collections, including one that is about to run. */
   collections = 0;
-  readonly #collect: () => void;
   #bytes = 0;
 
-  constructor(collect: () => void) {
-    this.#collect = collect;
-  }
+  constructor(private readonly collect: () => void) {}
 
   /** Counts memory that was sent, received or released. */
   passed(bytes: number): void {
@@ -24,6 +21,6 @@ export class BufferCollector {
     if (this.#bytes < MAX_UNCOLLECTED_BYTES) return;
     this.#bytes = 0;
     this.collections++;
-    setImmediate(this.#collect);
+    setImmediate(this.collect);
   }
 }

@@ -22,14 +22,9 @@ interface Entry<V> {
  */
 export class BoundedMap<V> {
   readonly #entries = new Map<string, Entry<V>>();
-  readonly #maxBytes: number;
-  readonly #bytesOf: (value: V) => number;
   #bytes = 0;
 
-  constructor({ maxBytes, bytesOf }: BoundedMapOptions<V>) {
-    this.#maxBytes = maxBytes;
-    this.#bytesOf = bytesOf;
-  }
+  constructor(private readonly options: BoundedMapOptions<V>) {}
 
   get size(): number {
     return this.#entries.size;
@@ -51,12 +46,12 @@ export class BoundedMap<V> {
   /** Adds the value as the newest entry, unless it is too large. Returns whether it was added. */
   set(key: string, value: V): boolean {
     this.delete(key);
-    const bytes = ENTRY_BYTES + textBytes(key) + this.#bytesOf(value);
-    if (bytes > this.#maxBytes * MAX_SHARE) return false;
+    const bytes = ENTRY_BYTES + textBytes(key) + this.options.bytesOf(value);
+    if (bytes > this.options.maxBytes * MAX_SHARE) return false;
     this.#entries.set(detached(key), { value, bytes });
     this.#bytes += bytes;
     for (const [oldest] of this.#entries) {
-      if (this.#bytes <= this.#maxBytes) break;
+      if (this.#bytes <= this.options.maxBytes) break;
       this.delete(oldest);
     }
     return true;

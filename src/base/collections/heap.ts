@@ -1,11 +1,8 @@
 /** A binary heap: the smallest item comes first. */
 export class Heap<T> {
   readonly #items: T[] = [];
-  readonly #isBefore: (a: T, b: T) => boolean;
 
-  constructor(isBefore: (a: T, b: T) => boolean) {
-    this.#isBefore = isBefore;
-  }
+  constructor(private readonly isBefore: (a: T, b: T) => boolean) {}
 
   get size(): number {
     return this.#items.length;
@@ -32,7 +29,7 @@ export class Heap<T> {
     items.push(item);
     while (at > 0) {
       const parent = (at - 1) >> 1;
-      if (!this.#isBefore(item, items[parent]!)) break;
+      if (!this.isBefore(item, items[parent]!)) break;
       items[at] = items[parent]!;
       at = parent;
     }
@@ -48,8 +45,8 @@ export class Heap<T> {
     for (;;) {
       let child = 2 * at + 1;
       if (child >= items.length) break;
-      if (child + 1 < items.length && this.#isBefore(items[child + 1]!, items[child]!)) child++;
-      if (!this.#isBefore(items[child]!, last)) break;
+      if (child + 1 < items.length && this.isBefore(items[child + 1]!, items[child]!)) child++;
+      if (!this.isBefore(items[child]!, last)) break;
       items[at] = items[child]!;
       at = child;
     }

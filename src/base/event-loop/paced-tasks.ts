@@ -6,21 +6,19 @@ import type { TurnBudget } from './turn-budget.ts';
  * each needs its own encryption and system call. Tasks run in the order of the calls.
  */
 export class PacedTasks {
-  readonly #turns: Pick<TurnBudget, 'isSpent'>;
-  readonly #onTurn: () => void;
   #waiting: (() => void)[] = [];
   #next = 0;
   readonly #continueSoon = soon(() => this.#continue());
 
   /** `onTurn` runs before the tasks of a later turn. */
-  constructor(turns: Pick<TurnBudget, 'isSpent'>, onTurn: () => void = () => undefined) {
-    this.#turns = turns;
-    this.#onTurn = onTurn;
-  }
+  constructor(
+    private readonly turns: Pick<TurnBudget, 'isSpent'>,
+    private readonly onTurn: () => void = () => undefined,
+  ) {}
 
   /** Runs the task, in this turn if there is time left and nothing is queued. */
   run(task: () => void): void {
-    if (this.#waiting.length === 0 && !this.#turns.isSpent()) {
+    if (this.#waiting.length === 0 && !this.turns.isSpent()) {
       task();
       return;
     }
@@ -29,9 +27,9 @@ export class PacedTasks {
   }
 
   #continue(): void {
-    this.#onTurn();
+    this.onTurn();
     while (this.#next < this.#waiting.length) {
-      if (this.#turns.isSpent()) {
+      if (this.turns.isSpent()) {
         this.#continueSoon();
         return;
       }

@@ -7,11 +7,7 @@ import type { DividedWork } from './in-turns.ts';
 
 /** Ends a run that is to continue in another turn, at the earliest when `until` has settled. Nothing may absorb it. */
 export class TurnSpent {
-  readonly until: Promise<unknown> | undefined;
-
-  constructor(until?: Promise<unknown>) {
-    this.until = until;
-  }
+  constructor(readonly until?: Promise<unknown>) {}
 }
 
 /** Calls `run` until it completes. It must get further each time, however short its turns are. */

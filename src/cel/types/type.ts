@@ -40,7 +40,6 @@ export interface Operators {
 }
 
 export class Type {
-  readonly parameters: readonly Type[];
   readonly fieldOf: FieldLookup | undefined;
   /** Operators of the type; undefined for those of the language. */
   readonly operators: Operators | undefined;
@@ -50,13 +49,12 @@ export class Type {
   constructor(
     readonly kind: Kind /** The name that expressions and messages use: `int`, `google.protobuf.Timestamp`, `Object.spec`. */,
     readonly name: string,
-    parameters: readonly Type[] = [],
+    readonly parameters: readonly Type[] = [],
     {
       fieldOf,
       operators,
     }: { readonly fieldOf?: FieldLookup | undefined; readonly operators?: Operators | undefined } = {},
   ) {
-    this.parameters = parameters;
     this.fieldOf = fieldOf;
     this.operators = operators;
     this.weight = parameters.reduce((sum, parameter) => sum + parameter.weight, 1);

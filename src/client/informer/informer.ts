@@ -23,8 +23,6 @@ export class Informer<T extends KubeObject> {
   readonly #cache = new ObjectCache<T>();
   readonly #handlers = new Set<ChangeHandler<T>>();
   readonly #waiters = new Set<Waiter>();
-  readonly #log: Logger;
-  readonly #budget: TurnBudget;
   #version = 0;
   #markSynced = () => {};
 
@@ -34,10 +32,10 @@ export class Informer<T extends KubeObject> {
   });
 
   /** `budget`: limits the time of change handlers in a turn of the event loop; may be shared. */
-  constructor(log: Logger, budget: TurnBudget) {
-    this.#log = log;
-    this.#budget = budget;
-  }
+  constructor(
+    private readonly log: Logger,
+    private readonly budget: TurnBudget,
+  ) {}
 
   get lister(): Lister<T> {
     return this.#cache;
@@ -82,7 +80,7 @@ export class Informer<T extends KubeObject> {
   async #replace({ items, metadata }: ObjectList<T>): Promise<void> {
     for (const change of this.#cache.replace(items)) {
       this.#notifyAll(change);
-      if (this.#budget.isSpent()) await this.#budget.nextTurn();
+      if (this.budget.isSpent()) await this.budget.nextTurn();
     }
     this.#version = Number(metadata.resourceVersion);
     this.#markSynced();
@@ -92,7 +90,7 @@ export class Informer<T extends KubeObject> {
 
   async #apply(events: readonly WatchEvent<T>[]): Promise<void> {
     for (const event of events) {
-      if (this.#budget.isSpent()) await this.#budget.nextTurn();
+      if (this.budget.isSpent()) await this.budget.nextTurn();
       switch (event.type) {
         case 'ADDED':
         case 'MODIFIED':
@@ -117,7 +115,7 @@ export class Informer<T extends KubeObject> {
     try {
       handler(change);
     } catch (error) {
-      this.#log.error('a change handler failed', { key: keyOf(change.object), error });
+      this.log.error('a change handler failed', { key: keyOf(change.object), error });
     }
   }
 

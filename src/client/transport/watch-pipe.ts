@@ -9,12 +9,9 @@ export class WatchPipe implements WatchStream {
   #backlog = 0;
   #waiting: { resolve: (result: Result) => void; reject: (error: unknown) => void } | undefined;
   #ended: { error?: unknown } | undefined;
-  #onClose: () => void;
 
   /** `onClose` is called once: when the consumer closes it, or when the producer ends it. */
-  constructor(onClose: () => void = () => {}) {
-    this.#onClose = onClose;
-  }
+  constructor(private onClose: () => void = () => {}) {}
 
   /** Events that the consumer has not read yet. */
   get backlog(): number {
@@ -78,8 +75,8 @@ export class WatchPipe implements WatchStream {
   }
 
   #release(): void {
-    const onClose = this.#onClose;
-    this.#onClose = () => {};
+    const onClose = this.onClose;
+    this.onClose = () => {};
     onClose();
   }
 }

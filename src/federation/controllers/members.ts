@@ -115,7 +115,6 @@ function isSamePlace(a: DeepReadonly<Cluster>, b: DeepReadonly<Cluster>): boolea
 }
 
 export class Member {
-  readonly #changed: () => void;
   readonly #end = new AbortController();
   readonly #since: number;
   readonly #limit: CacheLimit;
@@ -131,9 +130,8 @@ export class Member {
     /** Cluster as the federation has it now. */
     public cluster: DeepReadonly<Cluster>,
     private readonly options: MembersOptions,
-    changed: () => void,
+    private readonly changed: () => void,
   ) {
-    this.#changed = changed;
     this.#since = options.clock.now();
     this.#limit = new CacheLimit(options.maxCacheBytes ?? MAX_CACHE_BYTES);
     this.#health = this.health;
@@ -218,7 +216,7 @@ export class Member {
     this.#isAnswering = 'nodes' in probe;
     if (this.#isAnswering) this.#answeredAt = clock.now();
     else if (this.#health === 'ready') log.warn('a cluster is not ready', { cluster: this.name, ...probe });
-    if (this.health !== this.#health) this.#changed();
+    if (this.health !== this.#health) this.changed();
     this.#health = this.health;
     await this.#writeStatus(probe, ended);
   }
@@ -260,6 +258,6 @@ export class Member {
     const status = clusterStatus(before.status, probe, clock.now());
     if (status === before.status) return;
     this.cluster = await client.of(Cluster).patchStatus(this.name, { type: 'merge', changes: { status } }, { signal });
-    if (!isSamePlace(before, this.cluster)) this.#changed();
+    if (!isSamePlace(before, this.cluster)) this.changed();
   }
 }

@@ -21,7 +21,6 @@ export interface AttachOptions extends ConnectOptions {
 const RESTART_BACKOFF_MS = { base: 100, max: 30_000 };
 
 export class AttachedDaemon {
-  readonly #options: AttachOptions;
   readonly #backoff: Backoff;
   readonly #claims: Claim[] = [];
   #caller!: Caller<DaemonCalls>;
@@ -53,8 +52,7 @@ export class AttachedDaemon {
     return attached;
   }
 
-  private constructor(options: AttachOptions) {
-    this.#options = options;
+  private constructor(private readonly options: AttachOptions) {
     this.#backoff = new Backoff(RESTART_BACKOFF_MS, options.random);
   }
 
@@ -131,9 +129,9 @@ export class AttachedDaemon {
   }
 
   async #begin(): Promise<void> {
-    const { settings, clock } = this.#options;
+    const { settings, clock } = this.options;
     this.#isConnected = true;
-    const caller = await connectDaemon(this.#options, () => {
+    const caller = await connectDaemon(this.options, () => {
       this.#isConnected = false;
       this.#restart();
     });
@@ -150,7 +148,7 @@ export class AttachedDaemon {
   #restart(): void {
     if (this.#isLeft || this.#isRestarting) return;
     this.#isRestarting = true;
-    const { clock, log } = this.#options;
+    const { clock, log } = this.options;
     log.error('the network daemon ended; it is started again');
     clock.timer(this.#backoff.next(), () => void this.#startAgain());
   }
@@ -196,7 +194,7 @@ export class AttachedDaemon {
   #listens(isListening: boolean): void {
     if (this.#isListening === isListening || this.#isLeft) return;
     this.#isListening = isListening;
-    const { log } = this.#options;
+    const { log } = this.options;
     if (isListening) log.info('the network daemon listens on its ports again');
     else log.error('the network daemon does not get its ports: another program may have taken them');
     this.#onListening(isListening);
@@ -208,6 +206,6 @@ export class AttachedDaemon {
   }
 
   #report(work: string, error: unknown): void {
-    this.#options.log.debug('a call of the network daemon failed', { work, error: String(error) });
+    this.options.log.debug('a call of the network daemon failed', { work, error: String(error) });
   }
 }

@@ -131,10 +131,9 @@ class Containerd extends CriContainers implements ContainerdRuntime {
   readonly podNetwork: Runtime['podNetwork'];
   readonly images: Images;
   readonly configureNetwork: ContainerdRuntime['configureNetwork'];
-  readonly #parts: ContainerdParts;
   readonly #changes: Changes;
 
-  constructor(parts: ContainerdParts) {
+  constructor(private readonly parts: ContainerdParts) {
     const { connection, owner, clock, log } = parts;
     const { cgroups, interfaces } = parts;
     super({ connection, owner, clock, cgroups, interfaces, changed: () => this.#changes.hint() });
@@ -147,16 +146,15 @@ class Containerd extends CriContainers implements ContainerdRuntime {
     this.podNetwork = parts.podNetwork;
     this.images = parts.images;
     this.configureNetwork = parts.configureNetwork;
-    this.#parts = parts;
     this.#changes = new Changes({ connection, observe: () => this.observe(), clock, log });
   }
 
   rejection(pod: SeenPod): string | undefined {
-    return rejectionOf(pod, this.#parts.features);
+    return rejectionOf(pod, this.parts.features);
   }
 
   async health(): Promise<RuntimeHealth> {
-    const { status } = await this.#parts.connection.call(cri.status, {});
+    const { status } = await this.parts.connection.call(cri.status, {});
     const conditions = status?.conditions ?? [];
     const holds = (wanted: string) => conditions.some(({ type, status }) => type === wanted && status);
     const message = conditions
@@ -172,8 +170,8 @@ class Containerd extends CriContainers implements ContainerdRuntime {
 
   async close(): Promise<void> {
     this.#changes.close();
-    this.#parts.interfaces.close();
-    this.#parts.connection.close();
+    this.parts.interfaces.close();
+    this.parts.connection.close();
   }
 }
 

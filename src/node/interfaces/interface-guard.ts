@@ -23,13 +23,10 @@ type Support = 'both' | 'sent' | 'none';
 const PROBED_DEVICE = 'lo';
 
 export class InterfaceGuard {
-  readonly #options: InterfaceGuardOptions;
-  readonly #support: Support;
-
-  private constructor(options: InterfaceGuardOptions, support: Support) {
-    this.#options = options;
-    this.#support = support;
-  }
+  private constructor(
+    private readonly options: InterfaceGuardOptions,
+    private readonly support: Support,
+  ) {}
 
   /** Finds out what this machine supports. Interfaces that are guarded already stay so. */
   static async open(options: InterfaceGuardOptions): Promise<InterfaceGuard> {
@@ -45,14 +42,14 @@ export class InterfaceGuard {
 
   /** Gap in the guard on this machine, and its reason, as a sentence; undefined: none. */
   get limitation(): string | undefined {
-    const why = this.#options.nft === undefined ? 'nft is not installed' : 'the kernel has no nftables hook for it';
-    return limitationOf(this.#support, why);
+    const why = this.options.nft === undefined ? 'nft is not installed' : 'the kernel has no nftables hook for it';
+    return limitationOf(this.support, why);
   }
 
   /** Lets only packets with its own addresses pass. What the interface had before is replaced. */
   async protect(...interfaces: readonly GuardedInterface[]): Promise<void> {
     const commands = this.#commands(interfaces);
-    if (commands.length > 0) await run(this.#options, commands);
+    if (commands.length > 0) await run(this.options, commands);
   }
 
   /** Input of `nft -j` for `protect`, for a caller that runs it beside other programs; undefined: nothing to do. */
@@ -62,19 +59,19 @@ export class InterfaceGuard {
   }
 
   #commands(interfaces: readonly GuardedInterface[]): readonly NftCommand[] {
-    if (this.#support === 'none') return [];
-    const options = { guardsReceived: this.#support === 'both' };
-    return interfaces.flatMap((each) => guardCommands(this.#options.name, each, options));
+    if (this.support === 'none') return [];
+    const options = { guardsReceived: this.support === 'both' };
+    return interfaces.flatMap((each) => guardCommands(this.options.name, each, options));
   }
 
   /** Forgets the interface of a sandbox. */
   async release(sandboxId: string): Promise<void> {
-    if (this.#support !== 'none') await run(this.#options, releaseCommands(this.#options.name, sandboxId));
+    if (this.support !== 'none') await run(this.options, releaseCommands(this.options.name, sandboxId));
   }
 
   /** Removes everything. */
   remove(): Promise<void> {
-    return removeGuards(this.#options);
+    return removeGuards(this.options);
   }
 }
 

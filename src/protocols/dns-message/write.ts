@@ -77,17 +77,14 @@ const FIXED_BYTES = 10;
 const names = new NameReader();
 
 class RecordWriter {
-  position: number;
   /** Positions of names, for pointers to them; undefined until a name besides the question's was written. */
   #known: Map<string, number> | undefined;
 
   constructor(
     private readonly questionName: string,
-    position: number,
+    public position: number,
     private readonly limit: number,
-  ) {
-    this.position = position;
-  }
+  ) {}
 
   /** Indexes the name of the question and its parents. */
   #questionNames(): Map<string, number> {

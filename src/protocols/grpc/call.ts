@@ -47,9 +47,6 @@ const NOTHING = Buffer.alloc(0);
 
 /** Turns the data of a stream into messages and a status. */
 export class Call<Response> implements StreamHandler {
-  readonly #method: Pick<Method<never, Response>, 'decode'>;
-  readonly #handler: CallHandler<Response>;
-  readonly #maxMessageBytes: number;
   /** The prefix of the next message while it is incomplete. */
   #prefix: Buffer = NOTHING;
   /** A message that spans several frames, and its received bytes. Keeping small frames would take much memory. */
@@ -59,14 +56,10 @@ export class Call<Response> implements StreamHandler {
   stream: Stream | undefined;
 
   constructor(
-    method: Pick<Method<never, Response>, 'decode'>,
-    handler: CallHandler<Response>,
-    maxMessageBytes: number = MAX_MESSAGE_BYTES,
-  ) {
-    this.#method = method;
-    this.#handler = handler;
-    this.#maxMessageBytes = maxMessageBytes;
-  }
+    private readonly method: Pick<Method<never, Response>, 'decode'>,
+    private readonly handler: CallHandler<Response>,
+    private readonly maxMessageBytes: number = MAX_MESSAGE_BYTES,
+  ) {}
 
   cancel(): void {
     this.#isOver = true;
@@ -98,7 +91,7 @@ export class Call<Response> implements StreamHandler {
       const message = this.#large ? this.#fill(rest) : this.#begin(rest);
       if (!message) return;
       rest = message.rest;
-      this.#handler.message(this.#method.decode(message.bytes));
+      this.handler.message(this.method.decode(message.bytes));
     }
   }
 
@@ -112,7 +105,7 @@ export class Call<Response> implements StreamHandler {
     }
     if (bytes[0] !== 0) throw new Error('it is compressed');
     const length = bytes.readUInt32BE(1);
-    if (length > this.#maxMessageBytes) throw tooLarge(length, this.#maxMessageBytes);
+    if (length > this.maxMessageBytes) throw tooLarge(length, this.maxMessageBytes);
     const end = PREFIX + length;
     if (bytes.length >= end) return { bytes: bytes.subarray(PREFIX, end), rest: bytes.subarray(end) };
     this.#large = Buffer.allocUnsafe(length);
@@ -133,7 +126,7 @@ export class Call<Response> implements StreamHandler {
     if (this.#isOver) return;
     this.#isOver = true;
     this.stream?.cancel();
-    this.#handler.ended(error);
+    this.handler.ended(error);
   }
 }
 

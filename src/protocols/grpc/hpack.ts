@@ -47,17 +47,14 @@ export class HeaderDecoder {
 }
 
 class BlockReader {
-  readonly #block: Buffer;
   #at = 0;
 
-  constructor(block: Buffer) {
-    this.#block = block;
-  }
+  constructor(private readonly block: Buffer) {}
 
   read(): Headers {
     const headers = new Map<string, string>();
-    while (this.#at < this.#block.length) {
-      const first = this.#block[this.#at] as number;
+    while (this.#at < this.block.length) {
+      const first = this.block[this.#at] as number;
       if (first >= 0x80) {
         const [name, value] = entry(this.#integer(7));
         headers.set(name, value);
@@ -79,11 +76,11 @@ class BlockReader {
   }
 
   #string(): string {
-    const huffman = (this.#block[this.#at] ?? 0) >= 0x80;
+    const huffman = (this.block[this.#at] ?? 0) >= 0x80;
     const length = this.#integer(7);
     const end = this.#at + length;
-    if (end > this.#block.length) throw malformed('a header that is cut off');
-    const bytes = this.#block.subarray(this.#at, end);
+    if (end > this.block.length) throw malformed('a header that is cut off');
+    const bytes = this.block.subarray(this.#at, end);
     this.#at = end;
     const text = huffman ? decodeHuffman(bytes) : bytes.toString('latin1');
     if (text === undefined) throw malformed('a header in no known code');
@@ -103,7 +100,7 @@ class BlockReader {
   }
 
   #byte(): number {
-    const byte = this.#block[this.#at++];
+    const byte = this.block[this.#at++];
     if (byte === undefined) throw malformed('a header that is cut off');
     return byte;
   }

@@ -16,16 +16,13 @@ export interface Body {
  * cost more than copying. Data respects the peer's flow-control windows.
  */
 export class Outgoing {
-  readonly #socket: Socket;
   /** Bytes that the peer accepts on all streams together. */
   window = DEFAULT_WINDOW;
   frameSize = DEFAULT_FRAME_SIZE;
   #frames: Buffer[] = [];
   readonly #blocked = new Set<Body>();
 
-  constructor(socket: Socket) {
-    this.#socket = socket;
-  }
+  constructor(private readonly socket: Socket) {}
 
   write(bytes: Buffer): void {
     if (this.#frames.push(bytes) === 1) setImmediate(() => this.flush());
@@ -35,7 +32,7 @@ export class Outgoing {
     const frames = this.#frames;
     if (frames.length === 0) return;
     this.#frames = [];
-    if (!this.#socket.destroyed) this.#socket.write(Buffer.concat(frames));
+    if (!this.socket.destroyed) this.socket.write(Buffer.concat(frames));
   }
 
   /** Sends data as far as the windows allow; the rest follows when they open. */

@@ -4,14 +4,12 @@
  * writer can be used again.
  */
 export class ProtoWriter {
-  readonly #size: number;
   #buffer: Buffer;
   /** Start of the bytes written so far. */
   #start: number;
 
   /** `size` should be enough for most messages. */
-  constructor(size: number) {
-    this.#size = size;
+  constructor(private readonly size: number) {
     this.#buffer = Buffer.allocUnsafeSlow(size);
     this.#start = size;
   }
@@ -88,13 +86,13 @@ export class ProtoWriter {
 
   finish(): Buffer {
     const written = this.#buffer.subarray(this.#start);
-    if (this.#buffer.length === this.#size) {
-      this.#start = this.#size;
+    if (this.#buffer.length === this.size) {
+      this.#start = this.size;
       return Buffer.from(written);
     }
     // The message keeps the buffer, which was enlarged for it.
-    this.#buffer = Buffer.allocUnsafeSlow(this.#size);
-    this.#start = this.#size;
+    this.#buffer = Buffer.allocUnsafeSlow(this.size);
+    this.#start = this.size;
     return written;
   }
 

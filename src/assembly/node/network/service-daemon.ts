@@ -16,16 +16,13 @@ interface ServiceDaemonOptions {
 
 /** A daemon that answers no DNS queries and has no Ingresses. */
 export class OwnServiceDaemon {
-  readonly #options: ServiceDaemonOptions;
   #opened: Promise<AttachedDaemon> | undefined;
 
-  constructor(options: ServiceDaemonOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: ServiceDaemonOptions) {}
 
   /** Finds or starts the daemon. Undefined when the sources run directly: the daemon is a program of its own. */
   async open(): Promise<AttachedDaemon | undefined> {
-    const { dataDirectory, clusterDomain, ...environment } = this.#options;
+    const { dataDirectory, clusterDomain, ...environment } = this.options;
     const directory = daemonDirectory(dataDirectory);
     const command = daemonCommand(directory);
     if (!command) return undefined;

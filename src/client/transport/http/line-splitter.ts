@@ -2,14 +2,11 @@ const NEWLINE = 0x0a;
 
 /** Splits a stream of chunks into lines. A line that spans chunks is joined once, when it is complete. */
 export class LineSplitter {
-  readonly #maxBytes: number;
   #parts: Buffer[] = [];
   #bytes = 0;
 
   /** `maxBytes`: lines that span chunks and are longer throw. */
-  constructor(maxBytes = Number.POSITIVE_INFINITY) {
-    this.#maxBytes = maxBytes;
-  }
+  constructor(private readonly maxBytes = Number.POSITIVE_INFINITY) {}
 
   /** Size of the line that has not ended yet. */
   get unfinishedBytes(): number {
@@ -28,7 +25,7 @@ export class LineSplitter {
     if (start < chunk.length) {
       this.#parts.push(chunk.subarray(start));
       this.#bytes += chunk.length - start;
-      if (this.#bytes > this.#maxBytes) throw new Error(`a line is larger than ${this.#maxBytes} bytes`);
+      if (this.#bytes > this.maxBytes) throw new Error(`a line is larger than ${this.maxBytes} bytes`);
     }
     return lines;
   }

@@ -76,15 +76,12 @@ export function relationsOf(graph: OwnerGraph, node: GraphNode, owners: readonly
 
 /** Kinds by the API version and kind of owner references. */
 class ServedKinds {
-  readonly #kinds: () => Iterable<Kind>;
   #known: Map<string, ServedKind> | undefined;
 
   constructor(
-    kinds: () => Iterable<Kind>,
+    private readonly kinds: () => Iterable<Kind>,
     private readonly aggregated: AggregatedKinds,
-  ) {
-    this.#kinds = kinds;
-  }
+  ) {}
 
   find(apiVersion: string, kind: string): ServedKind | undefined {
     this.#known ??= this.#all();
@@ -100,7 +97,7 @@ class ServedKinds {
     const out = new Map<string, ServedKind>();
     const elsewhere = this.aggregated.ofVersions();
     const taken = new Set(elsewhere.map(({ apiVersion }) => apiVersion));
-    for (const kind of this.#kinds()) {
+    for (const kind of this.kinds()) {
       for (const { apiVersion } of kind.versions)
         if (!taken.has(apiVersion)) out.set(`${apiVersion} ${kind.kind}`, kind);
     }

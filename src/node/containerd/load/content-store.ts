@@ -84,13 +84,10 @@ export class ContentStore {
 
 /** Requests and responses by turns on one stream. */
 class Exchange {
-  readonly #stream: { send(request: WriteInput): void; cancel(): void };
   #settle: { resolve(response: Response): void; reject(error: RuntimeError): void } | undefined;
   #end: RuntimeError | undefined;
 
-  private constructor(stream: { send(request: WriteInput): void; cancel(): void }) {
-    this.#stream = stream;
-  }
+  private constructor(private readonly stream: { send(request: WriteInput): void; cancel(): void }) {}
 
   static async open(connection: Connection, lease: string): Promise<Exchange> {
     const stream = await connection.stream(underLease(containerdApi.writeContent, lease), {
@@ -108,12 +105,12 @@ class Exchange {
         return;
       }
       this.#settle = { resolve, reject };
-      this.#stream.send(request);
+      this.stream.send(request);
     });
   }
 
   close(): void {
-    this.#stream.cancel();
+    this.stream.cancel();
   }
 
   #ended(error: GrpcError | undefined): void {

@@ -25,19 +25,16 @@ const IPV6_SETTINGS = '/proc/sys/net/ipv6/conf';
 const NO_IPV6 = { 'net.ipv6.conf.eth0.disable_ipv6': '1' };
 
 export class PodInterfaces {
-  readonly #options: PodInterfacesOptions;
-  readonly #guard: InterfaceGuard;
-  readonly #shell: ProgramShell | undefined;
   /** Guards under way, and failed ones, by sandbox. */
   readonly #pending = new Map<string, Promise<void>>();
   /** True when pods are attached to the bridge of this program, and to nothing else. */
   isOwnNetwork = false;
 
-  private constructor(options: PodInterfacesOptions, guard: InterfaceGuard, shell: ProgramShell | undefined) {
-    this.#options = options;
-    this.#guard = guard;
-    this.#shell = shell;
-  }
+  private constructor(
+    private readonly options: PodInterfacesOptions,
+    private readonly guard: InterfaceGuard,
+    private readonly shell: ProgramShell | undefined,
+  ) {}
 
   static async open(options: PodInterfacesOptions): Promise<PodInterfaces> {
     const guarding = await guardOptions(options);
@@ -49,7 +46,7 @@ export class PodInterfaces {
 
   /** Missing protection of pods on this machine, as a sentence. */
   get limitation(): string | undefined {
-    return this.#guard.limitation;
+    return this.guard.limitation;
   }
 
   /** Settings of the pod's network besides its own: pods of IPv4 ranges have no IPv6. */
@@ -73,32 +70,32 @@ export class PodInterfaces {
   async #protect(sandboxId: string): Promise<void> {
     const found = await this.#interfaceOf(sandboxId);
     if (!found) return;
-    await this.#guard.protect(found).catch((error: Error) => {
+    await this.guard.protect(found).catch((error: Error) => {
       throw new RuntimeError('Unknown', `the interface of the pod could not be guarded: ${error.message}`);
     });
   }
 
   /** Guards the interfaces of running sandboxes, in one transaction. */
   async protectAll(): Promise<void> {
-    const filter = { labels: { [OWNER_LABEL]: this.#options.name } };
-    const { items } = await this.#options.connection.call(cri.listSandboxes, { filter });
+    const filter = { labels: { [OWNER_LABEL]: this.options.name } };
+    const { items } = await this.options.connection.call(cri.listSandboxes, { filter });
     const ready = items.filter(({ state }) => state === 'ready');
     const found = await Promise.all(ready.map(({ id }) => this.#interfaceOf(id).catch(() => undefined)));
-    await this.#guard.protect(...found.filter((each) => each !== undefined));
+    await this.guard.protect(...found.filter((each) => each !== undefined));
   }
 
   async release(sandboxId: string): Promise<void> {
     await this.#pending.get(sandboxId)?.catch(() => undefined);
     this.#pending.delete(sandboxId);
-    await this.#guard.release(sandboxId).catch(() => undefined);
+    await this.guard.release(sandboxId).catch(() => undefined);
   }
 
   close(): void {
-    this.#shell?.close();
+    this.shell?.close();
   }
 
   async #interfaceOf(sandboxId: string) {
-    const { connection, name } = this.#options;
+    const { connection, name } = this.options;
     const { info } = await connection.call(cri.sandboxStatus, { id: sandboxId, verbose: true });
     const found = interfaceIn(info.info, bridgeOf(name));
     return found && { sandboxId, ...found };

@@ -63,7 +63,6 @@ export interface DirectoryStoreOptions {
 }
 
 export class DirectoryImageStore implements ImageStore {
-  readonly #options: DirectoryStoreOptions;
   readonly #layout: StoreLayout;
   readonly #names: Names;
   readonly #lock: StoreLock;
@@ -71,9 +70,8 @@ export class DirectoryImageStore implements ImageStore {
   readonly #shifted = new ShiftedRoots();
   readonly #roots: ContainerRoots;
 
-  private constructor(options: DirectoryStoreOptions) {
+  private constructor(private readonly options: DirectoryStoreOptions) {
     const unpackOptions = { setsOwners: options.isRoot };
-    this.#options = options;
     this.#layout = new StoreLayout(options.directory);
     this.#names = new Names(this.#layout);
     this.#lock = new StoreLock(this.#layout, options.clock);
@@ -105,10 +103,10 @@ export class DirectoryImageStore implements ImageStore {
   async pull(text: string, credentials: RegistryCredentials | undefined): Promise<string> {
     const reference = parseReference(text);
     return Ingest.run(this.#layout, async (ingest) => {
-      const { digest, image } = await this.#options.source.pull({
+      const { digest, image } = await this.options.source.pull({
         reference,
         credentials,
-        platform: this.#options.platform,
+        platform: this.options.platform,
         ingest,
         has: async (blob) => (await stat(this.#layout.blob(blob)).catch(ifMissing)) !== undefined,
       });
@@ -124,7 +122,7 @@ export class DirectoryImageStore implements ImageStore {
       .toLowerCase();
     const fallbackName = `localhost/${stem.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || 'image'}`;
     return Ingest.run(this.#layout, async (ingest) => {
-      const options = { platform: this.#options.platform, fallbackName };
+      const options = { platform: this.options.platform, fallbackName };
       const images = await readArchive(ingest, createReadStream(archive), options);
       for (const image of images) {
         const repositories = new Set(image.names.map((name) => repositoryName(parseReference(name))));
@@ -153,7 +151,7 @@ export class DirectoryImageStore implements ImageStore {
     const blobs = await listIfThere(this.#layout.blobs());
     const sizes = await Promise.all(blobs.map((name) => stat(join(this.#layout.blobs(), name)).catch(ifMissing)));
     const bytes = sizes.reduce((sum, found) => sum + (found?.size ?? 0), await this.#unpacked.bytes());
-    return { bytes, directory: this.#options.directory };
+    return { bytes, directory: this.options.directory };
   }
 
   async config(imageId: string): Promise<ImageConfig> {

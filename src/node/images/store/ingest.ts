@@ -16,13 +16,10 @@ export interface IngestedBlob {
 }
 
 export class Ingest {
-  readonly directory: string;
   readonly blobs = new Map<string, IngestedBlob>();
   #drafts = 0;
 
-  private constructor(directory: string) {
-    this.directory = directory;
-  }
+  private constructor(readonly directory: string) {}
 
   /** Runs `work` with an ingest, and removes the rest of it. */
   static async run<T>(layout: StoreLayout, work: (ingest: Ingest) => Promise<T>): Promise<T> {

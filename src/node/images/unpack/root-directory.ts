@@ -14,13 +14,10 @@ export interface Place {
 }
 
 export class RootDirectory {
-  readonly #path: string;
   /** Parent that was found last: files of one directory usually come in a row. */
   #last: { readonly parent: string; readonly directory: OpenDirectory } | undefined;
 
-  private constructor(path: string) {
-    this.#path = path;
-  }
+  private constructor(private readonly path: string) {}
 
   /** Opens a root for `work`, and closes it after that. */
   static async use<T>(path: string, work: (root: RootDirectory) => Promise<T>): Promise<T> {
@@ -58,7 +55,7 @@ export class RootDirectory {
 
   /** The root itself. The caller closes it. */
   root(): Promise<OpenDirectory> {
-    return OpenDirectory.open(this.#path);
+    return OpenDirectory.open(this.path);
   }
 
   /** Notes that a link or directory was made or removed. */
@@ -71,7 +68,7 @@ export class RootDirectory {
   async #open(path: string, creates: boolean): Promise<OpenDirectory | undefined> {
     const create = creates ? { create: { mode: DIRECTORY_MODE } } : {};
     try {
-      const handle = await openInside(this.#path, path, { links: 'chroot', ...create });
+      const handle = await openInside(this.path, path, { links: 'chroot', ...create });
       if ((await handle.stat()).isDirectory()) return new OpenDirectory(handle);
       await handle.close();
     } catch (error) {

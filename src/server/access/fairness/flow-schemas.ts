@@ -76,32 +76,28 @@ export class FlowAssignment {
   /** The seat shared by most requests, which take only one. */
   readonly seat: Seat;
   readonly counts: SchemaCounts;
-  readonly #schema: ActiveSchema;
-  readonly #onSeatsFreed: FlowSchemasOptions['onSeatsFreed'];
 
   constructor(
-    schema: ActiveSchema,
+    private readonly schema: ActiveSchema,
     readonly flow: Flow,
-    onSeatsFreed: FlowSchemasOptions['onSeatsFreed'],
+    private readonly onSeatsFreed: FlowSchemasOptions['onSeatsFreed'],
   ) {
     this.level = schema.level;
     this.counts = schema.counts;
-    this.#schema = schema;
-    this.#onSeatsFreed = onSeatsFreed;
     this.seat = this.seatOf(1);
   }
 
   seatOf(seats: number): Seat {
     const { level } = this;
     return {
-      headers: this.#schema.headers,
-      pause: () => this.#onSeatsFreed(level, seats),
+      headers: this.schema.headers,
+      pause: () => this.onSeatsFreed(level, seats),
       resume: () => {
         level.executingSeats += seats;
       },
       release: () => {
         level.executingRequests--;
-        this.#onSeatsFreed(level, seats);
+        this.onSeatsFreed(level, seats);
       },
     };
   }

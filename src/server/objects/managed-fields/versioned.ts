@@ -6,22 +6,20 @@ import { fromHub, toHub } from '../conversion/convert.ts';
 /** A tree in the versions in which managers own its fields. */
 export class VersionedTree {
   readonly #given: Version;
-  readonly #tree: unknown;
   /** The tree in other versions, which are rarely used. */
   #converted: Map<Version, unknown> | undefined;
 
   constructor(
     private readonly kind: Kind,
     version: Version,
-    tree: unknown,
+    private readonly tree: unknown,
   ) {
     this.#given = version;
-    this.#tree = tree;
   }
 
   /** Returns the tree in a version of its kind; it must not be changed. */
   in(version: Version): unknown {
-    if (version === this.#given) return this.#tree;
+    if (version === this.#given) return this.tree;
     this.#converted ??= new Map();
     let tree = this.#converted.get(version);
     if (tree === undefined) {
@@ -33,7 +31,7 @@ export class VersionedTree {
 
   #convert(version: Version): unknown {
     const kind = this.kind;
-    const object = decodeUnlimited(this.#given.schema, clone(this.#tree)) as KubeObject;
+    const object = decodeUnlimited(this.#given.schema, clone(this.tree)) as KubeObject;
     const hub = toHub({ kind, version: this.#given }, object);
     const converted = hub instanceof Promise ? hub : fromHub({ kind, version }, hub);
     if (converted instanceof Promise) throw new Error(`kind ${kind.kind} is converted asynchronously`);

@@ -27,8 +27,6 @@ export interface WatchBacklogsOptions {
 }
 
 export class WatchBacklogs {
-  readonly #clock: Clock;
-  readonly #log: Logger;
   /** Bytes sent to clients and not read yet, of all watches together. */
   inFlight = 0;
   /** Number of watches that wait to send each event. */
@@ -39,10 +37,7 @@ export class WatchBacklogs {
   #timer: Timer | undefined;
   #warnedAt = Number.NEGATIVE_INFINITY;
 
-  constructor({ clock, log }: WatchBacklogsOptions) {
-    this.#clock = clock;
-    this.#log = log;
-  }
+  constructor(private readonly options: WatchBacklogsOptions) {}
 
   get window(): number {
     return this.inFlight > MAX_IN_FLIGHT_BYTES ? SMALL_WINDOW_BYTES : WINDOW_BYTES;
@@ -69,13 +64,13 @@ export class WatchBacklogs {
 
   /** Called when a watch has fallen behind. */
   add(watch: SlowWatch): void {
-    watch.progressedAt = this.#clock.now();
+    watch.progressedAt = this.options.clock.now();
     this.#slow.add(watch);
-    this.#timer ??= this.#clock.timer(CHECK_INTERVAL_MS, () => this.#endStalled());
+    this.#timer ??= this.options.clock.timer(CHECK_INTERVAL_MS, () => this.#endStalled());
   }
 
   progressed(watch: SlowWatch): void {
-    watch.progressedAt = this.#clock.now();
+    watch.progressedAt = this.options.clock.now();
   }
 
   /** Called when a watch has caught up, or has ended. */
@@ -102,7 +97,7 @@ export class WatchBacklogs {
 
   #endStalled(): void {
     this.#timer = undefined;
-    const now = this.#clock.now();
+    const now = this.options.clock.now();
     let ended = 0;
     for (const watch of [...this.#slow]) {
       if (now - watch.progressedAt < MAX_STALL_MS) continue;
@@ -110,13 +105,13 @@ export class WatchBacklogs {
       ended++;
     }
     this.#warn(ended);
-    if (this.#slow.size > 0) this.#timer = this.#clock.timer(CHECK_INTERVAL_MS, () => this.#endStalled());
+    if (this.#slow.size > 0) this.#timer = this.options.clock.timer(CHECK_INTERVAL_MS, () => this.#endStalled());
   }
 
   #warn(ended: number): void {
-    const now = this.#clock.now();
+    const now = this.options.clock.now();
     if (ended === 0 || now - this.#warnedAt < WARNING_INTERVAL_MS) return;
     this.#warnedAt = now;
-    this.#log.warn('ending watches: their clients do not read their events', { ended, bytes: this.#bytes });
+    this.options.log.warn('ending watches: their clients do not read their events', { ended, bytes: this.#bytes });
   }
 }

@@ -25,9 +25,6 @@ interface Waiting {
  * to events that all watches share, which are encoded when they are sent.
  */
 export class WatchOutput {
-  readonly #consumer: WatchConsumer;
-  readonly #backlogs: WatchBacklogs;
-  readonly #onTooSlow: () => void;
   #waiting: Waiting[] = [];
   #waitingBytes = 0;
   /** Bytes that the consumer had not passed on at the last check. */
@@ -37,10 +34,11 @@ export class WatchOutput {
   /** Time of the client's last read, in milliseconds since the epoch; updated while it is behind. */
   progressedAt = 0;
 
-  constructor(consumer: WatchConsumer, backlogs: WatchBacklogs, onTooSlow: () => void) {
-    this.#consumer = consumer;
-    this.#backlogs = backlogs;
-    this.#onTooSlow = onTooSlow;
+  constructor(
+    private readonly consumer: WatchConsumer,
+    private readonly backlogs: WatchBacklogs,
+    private readonly onTooSlow: () => void,
+  ) {
     consumer.onProgress?.(() => this.#progress());
   }
 
@@ -53,26 +51,26 @@ export class WatchOutput {
     if (this.#mayWrite(batch, isInitial)) this.#write(batch);
     else this.#wait(batch, isInitial);
     if (isInitial) this.#limit += this.#inFlight;
-    else if (this.#waitingBytes + this.#inFlight > this.#limit) this.#onTooSlow();
+    else if (this.#waitingBytes + this.#inFlight > this.#limit) this.onTooSlow();
   }
 
   /** Ends the watch of a client that reads too slowly. It resumes from the last event that it has read. */
   giveUp(): void {
-    this.#onTooSlow();
+    this.onTooSlow();
   }
 
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#backlogs.inFlight -= this.#inFlight;
+    this.backlogs.inFlight -= this.#inFlight;
     for (const waiting of this.#waiting) this.#release(waiting);
     this.#waiting = [];
-    this.#backlogs.delete(this);
+    this.backlogs.delete(this);
   }
 
   /** True for a consumer in this process: it takes everything at once, as objects, and reports no progress. */
   get #isInProcess(): boolean {
-    return this.#consumer.onProgress === undefined;
+    return this.consumer.onProgress === undefined;
   }
 
   #mayWrite(batch: WatchBatch, isInitial: boolean): boolean {
@@ -81,35 +79,35 @@ export class WatchOutput {
   }
 
   #hasRoom(): boolean {
-    return this.#inFlight < this.#backlogs.window;
+    return this.#inFlight < this.backlogs.window;
   }
 
   #write(batch: WatchBatch): void {
-    this.#consumer.events(this.#isInProcess ? heldBatch(batch) : batch);
+    this.consumer.events(this.#isInProcess ? heldBatch(batch) : batch);
     this.#measure();
   }
 
   /** Measures progress, and returns whether the client has read something. */
   #measure(): boolean {
     const before = this.#inFlight;
-    this.#inFlight = this.#consumer.backlog();
-    this.#backlogs.inFlight += this.#inFlight - before;
+    this.#inFlight = this.consumer.backlog();
+    this.backlogs.inFlight += this.#inFlight - before;
     return this.#inFlight < before;
   }
 
   #wait(batch: WatchBatch, isInitial: boolean): void {
     const waiting = { batch, next: 0, isInitial };
     this.#waiting.push(waiting);
-    if (!isInitial) for (const event of batch.events) this.#waitingBytes += this.#backlogs.hold(event, sizeOf(event));
-    if (this.#waiting.length === 1) this.#backlogs.add(this);
+    if (!isInitial) for (const event of batch.events) this.#waitingBytes += this.backlogs.hold(event, sizeOf(event));
+    if (this.#waiting.length === 1) this.backlogs.add(this);
     this.#flush();
-    this.#backlogs.makeRoom();
+    this.backlogs.makeRoom();
   }
 
   #progress(): void {
     if (this.#isClosed) return;
     if (!this.#measure() || this.#waiting.length === 0) return;
-    this.#backlogs.progressed(this);
+    this.backlogs.progressed(this);
     this.#flush();
   }
 
@@ -128,7 +126,7 @@ export class WatchOutput {
         this.#write(batchOf(events.slice(first, end)));
       }
     }
-    if (this.#waiting.length === 0) this.#backlogs.delete(this);
+    if (this.#waiting.length === 0) this.backlogs.delete(this);
   }
 
   #shift(): void {
@@ -145,7 +143,7 @@ export class WatchOutput {
       const event = batch.events[i]!;
       const size = sizeOf(event);
       this.#waitingBytes -= size;
-      this.#backlogs.release(event, size);
+      this.backlogs.release(event, size);
     }
   }
 }

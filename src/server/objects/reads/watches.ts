@@ -39,10 +39,6 @@ interface OpenChannel {
 }
 
 export class Watches {
-  readonly #cache: Cache;
-  readonly #clock: Clock;
-  readonly #registry: Registry;
-  readonly #monitor: WorkMonitor;
   readonly #bookmarkDelayMs: number;
   /** Channels by resource, and by namespace and selectors. */
   readonly #channels = new Map<Resource, Map<string, OpenChannel>>();
@@ -52,13 +48,10 @@ export class Watches {
   #bookmarks: Timer | undefined;
   readonly backlogs: WatchBacklogs;
 
-  constructor({ cache, clock, registry, log, monitor, bookmarkDelayMs }: WatchesOptions) {
+  constructor(private readonly options: WatchesOptions) {
+    const { cache, clock, registry, log, bookmarkDelayMs } = options;
     this.#bookmarkDelayMs = bookmarkDelayMs ?? DEFAULT_BOOKMARK_DELAY_MS;
-    this.#monitor = monitor;
     this.backlogs = new WatchBacklogs({ clock, log });
-    this.#cache = cache;
-    this.#clock = clock;
-    this.#registry = registry;
     cache.onTurn(() => this.#turn());
     registry.onChange(() => this.#endUnserved());
   }
@@ -72,7 +65,7 @@ export class Watches {
     member: Member,
   ): (() => void) | undefined {
     const { resource, namespace, selection } = what;
-    if (!this.#registry.serves(resource)) return undefined;
+    if (!this.options.registry.serves(resource)) return undefined;
     const counted = Math.max(0, selection.text.length - UNCOUNTED_SELECTOR_CHARACTERS);
     if (counted > 0 && this.#selectorCharacters + counted > MAX_SELECTOR_CHARACTERS) throw tooManySelectors();
     this.#selectorCharacters += counted;
@@ -100,7 +93,7 @@ export class Watches {
   }
 
   #open(channel: Channel): OpenChannel {
-    const { listeners } = this.#cache.table(channel.resource.kind);
+    const { listeners } = this.options.cache.table(channel.resource.kind);
     const listen = (record: ChangeRecord) => {
       try {
         if (channel.take(record)) this.#dirty.add(channel);
@@ -115,20 +108,20 @@ export class Watches {
   /** Ends the watches of kinds that were removed or replaced. */
   #endUnserved(): void {
     for (const [resource, channels] of [...this.#channels]) {
-      if (this.#registry.serves(resource)) continue;
+      if (this.options.registry.serves(resource)) continue;
       for (const { members } of [...channels.values()]) for (const member of [...members]) member.end();
     }
   }
 
   #turn(): void {
     if (this.#dirty.size > 0) {
-      this.#monitor.begin(DELIVERY);
+      this.options.monitor.begin(DELIVERY);
       const dirty = this.#dirty;
       this.#dirty = new Set();
       for (const channel of dirty) channel.deliver();
     }
     if (this.#members.size === 0) return;
-    this.#bookmarks ??= this.#clock.timer(this.#bookmarkDelayMs, () => {
+    this.#bookmarks ??= this.options.clock.timer(this.#bookmarkDelayMs, () => {
       this.#bookmarks = undefined;
       for (const member of [...this.#members]) member.bookmark();
     });

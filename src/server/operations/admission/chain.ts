@@ -25,21 +25,18 @@ interface Stages {
 
 /** The enabled plugins. The plugins for each operation are determined only once, so that the others cost nothing. */
 export class AdmissionChain implements AdmissionControl {
-  readonly #ports: () => PluginPorts;
   readonly #stages = new WeakMap<Kind, Map<string, Stages | undefined>>();
 
   /** `ports` creates the ports of plugins, once a request is admitted: the server needs the chain to create them. */
   constructor(
     private readonly plugins: readonly AdmissionPlugin[],
-    ports: () => PluginPorts,
-  ) {
-    this.#ports = ports;
-  }
+    private readonly ports: () => PluginPorts,
+  ) {}
 
   /** Begins the admission of a request; undefined when no plugin handles it. */
   open(request: ApiRequest, subject: AdmissionSubject): Admission | undefined {
     const stages = this.#stagesOf(request.resource.kind, subject.operation, declaredSubresource(request.call));
-    return stages && new OpenAdmission(this.#ports(), stages, request, subject);
+    return stages && new OpenAdmission(this.ports(), stages, request, subject);
   }
 
   /** Runs in reverse order, since later plugins have seen the changes of earlier ones. */

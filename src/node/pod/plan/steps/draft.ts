@@ -12,9 +12,6 @@ const MIN_CONTAINERS_TO_SETTLE = 8;
 
 /** Most plans are empty, and there are many: nothing is allocated for what there is not. */
 export class PlanDraft implements Plan {
-  readonly pod: SeenPod;
-  readonly state: PodState;
-  readonly now: number;
   actions: readonly Action[] = NO_ACTIONS;
   events: readonly PlannedEvent[] = NO_EVENTS;
   decisions: readonly PodDecision[] = NO_DECISIONS;
@@ -24,10 +21,11 @@ export class PlanDraft implements Plan {
   settledBefore = 0;
   stoppedFrom: number | undefined = undefined;
 
-  constructor(pod: SeenPod, state: PodState, now: number) {
-    this.pod = pod;
-    this.state = state;
-    this.now = now;
+  constructor(
+    readonly pod: SeenPod,
+    readonly state: PodState,
+    readonly now: number,
+  ) {
     const { settled } = state;
     if (settled?.pod !== pod || settled.now !== now) return;
     this.settledBefore = settled.before;

@@ -13,14 +13,11 @@ import type { Programs } from '../machine.ts';
 const OWN_DIRECTORIES = /^\/(?:$|(?:dev|proc|root|run|sys|tmp|var\/run)(?:\/|$))/;
 
 export class Layers {
-  /** A mount of its own, so that it can be private where the mounts around it are shared. */
-  readonly memory: string;
-  readonly #programs: Programs;
-
-  private constructor(memory: string, programs: Programs) {
-    this.memory = memory;
-    this.#programs = programs;
-  }
+  private constructor(
+    /** A mount of its own, so that it can be private where the mounts around it are shared. */
+    readonly memory: string,
+    private readonly programs: Programs,
+  ) {}
 
   /** The directory is for layers in memory, of all containers of the runtime: a layer cannot be inside of what it is above. */
   static async open(memory: string, programs: Programs): Promise<Layers> {
@@ -55,7 +52,7 @@ export class Layers {
   }
 
   async removeAll(): Promise<void> {
-    if (isMounted(this.memory)) await runProgram([this.#programs.umount!, '--lazy', this.memory]);
+    if (isMounted(this.memory)) await runProgram([this.programs.umount!, '--lazy', this.memory]);
   }
 }
 

@@ -138,17 +138,15 @@ export class Activation {
 
 /** The variables of a policy; each is evaluated once, on first use. */
 class LazyVariables extends MapValue {
-  readonly #expressions: readonly NamedExpression[];
   readonly #evaluate: (expression: NamedExpression) => Value | Failure;
   /** Results, including failures: expressions may absorb a failure and read the variable again. */
   #known: Map<Value, Value | Failure> | undefined;
 
   constructor(
-    expressions: readonly NamedExpression[],
+    private readonly expressions: readonly NamedExpression[],
     evaluateExpression: (expression: NamedExpression) => Value | Failure,
   ) {
     super();
-    this.#expressions = expressions;
     this.#evaluate = evaluateExpression;
   }
 
@@ -156,7 +154,7 @@ class LazyVariables extends MapValue {
     this.#known ??= new Map();
     let value = this.#known.get(key);
     if (value === undefined) {
-      const expression = this.#expressions.find(({ name }) => name === key);
+      const expression = this.expressions.find(({ name }) => name === key);
       if (!expression) return undefined;
       value = this.#evaluate(expression);
       this.#known.set(key, value);

@@ -63,15 +63,12 @@ export function htmlLinks(rewrite: (url: string) => string): Transform {
 class LinkRewriter {
   /** Text that has not been passed on: the beginning of a tag, or of an end. */
   held = '';
-  readonly #rewrite: (url: string) => string;
   #unseen: Unseen | undefined;
   /** Position up to which the held tag was searched for its end, and the quote that was open there. */
   #searched = 0;
   #quote = '';
 
-  constructor(rewrite: (url: string) => string) {
-    this.#rewrite = rewrite;
-  }
+  constructor(private readonly rewrite: (url: string) => string) {}
 
   /** Adds a chunk, and returns the text that can be passed on. */
   take(chunk: string): string {
@@ -125,7 +122,7 @@ class LinkRewriter {
   #seen(tag: string): string {
     const name = tag === '<!--' ? '' : tagName(tag);
     this.#unseen = tag === '<!--' ? COMMENT : CONTENTS.get(name);
-    return name === '' ? tag : rewriteTag(tag, name, this.#rewrite);
+    return name === '' ? tag : rewriteTag(tag, name, this.rewrite);
   }
 }
 

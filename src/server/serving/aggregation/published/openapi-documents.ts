@@ -19,24 +19,21 @@ interface Kept {
 }
 
 export class OpenApiDocuments {
-  /** The root path, such as `/apis/example.com/v1`. */
-  readonly #root: string;
   #v2: Kept | undefined;
   #v3: Kept | undefined;
 
   constructor(
-    root: string,
+    /** The root path, such as `/apis/example.com/v1`. */
+    private readonly root: string,
     private readonly turns: TurnBudget,
-  ) {
-    this.#root = root;
-  }
+  ) {}
 
   /** Loads the schema code when a client first requests a schema. */
   async schemas(): Promise<BackendSchemas> {
     const { partOf, documentOf } = await import('./openapi-parts.ts');
     const turns = this.turns;
     return {
-      v2: () => inTurns(turns, partOf(this.#v2?.body, this.#root, turns)),
+      v2: () => inTurns(turns, partOf(this.#v2?.body, this.root, turns)),
       v3: () => inTurns(turns, documentOf(this.#v3?.body, turns)),
     };
   }
@@ -64,7 +61,7 @@ export class OpenApiDocuments {
     const fetched = await get(transport, '/openapi/v3', undefined);
     if (fetched?.code !== OK) return undefined;
     const index = await inTurns(this.turns, boundedJsonInTurns(fetched.body, this.turns));
-    const entry = isTree(index) && isTree(index.paths) ? index.paths[this.#root.slice(1)] : undefined;
+    const entry = isTree(index) && isTree(index.paths) ? index.paths[this.root.slice(1)] : undefined;
     const path = isTree(entry) ? entry.serverRelativeURL : undefined;
     return typeof path === 'string' && /^\/openapi\/v3\/[!-~]*$/.test(path) ? path : undefined;
   }
