@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { systemRandom } from '../../base/random.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { agentClientIdentity } from './agent-client.ts';
@@ -11,10 +11,9 @@ import { openPki } from './pki.ts';
 let directory: string;
 const clock = new ControlledClock();
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-agent-client-'));
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 const open = () => openPki({ directory, names: ['localhost'], clock, random: systemRandom });
 

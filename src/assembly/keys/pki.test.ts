@@ -1,10 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, request } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { systemRandom } from '../../base/random.ts';
 import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import { AssemblyError } from '../assembly-error.ts';
@@ -14,10 +14,9 @@ const NAMES = ['localhost', '127.0.0.1', '::1', 'fd00:1::beef', '10.96.0.1', 'ku
 const DAY = 24 * 3_600_000;
 let directory: string;
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-pki-'));
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 const open = (names = NAMES, clock: ControlledClock | typeof systemClock = systemClock) =>
   openPki({ directory, names, clock, random: systemRandom });

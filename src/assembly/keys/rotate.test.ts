@@ -1,9 +1,9 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { ControlledClock, systemClock } from '../../base/time/clock.ts';
@@ -18,10 +18,9 @@ import { forgetFormer, rotate } from './rotate.ts';
 const DAY = 24 * 3_600_000;
 let directory: string;
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-rotate-'));
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 const open = (clock: ControlledClock | typeof systemClock = systemClock) =>
   openPki({ directory, names: ['localhost', '127.0.0.1'], clock, random: systemRandom });

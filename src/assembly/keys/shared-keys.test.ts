@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { type Clock, systemClock } from '../../base/time/clock.ts';
@@ -17,12 +17,11 @@ const tools = { clock: systemClock, random: systemRandom, log: silent };
 let home: string;
 let store: MemoryStore;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'qd-shared-'));
+  home = temporaryDirectory();
   store = new MemoryStore({ clock: systemClock });
 });
 afterEach(async () => {
   await store.close();
-  await rm(home, { recursive: true });
 });
 
 /** Starts a server with its own data directory, as far as its keys are concerned. */

@@ -1,9 +1,9 @@
 /** Moves the time by ten years, a day at a time, in a cluster that is never restarted: everything trusts everything. */
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
@@ -25,13 +25,12 @@ let directory: string;
 let clock: ControlledClock;
 let store: MemoryStore;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-years-'));
+  directory = temporaryDirectory();
   clock = new ControlledClock();
   store = new MemoryStore({ clock });
 });
 afterEach(async () => {
   await store.close();
-  await rm(directory, { recursive: true });
 });
 
 /** A server that runs: its keys are those that it uses now. */

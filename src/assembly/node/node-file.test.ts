@@ -1,7 +1,7 @@
-import { cp, mkdir, mkdtemp, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { leaveOriginal, type NodeFile, nodeDirectory, nodesIn, readNodeFile, writeNodeFile } from './node-file.ts';
 
 const FILE: NodeFile = {
@@ -12,7 +12,7 @@ const FILE: NodeFile = {
 let home: string;
 let original: string;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'qd-node-file-'));
+  home = temporaryDirectory();
   original = join(home, 'original');
   await mkdir(original);
   const directory = await nodeDirectory(original, 'node-1');
@@ -22,7 +22,6 @@ beforeEach(async () => {
     await writeFile(join(directory, name, 'record'), '');
   }
 });
-afterEach(() => rm(home, { recursive: true }));
 
 const copied = async () => {
   const copy = join(home, 'copy');

@@ -1,8 +1,8 @@
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { testServer } from '../../../test/support/server.ts';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
@@ -22,12 +22,11 @@ let directory: string;
 let client: Client;
 let clock: ControlledClock;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-owner-'));
+  directory = temporaryDirectory();
   clock = new ControlledClock();
   const { server } = await testServer(allKinds, { clock });
   client = createClient(directTransport(server.direct(nodeUser(NAME))));
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 /** Starts the node on a machine, and stops it before its runtime may be opened: the node stays Ready for a while. */
 async function start(machine: string, options: Partial<NodeOptions> = {}): Promise<void> {

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { testServer } from '../../../test/support/server.ts';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { type Logger, silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
@@ -19,10 +17,9 @@ const NAME = 'node-1';
 const NAMESPACE = '/run/netns/qd1';
 
 let dataDirectory: string;
-beforeEach(async () => {
-  dataDirectory = await mkdtemp(join(tmpdir(), 'qd-run-node-'));
+beforeEach(() => {
+  dataDirectory = temporaryDirectory();
 });
-afterEach(() => rm(dataDirectory, { recursive: true }));
 
 /** Starts a node whose runtime may not be opened yet. */
 async function start(options: Partial<NodeOptions>, clock = new ControlledClock()) {

@@ -2,7 +2,6 @@ import {
   chmodSync,
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,10 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { findSourceMap } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { compiledFile, keepCompiled, readBundle, readKept, runBundle } from './compiled-bundle.ts';
 
 /** A bundle as `scripts/build.mjs` writes them. */
@@ -25,12 +24,11 @@ let directory: string;
 let bundle: string;
 let env: NodeJS.ProcessEnv;
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'qd-compiled-'));
+  directory = temporaryDirectory();
   bundle = join(directory, 'program.js');
   writeFileSync(bundle, SOURCE);
   env = { XDG_CACHE_HOME: join(directory, 'cache') };
 });
-afterEach(() => rmSync(directory, { recursive: true }));
 
 const kept = () =>
   readdirSync(join(directory, 'cache', 'quarterdeck')).map((name) => join(directory, 'cache', 'quarterdeck', name));

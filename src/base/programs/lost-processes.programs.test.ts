@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { processesWithoutLog } from './lost-processes.ts';
 import { descendantsOf } from './running-processes.ts';
 
@@ -12,7 +12,7 @@ let scratch: string;
 let directory: string;
 const children: ReturnType<typeof spawn>[] = [];
 beforeEach(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'qd-lost-'));
+  scratch = temporaryDirectory();
   directory = join(scratch, 'node');
   await mkdir(directory);
 });
@@ -21,7 +21,6 @@ afterEach(async () => {
     child.kill('SIGKILL');
     await once(child, 'exit');
   }
-  await rm(scratch, { recursive: true });
 });
 
 async function start(name: string): Promise<number> {

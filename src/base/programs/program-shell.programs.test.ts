@@ -1,19 +1,18 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { ProgramShell } from './program-shell.ts';
 
 let directory: string;
 let shell: ProgramShell;
 
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'qt-program-shell-'));
+  directory = temporaryDirectory();
 });
 
 afterEach(() => {
   shell.close();
-  rmSync(directory, { recursive: true });
 });
 
 function shellOf(script: string, ...before: readonly string[]): ProgramShell {

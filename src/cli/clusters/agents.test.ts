@@ -1,17 +1,16 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import { writeAgentFile } from '../agent/agent-file.ts';
 import { takeLock } from '../up/directory/lock.ts';
 import { describe as called, findCluster, findClusters } from './find.ts';
 
 let home: string;
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'qd-agents-'));
+beforeEach(() => {
+  home = temporaryDirectory();
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 test('an agent is listed with its node and its server, and whether it runs', async () => {
   const directory = join(home, 'agent');

@@ -1,16 +1,15 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { findElsewhere, forgetElsewhere, rememberElsewhere } from './elsewhere.ts';
 
 let scratch: string;
 let home: string;
 beforeEach(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'qd-elsewhere-'));
+  scratch = temporaryDirectory();
   home = join(scratch, 'home');
 });
-afterEach(() => rm(scratch, { recursive: true }));
 
 const newDirectory = async (name: string) => {
   const path = join(scratch, name);

@@ -1,16 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { systemClock } from '../../base/time/clock.ts';
 import { takeLock } from '../up/directory/lock.ts';
 import { stopCluster } from './stop.ts';
 
 let directory: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-stop-'));
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 test('a process that does not end in time is named and not killed', async () => {
   const lock = await takeLock(directory);

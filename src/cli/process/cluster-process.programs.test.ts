@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { takeLock } from '../up/directory/lock.ts';
 import { findClusterProcess, withCluster } from './cluster-process.ts';
 
 let dataDir: string;
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'qd-process-'));
+beforeEach(() => {
+  dataDir = temporaryDirectory();
 });
-afterEach(() => rm(dataDir, { recursive: true }));
 
 test('a command learns the process of a running cluster', async () => {
   const lock = await takeLock(dataDir);

@@ -1,18 +1,17 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { checkWritableDirectory, checkWritableFile } from './writable.ts';
 
 let folder: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'qd-writable-'));
+  folder = temporaryDirectory();
   await writeFile(join(folder, 'file'), '');
   await mkdir(join(folder, 'directory'));
 });
 afterEach(async () => {
   await chmod(join(folder, 'directory'), 0o700);
-  await rm(folder, { recursive: true });
 });
 
 test.each([

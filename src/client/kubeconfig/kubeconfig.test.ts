@@ -1,16 +1,15 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
 import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import { connectionOf, loadKubeconfig, mergeKubeconfigs, parseKubeconfig } from './kubeconfig.ts';
 import { removeContext, writeContext } from './kubeconfig-file.ts';
 
 let directory: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'kubeconfig-'));
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { silent } from '../../../base/log.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
@@ -20,7 +20,7 @@ let stop: AbortController;
 let cluster: Awaited<ReturnType<typeof newCluster>>;
 
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-certificate-'));
+  directory = temporaryDirectory();
   clock = new ControlledClock(Date.parse('2030-01-01T00:00:00Z'));
   stop = new AbortController();
   cluster = await newCluster();
@@ -28,7 +28,6 @@ beforeEach(async () => {
 
 afterEach(async () => {
   stop.abort();
-  await rm(directory, { recursive: true });
 });
 
 /** Signs every request at once, as long as it answers. */

@@ -1,16 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { removeTree } from './remove-tree.ts';
 
 let directory: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-remove-'));
+beforeEach(() => {
+  directory = temporaryDirectory();
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 it('removes a directory with everything in it, and does not follow links', async () => {
   const [tree, outside] = [join(directory, 'tree'), join(directory, 'outside')];

@@ -1,14 +1,13 @@
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { makeDirectories } from './make-directories.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'qd-directories-'));
+beforeEach(() => {
+  folder = temporaryDirectory();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 test('creates missing directories, and returns the topmost new one', async () => {
   expect(await makeDirectories(join(folder, 'a', 'b', 'c'), 0o700)).toBe(join(folder, 'a'));

@@ -1,7 +1,7 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import type { Settings } from '../flags.ts';
 import { openDirectory, otherClusters } from './directory.ts';
 
@@ -13,10 +13,9 @@ const settings = {
   serviceNodePortRange: { first: 30_000, last: 32_767 },
 } as Settings;
 let home: string;
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'qd-directory-'));
+beforeEach(() => {
+  home = temporaryDirectory();
 });
-afterEach(() => rm(home, { recursive: true }));
 
 test('only its owner can read a new directory, which remembers settings', async () => {
   const path = join(home, 'one');

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { serverUrl } from '../../../assembly/addresses.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { checkKubeconfig, userFile, writeAccess, writeOwn } from './kubeconfig.ts';
@@ -17,11 +17,10 @@ const write = (port = 6443) => writeAccess(file, access(port), systemClock);
 let directory: string;
 let file: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-kubeconfig-'));
+  directory = temporaryDirectory();
   file = join(directory, 'folder', 'config');
   await write();
 });
-afterEach(() => rm(directory, { recursive: true }));
 
 test('the file has the cluster, its authority and the administrator, and only its owner can read it', async () => {
   expect(parse(await readFile(file, 'utf8'))).toMatchObject({

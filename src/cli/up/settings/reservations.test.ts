@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { systemClock as clock } from '../../../base/time/clock.ts';
 import { nextPodRange, nextServiceRange } from './free.ts';
 import { reserve } from './reservations.ts';
@@ -9,10 +9,9 @@ import { reserve } from './reservations.ts';
 let home: string;
 let folder: string;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'qd-reservations-'));
+  home = temporaryDirectory();
   folder = join(home, 'some', 'folder');
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 const reserveRanges = (directory: string) =>
   reserve({ folder, directory, clock }, async (others) => {

@@ -1,14 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { releaseIn } from './package.ts';
 
 let home: string;
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'qd-upgrade-'));
+beforeEach(() => {
+  home = temporaryDirectory();
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 test.each([
   ['is not JSON', '{'],

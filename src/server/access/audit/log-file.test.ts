@@ -1,7 +1,7 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import { silent } from '../../../base/log.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { LogFile, type LogFileOptions } from './log-file.ts';
@@ -10,10 +10,9 @@ let folder: string;
 const clock = new ControlledClock('2030-01-01T00:00:00Z');
 const DAY = 86_400_000;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'qd-audit-'));
+beforeEach(() => {
+  folder = temporaryDirectory();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function opened(options: Partial<LogFileOptions> = {}): Promise<LogFile> {
   const path = join(folder, 'audit', 'audit.log');

@@ -1,10 +1,8 @@
 /** An object that stops matching a watch is shown with its last matching content, and the version of the change. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { backendMissing, startBackend } from '../../../../test/support/store/backends.ts';
+import { temporaryDirectory } from '../../../../test/support/temporary-directory.ts';
 import type { WatchEvent, WatchReply } from '../../../api/reply.ts';
 import { ControlledClock, systemClock } from '../../../base/time/clock.ts';
 import { allKinds } from '../../../kinds/all.ts';
@@ -59,14 +57,13 @@ describe.each(storeDrivers)('on the $name store', (driver) => {
   beforeEach(async () => {
     if (missing) return;
     const backend = await startBackend(driver.name);
-    const directory = await mkdtemp(join(tmpdir(), 'qd-leaving-'));
+    const directory = temporaryDirectory();
     store = await driver.open(backend.settings, { directory, clock: systemClock });
     api = await testServer(allKinds, { store });
     close = async () => {
       api.server.close();
       await store.close();
       await backend.remove();
-      await rm(directory, { recursive: true, force: true });
     };
   });
   afterEach(() => (missing ? undefined : close()));

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, truncate } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryDirectory } from '../../../../../test/support/temporary-directory.ts';
 import { silent } from '../../../../base/log.ts';
 import { takeUpgradeLock, writeRecord } from '../record.ts';
 import { packageReceiver } from './package-receiver.ts';
@@ -14,10 +14,9 @@ const SHA = createHash('sha256').update(CONTENT).digest('hex');
 let directory: string;
 const started: string[] = [];
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'qd-receiver-'));
+  directory = temporaryDirectory();
   started.length = 0;
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const receiver = (isOn = true) =>
   packageReceiver({
