@@ -1,17 +1,11 @@
 /** Context that the parts of a cluster are assembled with. */
-import type { Logger } from '../base/log.ts';
-import type { Random } from '../base/random.ts';
 import type { Clock } from '../base/time/clock.ts';
+import type { Tools } from '../base/tools.ts';
 import type { Cleanup } from './cleanup.ts';
 
-export interface Tools {
-  /** The clock of the cluster. */
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-}
+export type { Tools } from '../base/tools.ts';
 
-/** Resources that the process gives to parts that run on its machine. */
+/** Resources that the process gives to parts that run on its machine. `clock` is that of the cluster. */
 export interface Environment extends Tools {
   /** Closes what parts have opened. */
   readonly cleanup: Cleanup;

@@ -1,7 +1,5 @@
 import type { AnyObject, KindRef } from '../api/object-types.ts';
-import type { Logger } from '../base/log.ts';
-import type { Random } from '../base/random.ts';
-import type { Clock } from '../base/time/clock.ts';
+import type { Tools } from '../base/tools.ts';
 import { Resource } from './resource.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -14,11 +12,8 @@ export interface Client {
 }
 
 /** Dependencies of everything that works through the API. */
-export interface ClientTools {
+export interface ClientTools extends Tools {
   readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
 }
 
 /** `aggregated`: a transport to the kinds of aggregated API servers, if `transport` does not reach them. */

@@ -1,7 +1,7 @@
 /** Authentication: client certificates, tokens, passwords, service accounts, OpenID Connect, and anonymous requests. */
 import type { KeyObject } from 'node:crypto';
-import type { Logger } from '../../base/log.ts';
 import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import {
   type Authentication,
   createAuthenticator,
@@ -15,9 +15,7 @@ import type { Find } from '../../server/access/authn/tokens/bound-objects.ts';
 import type { OidcOptions } from '../../server/access/authn/tokens/oidc.ts';
 import { ServiceAccountTokens } from '../../server/access/authn/tokens/service-account-tokens.ts';
 
-export interface AuthenticationOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface AuthenticationOptions extends Pick<Tools, 'clock' | 'log'> {
   /** Which tokens of service accounts are accepted; undefined: the cluster has none, and no bootstrap tokens. */
   readonly accounts?: AccountTokens | undefined;
   /** Tokens and passwords that the operator has listed. */

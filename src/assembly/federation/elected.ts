@@ -1,22 +1,17 @@
 /** Runs the controllers in one of several managers: the one that holds a lease of the host cluster. */
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { Client } from '../../client/client.ts';
 import { runWhileLeader } from '../../client/leader-election/run-while-leader.ts';
 
 const LEASE = 'federation-controller-manager';
 
-export interface ElectionOptions {
+export interface ElectionOptions extends Tools {
   readonly leaderElect: boolean;
   /** Client of the host cluster. */
   readonly host: Client;
   readonly namespace: string;
   /** Identity of this manager. A restarted container has that of its pod, and need not wait for its own lease to expire. */
   readonly identity: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly signal: AbortSignal;
 }
 

@@ -1,13 +1,10 @@
 /** Serves the kinds that FederatedTypes name, for as long as these exist, and says in their status whether it does. */
-
 import { isLostRace } from '../../api/errors.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { rejectsOn } from '../../base/event-loop/rejects-on.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import { ReconcileLoop } from '../../base/reconcile/reconcile-loop.ts';
-import type { Clock } from '../../base/time/clock.ts';
 import { timestamp } from '../../base/time/timestamp.ts';
+import type { Tools } from '../../base/tools.ts';
 import { createClient } from '../../client/client.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { directTransport } from '../../client/transport/direct-transport.ts';
@@ -16,11 +13,8 @@ import { FederatedType } from '../../kinds/groups/federation/federated-type.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import type { Server } from '../../server/index.ts';
 
-interface NamedKindsOptions {
+interface NamedKindsOptions extends Tools {
   readonly server: Pick<Server, 'direct' | 'registry'>;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly signal: AbortSignal;
 }
 

@@ -4,14 +4,12 @@
  * which aggregated API servers recognize this one. Valid files are only read; the code that creates
  * certificates is loaded when something is missing. rotate.ts replaces them, renewal.ts renews them in a running process.
  */
-
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { Identity, Subject } from '../../protocols/x509/certificate.ts';
 import { FRONT_PROXY_NAME } from '../../server/serving/aggregation/front-proxy.ts';
 import { AssemblyError } from '../assembly-error.ts';
@@ -53,12 +51,10 @@ export function isSamePki(a: Pki, b: Pki): boolean {
   return parts(a) === parts(b);
 }
 
-export interface PkiOptions {
+export interface PkiOptions extends Pick<Tools, 'clock' | 'random'> {
   readonly directory: string;
   /** DNS names and IP addresses that the serving certificate must contain. */
   readonly names: readonly string[];
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** The authority for the front-proxy certificate, and that certificate. */

@@ -1,16 +1,13 @@
 /** Renews the certificates of a running process before they expire, and when they were rotated. */
-
-import type { Logger } from '../../base/log.ts';
-import type { Clock, Timer } from '../../base/time/clock.ts';
+import type { Timer } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import { isSamePki, type Pki } from './pki.ts';
 
-export interface RenewalOptions {
+export interface RenewalOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly pki: Pki;
   readonly open: () => Promise<Pki>;
   /** Takes changed keys and certificates into use. */
   readonly apply: (pki: Pki) => Promise<void>;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 const RETRY_MS = 60 * 60_000;

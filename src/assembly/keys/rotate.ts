@@ -3,8 +3,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import { AssemblyError } from '../assembly-error.ts';
 import {
   AUTHORITY_LIFETIME_MS,
@@ -22,11 +21,9 @@ import {
 } from './pki.ts';
 import type { Rotatable } from './rotatable.ts';
 
-export interface RotateOptions {
+export interface RotateOptions extends Pick<Tools, 'clock' | 'random'> {
   /** DIR/pki. */
   readonly directory: string;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** Leaf certificates are removed: the next start, or a running process that is signalled, creates new ones. */

@@ -6,14 +6,13 @@
  * In the store they are encrypted with the keys of the encryption key file, which is therefore the one secret that an
  * operator gives to each server. See docs/decisions.
  */
-
 import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import { type Row, type Store, StoreConflict } from '../../store/index.ts';
 import { AssemblyError } from '../assembly-error.ts';
 import {
@@ -48,13 +47,10 @@ type Files = Readonly<Partial<Record<(typeof FILES)[number], string>>>;
 
 const FORMAT = 1;
 
-export interface SharedKeysOptions {
+export interface SharedKeysOptions extends Tools {
   readonly store: Store;
   /** DIR/pki. */
   readonly directory: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
 }
 
 /** Brings DIR/pki in line with the store. The keys of DIR/pki, created when missing, become the store's if it has none. */

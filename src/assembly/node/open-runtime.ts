@@ -1,9 +1,7 @@
 /** Opens the runtime of a node. */
 import { join } from 'node:path';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import type { DialGuard } from '../../base/sockets/dial/dial-guard.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import type { DirectoryImageStore } from '../../node/images/store/directory-store.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
@@ -13,7 +11,7 @@ import { architectureOf } from './machine.ts';
 
 export type RealRuntime = 'containerd' | 'process';
 
-export interface RuntimeRequest {
+export interface RuntimeRequest extends Tools {
   readonly runtime: RealRuntime;
   /** A CRI socket; undefined or empty: that of the machine's containerd, or an own one. */
   readonly endpoint: string | undefined;
@@ -38,9 +36,6 @@ export interface RuntimeRequest {
   /** True when an agent may use it at the same time: an own containerd that runs is used as it is. */
   readonly isBeside?: boolean;
   readonly path: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
 }
 
 /** Rejects with a RuntimeError when it cannot be used. */

@@ -1,9 +1,6 @@
 /** Options of a node. */
-
 import type { UpgradePort } from '../../api/machine-upgrade.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { Client } from '../../client/client.ts';
 import type { PodNetwork } from '../../node/agent/actions/context.ts';
 import type { ApiServerAddress } from '../../node/agent/objects.ts';
@@ -12,12 +9,9 @@ import type { NodeNetwork } from './network/network-plan.ts';
 import type { NodeConfig } from './node-config.ts';
 import type { RealRuntime } from './open-runtime.ts';
 
-export interface NodeOptions {
+export interface NodeOptions extends Tools {
   /** Acts as the node. */
   readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly name: string;
   /** True when another machine might run a node of this name. */
   readonly canBeElsewhere: boolean;

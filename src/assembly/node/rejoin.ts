@@ -1,16 +1,12 @@
 /** Joins the cluster again when it does not accept the certificate of the node any more, as after `qd certs forget`. */
-
 import { ApiError } from '../../api/errors.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { Transport } from '../../client/transport/transport.ts';
 
 const RETRY_MS = 10_000;
 const MAX_RETRY_MS = 15 * 60_000;
 
-interface RejoinOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
+interface RejoinOptions extends Pick<Tools, 'clock' | 'log'> {
   /** Gets a new certificate; rejects when that is not possible. */
   join(): Promise<void>;
   /** Called once, when there is a new certificate. */

@@ -2,20 +2,15 @@
  * The reconcile loop. It takes a key, waits until caches show what was written for it before, and calls `reconcile`. A
  * failure is logged, and the key is tried again with back-off. The loop knows neither objects nor where keys come from.
  */
-
 import { setMaxListeners } from 'node:events';
 import { getOrInsert } from '../collections/get-or-insert.ts';
 import type { TurnBudget } from '../event-loop/turn-budget.ts';
-import type { Logger } from '../log.ts';
-import type { Random } from '../random.ts';
 import type { BackoffOptions } from '../time/backoff.ts';
 import { type Clock, sleep } from '../time/clock.ts';
+import type { Tools } from '../tools.ts';
 import { WorkQueue, type WorkQueueObserver } from './work-queue.ts';
 
-export interface ReconcileLoopOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface ReconcileLoopOptions extends Tools {
   /**
    * Brings what the key stands for to its desired state, and is called again later when it rejects; an AggregateError
    * counts as its errors. `errors`: those of the last attempt, empty when it succeeded.

@@ -2,10 +2,10 @@
  * A queue of keys. A key is queued once, and processed by one worker at a time; one that is added meanwhile is
  * processed again. A worker can therefore decide from the newest state alone.
  */
-
 import type { Random } from '../random.ts';
 import { type BackoffOptions, backoffDelay } from '../time/backoff.ts';
 import type { Clock, Timer } from '../time/clock.ts';
+import type { Tools } from '../tools.ts';
 
 /** Receives the events of keys, for metrics. */
 export interface WorkQueueObserver {
@@ -17,9 +17,7 @@ export interface WorkQueueObserver {
   retried(key: string): void;
 }
 
-export interface WorkQueueOptions {
-  readonly clock: Clock;
-  readonly random: Random;
+export interface WorkQueueOptions extends Pick<Tools, 'clock' | 'random'> {
   /** Delays of failed keys. Default: from 5 ms to 5 minutes. */
   readonly backoff?: BackoffOptions;
   /** True when a failed key waits for its delay even if it is added meanwhile. */

@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectoriesSync } from '../../base/files/own/make-directories.ts';
-import type { Logger } from '../../base/log.ts';
 import { Caller } from '../../base/sockets/keyed-socket/calls.ts';
 import { connectWithKey, type KeyedSocketNames } from '../../base/sockets/keyed-socket/keyed-socket.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import {
   type DaemonCalls,
   type DaemonEvent,
@@ -18,14 +17,12 @@ import {
 } from './calls.ts';
 import { endDaemons } from './running.ts';
 
-export interface ConnectOptions {
+export interface ConnectOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly directory: string;
   /** The command that starts a daemon. */
   readonly command: readonly string[];
   /** Release that a daemon reports when it was started with this command. */
   readonly release: string;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** Timeout for an answer: a daemon that is only slow, on a busy machine, must not be taken for one that hangs. */

@@ -1,10 +1,8 @@
 /** Applies rules as one nftables table: the difference to the last state, or all of it at the start and after an error. */
-
 import { addAll } from '../../base/collections/add-all.ts';
 import { inTurns } from '../../base/event-loop/in-turns.ts';
 import { TurnBudget } from '../../base/event-loop/turn-budget.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { Command, Kernel, NetworkSettings, StaleConnections } from '../kernel/kernel.ts';
 import type { PolicyApplier, PolicySet } from '../policy/policy-set.ts';
 import { familyOf } from '../rules/addresses.ts';
@@ -15,14 +13,12 @@ import { policyParts } from './policy-parts.ts';
 import { element, portParts } from './service-parts.ts';
 import { TableParts, type Transition, transition } from './table-parts.ts';
 
-export interface NftablesProxyOptions {
+export interface NftablesProxyOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly kernel: Kernel;
   /** The name of the table. */
   readonly table: string;
   /** The ranges of the pods of this node. */
   readonly podRanges: readonly string[];
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** Kernels before 6.2 need a moment until they know that a chain is not used. */

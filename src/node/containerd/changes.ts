@@ -3,9 +3,8 @@
  * our own, and periodically, because events can be lost and some runtimes have none. Without sandboxes and listeners,
  * the runtime is not asked.
  */
-
-import type { Logger } from '../../base/log.ts';
-import type { Clock, Timer } from '../../base/time/clock.ts';
+import type { Timer } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { Method } from '../../protocols/grpc/call.ts';
 import { type GrpcError, GrpcStatus } from '../../protocols/grpc/status.ts';
 import type { Decoded } from '../../protocols/protobuf/message.ts';
@@ -18,11 +17,9 @@ import { type EventEnvelope, TaskExit } from './messages/containerd.ts';
 /** States of running sandboxes and containers, by id. */
 export type Snapshot = ReadonlyMap<string, { readonly state: string; readonly sandboxId: string }>;
 
-interface ChangesOptions {
+interface ChangesOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly connection: Connection;
   readonly observe: () => Promise<Snapshot>;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 type Listener = (sandboxId: string | undefined) => void;

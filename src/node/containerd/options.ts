@@ -1,11 +1,9 @@
 /** Options by which the agent selects its containerd. */
-
-import type { Logger } from '../../base/log.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { RegistrySettings } from '../images/registry/hosts.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 
-export interface ContainerdOptions {
+export interface ContainerdOptions extends Pick<Tools, 'clock' | 'log'> {
   /**
    * `own`: a containerd that belongs to this node. `auto`: the one of the machine if it serves CRI and this node has
    * none of its own yet, else an own one. `existing`: the same, for a program beside the agent: a running own one is
@@ -31,8 +29,6 @@ export interface ContainerdOptions {
   readonly streamAddress?: string;
   /** Directories to search for programs, as in PATH. */
   readonly path: string;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 export interface ContainerdRuntime extends Runtime {

@@ -6,8 +6,7 @@ import { createServer as createTlsServer, type TLSSocket, type Server as TlsServ
 import { ApiError, badRequest } from '../../api/errors.ts';
 import { isUpgradePath, type UpgradePort } from '../../api/machine-upgrade.ts';
 import { duplexPair } from '../../base/bytes/duplex-pair.ts';
-import type { Logger } from '../../base/log.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { Client } from '../../client/client.ts';
 import { type Access, accessOf, requireServer } from './access/access.ts';
 import type { EndpointNode } from './endpoint-node.ts';
@@ -23,12 +22,10 @@ import { runCommand } from './routes/run.ts';
 import { upgradeAnswer } from './routes/upgrade.ts';
 import { errorText, UpgradeExchange } from './upgrade-exchange.ts';
 
-export interface EndpointOptions {
+export interface EndpointOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly node: EndpointNode;
   /** Acts as the node. */
   readonly client: Client;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** For `/configz`: the settings of the agent, with the names of KubeletConfiguration. */
   readonly config: object;
   /** The machine's log files, for `/logs/`. */

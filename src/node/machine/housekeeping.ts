@@ -2,9 +2,8 @@
  * Regular work of an agent for its machine: it measures what pods use, evicts one when the machine runs out
  * of something, removes images that nobody needs, and has large logs rotated.
  */
-
-import type { Logger } from '../../base/log.ts';
-import { type Clock, sleep } from '../../base/time/clock.ts';
+import { sleep } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import { isCritical } from '../admission/critical.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 import type { Container, Image, Runtime } from '../runtime/runtime.ts';
@@ -20,9 +19,7 @@ import { type PodStats, runningPods } from './stats/running-pods.ts';
 import { addSamples, NO_SAMPLES, type Samples } from './stats/samples.ts';
 import { summary } from './stats/summary.ts';
 
-export interface HousekeepingOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface HousekeepingOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly signal: AbortSignal;
   readonly nodeName: string;
   readonly machine: Pick<LocalMachine, 'observe'>;

@@ -1,7 +1,6 @@
 /** Opens the runtime that runs pods as processes of this machine. */
 import { release } from 'node:os';
-import type { Random } from '../../base/random.ts';
-import type { Clock } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { ImageStore } from '../images/image-store.ts';
 import { RuntimeError } from '../runtime/errors.ts';
 import type { Container, Runtime } from '../runtime/runtime.ts';
@@ -14,14 +13,12 @@ import { userNamespaceOf } from './user-namespace-of.ts';
 import type { KeeperFacts } from './wire/calls.ts';
 import type { KeeperConnection } from './wire/connection.ts';
 
-export interface ProcessRuntimeOptions extends KeeperSettings {
+export interface ProcessRuntimeOptions extends KeeperSettings, Pick<Tools, 'clock' | 'random'> {
   readonly images: ImageStore;
   /** Paths of the node that containers with its files do not see: the data of clusters, and their keys. */
   readonly hidden: () => Promise<readonly string[]>;
   /** True when containers may use the image `host`. */
   readonly allowsHostImage: boolean;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 const KEEPER_RETRY_MS = 1_000;

@@ -2,21 +2,18 @@
  * The scheduling queue. The pod with the highest priority is first, then the one that has waited longest. A pod that did not
  * fit waits until an event may help it, by the hints of the plugins that rejected it, and at least for its back-off.
  */
-
 import { getOrInsert } from '../../base/collections/get-or-insert.ts';
 import { Heap } from '../../base/collections/heap.ts';
-import type { Random } from '../../base/random.ts';
 import { backoffDelay } from '../../base/time/backoff.ts';
-import type { Clock, Timer } from '../../base/time/clock.ts';
+import type { Timer } from '../../base/time/clock.ts';
+import type { Tools } from '../../base/tools.ts';
 import type { PodInfo } from '../cluster/pod-info.ts';
 import type { World } from '../cluster/world.ts';
 import type { ClusterEvent } from '../framework/events.ts';
 import type { Plugin, QueueingHints } from '../framework/plugin.ts';
 import { WaitingPod, type WaitingState } from './waiting-pod.ts';
 
-export interface SchedulingQueueOptions {
-  readonly clock: Clock;
-  readonly random: Random;
+export interface SchedulingQueueOptions extends Pick<Tools, 'clock' | 'random'> {
   readonly plugins: readonly Plugin[];
   readonly world: World;
   /** Called when a pod becomes ready. */

@@ -4,11 +4,9 @@
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Logger } from '../../../base/log.ts';
 import { sharesNamespace } from '../../../base/programs/lost-processes.ts';
-import type { Random } from '../../../base/random.ts';
 import { STRICT_GUARD } from '../../../base/sockets/dial/dial-guard.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import { endLostDaemons } from '../../../network/daemon/running.ts';
 import { killLostKeeper, type LostKeeper, lostKeepers } from '../../../node/process/connect/lost-keepers.ts';
 import { removeServiceRules } from '../network/services.ts';
@@ -16,10 +14,7 @@ import { nodeId, readNodeFile } from '../node-file.ts';
 import { openRuntime } from '../open-runtime.ts';
 import { keeperEnded } from './end-nodes.ts';
 
-export interface EndLostOptions {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
+export interface EndLostOptions extends Tools {
   readonly path: string;
   /** Data directory of the caller, for files that are removed again. */
   readonly dataDirectory: string;

@@ -1,11 +1,10 @@
 /** Ends what the nodes of a data directory run, and removes what they have made on this machine outside of it. */
 import { basename, join } from 'node:path';
 import { readIfThere } from '../../../base/files/own/files.ts';
-import type { Logger } from '../../../base/log.ts';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
-import type { Random } from '../../../base/random.ts';
 import { STRICT_GUARD } from '../../../base/sockets/dial/dial-guard.ts';
-import { type Clock, sleep } from '../../../base/time/clock.ts';
+import { sleep } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import { exists } from '../../../node/containerd/own/machine.ts';
 import type { Runtime } from '../../../node/runtime/runtime.ts';
 import type { VolumesApi } from '../../../node/volumes/api.ts';
@@ -14,15 +13,12 @@ import { removeServiceRules } from '../network/services.ts';
 import { type NodeFile, nodesIn, removeNodeFile } from '../node-file.ts';
 import { openRuntime } from '../open-runtime.ts';
 
-export interface EndNodesOptions {
+export interface EndNodesOptions extends Tools {
   readonly dataDirectory: string;
   /** `stop`: the next start knows how containers have ended, and goes on. `remove`: nothing is left of pods. */
   readonly mode: 'stop' | 'remove';
   /** Which nodes; default: all. */
   readonly only?: (node: string, file: NodeFile) => boolean;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly path: string;
 }
 

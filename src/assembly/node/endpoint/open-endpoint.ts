@@ -1,10 +1,7 @@
 /** Opens the endpoint of a node: its listener, and the certificate that it serves with. */
-
 import { uptime } from 'node:os';
 import type { UpgradePort } from '../../../api/machine-upgrade.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Client } from '../../../client/client.ts';
 import { listening } from '../../../network/kernel/local-kernel.ts';
 import { listenInNamespace } from '../../../network/kernel/ports/listen-in-namespace.ts';
@@ -24,12 +21,9 @@ interface NodeParts {
   readonly housekeeping: Housekeeping | undefined;
 }
 
-export interface OpenEndpointOptions {
+export interface OpenEndpointOptions extends Tools {
   /** Acts as the node. */
   readonly client: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly name: string;
   readonly addresses: readonly string[];
   readonly parts: NodeParts;

@@ -1,17 +1,12 @@
 /** The process that serves the Services of an agent's node without rights for rules: it goes on when the agent ends. */
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { AttachedDaemon } from '../../../network/daemon/attached-daemon.ts';
 import { daemonCommand, daemonDirectory } from '../../threads/daemon-command.ts';
 
-interface ServiceDaemonOptions {
+interface ServiceDaemonOptions extends Tools {
   /** That of the agent. */
   readonly dataDirectory: string;
   readonly clusterDomain: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
 }
 
 /** A daemon that answers no DNS queries and has no Ingresses. */

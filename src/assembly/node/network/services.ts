@@ -1,8 +1,5 @@
 /** Starts the network of a node with real pods: services, policies and routes; without rights, a proxy with ordinary sockets. */
-
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Client } from '../../../client/client.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { PORTS_IN_USE_ANNOTATION, portsInUseValue } from '../../../kinds/groups/core/node/ports-in-use.ts';
@@ -24,14 +21,11 @@ import { findProgram } from '../../../node/containerd/own/machine.ts';
 import type { RulesOwner, RunningServices, ServicesNode } from '../options.ts';
 import { networkPortsInUse, ownListeners } from './ports-in-use.ts';
 
-export interface ServicesOptions {
+export interface ServicesOptions extends Tools {
   /** Reads Services and EndpointSlices, Nodes, and all pods, namespaces and policies. */
   readonly client: Client;
   /** Acts as the node; undefined: `client` does. */
   readonly nodeClient?: Client;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
   readonly node: ServicesNode;
   /** Data directory of the cluster or agent. */
   readonly dataDirectory: string;

@@ -1,9 +1,7 @@
 /** Signs approved certificate requests of the cluster's own signers. */
-
 import { type KeyObject, X509Certificate } from 'node:crypto';
-import type { Random } from '../../../base/random.ts';
-import type { Clock } from '../../../base/time/clock.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
+import type { Tools } from '../../../base/tools.ts';
 import { CertificateSigningRequest } from '../../../kinds/groups/access/certificates/certificate-signing-request.ts';
 import { DerError } from '../../../protocols/x509/der.ts';
 import { type ParsedRequest, parseRequest } from '../../../protocols/x509/request.ts';
@@ -130,13 +128,11 @@ function usagesOf(words: readonly string[]): CertificateUsages {
   return { keyUsages: found(keyUsages), purposes: found(purposes).sort() };
 }
 
-interface AuthorityOptions {
+interface AuthorityOptions extends Pick<Tools, 'clock' | 'random'> {
   readonly certificate: string;
   readonly key: KeyObject;
   /** Maximum lifetime of a certificate, in milliseconds. */
   readonly maxLifetime: number;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** Certificates are valid from this long ago, because clocks of other machines may be slow. */

@@ -2,11 +2,9 @@
  * Names that a DNS server answers and the clients it answers to: the zone of a cluster, its clients, and the way to
  * other name servers.
  */
-
 import { BlockList, isIPv4 } from 'node:net';
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
-import type { Random } from '../../../base/random.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Server } from '../upstream/exchange.ts';
 import { Forwarder } from '../upstream/forwarder.ts';
 import { hostServers } from '../upstream/resolv-conf.ts';
@@ -28,9 +26,7 @@ export interface DnsSettings {
   readonly upstream: readonly (string | Server)[] | undefined;
 }
 
-export interface NamesTools {
-  readonly clock: Clock;
-  readonly random: Random;
+export interface NamesTools extends Pick<Tools, 'clock' | 'random'> {
   /** The content of the host's resolv.conf. */
   readonly readResolvConf: () => Promise<string>;
   /** Addresses on whose port 53 this server listens: they are no upstream servers. */

@@ -1,7 +1,6 @@
 /** Looks names up that are not the cluster's, at the name servers of the host. */
-
-import type { Random } from '../../../base/random.ts';
 import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import { Flag, ResponseCode } from '../../../protocols/dns-message/codes.ts';
 import type { Question, Response } from '../../../protocols/dns-message/message.ts';
 import { nameBytes } from '../../../protocols/dns-message/name.ts';
@@ -20,9 +19,7 @@ export interface Lookup {
 /** `refused`: there is no upstream server. `busy`: too many lookups are in progress. */
 export type LookupResult = UpstreamAnswer | 'refused' | 'busy';
 
-export interface ForwarderOptions {
-  readonly clock: Clock;
-  readonly random: Random;
+export interface ForwarderOptions extends Pick<Tools, 'clock' | 'random'> {
   /** The servers for a name in the order of preference. */
   readonly servers: (name: string) => Promise<readonly (string | Server)[]>;
   /** Replaces the exchange in tests. */

@@ -4,17 +4,14 @@ import { createServer, type Server } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { Logger } from '../../../base/log.ts';
 import type { DialGuard } from '../../../base/sockets/dial/dial-guard.ts';
 import { type Listening, type ListenOn, stopAccepting } from '../../../base/sockets/listening.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import { EMPTY_CONFIG, type IngressConfig } from '../config.ts';
 import { Forwarder } from './forward.ts';
 import { hostCandidates } from './match.ts';
 
-export interface IngressProxyOptions {
-  readonly clock: Clock;
-  readonly log: Logger;
+export interface IngressProxyOptions extends Pick<Tools, 'clock' | 'log'> {
   /** Checks where backends lead to. */
   readonly guard: DialGuard;
 }

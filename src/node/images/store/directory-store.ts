@@ -1,5 +1,4 @@
 /** The image store in a directory. */
-
 import { basename, join } from 'node:path';
 import { ifMissing } from '../../../base/files/if-missing.ts';
 import { syncDirectory } from '../../../base/files/own/files.ts';
@@ -13,9 +12,8 @@ import {
   rm,
   stat,
 } from '../../../base/files/own/own-files.ts';
-import type { Logger } from '../../../base/log.ts';
 import { processIdentity } from '../../../base/programs/process-identity.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { Image, RegistryCredentials } from '../../runtime/runtime.ts';
 import { type LoadedImage, readArchive } from '../archive/read-archive.ts';
@@ -52,10 +50,8 @@ export interface PullRequest {
   has(digest: string): Promise<boolean>;
 }
 
-export interface DirectoryStoreOptions {
+export interface DirectoryStoreOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly directory: string;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly source: ImageSource;
   readonly platform: Platform;
   /** True when this process is root: then files have owners, and roots are overlay mounts. */

@@ -1,14 +1,13 @@
 /** Dependencies that the parts of the keeper share. */
-
 import type { Random } from '../../../base/random.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Cgroups } from '../../cgroups/cgroups.ts';
 import type { PodNetwork } from '../network/bridge.ts';
 import type { Executor } from './executor.ts';
 import type { Machine } from './machine.ts';
 import type { SpareFifos } from './streams/spare-fifos.ts';
 
-export interface KeeperContext {
+export interface KeeperContext extends Pick<Tools, 'clock' | 'random'> {
   readonly directory: string;
   readonly executor: Executor;
   readonly fifos: SpareFifos;
@@ -18,8 +17,6 @@ export interface KeeperContext {
   readonly machine: Machine;
   readonly cgroups: Cgroups | undefined;
   readonly network: PodNetwork | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
   /** Identifies the boot of the machine: what ran before is gone. */
   readonly boot: string;
   changed(sandboxId: string): void;

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { PRIVATE_DIRECTORY } from '../../../base/files/own/modes.ts';
 import { type FSWatcher, makeDirectory, readdir, stat, watch } from '../../../base/files/own/own-files.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Clock, Timer } from '../../../base/time/clock.ts';
+import type { Timer } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Method } from '../../../protocols/grpc/call.ts';
 import { GrpcError } from '../../../protocols/grpc/status.ts';
 import type { CsiDriverInfo, VolumesApi } from '../api.ts';
@@ -27,12 +27,10 @@ interface RegisteredDriver {
   readonly endpoint: string;
 }
 
-export interface CsiDriversOptions {
+export interface CsiDriversOptions extends Pick<Tools, 'clock' | 'log'> {
   /** The directory that has a socket for each driver. */
   readonly registry: string;
   readonly api: Pick<VolumesApi, 'csiDriverAdded' | 'csiDriverRemoved'>;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 export class CsiDrivers {

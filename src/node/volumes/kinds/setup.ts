@@ -1,7 +1,5 @@
 /** Interface that the kinds of volumes receive. */
-
-import type { Random } from '../../../base/random.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { SeenPod } from '../../pod/container-run.ts';
 import type { VolumesApi } from '../api.ts';
 import type { CsiDrivers } from '../csi/drivers.ts';
@@ -17,7 +15,7 @@ import type { SerialByKey } from '../serial-by-key.ts';
 export type PodVolume = NonNullable<SeenPod['spec']['volumes']>[number];
 
 /** State that all volumes of a node share. */
-export interface VolumeHost {
+export interface VolumeHost extends Pick<Tools, 'clock' | 'random'> {
   readonly nodeName: string;
   readonly layout: Layout;
   readonly mounter: Mounter;
@@ -34,8 +32,6 @@ export interface VolumeHost {
   readonly allocatable: () => Readonly<Record<string, string>>;
   /** True when changed ConfigMaps and Secrets reach the volumes of running pods. */
   readonly liveConfigVolumes: boolean;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** Volume of a pod to set up. */

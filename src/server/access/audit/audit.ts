@@ -1,7 +1,6 @@
 import type { User } from '../../../api/user.ts';
 import { head } from '../../../base/metrics/text.ts';
-import type { Random } from '../../../base/random.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Attributes } from '../authz/authorizer.ts';
 import type { Memo } from '../request-memos.ts';
 import { Evaluator } from './evaluator.ts';
@@ -14,11 +13,9 @@ export interface Backend extends Sink {
   readonly dropped: Readonly<Record<string, number>>;
 }
 
-export interface AuditOptions {
+export interface AuditOptions extends Pick<Tools, 'clock' | 'random'> {
   readonly policy: Policy;
   readonly backends: readonly Backend[];
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 interface Opening {

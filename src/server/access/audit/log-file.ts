@@ -1,11 +1,11 @@
 import { type FileHandle, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { makeDirectories } from '../../../base/files/own/make-directories.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Clock, Timer } from '../../../base/time/clock.ts';
+import type { Timer } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Backend } from './audit.ts';
 
-export interface LogFileOptions {
+export interface LogFileOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly path: string;
   /** Size at which the file is rotated. */
   readonly maxBytes: number;
@@ -13,8 +13,6 @@ export interface LogFileOptions {
   readonly maxBackups: number;
   /** Age after which rotated files are deleted; 0 means never. */
   readonly maxAgeMs: number;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** Limit for lines waiting for the disk; further ones are dropped and counted. */

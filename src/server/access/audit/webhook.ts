@@ -1,11 +1,10 @@
-import type { Logger } from '../../../base/log.ts';
-import type { Random } from '../../../base/random.ts';
 import { backoffDelay } from '../../../base/time/backoff.ts';
 import { type Clock, sleep, type Timer } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Post } from '../../outbound/webhooks/post.ts';
 import type { Backend } from './audit.ts';
 
-export interface WebhookOptions {
+export interface WebhookOptions extends Tools {
   readonly post: Post;
   /** Delay before the second attempt; each further one is 1.5 times as long. */
   readonly initialBackoffMs: number;
@@ -20,9 +19,6 @@ export interface WebhookOptions {
   readonly maxEventBytes: number | undefined;
   /** Limit for a batch; a single larger event is a batch of its own. */
   readonly maxBatchBytes: number;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
 }
 
 const MAX_ATTEMPTS = 5;

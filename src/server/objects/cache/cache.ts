@@ -3,12 +3,10 @@
  * store through one watch, so that it is never ahead of durable state, and it keeps the latest changes, so that watches
  * and exact lists can start in the past.
  */
-
 import { tooOld } from '../../../api/errors.ts';
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import { ShortLivedMap } from '../../../base/collections/short-lived-map.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import {
   type Change,
@@ -30,10 +28,8 @@ import type { ObjectKey } from './keys.ts';
 import { parseKey, ROOT, tableName } from './keys.ts';
 import { Table } from './table.ts';
 
-export interface CacheOptions {
+export interface CacheOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly store: Store;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly historyMilliseconds: number;
   readonly historyBytes: number;
   /** True to freeze objects, so that a test detects code that changes one. */

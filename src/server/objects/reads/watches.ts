@@ -1,10 +1,9 @@
 /** The channels of all running watches, fed from the cache. Events of one batch of changes are delivered together. */
-
 import { ApiError } from '../../../api/errors.ts';
 import { getOrInsert } from '../../../base/collections/get-or-insert.ts';
 import type { Work, WorkMonitor } from '../../../base/event-loop/watchdog.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Clock, Timer } from '../../../base/time/clock.ts';
+import type { Timer } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Cache } from '../cache/cache.ts';
 import type { ChangeRecord } from '../cache/history/change-record.ts';
 import type { Registry, Resource } from '../registry/registry.ts';
@@ -23,11 +22,9 @@ const MAX_SELECTOR_CHARACTERS = 2 * 1024 * 1024;
 /** The name of this work in the watchdog. */
 const DELIVERY: Work = { work: 'watch events', describe: () => ({}) };
 
-export interface WatchesOptions {
+export interface WatchesOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly cache: Cache;
-  readonly clock: Clock;
   readonly registry: Registry;
-  readonly log: Logger;
   readonly monitor: WorkMonitor;
   /** Delay after a change before clients that requested bookmarks get one. */
   readonly bookmarkDelayMs?: number | undefined;

@@ -2,8 +2,8 @@ import type { Call, Handle } from '../../../api/call.ts';
 import { ApiError, type Reason } from '../../../api/errors.ts';
 import type { WatchReply } from '../../../api/reply.ts';
 import type { User } from '../../../api/user.ts';
-import type { Random } from '../../../base/random.ts';
-import { type Clock, sleep } from '../../../base/time/clock.ts';
+import { sleep } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import { DroppableWatch, late } from './disturbed-watch.ts';
 import type { FaultCode, FaultRule } from './fault.ts';
 
@@ -12,9 +12,7 @@ export interface ActiveFault {
   remove(): void;
 }
 
-interface FaultInjectorOptions {
-  readonly clock: Clock;
-  readonly random: Random;
+interface FaultInjectorOptions extends Pick<Tools, 'clock' | 'random'> {
   /** Reports whether the requests of a user are exempt from faults that name no users. */
   readonly isExempt?: (user: User) => boolean;
   /** The plural of a resource whose requests are exempt. */

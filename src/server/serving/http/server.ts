@@ -4,8 +4,7 @@ import type { Handle } from '../../../api/call.ts';
 import type { JsonDocument } from '../../../api/json-document.ts';
 import type { ServedAction, ServedTree } from '../../../api/served-action.ts';
 import { unmonitored, type WorkMonitor } from '../../../base/event-loop/watchdog.ts';
-import type { Logger } from '../../../base/log.ts';
-import type { Clock } from '../../../base/time/clock.ts';
+import type { Tools } from '../../../base/tools.ts';
 import type { Audit } from '../../access/audit/audit.ts';
 import type { Authenticate } from '../../access/authn/authenticator.ts';
 import type { Authorizer } from '../../access/authz/authorizer.ts';
@@ -20,7 +19,7 @@ import { defaultLimits, type Limits } from './limits.ts';
 import { type Listeners, type ListenersOptions, openListeners, type Tls } from './listen/listeners.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 
-export interface HttpServerOptions {
+export interface HttpServerOptions extends Pick<Tools, 'log' | 'clock'> {
   readonly handle: Handle;
   /** The backends, from which paths, discovery and schemas are derived. */
   readonly backends: BackendRegistry;
@@ -29,8 +28,6 @@ export interface HttpServerOptions {
   readonly tls: Tls;
   readonly authenticate: Authenticate;
   readonly authorizer: Authorizer;
-  readonly log: Logger;
-  readonly clock: Clock;
   readonly version: VersionInfo;
   readonly isReady: () => boolean;
   /** Additional health checks, such as that of the store. */

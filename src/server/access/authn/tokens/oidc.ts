@@ -5,14 +5,13 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { User } from '../../../../api/user.ts';
 import { isTree } from '../../../../base/json/tree.ts';
-import type { Logger } from '../../../../base/log.ts';
-import type { Clock } from '../../../../base/time/clock.ts';
+import type { Tools } from '../../../../base/tools.ts';
 import { authenticated } from '../authenticated.ts';
 import type { TokenSource } from '../authenticator.ts';
 import { type Claims, isSignedBy, type Jwt, millisecondsOf, parseJwt } from './jwt.ts';
 import { verifiedTokens } from './verified-tokens.ts';
 
-export interface OidcOptions {
+export interface OidcOptions extends Pick<Tools, 'clock' | 'log'> {
   /** The issuer's URL, as in the `iss` claim. */
   readonly issuer: string;
   /** The required audience of tokens. */
@@ -25,8 +24,6 @@ export interface OidcOptions {
   readonly requiredClaims: ReadonlyMap<string, string>;
   readonly algorithms: readonly string[];
   readonly fetchJson: (url: string) => Promise<unknown>;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 interface Key {

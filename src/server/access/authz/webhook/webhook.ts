@@ -1,8 +1,8 @@
 /** Delegates authorization to another program by posting SubjectAccessReviews. */
 import { BoundedMap, textBytes } from '../../../../base/collections/bounded-map.ts';
 import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
-import type { Logger } from '../../../../base/log.ts';
-import { type Clock, sleep } from '../../../../base/time/clock.ts';
+import { sleep } from '../../../../base/time/clock.ts';
+import type { Tools } from '../../../../base/tools.ts';
 import type { Attributes, Authorizer, Decision, Rules } from '../authorizer.ts';
 
 /** Posts a review and returns its status. Rejects if there is no valid answer in time. */
@@ -15,10 +15,8 @@ export interface ReviewStatus {
   readonly evaluationError?: string;
 }
 
-export interface WebhookOptions {
+export interface WebhookOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly post: PostReview;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** Timeout of an attempt. */
   readonly timeoutMs?: number;
 }

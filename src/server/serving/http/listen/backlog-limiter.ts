@@ -1,15 +1,12 @@
 import { isShared, sharedMemoryNumber } from '../../../../base/bytes/shared-buffer.ts';
-import type { Logger } from '../../../../base/log.ts';
-import type { Clock } from '../../../../base/time/clock.ts';
+import type { Tools } from '../../../../base/tools.ts';
 import { type RawSocket, unsentBytes } from '../node-internals.ts';
 
-export interface BacklogLimiterOptions {
+export interface BacklogLimiterOptions extends Pick<Tools, 'clock' | 'log'> {
   /** Limit for all clients together. */
   readonly maxBytes: number;
   /** Logged when connections are closed. */
   readonly warning: string;
-  readonly clock: Clock;
-  readonly log: Logger;
 }
 
 /** A reply that its client has not read completely, or a body that it has not finished sending. */

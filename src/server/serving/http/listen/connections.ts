@@ -1,17 +1,14 @@
 import type { Socket } from 'node:net';
 import { soon } from '../../../../base/event-loop/soon.ts';
-import type { Logger } from '../../../../base/log.ts';
 import { head } from '../../../../base/metrics/text.ts';
-import type { Clock } from '../../../../base/time/clock.ts';
+import type { Tools } from '../../../../base/tools.ts';
 import { networkOf } from '../../../access/fairness/network.ts';
 import type { Limits } from '../limits.ts';
 import { omitStackTraces } from '../node-internals.ts';
 import { closeOnDisconnect } from './close-on-disconnect.ts';
 
-export interface ConnectionsOptions {
+export interface ConnectionsOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly limits: Pick<Limits, 'maxConnections' | 'maxConnectionsPerAddress'>;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** Delays a client that opens connections too fast; undefined when no delay is needed. */
   readonly pace?: ((address: string) => Promise<void> | undefined) | undefined;
   readonly onCounts?: ((counts: ConnectionCounts) => void) | undefined;

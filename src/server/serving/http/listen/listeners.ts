@@ -13,8 +13,7 @@ import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { PacedTasks } from '../../../../base/event-loop/paced-tasks.ts';
 import { TurnBudget } from '../../../../base/event-loop/turn-budget.ts';
-import type { Logger } from '../../../../base/log.ts';
-import type { Clock } from '../../../../base/time/clock.ts';
+import type { Tools } from '../../../../base/tools.ts';
 import type { Exchange, Peer } from '../../exchange.ts';
 import type { Blockage } from '../../metrics/event-loop.ts';
 import { Deadlines } from '../deadlines.ts';
@@ -58,11 +57,9 @@ function contextOf({ key, cert, ca, proxyCa }: Tls) {
   return { key, cert, ca: proxyCa === undefined ? ca : [ca, proxyCa] };
 }
 
-export interface ListenersOptions {
+export interface ListenersOptions extends Pick<Tools, 'clock' | 'log'> {
   readonly tls: Tls;
   readonly limits: Limits;
-  readonly clock: Clock;
-  readonly log: Logger;
   /** Delays a client that opens connections too fast; undefined when no delay is needed. */
   readonly pace: ((address: string) => Promise<void> | undefined) | undefined;
   /** Called whenever connections are opened, closed or refused. */

@@ -4,8 +4,7 @@ import { ApiError, badRequest } from '../../../../api/errors.ts';
 import type { ServedAction, ServedTree } from '../../../../api/served-action.ts';
 import type { User } from '../../../../api/user.ts';
 import type { WorkMonitor } from '../../../../base/event-loop/watchdog.ts';
-import type { Logger } from '../../../../base/log.ts';
-import type { Clock } from '../../../../base/time/clock.ts';
+import type { Tools } from '../../../../base/tools.ts';
 import type { Audit } from '../../../access/audit/audit.ts';
 import { ANONYMOUS, type Authenticate } from '../../../access/authn/authenticator.ts';
 import { unsecuredUser } from '../../../access/authn/unsecured.ts';
@@ -40,7 +39,7 @@ import type { RequestTarget } from './request-target.ts';
 import { respondErrorStage, respondStage } from './respond.ts';
 import { serveHealthStage, servePathStage } from './serve-path.ts';
 
-export interface PipelineOptions extends DocumentsOptions {
+export interface PipelineOptions extends DocumentsOptions, Pick<Tools, 'log' | 'clock'> {
   readonly handle: Handle;
   readonly actions: readonly ServedAction[];
   readonly trees: readonly ServedTree[];
@@ -57,8 +56,6 @@ export interface PipelineOptions extends DocumentsOptions {
   readonly audit?: Audit | undefined;
   /** Flow control; when absent, every request is served at once. */
   readonly flowControl?: FlowControl | undefined;
-  readonly log: Logger;
-  readonly clock: Clock;
   /** Receives notice of the request being handled. */
   readonly monitor: WorkMonitor;
 }
