@@ -38,3 +38,9 @@ export interface KindRef<T = any> {
   /** True when an aggregated API server serves the kind. */
   readonly isAggregated?: true;
 }
+
+export interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}

@@ -1,3 +1,4 @@
+import type { UpgradeRequest } from './machine-upgrade.ts';
 import type { User } from './user.ts';
 
 /** A path and everything below it, which answers with JSON. */
@@ -7,14 +8,8 @@ export interface ServedTree {
   answer(request: TreeRequest): Promise<object>;
 }
 
-interface TreeRequest {
+interface TreeRequest extends UpgradeRequest {
   readonly user: User;
-  readonly method: string;
-  /** From the root on. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  /** Rejects when it is larger than the bodies of objects may be. */
-  body(): Promise<Buffer>;
 }
 
 /** A path that is neither an object nor a document: clients POST to it without a body, and the answer depends on who they are. */

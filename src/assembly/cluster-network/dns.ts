@@ -39,7 +39,7 @@ export interface DnsOptions extends Environment {
   readonly api: ApiAddress;
   readonly network: OpeningNetwork;
   readonly server: Pick<Server, 'direct'>;
-  /** True when other servers on the same store serve DNS, too. */
+  /** True when other servers on the same store serve the same, too. */
   readonly isShared: boolean;
 }
 

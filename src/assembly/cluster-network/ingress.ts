@@ -5,23 +5,17 @@ import { directTransport } from '../../client/transport/direct-transport.ts';
 import type { AttachedDaemon } from '../../network/daemon/attached-daemon.ts';
 import type { Claim } from '../../network/daemon/doors.ts';
 import type { MovedPort } from '../../network/ingress/moved-port.ts';
-import type { Server } from '../../server/index.ts';
 import { reachableAddress } from '../addresses.ts';
 import { AssemblyError } from '../assembly-error.ts';
-import type { ApiAddress, Environment } from '../context.ts';
-import { listenNear, type Near, type OpeningNetwork } from './network.ts';
+import type { DnsOptions } from './dns.ts';
+import { listenNear, type Near } from './network.ts';
 
 const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 
-export interface IngressOptions extends Environment {
-  readonly api: ApiAddress;
-  readonly network: OpeningNetwork;
-  readonly server: Pick<Server, 'direct'>;
+export interface IngressOptions extends DnsOptions {
   /** Ports that were asked for; undefined: the usual one, or one that is free. */
   readonly ports: Readonly<Record<'http' | 'https', number | undefined>>;
   readonly sharesHosts: boolean;
-  /** True when other servers on the same store serve Ingresses, too. */
-  readonly isShared: boolean;
   readonly allowsExternalNames: boolean;
 }
 

@@ -11,10 +11,9 @@ import type { ApiAddress, Environment } from '../context.ts';
 import type { ControlPlane } from '../control-plane/start-control-plane.ts';
 import { mayMakeRules } from '../node/may-make-rules.ts';
 import { machineNetwork, nodeNetwork } from '../node/network/network-plan.ts';
-import type { NodeConfig } from '../node/node-config.ts';
 import { nodeId } from '../node/node-file.ts';
 import type { RealRuntime } from '../node/open-runtime.ts';
-import type { OwnNetwork } from '../node/options.ts';
+import type { NodeOptions, OwnNetwork } from '../node/options.ts';
 import type { RunningNode } from '../node/start-node.ts';
 import type { NodePlan } from './node-plan.ts';
 import type { StartingNode } from './nodes-ready.ts';
@@ -22,16 +21,11 @@ import type { StartingNode } from './nodes-ready.ts';
 /** Limit of the wait for Services, so that a node whose runtime does not open delays nothing else. */
 const SERVED_TIMEOUT_MS = 30_000;
 
-export interface RealNodesOptions extends Environment {
+export interface RealNodesOptions extends Environment, Pick<NodeOptions, 'config' | 'endpoint' | 'hidden' | 'version'> {
   readonly plane: Pick<ControlPlane, 'server' | 'nodes'>;
   readonly api: ApiAddress;
-  readonly config: NodeConfig;
-  /** A CRI socket; undefined or empty: that of the machine's containerd, or an own one. */
-  readonly endpoint: string | undefined;
   /** Path of the data directory. */
   readonly directory: string;
-  /** Lists paths that pods with the files of the machine do not see. */
-  readonly hidden: () => Promise<readonly string[]>;
   /** Directory of the volumes that the cluster provisions; undefined: volumes are at the paths that they have. */
   readonly volumesDirectory: string | undefined;
   /** Addresses for the resolv.conf of pods. */
@@ -46,8 +40,6 @@ export interface RealNodesOptions extends Environment {
   readonly network: OpeningNetwork | undefined;
   /** Resolves when the cluster is ready. */
   readonly whenReady: Promise<void>;
-  /** The Kubernetes version to report: `v1.36.4`. */
-  readonly version: string;
 }
 
 /** Resolves with the nodes when they are registered. Their runtimes come up after that. */

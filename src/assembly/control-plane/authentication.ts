@@ -4,28 +4,22 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { Tools } from '../../base/tools.ts';
 import {
   type Authentication,
+  type AuthenticatorOptions,
   createAuthenticator,
   createIdentify,
-  type PasswordSource,
   type TokenSource,
 } from '../../server/access/authn/authenticator.ts';
-import type { RequestHeaderUser } from '../../server/access/authn/request-headers.ts';
 import { bootstrapTokens } from '../../server/access/authn/tokens/bootstrap-token.ts';
 import type { Find } from '../../server/access/authn/tokens/bound-objects.ts';
 import type { OidcOptions } from '../../server/access/authn/tokens/oidc.ts';
 import { ServiceAccountTokens } from '../../server/access/authn/tokens/service-account-tokens.ts';
 
-export interface AuthenticationOptions extends Pick<Tools, 'clock' | 'log'> {
+export interface AuthenticationOptions extends Pick<Tools, 'log'>, Omit<AuthenticatorOptions, 'tokens'> {
   /** Which tokens of service accounts are accepted; undefined: the cluster has none, and no bootstrap tokens. */
   readonly accounts?: AccountTokens | undefined;
   /** Tokens and passwords that the operator has listed. */
   readonly tokens?: TokenSource | undefined;
-  readonly passwords?: PasswordSource | undefined;
   readonly oidc?: OidcSettings | undefined;
-  /** Finds the user that an authenticating proxy names. */
-  readonly proxied?: RequestHeaderUser | undefined;
-  /** True when requests without credentials are served. */
-  readonly anonymous: boolean;
 }
 
 export interface AccountTokens {

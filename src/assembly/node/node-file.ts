@@ -6,17 +6,19 @@ import { isCopy } from '../../base/files/own/is-copy.ts';
 import { PRIVATE_FILE, TRAVERSED_DIRECTORY } from '../../base/files/own/modes.ts';
 import { makeDirectory } from '../../base/files/own/own-files.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
-import type { RealRuntime } from './open-runtime.ts';
+
+export type RealRuntime = 'containerd' | 'process';
 
 export interface NodeFile {
   readonly runtime: RealRuntime;
+  /** A CRI socket; undefined or empty: that of the machine's containerd, or an own one. */
   readonly endpoint: string | undefined;
-  /** Identifies the node on this machine. */
+  /** Identifies the node on this machine: it names bridges and tables, and marks what runs. */
   readonly name: string;
   readonly podCIDRs: readonly string[];
-  /** Path of its network namespace; undefined: it has that of the machine. */
+  /** Path of the network namespace that an own containerd and pods have; undefined: that of the machine. */
   readonly networkNamespace?: string | undefined;
-  /** Its address in that. */
+  /** Where an own containerd in such a namespace is reached for exec, attach and port-forward. */
   readonly streamAddress?: string | undefined;
   readonly registries: RegistrySettings;
 }

@@ -2,37 +2,26 @@
 import { join } from 'node:path';
 import type { DialGuard } from '../../base/sockets/dial/dial-guard.ts';
 import type { Tools } from '../../base/tools.ts';
-import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import type { DirectoryImageStore } from '../../node/images/store/directory-store.ts';
 import type { Runtime } from '../../node/runtime/runtime.ts';
 import { AssemblyError } from '../assembly-error.ts';
 import { keeperCommand } from '../threads/keeper-command.ts';
 import { architectureOf } from './machine.ts';
+import type { NodeFile } from './node-file.ts';
 
-export type RealRuntime = 'containerd' | 'process';
+export type { RealRuntime } from './node-file.ts';
 
-export interface RuntimeRequest extends Tools {
-  readonly runtime: RealRuntime;
-  /** A CRI socket; undefined or empty: that of the machine's containerd, or an own one. */
-  readonly endpoint: string | undefined;
+export interface RuntimeRequest extends Tools, NodeFile {
   /** Where the node has its files. */
   readonly directory: string;
-  /** Identifies the node on this machine: it names bridges and tables, and marks what runs. */
-  readonly name: string;
-  readonly podCIDRs: readonly string[];
-  readonly registries: RegistrySettings;
   /** Paths of this machine that pods with its files do not see: data directories of clusters, and kubeconfigs. */
   readonly hidden?: () => Promise<readonly string[]>;
   /** Checks where images lead to. */
   readonly dialGuard: DialGuard;
   /** True when pods may use the file system of the node as their image. */
   readonly allowsHostImage: boolean;
-  /** Path of the network namespace that an own containerd and pods have; undefined: that of this process. */
-  readonly networkNamespace?: string | undefined;
   /** The host name of pods on such a network; undefined: the machine's. */
   readonly hostName?: string | undefined;
-  /** Where an own containerd in such a namespace is reached for exec, attach and port-forward. */
-  readonly streamAddress?: string | undefined;
   /** True when an agent may use it at the same time: an own containerd that runs is used as it is. */
   readonly isBeside?: boolean;
   readonly path: string;

@@ -18,6 +18,7 @@ export interface NodeOptions extends Tools {
   /** Called when another machine runs the node now: its reports have ended, and it is to be stopped. */
   readonly onTaken?: (error: AssemblyError) => void;
   readonly runtime: RealRuntime;
+  /** A CRI socket; undefined or empty: that of the machine's containerd, or an own one. */
   readonly endpoint: string | undefined;
   /** The addresses of the node, which pods on its network have, too. */
   readonly addresses: readonly string[];

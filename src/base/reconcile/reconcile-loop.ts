@@ -5,12 +5,11 @@
 import { setMaxListeners } from 'node:events';
 import { getOrInsert } from '../collections/get-or-insert.ts';
 import type { TurnBudget } from '../event-loop/turn-budget.ts';
-import type { BackoffOptions } from '../time/backoff.ts';
 import { type Clock, sleep } from '../time/clock.ts';
 import type { Tools } from '../tools.ts';
-import { WorkQueue, type WorkQueueObserver } from './work-queue.ts';
+import { WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
-export interface ReconcileLoopOptions extends Tools {
+export interface ReconcileLoopOptions extends WorkQueueOptions, Pick<Tools, 'log'> {
   /**
    * Brings what the key stands for to its desired state, and is called again later when it rejects; an AggregateError
    * counts as its errors. `errors`: those of the last attempt, empty when it succeeded.
@@ -23,15 +22,10 @@ export interface ReconcileLoopOptions extends Tools {
   readonly failed?: (key: string, errors: readonly Error[]) => void;
   /** Number of keys that are processed concurrently. Default: 1. */
   readonly workers?: number;
-  /** Delays of failed keys. Default: from 5 ms to 5 minutes. */
-  readonly backoff?: BackoffOptions;
-  /** True when a failed key waits for its delay even if it is added meanwhile. */
-  readonly isPatient?: boolean;
   /** Timeout for caches to show writes. A cache of a selection may never show one. Default: 30 seconds. */
   readonly visibilityMs?: number;
   /** Called before a key is reconciled, to divide work into turns of the event loop. */
   readonly turns?: Pick<TurnBudget, 'pause'>;
-  readonly observer?: WorkQueueObserver | undefined;
 }
 
 const VISIBILITY_TIMEOUT_MS = 30_000;

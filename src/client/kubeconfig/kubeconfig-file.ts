@@ -9,16 +9,11 @@ import { type Document, isMap, isScalar, isSeq, parseDocument, type YAMLMap, typ
 import { fileProblem } from '../../base/files/file-problem.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
-import { KubeconfigError } from './kubeconfig.ts';
+import { type Connection, KubeconfigError } from './kubeconfig.ts';
 
 /** A cluster and its administrator, under one name in clusters, users and contexts. Certificates and keys are PEM. */
-export interface ContextToWrite {
+export interface ContextToWrite extends Pick<Connection, 'server' | 'ca' | 'cert' | 'key' | 'token'> {
   readonly name: string;
-  readonly server: string;
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
-  readonly token?: string;
   readonly namespace?: string;
   /** Credentials that are also written, as the user `NAME-basic-auth`, which no context uses. */
   readonly basicAuth?: { readonly username: string; readonly password: string };

@@ -1,5 +1,6 @@
 /** Resources of aggregated APIs as kinds, for controllers that work on every served kind. */
 import type { KindRef } from '../../api/object-types.ts';
+import type { ResourceTarget } from '../../client/resource.ts';
 import { type Kind, splitApiVersion, type Verb } from '../../kinds/kind.ts';
 
 /** A group and version that another server serves. */
@@ -10,10 +11,7 @@ export interface AggregatedApi {
   resources(): readonly AggregatedResource[];
 }
 
-interface AggregatedResource {
-  readonly plural: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
+interface AggregatedResource extends Omit<ResourceTarget, 'apiVersion'> {
   readonly verbs: readonly string[];
 }
 

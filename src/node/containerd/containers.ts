@@ -29,7 +29,7 @@ import type { PodInterfaces } from './network/pod-interfaces.ts';
 import type { PodCgroups } from './pod-cgroups.ts';
 import { attachTo, execIn, forwardTo } from './streams.ts';
 
-interface ContainersOptions {
+export interface ContainersOptions {
   readonly connection: Connection;
   /** The node whose sandboxes these are. */
   readonly owner: string;

@@ -10,7 +10,7 @@ import type { Images, Runtime, RuntimeHandler, RuntimeHealth } from '../runtime/
 import { Connection } from './calls/connection.ts';
 import { cri } from './calls/methods.ts';
 import { Changes } from './changes.ts';
-import { CriContainers } from './containers.ts';
+import { type ContainersOptions, CriContainers } from './containers.ts';
 import { answersCri, MACHINE_SOCKET } from './features/detect.ts';
 import { type Features, featuresOf, handlersOf, plainVersion } from './features/features.ts';
 import { rejectionOf } from './features/rejection.ts';
@@ -110,14 +110,9 @@ type Described =
   | 'isOwn'
   | 'configureNetwork';
 
-interface ContainerdParts extends Pick<ContainerdRuntime, Described> {
+interface ContainerdParts extends Pick<ContainerdRuntime, Described>, Omit<ContainersOptions, 'changed'> {
   readonly features: Features;
-  readonly connection: Connection;
-  readonly owner: string;
-  readonly cgroups: PodCgroups | undefined;
-  readonly interfaces: PodInterfaces;
   readonly images: Images;
-  readonly clock: ContainerdOptions['clock'];
   readonly log: ContainerdOptions['log'];
 }
 

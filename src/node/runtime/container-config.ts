@@ -2,11 +2,11 @@
 
 export interface ContainerConfig {
   readonly name: string;
-  /** Counts the containers of this name in the pod, from zero. */
+  /** Counts the containers of this name in the pod, from zero: its restart count. */
   readonly attempt: number;
   /** The name in the pod's spec. */
   readonly image: string;
-  /** The id that `Images.find` or `Images.pull` gave for it. */
+  /** The id that `Images.find` or `Images.pull` gave for it: the value of `imageID` in the status. */
   readonly imageId: string;
   /** Replaces the image's entry point. */
   readonly command: readonly string[] | undefined;

@@ -1,6 +1,7 @@
 /** Contract between the node agent and a container runtime. Times are milliseconds since the epoch. */
 
 import type { Duplex } from 'node:stream';
+import type { CommandStreams } from '../../api/remote-command/command-channels.ts';
 import type { ProcessStreams, TerminalSize } from '../../base/programs/process-streams.ts';
 import type { PodNetwork } from '../../kinds/groups/core/node/pod-network.ts';
 import type { SeenPod } from '../pod/container-run.ts';
@@ -96,11 +97,7 @@ export interface RunResult {
   readonly stderr: Buffer;
 }
 
-export interface AttachRequest {
-  readonly stdin: boolean;
-  readonly stdout: boolean;
-  readonly stderr: boolean;
-  readonly tty: boolean;
+export interface AttachRequest extends CommandStreams {
   readonly size?: TerminalSize;
 }
 
@@ -108,26 +105,20 @@ export interface ExecRequest extends AttachRequest {
   readonly command: readonly string[];
 }
 
-export interface Sandbox {
+export interface Sandbox extends Pick<SandboxConfig, 'pod' | 'attempt' | 'labels' | 'annotations'> {
   readonly id: string;
-  readonly pod: { readonly namespace: string; readonly name: string; readonly uid: string };
-  readonly attempt: number;
   readonly isReady: boolean;
   readonly createdAt: number;
   /** Empty on the network of the node. The first one is `podIP`. */
   readonly addresses: readonly string[];
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
 }
 
 type ContainerState = 'created' | 'running' | 'exited' | 'unknown';
 
-export interface Container {
+export interface Container
+  extends Pick<ContainerConfig, 'name' | 'attempt' | 'image' | 'imageId' | 'labels' | 'annotations'> {
   readonly id: string;
   readonly sandboxId: string;
-  readonly name: string;
-  /** Counts the containers of this name, from zero: its restart count. */
-  readonly attempt: number;
   readonly state: ContainerState;
   readonly createdAt: number;
   readonly startedAt: number | undefined;
@@ -136,12 +127,6 @@ export interface Container {
   /** As the runtime says it: `Completed`, `Error`, `OOMKilled`, `ContainerCannotRun`… */
   readonly reason: string | undefined;
   readonly message: string | undefined;
-  /** The name that was asked for. */
-  readonly image: string;
-  /** The value of `imageID` in the status. */
-  readonly imageId: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
   /** Absolute path of its log. */
   readonly logPath: string;
   /** The resources that it has, if the runtime can tell. */

@@ -31,17 +31,16 @@ export interface Query {
   readonly edns: Edns | undefined;
 }
 
-export interface Response {
-  readonly id: number;
-  readonly flags: number;
-  /** The response code, including the bits in the OPT record. */
-  readonly code: number;
-  readonly question: Question;
-  readonly questionBytes: Buffer;
+export interface Sections {
   readonly answers: readonly ResourceRecord[];
   readonly authorities: readonly ResourceRecord[];
   /** The additional records without the OPT record. */
   readonly additionals: readonly ResourceRecord[];
+}
+
+export interface Response extends Sections, Pick<Query, 'id' | 'flags' | 'question' | 'questionBytes'> {
+  /** The response code, including the bits in the OPT record. */
+  readonly code: number;
 }
 
 const names = new NameReader();

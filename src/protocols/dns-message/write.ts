@@ -1,20 +1,14 @@
 /** Writes messages with compressed names, up to a maximum size. */
 import { Flag, HEADER_BYTES, RecordType, ResponseCode } from './codes.ts';
+import type { Response } from './message.ts';
 import { NameReader, splitName, writeLabel } from './name.ts';
 import type { ResourceRecord } from './record.ts';
 import { isOneName } from './record-data.ts';
 
-export interface MessageParts {
-  readonly id: number;
+export interface MessageParts extends Omit<Response, 'question'> {
   /** The flags without the response code. */
   readonly flags: number;
-  readonly code: number;
-  /** The bytes of the question in the query. */
-  readonly questionBytes: Buffer;
   readonly questionName: string;
-  readonly answers: readonly ResourceRecord[];
-  readonly authorities: readonly ResourceRecord[];
-  readonly additionals: readonly ResourceRecord[];
   /** Maximum size of UDP messages that this server accepts; undefined for a message without an OPT record. */
   readonly edns: { readonly udpSize: number; readonly dnssecOk: boolean } | undefined;
 }

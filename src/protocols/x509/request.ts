@@ -4,7 +4,7 @@
  * parse the bytes of the request differently.
  */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto';
-import { alternativeName, nameOf, type Subject, signatureOf, spkiOf } from './certificate.ts';
+import { alternativeName, type Content, nameOf, type Subject, signatureOf, spkiOf } from './certificate.ts';
 import {
   bits,
   DerError,
@@ -21,20 +21,15 @@ import {
 } from './der.ts';
 import { pemBlocks, pemOf } from './pem.ts';
 
-export interface ParsedRequest {
+export interface ParsedRequest extends Pick<Content, 'subject' | 'publicKey' | 'names'> {
   readonly commonName: string;
   readonly organizations: readonly string[];
-  /** The subject, DER-encoded like the key. */
-  readonly subject: Buffer;
-  readonly publicKey: Buffer;
   readonly keyType: string;
   readonly dnsNames: readonly string[];
   /** IP addresses in canonical form. */
   readonly addresses: readonly string[];
   readonly emails: readonly string[];
   readonly uris: readonly string[];
-  /** The names above, DER-encoded. */
-  readonly names: readonly Buffer[];
 }
 
 const IDENTIFIER = 0x06;

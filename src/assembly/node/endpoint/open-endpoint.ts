@@ -2,7 +2,6 @@
 import { uptime } from 'node:os';
 import type { UpgradePort } from '../../../api/machine-upgrade.ts';
 import type { Tools } from '../../../base/tools.ts';
-import type { Client } from '../../../client/client.ts';
 import { listening } from '../../../network/kernel/local-kernel.ts';
 import { listenInNamespace } from '../../../network/kernel/ports/listen-in-namespace.ts';
 import type { Agent } from '../../../node/agent/agent.ts';
@@ -12,6 +11,7 @@ import { Endpoint, type ListenOnPort } from '../../../node/endpoint/endpoint.ts'
 import type { EndpointNode, ServedPod } from '../../../node/endpoint/endpoint-node.ts';
 import type { Housekeeping } from '../../../node/machine/housekeeping.ts';
 import type { Runtime } from '../../../node/runtime/runtime.ts';
+import type { NodeOptions } from '../options.ts';
 import { keepCertificate, storedCertificate } from './certificate.ts';
 
 /** Parts of the node that the endpoint shows; undefined until they have come up. */
@@ -21,11 +21,7 @@ interface NodeParts {
   readonly housekeeping: Housekeeping | undefined;
 }
 
-export interface OpenEndpointOptions extends Tools {
-  /** Acts as the node. */
-  readonly client: Client;
-  readonly name: string;
-  readonly addresses: readonly string[];
+export interface OpenEndpointOptions extends Tools, Pick<NodeOptions, 'client' | 'name' | 'addresses' | 'path'> {
   readonly parts: NodeParts;
   /** Where the node has its files. */
   readonly directory: string;
@@ -33,8 +29,6 @@ export interface OpenEndpointOptions extends Tools {
   readonly authority: (() => string) | undefined;
   /** Path of the network namespace of the node, which is made later; undefined: it is that of the machine. */
   readonly networkNamespace: string | undefined;
-  /** Where programs are searched. */
-  readonly path: string;
   /** The settings of the agent, with the names of KubeletConfiguration. */
   readonly config: object;
   /** Replaces the program of the node; undefined: the node is a part of another program. */

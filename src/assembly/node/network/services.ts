@@ -18,17 +18,15 @@ import type { RouteMode } from '../../../network/routes/routing-of.ts';
 import type { RuleApplier } from '../../../network/rules/rule-set.ts';
 import { UserspaceProxy } from '../../../network/userspace/userspace-proxy.ts';
 import { findProgram } from '../../../node/containerd/own/machine.ts';
-import type { RulesOwner, RunningServices, ServicesNode } from '../options.ts';
+import type { NodeOptions, RulesOwner, RunningServices, ServicesNode } from '../options.ts';
 import { networkPortsInUse, ownListeners } from './ports-in-use.ts';
 
-export interface ServicesOptions extends Tools {
+export interface ServicesOptions extends Tools, Pick<NodeOptions, 'dataDirectory' | 'watchSeconds' | 'path'> {
   /** Reads Services and EndpointSlices, Nodes, and all pods, namespaces and policies. */
   readonly client: Client;
   /** Acts as the node; undefined: `client` does. */
   readonly nodeClient?: Client;
   readonly node: ServicesNode;
-  /** Data directory of the cluster or agent. */
-  readonly dataDirectory: string;
   /** How the pods of other machines are reached. */
   readonly podRoutes: RouteMode;
   /** Resolves with true when rules and routes stay after a stop. */
@@ -37,9 +35,6 @@ export interface ServicesOptions extends Tools {
   readonly openDaemon?: () => Promise<ServiceDaemon | undefined>;
   /** Called when Services are served in that way. */
   readonly onServed?: () => void;
-  readonly watchSeconds?: number;
-  /** Where programs are searched. */
-  readonly path: string;
 }
 
 type ServiceDaemon = Pick<AttachedDaemon, 'servicesOf' | 'ports'>;

@@ -11,11 +11,7 @@ import { conditionOf } from '../../shared/conditions.ts';
 import { isApproved, pemOf, type Request, signerRules } from './signer-rules.ts';
 
 /** The content of a certificate to sign. */
-interface ToSign extends CertificateUsages {
-  /** DER elements copied from the request. */
-  readonly subject: Buffer;
-  readonly publicKey: Buffer;
-  readonly names: readonly Buffer[];
+interface ToSign extends CertificateUsages, Pick<ParsedRequest, 'subject' | 'publicKey' | 'names'> {
   /** The requested lifetime; the signer may shorten it. */
   readonly seconds: number | undefined;
 }

@@ -11,7 +11,7 @@ const MAX_PARALLELISM_OF_LARGE_JOB = 10_000;
 const MAX_FAILED_INDEXES_OF_LARGE_JOB = 10_000;
 
 /** Fields that the limits depend on. */
-interface Spec {
+export interface IndexedSpec {
   readonly completionMode?: string;
   readonly completions?: number;
   readonly parallelism?: number;
@@ -20,7 +20,7 @@ interface Spec {
 }
 
 /** Checks the limits in a Job's spec that depend on its completion mode. */
-export const indexedLimits: Rule<Spec> = (spec) => {
+export const indexedLimits: Rule<IndexedSpec> = (spec) => {
   const found: FieldError[] = [];
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined) {
     found.push(required('backoffLimitPerIndex', 'when maxFailedIndexes is specified'));
@@ -32,7 +32,7 @@ export const indexedLimits: Rule<Spec> = (spec) => {
   return found;
 };
 
-function indexed(spec: Spec): FieldError[] {
+function indexed(spec: IndexedSpec): FieldError[] {
   const { completions, parallelism = 0, maxFailedIndexes = 0, backoffLimitPerIndex } = spec;
   const found: FieldError[] = [];
   if (completions === undefined) found.push(required('completions', 'when completion mode is Indexed'));
@@ -50,7 +50,7 @@ function indexed(spec: Spec): FieldError[] {
   return found;
 }
 
-function largeJob({ parallelism = 0, maxFailedIndexes }: Spec): FieldError[] {
+function largeJob({ parallelism = 0, maxFailedIndexes }: IndexedSpec): FieldError[] {
   const found: FieldError[] = [];
   const atMost = (limit: number) =>
     `must be less than or equal to ${limit} when completions are above ${LARGE_JOB_COMPLETIONS} and used with backoff limit per index`;

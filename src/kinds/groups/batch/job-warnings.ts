@@ -2,14 +2,12 @@ import { addAll } from '../../../base/collections/add-all.ts';
 import type { KubeObject } from '../../kind.ts';
 import { NAMES_PODS, nameWarnings, type PodLike, templateWarnings } from '../../warnings/pod.ts';
 import { hasChanged } from '../../warnings/workload.ts';
+import type { IndexedSpec } from './indexed-limits.ts';
 
 const LARGE_JOB_COMPLETIONS = 100_000;
 const LARGE_JOB_PARALLELISM = 10_000;
 
-interface Spec {
-  readonly completionMode?: string;
-  readonly completions?: number;
-  readonly parallelism?: number;
+interface Spec extends Omit<IndexedSpec, 'maxFailedIndexes' | 'backoffLimitPerIndex'> {
   readonly template?: PodLike;
 }
 

@@ -2,14 +2,12 @@
 import { BoundedMap } from '../../../base/collections/bounded-map.ts';
 import type { Clock } from '../../../base/time/clock.ts';
 import { RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
+import type { Sections } from '../../../protocols/dns-message/message.ts';
 import { negativeTtl, type ResourceRecord } from '../../../protocols/dns-message/record.ts';
 
-export interface UpstreamAnswer {
+export interface UpstreamAnswer extends Sections {
   readonly code: number;
   readonly isAuthentic: boolean;
-  readonly answers: readonly ResourceRecord[];
-  readonly authorities: readonly ResourceRecord[];
-  readonly additionals: readonly ResourceRecord[];
 }
 
 interface Entry {

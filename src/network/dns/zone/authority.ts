@@ -1,6 +1,6 @@
 /** Decides which names this server answers by itself, and how. */
 import { RecordClass, RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
-import type { Question } from '../../../protocols/dns-message/message.ts';
+import type { Question, Sections } from '../../../protocols/dns-message/message.ts';
 import { NameReader, splitName } from '../../../protocols/dns-message/name.ts';
 import {
   addressRecord,
@@ -24,11 +24,8 @@ export interface AuthorityOptions {
   readonly serviceAddress: string | undefined;
 }
 
-export interface ZoneAnswer {
+export interface ZoneAnswer extends Sections {
   readonly code: number;
-  readonly answers: readonly ResourceRecord[];
-  readonly authorities: readonly ResourceRecord[];
-  readonly additionals: readonly ResourceRecord[];
   /** The last of the answers is an alias of this name, which is not ours. */
   readonly alias: string | undefined;
 }

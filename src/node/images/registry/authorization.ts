@@ -2,7 +2,7 @@
 import { RuntimeError } from '../../runtime/errors.ts';
 import type { RegistryCredentials } from '../../runtime/runtime.ts';
 import { isObject, parseDocument } from '../content/documents.ts';
-import { type HttpRequest, type ImageDialing, readBody, send } from './http.ts';
+import { type HttpRequest, readBody, send } from './http.ts';
 
 /** A `WWW-Authenticate` header. */
 export interface Challenge {
@@ -11,15 +11,12 @@ export interface Challenge {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-interface TokenRequest {
+interface TokenRequest extends Pick<HttpRequest, 'isInsecure' | 'dialing' | 'signal'> {
   readonly challenge: Challenge;
   readonly repository: string;
   readonly credentials: RegistryCredentials | undefined;
-  readonly isInsecure: boolean;
   /** True when the registry was asked over TLS, and only so: then its tokens are requested over TLS, too. */
   readonly hasTls: boolean;
-  readonly dialing: ImageDialing;
-  readonly signal: AbortSignal;
 }
 
 const MAX_TOKEN_BYTES = 256 * 1024;

@@ -1,5 +1,6 @@
 /** Contract between the keeper and what executes pods: an OCI runtime, or plain processes of one user. */
 import type { Readable, Writable } from 'node:stream';
+import type { CommandStreams } from '../../../api/remote-command/command-channels.ts';
 import type { TerminalSize } from '../../../base/programs/process-streams.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { ProcessIdentity } from '../oci/identity.ts';
@@ -54,14 +55,10 @@ export interface ContainerToStart {
   readonly processTarget: number | undefined;
 }
 
-export interface CommandRequest {
+export interface CommandRequest extends CommandStreams {
   readonly command: readonly string[];
   /** Scratch directory of this command, removed when it has ended. */
   readonly directory: string;
-  readonly stdin: boolean;
-  readonly stdout: boolean;
-  readonly stderr: boolean;
-  readonly tty: boolean;
   readonly size: TerminalSize | undefined;
 }
 

@@ -1,16 +1,10 @@
-/** A process of a container: its first one, or that of exec. */
-import type { ContainerConfig } from '../../runtime/container-config.ts';
 import { capabilitySets, grantedCapabilities } from './capabilities.ts';
-import type { ProcessIdentity } from './identity.ts';
-import type { OciMachine } from './input.ts';
+import type { ContainerInput, OciMachine } from './input.ts';
 import type { OciProcess } from './spec.ts';
 
-export interface ProcessOptions {
-  readonly config: ContainerConfig;
-  readonly identity: ProcessIdentity;
+export interface ProcessOptions extends Pick<ContainerInput, 'config' | 'identity' | 'machine'> {
   readonly command: readonly string[];
   readonly tty: boolean;
-  readonly machine: OciMachine;
 }
 
 export function processSpec({ config, identity, command, tty, machine }: ProcessOptions): OciProcess {

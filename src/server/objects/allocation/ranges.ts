@@ -8,7 +8,7 @@ export interface IpRange {
   readonly family: IpFamily;
   /** Number of allocatable addresses: all but the network and broadcast addresses, up to a limit. */
   readonly size: number;
-  /** Number of addresses at the start that are left to services that request one, while others are free. */
+  /** Number of addresses or ports at the start that are left to services that request one, while others are free. */
   readonly reserved: number;
   /** Returns the address at an index from 1 to `size`. */
   at(index: number): string;
@@ -60,12 +60,8 @@ function reservedOf(size: bigint, { step, most }: { readonly step: bigint; reado
   return Number(part < MIN_RESERVED ? MIN_RESERVED : part > most ? most : part);
 }
 
-export interface PortRange {
-  readonly text: string;
+export interface PortRange extends Pick<IpRange, 'text' | 'size' | 'reserved'> {
   readonly first: number;
-  readonly size: number;
-  /** Number of ports at the start that are left to services that request one, while others are free. */
-  readonly reserved: number;
 }
 
 export function parsePortRange(text: string): PortRange {

@@ -4,17 +4,10 @@ import { afterElements, hasMoreFields } from '../../../schema/fields/count.ts';
 import { compareText } from '../../../schema/fields/element.ts';
 import { type FieldSet, isEmptySet, NO_FIELDS, parseFieldSet, union } from '../../../schema/fields/field-set.ts';
 import { fieldsOf, internSet } from './stored/interned-sets.ts';
-import { type ManagedFieldsEntry, managedEntry, setOf } from './stored/managed-entry.ts';
+import { type EntryOptions, type ManagedFieldsEntry, managedEntry, setOf } from './stored/managed-entry.ts';
 
-export interface Manager {
-  readonly manager: string;
+export interface Manager extends Omit<EntryOptions, 'set'> {
   readonly operation: 'Apply' | 'Update';
-  /** The version that the names of the fields refer to. */
-  readonly apiVersion: string;
-  /** The subresource that the fields were written through; empty for the object itself. */
-  readonly subresource: string;
-  /** The time of the last change, if known. */
-  readonly time: string | undefined;
   readonly fields: FieldSet;
 }
 

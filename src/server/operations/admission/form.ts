@@ -1,5 +1,6 @@
 /** Converts admitted objects to the version in which a webhook or a policy sees them. */
 import { ApiError } from '../../../api/errors.ts';
+import type { GroupVersionKind } from '../../../api/object-types.ts';
 import { clone, setPath, type Tree } from '../../../base/json/tree.ts';
 import { type KubeObject, splitApiVersion, type Version } from '../../../kinds/kind.ts';
 import { decode } from '../../../schema/decode/decode.ts';
@@ -15,12 +16,6 @@ export interface AdmittedForm {
   readonly type: GroupVersionKind;
   readonly object: KubeObject | undefined;
   readonly old: KubeObject | undefined;
-}
-
-interface GroupVersionKind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
 }
 
 /** Converts copies of both objects. `isNew`: fields that only the server sets on new objects are left out. */

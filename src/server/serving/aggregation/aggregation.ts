@@ -1,20 +1,16 @@
-import type { Handle } from '../../../api/call.ts';
 import { APIService } from '../../../kinds/groups/extension/apiregistration/api-service.ts';
 import { splitApiVersion } from '../../../kinds/kind.ts';
 import type { TransactionPorts } from '../../objects/transaction/ports.ts';
 import type { Outbound } from '../../outbound/ports.ts';
-import type { BackendRegistry } from '../backends/backend-registry.ts';
-import { Aggregator } from './aggregator.ts';
+import { Aggregator, type AggregatorOptions } from './aggregator.ts';
 import { AuthenticationConfig } from './authentication-config.ts';
 import type { FrontProxy } from './front-proxy.ts';
 import { LocalServices, REPLACEABLE_GROUP } from './local-services.ts';
 
 type Ports = TransactionPorts & Outbound;
 
-export interface AggregationOptions {
+export interface AggregationOptions extends Omit<AggregatorOptions, 'core' | 'builtInGroups'> {
   readonly core: Ports;
-  readonly handle: Handle;
-  readonly backends: BackendRegistry;
   /** The groups and versions of built-in kinds. */
   readonly builtIn: ReadonlySet<string>;
 }

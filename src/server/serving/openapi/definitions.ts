@@ -2,7 +2,7 @@
  * The definitions of the published schemas: the named shapes of all kinds. A shape is published under the package of
  * its home, a group and version. One that several versions of a kind share is published once for each of them.
  */
-
+import type { GroupVersionKind } from '../../../api/object-types.ts';
 import { memoized } from '../../../base/collections/memoized.ts';
 import { PersistentVolumeClaim } from '../../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -15,12 +15,6 @@ import type { Registry, ServedResource } from '../../objects/registry/registry.t
 import { discoveryShapes } from './discovery-shapes.ts';
 import { definitionName, fixedHome, META, SHAPES_OF_EACH_VERSION } from './names.ts';
 import { ListMeta, listShape, WatchEvent } from './shapes.ts';
-
-export interface GroupVersionKind {
-  readonly group: string;
-  readonly kind: string;
-  readonly version: string;
-}
 
 export interface Definition {
   readonly name: string;

@@ -1,10 +1,11 @@
 /** The operations at every path of a resource, independent of the dialect. */
+import type { GroupVersionKind } from '../../../api/object-types.ts';
 import type { Verb } from '../../../kinds/kind.ts';
 import { DeleteOptions } from '../../../kinds/shapes/meta/delete-options.ts';
 import { Status } from '../../../kinds/shapes/meta/status.ts';
 import type { ServedResource } from '../../objects/registry/registry.ts';
 import { type ServedSubresource, takesPath } from '../../objects/registry/served.ts';
-import { type GroupVersionKind, kindOf } from './definitions.ts';
+import { kindOf } from './definitions.ts';
 import { capitalized, definitionName, META, operationInfix, operationTag, SCALARS } from './names.ts';
 import {
   DELETE,

@@ -1,9 +1,9 @@
 /** The report of a preview, as it is printed. */
 import { minorOf } from '../../../../api/release.ts';
 import type { ObjectChange } from './changes.ts';
-import type { OtherVersion, UnreadableObject } from './messages.ts';
+import type { CopyResult } from './messages.ts';
 
-export interface PreviewReport {
+export interface PreviewReport extends Omit<CopyResult, 'version' | 'level' | 'apis'> {
   /** True when the upgrade would work, as far as the preview has seen. */
   readonly works: boolean;
   readonly cluster: string;
@@ -16,31 +16,20 @@ export interface PreviewReport {
     readonly level: number;
   };
   readonly to: { readonly version: string; readonly level: number };
-  /** Why the new release does not become ready; absent: it does. */
-  readonly problem?: string | undefined;
-  readonly secondsToReady?: number | undefined;
   readonly wayBack: {
     /** True when the minimum level rises, so that the present release is rejected afterwards. */
     readonly closes: boolean;
   };
-  readonly rejectedFlags: readonly string[];
   /** False when the flags of the last start are not known, and only those in the data directory were tried. */
   readonly knowsFlags: boolean;
-  readonly unreadable: readonly UnreadableObject[];
-  readonly unreadableCount: number;
-  readonly otherVersions: readonly OtherVersion[];
   /** Absent when there was no release to compare with. */
   readonly apis?: { readonly added: readonly string[]; readonly removed: readonly string[] } | undefined;
   /** How long controllers ran. */
   readonly seconds: number;
-  readonly changes: readonly ObjectChange[];
-  readonly moreChanges: number;
   /** Number of changes that the present release makes on such a copy as well; absent: not compared. */
   readonly alike?: number | undefined;
   /** Why there was no release to compare with. */
   readonly notCompared?: string | undefined;
-  /** Webhooks and API servers that were not asked. */
-  readonly notCalled: readonly string[];
 }
 
 const MAX_SHOWN = 20;

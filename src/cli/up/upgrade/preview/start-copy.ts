@@ -36,6 +36,7 @@ import { Moves } from '../../store/moving/moves.ts';
 import { changesBetween } from './changes.ts';
 import { findUnreadable, otherVersions, servedKinds } from './inspect.ts';
 import { type CopyHeader, type CopyResult, NO_FINDINGS, RESULT_DESCRIPTOR, receiveCopy } from './messages.ts';
+import type { RunOptions } from './run-release.ts';
 import { parseStart, type StartFlags } from './start-flags.ts';
 
 const HOST = '127.0.0.1';
@@ -80,11 +81,8 @@ interface Copy {
   readonly keyFile: string;
 }
 
-interface CopyRequest {
-  readonly header: CopyHeader;
-  readonly image: StoreImage;
+interface CopyRequest extends Pick<RunOptions, 'header' | 'image' | 'cleanup'> {
   readonly accepted: StartFlags['accepted'];
-  readonly cleanup: Cleanup;
 }
 
 async function prepareCopy({ header, image, accepted, cleanup }: CopyRequest): Promise<Copy> {

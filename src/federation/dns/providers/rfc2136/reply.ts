@@ -1,5 +1,6 @@
 /** The messages of a server: responses to updates, and the parts of a zone transfer. */
 import { HEADER_BYTES } from '../../../../protocols/dns-message/codes.ts';
+import type { Response } from '../../../../protocols/dns-message/message.ts';
 import { MessageError } from '../../../../protocols/dns-message/message-error.ts';
 import { NameReader } from '../../../../protocols/dns-message/name.ts';
 import type { ResourceRecord } from '../../../../protocols/dns-message/record.ts';
@@ -18,11 +19,7 @@ interface Tsig {
   readonly other: Buffer;
 }
 
-export interface Reply {
-  readonly id: number;
-  readonly flags: number;
-  readonly code: number;
-  readonly answers: readonly ResourceRecord[];
+export interface Reply extends Pick<Response, 'id' | 'flags' | 'code' | 'answers'> {
   readonly tsig: Tsig | undefined;
 }
 

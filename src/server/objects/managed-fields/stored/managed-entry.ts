@@ -9,8 +9,11 @@ export type ManagedFieldsEntry = NonNullable<ObjectMeta['managedFields']>[number
 export interface EntryOptions {
   readonly manager: string;
   readonly operation: string;
+  /** The version that the names of the fields refer to. */
   readonly apiVersion: string;
+  /** The subresource that the fields were written through; empty for the object itself. */
   readonly subresource: string;
+  /** The time of the last change, if known. */
   readonly time: string | undefined;
   readonly set: InternedSet;
 }

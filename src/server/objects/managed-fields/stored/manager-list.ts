@@ -6,12 +6,9 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
 import { DICTIONARY } from './dictionary.ts';
 import { IDENTIFIER, type SetTemplate, templateOf } from './interned-sets.ts';
+import type { EntryOptions } from './managed-entry.ts';
 
-export interface ListedManager {
-  readonly manager: string;
-  readonly operation: string;
-  readonly apiVersion: string;
-  readonly subresource: string;
+export interface ListedManager extends Omit<EntryOptions, 'time' | 'set'> {
   readonly template: SetTemplate;
 }
 

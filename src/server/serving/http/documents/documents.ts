@@ -14,6 +14,7 @@ import type { Health } from './health.ts';
 import { published, SchemaDocuments, sendPublished } from './published.ts';
 
 export interface DocumentsOptions {
+  /** From which paths, discovery and schemas are derived. */
   readonly backends: BackendRegistry;
   readonly discovery: Discovery;
   readonly metrics: Metrics;

@@ -41,16 +41,20 @@ import { serveHealthStage, servePathStage } from './serve-path.ts';
 
 export interface PipelineOptions extends DocumentsOptions, Pick<Tools, 'log' | 'clock'> {
   readonly handle: Handle;
+  /** Paths that answer according to the user. */
   readonly actions: readonly ServedAction[];
+  /** Paths with everything below them that answer with JSON. */
   readonly trees: readonly ServedTree[];
+  /** The kinds with protobuf bodies, whose requests are counted. */
   readonly registry: Registry;
   readonly authenticate: Authenticate;
   readonly authorizer: Authorizer;
   readonly isReady: () => boolean;
+  /** Health checks besides those of the server, such as that of the store. */
   readonly checks: readonly HealthCheck[];
   readonly metrics: Metrics;
   readonly limits: Limits;
-  /** Decodes large YAML bodies. Default: on the event loop. */
+  /** Decodes large YAML bodies. Default: on the event loop, with a lower limit. */
   readonly decodeLargeYaml?: DecodeYaml | undefined;
   /** The audit log; when absent, nothing is recorded. */
   readonly audit?: Audit | undefined;

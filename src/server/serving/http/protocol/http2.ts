@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
 import type { Readable } from 'node:stream';
-import type { Clock } from '../../../../base/time/clock.ts';
 import {
   CACHE_CONTROL,
   type EventBytes,
@@ -13,22 +12,16 @@ import {
   type Peer,
   type WatchHead,
 } from '../../exchange.ts';
-import type { Deadlines } from '../deadlines.ts';
 import type { Limits } from '../limits.ts';
-import type { BacklogLimiter } from '../listen/backlog-limiter.ts';
 import { closeInTime, ExchangeBase, timelyBody } from './exchange-base.ts';
+import type { Http1Options } from './http1.ts';
 import { maxSizeOf, readBody } from './read-body.ts';
 
 /** Size of the flow-control window that Node announces, which a client may fill on an unread stream. */
 const STREAM_WINDOW_BYTES = 64 * 1024;
 
-export interface Http2Options {
+export interface Http2Options extends Omit<Http1Options, 'limits'> {
   readonly limits: Limits;
-  readonly clock: Clock;
-  /** Deadlines for request bodies. */
-  readonly bodies: Deadlines;
-  readonly outgoing: BacklogLimiter;
-  readonly incoming: BacklogLimiter;
 }
 
 /** A request over HTTP/2, directly on its stream: Node's compatibility layer costs a third of the throughput. */

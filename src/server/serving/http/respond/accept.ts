@@ -1,13 +1,11 @@
+import type { GroupVersionKind } from '../../../../api/object-types.ts';
 import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
 import { memoized } from '../../../../base/collections/memoized.ts';
 import { PROTOBUF_TYPE } from '../../protobuf/envelope.ts';
 import { notAcceptable } from '../errors.ts';
 
 /** A form that a response can be converted to, as named in a media type: `as=Table;g=meta.k8s.io;v=v1`. */
-export interface Form {
-  readonly kind: string;
-  readonly group: string;
-  readonly version: string;
+export interface Form extends GroupVersionKind {
   /** True when the form is also available in protobuf. */
   readonly protobuf?: boolean;
 }
