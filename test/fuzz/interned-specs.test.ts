@@ -14,7 +14,8 @@ import { isApiError } from '../../src/api/errors.ts';
 import type { ObjectReply } from '../../src/api/reply.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { SpecInterner } from '../../src/server/objects/body/spec-interner.ts';
-import { admissionPluginNames, admissionPlugins } from '../../src/server/operations/admission/all.ts';
+import { admissionPlugins } from '../../src/server/operations/admission/all.ts';
+import { admissionPluginNames } from '../../src/server/operations/admission/names.ts';
 import { keepingItsPromise } from '../support/admission.ts';
 import { type TestServer, testServer } from '../support/server.ts';
 

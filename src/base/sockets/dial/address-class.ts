@@ -1,5 +1,6 @@
 /** Tells addresses of the public or cluster network from special ones, whose meaning depends on the machine. Pure. */
 import { BlockList, isIP } from 'node:net';
+import { memoized } from '../../collections/memoized.ts';
 
 /** `unicast`: an ordinary address. Everything else means this machine, its link, or more than one machine. */
 export type AddressClass = 'unicast' | 'loopback' | 'link-local' | 'multicast' | 'unspecified';
@@ -17,7 +18,8 @@ const RANGES: readonly (readonly [AddressClass, readonly Range[]])[] = [
   ['multicast', [range('224.0.0.0', 4), range('255.255.255.255', 32), range('ff00::', 8)]],
 ];
 
-const LISTS = RANGES.map(([name, ranges]) => [name, listOf(ranges)] as const);
+/** Makes each list when the first address is classified: Node takes long for it, and most commands dial nothing. */
+const listFor = memoized(listOf);
 
 /**
  * Classifies an IP address. An IPv6 spelling of an IPv4 address has the class of the IPv4 address. Returns undefined
@@ -26,7 +28,7 @@ const LISTS = RANGES.map(([name, ranges]) => [name, listOf(ranges)] as const);
 export function classOf(address: string): AddressClass | undefined {
   const plain = withoutZone(address);
   if (isIP(plain) === 0) return undefined;
-  return LISTS.find(([, list]) => contains(list, plain))?.[0] ?? 'unicast';
+  return RANGES.find(([, ranges]) => contains(listFor(ranges), plain))?.[0] ?? 'unicast';
 }
 
 /** Ranges such as `10.0.0.0/8`, and single addresses. Throws for anything else. */

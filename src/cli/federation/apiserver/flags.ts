@@ -1,6 +1,6 @@
 /** The flags of `qd federation-apiserver`. */
 import { flag, type ValuesOf } from '../../../base/flag.ts';
-import { admissionPluginNames } from '../../../server/operations/admission/all.ts';
+import { admissionPluginNames } from '../../../server/operations/admission/names.ts';
 import { etcdDriver } from '../../../store/etcd/driver.ts';
 import { requestLimitFlags } from '../../flags/request-limits.ts';
 import * as value from '../../flags/values.ts';

@@ -1,6 +1,6 @@
 import { FlagError, flag, type ValuesOf } from '../../../base/flag.ts';
 import { type AuthorizationMode, authorizationModes } from '../../../server/access/authz/modes.ts';
-import { admissionPluginNames } from '../../../server/operations/admission/all.ts';
+import { admissionPluginNames } from '../../../server/operations/admission/names.ts';
 import { remoteUpgradesFlag } from '../../flags/remote-upgrades.ts';
 import { requestLimitFlags } from '../../flags/request-limits.ts';
 import * as value from '../../flags/values.ts';

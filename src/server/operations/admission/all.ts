@@ -1,5 +1,5 @@
-/** All admission plugins in execution order. ResourceQuota runs last, when everything else has been decided. */
-
+/** All admission plugins, by name; `names.ts` has the order. */
+import { type AdmissionPluginName, admissionPluginNames } from './names.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import {
   certificateApproval,
@@ -30,51 +30,48 @@ import { validatingAdmissionPolicy } from './policies/validating.ts';
 import { mutatingAdmissionWebhook } from './webhooks/mutating.ts';
 import { validatingAdmissionWebhook } from './webhooks/validating.ts';
 
-const ordered: readonly AdmissionPlugin[] = [
-  namespaceLifecycle,
-  limitRanger,
-  serviceAccount,
-  nodeRestriction,
-  taintNodesByCondition,
-  alwaysPullImages,
-  podSecurity,
-  priority,
-  defaultTolerationSeconds,
-  extendedResourceToleration,
-  defaultStorageClass,
-  storageObjectInUseProtection,
-  ownerReferencesPermissionEnforcement,
-  persistentVolumeClaimResize,
-  runtimeClass,
-  certificateApproval,
-  certificateSigning,
-  clusterTrustBundleAttest,
-  certificateSubjectRestriction,
-  defaultIngressClass,
-  denyServiceExternalIps,
-  mutatingAdmissionPolicy,
-  mutatingAdmissionWebhook,
-  validatingAdmissionPolicy,
-  validatingAdmissionWebhook,
-  resourceQuota,
-];
+const plugins: Readonly<Record<AdmissionPluginName, AdmissionPlugin>> = {
+  NamespaceLifecycle: namespaceLifecycle,
+  LimitRanger: limitRanger,
+  ServiceAccount: serviceAccount,
+  NodeRestriction: nodeRestriction,
+  TaintNodesByCondition: taintNodesByCondition,
+  AlwaysPullImages: alwaysPullImages,
+  PodSecurity: podSecurity,
+  Priority: priority,
+  DefaultTolerationSeconds: defaultTolerationSeconds,
+  ExtendedResourceToleration: extendedResourceToleration,
+  DefaultStorageClass: defaultStorageClass,
+  StorageObjectInUseProtection: storageObjectInUseProtection,
+  OwnerReferencesPermissionEnforcement: ownerReferencesPermissionEnforcement,
+  PersistentVolumeClaimResize: persistentVolumeClaimResize,
+  RuntimeClass: runtimeClass,
+  CertificateApproval: certificateApproval,
+  CertificateSigning: certificateSigning,
+  ClusterTrustBundleAttest: clusterTrustBundleAttest,
+  CertificateSubjectRestriction: certificateSubjectRestriction,
+  DefaultIngressClass: defaultIngressClass,
+  DenyServiceExternalIPs: denyServiceExternalIps,
+  MutatingAdmissionPolicy: mutatingAdmissionPolicy,
+  MutatingAdmissionWebhook: mutatingAdmissionWebhook,
+  ValidatingAdmissionPolicy: validatingAdmissionPolicy,
+  ValidatingAdmissionWebhook: validatingAdmissionWebhook,
+  ResourceQuota: resourceQuota,
+};
 
-const offByDefault: readonly AdmissionPlugin[] = [
-  alwaysPullImages,
-  extendedResourceToleration,
-  ownerReferencesPermissionEnforcement,
-  denyServiceExternalIps,
+const offByDefault: readonly AdmissionPluginName[] = [
+  'AlwaysPullImages',
+  'ExtendedResourceToleration',
+  'OwnerReferencesPermissionEnforcement',
+  'DenyServiceExternalIPs',
 ];
-
-export const admissionPluginNames: readonly string[] = ordered.map(({ name }) => name);
 
 /** Returns the active plugins: those on by default and those enabled, without those disabled. */
 export function admissionPlugins(
   chosen: { readonly enabled?: readonly string[]; readonly disabled?: readonly string[] } = {},
 ): readonly AdmissionPlugin[] {
   const { enabled = [], disabled = [] } = chosen;
-  return ordered.filter((plugin) => {
-    if (disabled.includes(plugin.name)) return false;
-    return !offByDefault.includes(plugin) || enabled.includes(plugin.name);
-  });
+  const isActive = (name: AdmissionPluginName) =>
+    !disabled.includes(name) && (!offByDefault.includes(name) || enabled.includes(name));
+  return admissionPluginNames.filter(isActive).map((name) => plugins[name]);
 }

@@ -7,7 +7,8 @@ import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.t
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
-import { admissionPluginNames, admissionPlugins } from './all.ts';
+import { admissionPlugins } from './all.ts';
+import { admissionPluginNames } from './names.ts';
 import type { AdmissionPlugin } from './plugin.ts';
 import { namespaceLifecycle } from './plugins/namespace-lifecycle/namespace-lifecycle.ts';
 
@@ -182,5 +183,6 @@ describe('the list of plugins', () => {
     expect(names({ enabled: ['AlwaysPullImages'] })).toContain('AlwaysPullImages');
     expect(names({ disabled: ['PodSecurity'] })).not.toContain('PodSecurity');
     expect(names({}).at(-1)).toBe('ResourceQuota');
+    expect(names({ enabled: admissionPluginNames })).toEqual(admissionPluginNames);
   });
 });

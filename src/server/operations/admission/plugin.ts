@@ -3,7 +3,7 @@
  * that depend on the cluster (a service account, a priority) or rejects objects that it does not allow (more than a
  * quota). The kind's own defaults, rules and hooks are not part of admission.
  *
- * A transaction runs the plugins that handle its operation, in the order of all.ts, in every attempt:
+ * A transaction runs the plugins that handle its operation, in the order of names.ts, in every attempt:
  *
  * 1. `admit` of each plugin (mutating admission);
  * 2. the kind's hooks and validation, on the object as the plugins left it;
