@@ -23,9 +23,12 @@ const PACKAGES = '**/node_modules/**';
 const NO_PROGRAMS = { setupFiles: ['test/support/no-programs.ts'] };
 
 const CORES = Math.max(2, availableParallelism());
-/** Files that start no program wait for timers and sockets now and then, those with programs for half of their time. */
+/**
+ * Files that start no program wait for timers and sockets now and then, those with programs for two thirds of their time: with
+ * two of them for each core, a fifth of the cores had nothing to do.
+ */
 const WORKERS = Math.ceil(1.5 * CORES);
-const WORKERS_WITH_PROGRAMS = 2 * CORES;
+const WORKERS_WITH_PROGRAMS = 3 * CORES;
 /** What files import is loaded once in each process. */
 const SHARED_PROCESSES = { isolate: false } as const;
 const COMMON = {
