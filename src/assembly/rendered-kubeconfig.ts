@@ -1,9 +1,12 @@
 /** The text of a kubeconfig with one cluster, as this program writes it. */
+import { SERVERS_EXTENSION } from '../client/kubeconfig/server-list.ts';
 
 /** Contents of a kubeconfig; certificates and keys are PEM. */
 export interface Access {
   readonly name: string;
   readonly server: string;
+  /** URLs of all servers of the cluster; empty where it can have one alone. */
+  readonly servers: readonly string[];
   readonly ca: string;
   readonly cert: string;
   readonly key: string;
@@ -17,6 +20,7 @@ export function isRendered(text: string): boolean {
     layout({
       name: value('current-context'),
       server: value('server'),
+      servers: [...text.matchAll(/^ {8}- (\S+)$/gm)].map(([, server = '']) => server),
       ca: value('certificate-authority-data'),
       cert: value('client-certificate-data'),
       key: value('client-key-data'),
@@ -29,13 +33,13 @@ export function render({ ca, cert, key, ...others }: Access): string {
 }
 
 /** `ca`, `cert` and `key` are Base64. */
-function layout({ name, server, ca, cert, key }: Access): string {
+function layout({ name, server, servers, ca, cert, key }: Access): string {
   return `apiVersion: v1
 kind: Config
 clusters:
 - cluster:
     certificate-authority-data: ${ca}
-    server: ${server}
+${listOf(servers)}    server: ${server}
   name: ${name}
 contexts:
 - context:
@@ -49,6 +53,15 @@ users:
   user:
     client-certificate-data: ${cert}
     client-key-data: ${key}
+`;
+}
+
+function listOf(servers: readonly string[]): string {
+  if (servers.length === 0) return '';
+  return `    extensions:
+    - extension:
+        servers:
+${servers.map((server) => `        - ${server}\n`).join('')}      name: ${SERVERS_EXTENSION}
 `;
 }
 

@@ -11,7 +11,7 @@ import { answering, logCheck } from '../../server/serving/http/documents/health.
 import type { HttpServer } from '../../server/serving/http/server.ts';
 import { Metrics } from '../../server/serving/metrics/metrics.ts';
 import { ObjectMetrics } from '../../server/serving/metrics/objects.ts';
-import type { PeerDescription } from '../../server/upkeep/peers/lease.ts';
+import { hostPort, type PeerDescription } from '../../server/upkeep/peers/lease.ts';
 import type { Store } from '../../store/index.ts';
 import { advertisedAddress, apiPorts, isLoopback, urlOf } from '../addresses.ts';
 import { startDns } from '../cluster-network/dns.ts';
@@ -55,12 +55,21 @@ import type { ClusterOptions } from './options.ts';
 export interface StartedCluster extends StartedNodes {
   /** The keys and certificates that are used now. */
   keys(): Pki;
+  /** URLs of all servers on the store; empty where this one has it to itself. */
+  servers(): readonly string[];
   /** Says that the server is ready. */
   open(): void;
-  /** Starts what works on objects: controllers, scheduler, pods. `onRenewed` is called when keys or certificates have changed. */
-  run(onRenewed: (pki: Pki) => Promise<void>): Promise<void>;
+  /** Starts what works on objects: controllers, scheduler, pods. `changed` is told of new keys and servers. */
+  run(changed: ClusterChanges): Promise<void>;
   /** The start has succeeded: a durable store may say from now on that this release has run on it. */
   confirm(): void;
+}
+
+export interface ClusterChanges {
+  /** Keys or certificates have changed. */
+  keys(pki: Pki): Promise<void>;
+  /** A server has come, gone, or has another address. */
+  servers(): Promise<void>;
 }
 
 /** Resolves when the API can be used and the nodes are registered. */
@@ -122,12 +131,13 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   return {
     ...started,
     keys: () => state.pki,
+    servers: () => (server.others?.addresses() ?? []).map((each) => `https://${hostPort(each)}`).sort(),
     confirm: () => confirmed.abort(),
     open() {
       opened.encryptStale();
       state.isReady = true;
     },
-    async run(onRenewed) {
+    async run(changed) {
       const { manual, trust } = options;
       setImmediate(() => http.prepare());
       plane.startComponents();
@@ -144,9 +154,11 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
           tokens.use(next);
           await server.renewFrontProxy(await trust.frontProxyOf(next));
           await plane.components?.use(keysFor(options, next));
-          await onRenewed(next);
+          await changed.keys(next);
         },
       });
+      const stopFollowing = server.others?.onChange(() => void changed.servers());
+      options.cleanup.add(async () => stopFollowing?.());
       // Runs before all others.
       options.cleanup.add(async () => abandonWhenSilent(opened, machineClock));
     },

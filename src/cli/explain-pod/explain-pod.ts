@@ -4,13 +4,17 @@ import { httpsTransport } from '../../client/transport/http/https-transport.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
 import type { Explanation, NodeVerdict } from '../../scheduler/explain.ts';
 import { connectionFor } from '../clusters/choice.ts';
+import { withReadyServer } from '../flags/reach/ready-server.ts';
 import { table } from '../output/table.ts';
 import type { ExplainFlags } from './flags.ts';
 
 const HEADER = ['NODE', 'FITS', 'SCORE', 'WHY'];
 
 export async function explainPod(name: string, flags: ExplainFlags): Promise<void> {
-  const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-explain-pod' });
+  const transport = httpsTransport({
+    ...(await withReadyServer(await connectionFor(flags))),
+    userAgent: 'qd-explain-pod',
+  });
   try {
     const pods = createClient(transport).of(Pod).in(flags.namespace);
     const explanation = await pods.subresource(name, 'explain').get();

@@ -8,6 +8,7 @@ import type { Request } from '../../client/transport/transport.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 import { connectionFor } from '../clusters/choice.ts';
 import type { ClusterFlags } from '../flags/cluster.ts';
+import { withReadyServer } from '../flags/reach/ready-server.ts';
 import { CliError } from '../output/cli-error.ts';
 import { knownHistory, parsePointInTime, versionAt } from './point-in-time.ts';
 import { type Ends, type ObjectEvent, replay } from './replay.ts';
@@ -42,7 +43,7 @@ const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
 /** Runs a command with a connection, which is closed afterwards. */
 export async function withObjects<T>(flags: ClusterFlags, work: (objects: ObjectApi) => Promise<T>): Promise<T> {
-  const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-history' });
+  const transport = httpsTransport({ ...(await withReadyServer(await connectionFor(flags))), userAgent: 'qd-history' });
   try {
     return await work(new ObjectApi(transport));
   } finally {

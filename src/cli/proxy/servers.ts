@@ -10,8 +10,9 @@ import { failoverTransport } from '../../client/transport/http/failover-transpor
 import { httpsTransport } from '../../client/transport/http/https-transport.ts';
 import { EndpointSlice } from '../../kinds/groups/discovery/endpoint-slice.ts';
 import { SERVERS_SELECTION, serversIn } from '../agent/followed/facts.ts';
+import { knownServers, mayUseOthers } from '../flags/reach/known-servers.ts';
+import { rememberedServers } from '../flags/reach/remembered-servers.ts';
 import type { ServerChoice } from './forward.ts';
-import { rememberedServers } from './remembered-servers.ts';
 
 /** How long a start waits for the server. */
 const FIRST_TIMEOUT_MS = 1_000;
@@ -19,14 +20,11 @@ const FIRST_TIMEOUT_MS = 1_000;
 /** Watches end after this time, so that a dead connection is noticed. */
 const WATCH_SECONDS = 300;
 
-/**
- * Follows the servers, as far as the user may list them. Credentials are sent only to servers that the authority of the kubeconfig
- * vouches for, and not past a gateway, which has a path.
- */
+/** Follows the servers, as far as the user may list them. */
 export async function followClusterServers(connection: Connection, onLost: (server: string) => void) {
-  const mayOthers = mayFollow(connection);
+  const mayOthers = mayUseOthers(connection);
   const remembered = rememberedServers(connection);
-  let kept = mayOthers ? await remembered.read() : [];
+  let kept = await knownServers(connection);
   let keeping = Promise.resolve();
   const keep = (found: readonly string[]) => {
     if (isDeepStrictEqual([...found].sort(), kept)) return;
@@ -76,9 +74,4 @@ export async function followClusterServers(connection: Connection, onLost: (serv
       await keeping;
     },
   };
-}
-
-function mayFollow({ server, ca, insecureSkipTlsVerify }: Connection): boolean {
-  const { protocol, pathname } = new URL(server);
-  return protocol === 'https:' && pathname === '/' && Boolean(ca) && !insecureSkipTlsVerify;
 }

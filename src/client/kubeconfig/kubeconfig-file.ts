@@ -10,10 +10,13 @@ import { fileProblem } from '../../base/files/file-problem.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import { type Connection, KubeconfigError } from './kubeconfig.ts';
+import { extensionsWith } from './server-list.ts';
 
 /** A cluster and its administrator, under one name in clusters, users and contexts. Certificates and keys are PEM. */
 export interface ContextToWrite extends Pick<Connection, 'server' | 'ca' | 'cert' | 'key' | 'token'> {
   readonly name: string;
+  /** URLs of all servers of the cluster. Default: no list is written. */
+  readonly servers?: readonly string[];
   readonly namespace?: string;
   /** Credentials that are also written, as the user `NAME-basic-auth`, which no context uses. */
   readonly basicAuth?: { readonly username: string; readonly password: string };
@@ -28,6 +31,7 @@ export function writeContext(file: string, context: ContextToWrite, clock: Clock
     put(config, 'clusters', name, {
       server: context.server,
       ...(context.ca ? { 'certificate-authority-data': base64(context.ca) } : {}),
+      ...(context.servers?.length ? { extensions: extensionsWith(context.servers) } : {}),
     });
     put(config, 'users', name, {
       ...(context.cert ? { 'client-certificate-data': base64(context.cert) } : {}),

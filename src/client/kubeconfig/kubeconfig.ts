@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { fileProblem } from '../../base/files/file-problem.ts';
 import { isHttpUrl } from '../../base/http/http-url.ts';
+import { serverList } from './server-list.ts';
 
 /** The address of a cluster and the client's credentials, as the HTTPS transport needs them. */
 export interface Connection {
@@ -20,6 +21,8 @@ export interface Connection {
   /** The expected name in the server's certificate, if it differs from the host in `server`. */
   readonly tlsServerName?: string;
   readonly insecureSkipTlsVerify?: boolean;
+  /** URLs of all servers of the cluster, where the kubeconfig lists them. */
+  readonly servers?: readonly string[];
 }
 
 /** The merged files; paths in them are absolute. */
@@ -117,6 +120,7 @@ export async function connectionOf(
     throw new KubeconfigError(`the server "${server}" of cluster "${entry.cluster}" ${problem}`);
   }
   const tokenFile = await contentOf(user, 'tokenFile');
+  const servers = serverList(cluster);
   return defined({
     server,
     ca: await pemOf(cluster, 'certificate-authority'),
@@ -127,6 +131,7 @@ export async function connectionOf(
     password: textOf(user, 'password'),
     tlsServerName: textOf(cluster, 'tls-server-name'),
     insecureSkipTlsVerify: cluster['insecure-skip-tls-verify'] === true || undefined,
+    servers: servers.length === 0 ? undefined : servers,
     namespace: entry.namespace,
   });
 }

@@ -54,7 +54,7 @@ export async function serve({ server, keys, random }: ServeOptions): Promise<Ser
   });
   const admin = issueLeaf(keys, random, { subject: ADMIN, usage: 'client' });
   return {
-    kubeconfig: render({ name: 'test', server: urls[0], ca: keys.certificate, ...admin }),
+    kubeconfig: render({ name: 'test', server: urls[0], servers: [], ca: keys.certificate, ...admin }),
     close: () => cleanup.run(),
   };
 }

@@ -129,8 +129,11 @@ describe.skipIf(skip !== undefined)('an agent in a cluster of two servers', () =
     } else await first.stop('SIGKILL');
     proxy.kill();
     await once(proxy, 'exit');
-    // One that starts now knows the other server from the one before.
-    const next = spawnProgram('qd', ['proxy', '--kubeconfig', first.kubeconfig, '--port', '0'], {});
+    // Those that start now know the other server from the kubeconfig.
+    const neverUsed = { env: { HOME: join(directory, 'other-home') } };
+    const tokens = await runQd(['token', 'list', '--kubeconfig', first.kubeconfig], neverUsed);
+    expect(tokens).toMatchObject({ code: 0, stdout: expect.stringContaining('authentication') });
+    const next = spawnProgram('qd', ['proxy', '--kubeconfig', first.kubeconfig, '--port', '0'], neverUsed);
     const [printed] = await once(next.stdout!, 'data');
     const { status } = await fetch(`http://${/Starting to serve on (\S+)/.exec(String(printed))?.[1]}/version`);
     expect(status).toBe(200);

@@ -15,6 +15,7 @@ import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.t
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { connectionFor } from '../../clusters/choice.ts';
 import type { ClusterFlags } from '../../flags/cluster.ts';
+import { withReadyServer } from '../../flags/reach/ready-server.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { print } from '../../output/print.ts';
 import { table } from '../../output/table.ts';
@@ -168,7 +169,7 @@ async function withClient(
   flags: ClusterFlags,
   work: (client: Client, connection: Connection) => Promise<void>,
 ): Promise<void> {
-  const connection = await connectionFor(flags);
+  const connection = await withReadyServer(await connectionFor(flags));
   const transport = httpsTransport({ ...connection, userAgent: 'qd-token' });
   try {
     await work(createClient(transport), connection);

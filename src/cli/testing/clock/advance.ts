@@ -5,11 +5,12 @@ import { httpsTransport } from '../../../client/transport/http/https-transport.t
 import { CLUSTER_CLOCK, Clock } from '../../../kinds/groups/testing/clock.ts';
 import { connectionFor } from '../../clusters/choice.ts';
 import type { ClusterFlags } from '../../flags/cluster.ts';
+import { withReadyServer } from '../../flags/reach/ready-server.ts';
 import { CliError } from '../../output/cli-error.ts';
 
 /** Resolves when the cluster has reached the new time. */
 export async function advance(milliseconds: number, flags: ClusterFlags): Promise<void> {
-  const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-clock' });
+  const transport = httpsTransport({ ...(await withReadyServer(await connectionFor(flags))), userAgent: 'qd-clock' });
   try {
     const clocks = createClient(transport).of(Clock);
     const before = await clocks.get(CLUSTER_CLOCK).catch((cause: unknown) => {

@@ -4,6 +4,7 @@ import { httpsTransport } from '../../../client/transport/http/https-transport.t
 import { Fault } from '../../../kinds/groups/testing/fault.ts';
 import { connectionFor } from '../../clusters/choice.ts';
 import type { ClusterFlags } from '../../flags/cluster.ts';
+import { withReadyServer } from '../../flags/reach/ready-server.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { table } from '../../output/table.ts';
 import type { AddFaultFlags, RemoveFaultFlags } from './flags.ts';
@@ -44,7 +45,7 @@ export async function removeFaults(names: readonly string[], flags: RemoveFaultF
 }
 
 async function withClient<T>(flags: ClusterFlags, work: (client: Client) => Promise<T>): Promise<T> {
-  const transport = httpsTransport({ ...(await connectionFor(flags)), userAgent: 'qd-fault' });
+  const transport = httpsTransport({ ...(await withReadyServer(await connectionFor(flags))), userAgent: 'qd-fault' });
   try {
     return await work(createClient(transport));
   } catch (cause) {

@@ -9,7 +9,7 @@ import { checkKubeconfig, userFile, writeAccess, writeOwn } from './kubeconfig.t
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 const access = (port = 6443) => ({
-  ...{ name: 'quarterdeck', server: serverUrl('127.0.0.1', port) },
+  ...{ name: 'quarterdeck', server: serverUrl('127.0.0.1', port), servers: [] },
   ...{ ca: 'CA of ours', cert: 'CRT', key: 'KEY' },
 });
 const write = (port = 6443) => writeAccess(file, access(port), systemClock);

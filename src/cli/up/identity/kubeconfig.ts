@@ -6,16 +6,18 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type Access, base64, isRendered, render } from '../../../assembly/rendered-kubeconfig.ts';
 import { readIfThere, writeWhole } from '../../../base/files/own/files.ts';
 import { makeDirectories } from '../../../base/files/own/make-directories.ts';
 import type { Clock } from '../../../base/time/clock.ts';
+import { SERVERS_EXTENSION, serverList } from '../../../client/kubeconfig/server-list.ts';
 import { defaultKubeconfig, filesOfVariable } from '../../flags/kubeconfig-files.ts';
 import { explain } from '../../output/cli-error.ts';
 import type { Say } from '../../output/steps.ts';
 import { checkWritableFile } from '../../process/writable.ts';
 
-interface Publication {
+export interface Publication {
   readonly access: Access;
   /** From --kubeconfig. */
   readonly file: string | undefined;
@@ -99,7 +101,7 @@ export async function writeAccess(
   files: readonly string[] = [file],
 ): Promise<WrittenAccess> {
   const text = await readIfThere(file);
-  if (text !== undefined && isUpToDate(text, access)) return UNCHANGED;
+  if (text !== undefined && (await isUpToDate(text, access))) return UNCHANGED;
   const before = await currentContext(files);
   const isNew = text === undefined;
   // A cluster that was in the file before does not become the current context again.
@@ -146,6 +148,10 @@ export function userFile(env: NodeJS.ProcessEnv, home: string): string {
 }
 
 /** Reports whether the text has this cluster: certificates and keys are unique. */
-function isUpToDate(text: string, { server, ca, cert, key }: Access): boolean {
-  return [`server: ${server}\n`, base64(ca), base64(cert), base64(key)].every((part) => text.includes(part));
+async function isUpToDate(text: string, { name, server, servers, ca, cert, key }: Access): Promise<boolean> {
+  const parts = [`server: ${server}\n`, base64(ca), base64(cert), base64(key)];
+  if (!parts.every((part) => text.includes(part))) return false;
+  if (!text.includes(SERVERS_EXTENSION)) return servers.length === 0;
+  const { parseKubeconfig } = await import('../../../client/kubeconfig/kubeconfig.ts');
+  return isDeepStrictEqual(serverList(parseKubeconfig(text, 'the kubeconfig').clusters.get(name) ?? {}), servers);
 }

@@ -10,13 +10,13 @@ import { rememberElsewhere } from '../../clusters/elsewhere.ts';
 import { writeLastStart } from '../../clusters/last-start.ts';
 import { givenArguments } from '../../clusters/service/given-arguments.ts';
 import { clustersHome } from '../../flags/cluster.ts';
-import type { Say } from '../../output/steps.ts';
 import { explainListening } from '../../process/listen.ts';
 import { version } from '../../process/version.ts';
 import type { Environment, StartContext } from '../context.ts';
 import { upFlags } from '../flags.ts';
 import { keepJoin } from '../ha/join.ts';
-import { type Published, publishAccess, publishedFile } from '../identity/kubeconfig.ts';
+import { type Publication, publishAccess, publishedFile } from '../identity/kubeconfig.ts';
+import { republishing } from '../identity/republish.ts';
 import { reachProblem } from '../listeners/self-check.ts';
 import { announcement } from '../messages/announcement.ts';
 import type { GivenFlags } from '../settings/settle.ts';
@@ -49,7 +49,8 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const { leftOut, starting } = cluster;
   if (leftOut.length > 0) steps.line(describeLeftOut(leftOut));
   await directory.remember(settings);
-  const published = await steps.run('kubeconfig', (say) => publish(context, cluster.keys(), say));
+  const access = () => accessOf(context, cluster);
+  const published = await steps.run('kubeconfig', (say) => publishAccess(access(), say));
   await announce(context);
   cluster.open();
   const seconds = secondsSinceStart();
@@ -61,7 +62,7 @@ export async function start(given: GivenFlags, environment: Environment): Promis
   const checkReach = reachCheck(context, () => cluster.keys());
   limitHeapGrowth();
   collectWithoutHelpers();
-  await cluster.run(async (pki) => void (await publish(context, pki, () => {})));
+  await cluster.run(republishing(access, log));
   await checkReach();
   if (!waits) {
     cluster.confirm();
@@ -118,11 +119,13 @@ function describeLeftOut(names: readonly string[]): string {
   return `  left out: ${named}; NotReady until a start runs them again (--nodes), or kubectl delete node removes them`;
 }
 
-function publish({ settings, directory, clock }: StartContext, pki: Pki, say: Say): Promise<Published> {
+/** The administrator's access now, and where it is written to. */
+function accessOf({ settings, directory, clock }: StartContext, cluster: StartedCluster): Publication {
   const { name, bindAddress, port, kubeconfig } = settings;
-  const { authority: ca, admin } = pki;
-  const access = { name, server: serverUrl(bindAddress, port), ca, cert: admin.certificate, key: admin.key };
-  return publishAccess({ access, file: kubeconfig, directory, clock }, say);
+  const { authority: ca, admin } = cluster.keys();
+  const servers = cluster.servers();
+  const access = { name, server: serverUrl(bindAddress, port), servers, ca, cert: admin.certificate, key: admin.key };
+  return { access, file: kubeconfig, directory, clock };
 }
 
 /** Flags of one start, of which one is a secret. */

@@ -214,6 +214,22 @@ describe('servers on one store', () => {
     });
   });
 
+  it('know the addresses of all that live, and say when that changes', async () => {
+    const a = await start(A);
+    await a.join();
+    const known = () => a.others?.addresses().map(({ address }) => address);
+    expect(known()).toEqual(['192.0.2.1']);
+    const seen: unknown[] = [];
+    a.others?.onChange(() => seen.push(known()));
+    const leave = await (await start(B)).join();
+    await clock.advance(0);
+    expect(known()).toEqual(['192.0.2.1', '192.0.2.2']);
+    await leave();
+    await clock.advance(0);
+    expect(known()).toEqual(['192.0.2.1']);
+    expect(seen).toEqual([['192.0.2.1', '192.0.2.2'], ['192.0.2.1']]);
+  });
+
   it('leave the last address when the last one stops', async () => {
     const leave = await (await start(A)).join();
     await leave();

@@ -9,7 +9,7 @@ import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import type { Cache } from '../../objects/cache/cache.ts';
 import { type OwnObject, put, remove } from '../own-objects.ts';
 import { Upkeep, type UpkeepPorts } from '../upkeep.ts';
-import { endpointsFor, isFurtherSlice, NAMESPACE, SERVICE, slicesFor } from './endpoints.ts';
+import { endpointsFor, isFurtherSlice, NAMESPACE, SERVICE, type ServerAddress, slicesFor } from './endpoints.ts';
 import {
   holderOf,
   LEASE_NAMESPACE,
@@ -31,6 +31,8 @@ export interface PeersOptions {
 export interface OtherServers {
   /** The holder in this server's own lease. */
   readonly holder: string;
+  /** Addresses of this server and of all others that live. */
+  addresses(): readonly ServerAddress[];
   /** Reports whether a server of an older release is a candidate for this lease of a component. */
   hasOlderCandidate(lease: string): boolean;
   /** Calls the listener when a server has come, gone, or has another release. Returns what removes the listener. */
@@ -70,6 +72,10 @@ export class Peers implements OtherServers {
 
   get holder(): string {
     return holderOf(this.options.identity);
+  }
+
+  addresses(): readonly ServerAddress[] {
+    return [this.options.identity.advertise, ...this.#others().map(([, { server }]) => server.address)];
   }
 
   hasOlderCandidate(lease: string): boolean {
@@ -199,9 +205,9 @@ export class Peers implements OtherServers {
   }
 
   async #publish(): Promise<void> {
-    const { handle, core, identity } = this.options;
-    const others = this.#others().map(([, { server }]) => server.address);
-    const servers = this.#isMember ? [identity.advertise, ...others] : others;
+    const { handle, core } = this.options;
+    const [own, ...others] = this.addresses();
+    const servers = this.#isMember ? [own!, ...others] : others;
     // Without any server, clients are better off with addresses that may come back.
     if (servers.length === 0) return;
     const slices = slicesFor(servers);

@@ -198,7 +198,7 @@ async function watch({ cluster, header, begin, before, after, keyFile }: Watched
     const rows = await rowsOf(before);
     const served = await servedKinds(transport);
     const unreadable = await findUnreadable(transport, served, rows);
-    await cluster.run(async () => undefined);
+    await cluster.run({ keys: async () => undefined, servers: async () => undefined });
     await sleep(systemClock, header.milliseconds);
     const changes = changesBetween(rows, await rowsOf(after));
     return {

@@ -2,6 +2,7 @@
 import { type MachineReport, UPGRADE_PATH } from '../../../../api/machine-upgrade.ts';
 import { type Clock, sleep, systemClock } from '../../../../base/time/clock.ts';
 import { connectionFor } from '../../../clusters/choice.ts';
+import { withReadyServer } from '../../../flags/reach/ready-server.ts';
 import { CliError, explain } from '../../../output/cli-error.ts';
 import { table } from '../../../output/table.ts';
 import type { UpgradeFlags } from '../flags.ts';
@@ -24,7 +25,7 @@ interface MachineOutcome {
 export async function upgradeAll(path: string, flags: UpgradeFlags): Promise<void> {
   const file = await readPackageFile(path);
   const { version } = file.release;
-  const connection = await connectionFor(flags);
+  const connection = await withReadyServer(await connectionFor(flags));
   if (!connection.server.startsWith('https:')) {
     throw new CliError(`${connection.server} does not say who you are: --all needs the https address of a server`);
   }

@@ -1,14 +1,14 @@
 /**
- * The servers that a proxy has found in a cluster, kept in the user's home for the next one: it may start while the server of its
+ * The servers that a proxy has found in a cluster, kept in the user's home for the next command: it may start while the server of its
  * kubeconfig is gone. The certificate authority says which cluster it is.
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
-import { makeDirectories } from '../../base/files/own/make-directories.ts';
-import { isHttpUrl } from '../../base/http/http-url.ts';
-import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
-import { clustersHome } from '../flags/cluster.ts';
+import { readIfThere, writeWhole } from '../../../base/files/own/files.ts';
+import { makeDirectories } from '../../../base/files/own/make-directories.ts';
+import type { Connection } from '../../../client/kubeconfig/kubeconfig.ts';
+import { isServer } from '../../../client/kubeconfig/server-list.ts';
+import { clustersHome } from '../cluster.ts';
 
 /** Below the directories of clusters, as a name that no cluster has. */
 const FOLDER = '.servers';
@@ -39,7 +39,7 @@ function serversIn(text: string): readonly string[] {
   try {
     const found: unknown = JSON.parse(text);
     if (!Array.isArray(found)) return [];
-    return found.filter((each) => typeof each === 'string' && isHttpUrl(each) && each.startsWith('https:'));
+    return found.filter(isServer);
   } catch {
     return []; // It is written again.
   }
