@@ -55,6 +55,8 @@ export async function startRealNodes(
   const { startNode } = await import('../node/start-node.ts');
   const { localConnection } = await import('../node/connection.ts');
   const { removeServiceRules, startServices } = await import('../node/network/services.ts');
+  const { localApiAddress } = await import('../node/network/local-api.ts');
+  const localApi = isShared ? await localApiAddress(directory, random) : undefined;
   const services = {
     client: createClient(directTransport(server.direct(SERVICE_PROXY))),
     clock,
@@ -102,6 +104,7 @@ export async function startRealNodes(
       clusterDomain: api.clusterDomain,
       clusterDns: () => clusterDns,
       apiServer: { host: hostForPods(api), port: api.port },
+      apiServerForPods: localApi && (() => localApi),
       config,
       network,
       version,
@@ -114,6 +117,8 @@ export async function startRealNodes(
           node: each,
           keepsRules: outlives,
           openDaemon: async () => listening?.daemon,
+          // One node listens for all of them.
+          localApi: index === 0 ? localApi : undefined,
           onServed: () => served.emit(name),
         }),
       async removeRules(each) {

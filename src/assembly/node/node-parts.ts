@@ -194,7 +194,7 @@ export class NodeParts {
         }),
       staticPodDirectory: config.podManifestPath,
       volumesDirectory: this.options.volumesDirectory,
-      apiServer: (await mayMakeRules(path)) ? undefined : apiServer,
+      apiServer: (await mayMakeRules(path)) ? undefined : (this.options.apiServerForPods ?? (() => apiServer)),
       allowedUnsafeSysctls: config.allowedUnsafeSysctls,
       network: startServices && {
         untilIsolated: async (pod, addressesOfPod) => (await this.#servicesStarted).untilIsolated(pod, addressesOfPod),

@@ -34,8 +34,10 @@ export interface NodeOptions extends Tools {
   readonly path: string;
   /** Lists paths of this machine that pods with its files do not see: data directories of clusters, and kubeconfigs. */
   readonly hidden: () => Promise<readonly string[]>;
-  /** Where pods reach the API server when there are no rules for its Service. */
+  /** Where the API server is that the node was given. */
   readonly apiServer: ApiServerAddress;
+  /** Where a pod that starts now reaches the API when there are no rules for its Service. Default: at `apiServer`. */
+  readonly apiServerForPods?: (() => ApiServerAddress) | undefined;
   readonly config: NodeConfig;
   /** A network of its own; undefined: that of the machine. */
   readonly network?: OwnNetwork | undefined;

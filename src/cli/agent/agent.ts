@@ -12,6 +12,7 @@ import {
   requestCertificate,
   storedCertificate,
 } from '../../assembly/node/endpoint/certificate.ts';
+import { localApiAddress } from '../../assembly/node/network/local-api.ts';
 import { OwnServiceDaemon } from '../../assembly/node/network/service-daemon.ts';
 import { startServices } from '../../assembly/node/network/services.ts';
 import type { RealRuntime } from '../../assembly/node/open-runtime.ts';
@@ -224,6 +225,7 @@ async function runMember(
     followServers(following, (found) => servers.use(found)),
     flags.clusterDns?.length ? undefined : followClusterDns(following),
   ]);
+  const localApi = await localApiAddress(directory, random);
   const daemon = new OwnServiceDaemon({ dataDirectory: directory, clusterDomain, clock, random, log });
   const running = await startNode({
     client,
@@ -243,6 +245,7 @@ async function runMember(
     podCIDR: undefined,
     clusterDomain,
     apiServer: addressOf(server),
+    apiServerForPods: () => localApi ?? addressOf(servers.server),
     config,
     path,
     hidden: () => hiddenPaths(directory, process.env.KUBECONFIG),
@@ -265,6 +268,7 @@ async function runMember(
         dataDirectory: directory,
         keepsRules: async () => true,
         openDaemon: () => daemon.open(),
+        localApi,
         onServed: () => daemon.commit().catch((error: unknown) => log.debug('the network daemon was left', { error })),
       }),
   }).catch((error: unknown) => {

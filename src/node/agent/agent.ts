@@ -40,7 +40,7 @@ export interface AgentOptions extends ClientTools, AgentContext, Pick<NodeReport
   readonly facts: Omit<NodeFacts, 'allocatable' | 'sharesNetwork'>;
   readonly pullRecords: PullRecords;
   /** Address of the API server for the variables of containers, where that of its Service cannot be reached. */
-  readonly apiServer?: ApiServerAddress | undefined;
+  readonly apiServer?: (() => ApiServerAddress) | undefined;
   /** Kernel parameters that pods may set although they are not safe: names, or beginnings with `*` at the end. */
   readonly allowedUnsafeSysctls?: readonly string[];
   /** Who of the machine has some of these ports, which pods must leave alone. */

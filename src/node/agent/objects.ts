@@ -28,7 +28,7 @@ function withApiServer(services: Iterable<ServiceAddress>, { host, port }: ApiSe
 export function referredObjects(
   client: Client,
   services: Pick<Informer<Service>, 'synced' | 'lister'>,
-  { signal, apiServer }: { readonly signal: AbortSignal; readonly apiServer?: ApiServerAddress | undefined },
+  { signal, apiServer }: { readonly signal: AbortSignal; readonly apiServer?: (() => ApiServerAddress) | undefined },
 ): ReferredObjects {
   return {
     configMap: (namespace, name) => found(client.of(ConfigMap).in(namespace).get(name, { signal })) as never,
@@ -36,7 +36,7 @@ export function referredObjects(
     async services(waits) {
       if (waits) await unlessAborted(services.synced, signal);
       const all = services.lister.list() as unknown as Iterable<ServiceAddress>;
-      return apiServer ? withApiServer(all, apiServer) : all;
+      return apiServer ? withApiServer(all, apiServer()) : all;
     },
     async runtimeHandler(name) {
       const { handler } = await client.of(RuntimeClass).get(name, { signal });

@@ -16,7 +16,9 @@ import { ServiceProxy } from '../../../network/proxy/service-proxy.ts';
 import { reportUnenforcedPolicies } from '../../../network/proxy/unenforced-policies.ts';
 import type { RouteMode } from '../../../network/routes/routing-of.ts';
 import type { RuleApplier } from '../../../network/rules/rule-set.ts';
+import { withLocalApi } from '../../../network/userspace/local-api.ts';
 import { UserspaceProxy } from '../../../network/userspace/userspace-proxy.ts';
+import type { ApiServerAddress } from '../../../node/agent/objects.ts';
 import { findProgram } from '../../../node/containerd/own/machine.ts';
 import type { NodeOptions, RulesOwner, RunningServices, ServicesNode } from '../options.ts';
 import { networkPortsInUse, ownListeners } from './ports-in-use.ts';
@@ -33,6 +35,8 @@ export interface ServicesOptions extends Tools, Pick<NodeOptions, 'dataDirectory
   readonly keepsRules: () => Promise<boolean>;
   /** Opens what listens where there are no rights for rules, and goes on when this program ends; undefined: this process listens. */
   readonly openDaemon?: () => Promise<ServiceDaemon | undefined>;
+  /** Where pods reach the API on this machine then; undefined: nowhere. */
+  readonly localApi?: ApiServerAddress | undefined;
   /** Called when Services are served in that way. */
   readonly onServed?: () => void;
 }
@@ -57,7 +61,9 @@ export async function startServices(options: ServicesOptions): Promise<RunningSe
     });
   if (!kernel) {
     const daemon = await options.openDaemon?.();
-    const applier = daemon?.servicesOf(node.name) ?? new UserspaceProxy({ clock, random, log });
+    const ofServices = daemon?.servicesOf(node.name) ?? new UserspaceProxy({ clock, random, log });
+    const { localApi } = options;
+    const applier = localApi ? withLocalApi(ofServices, localApi) : ofServices;
     const proxy = serve(applier, daemon);
     void proxy.applied.then(options.onServed);
     const stopReports = reportUnenforcedPolicies(common);
