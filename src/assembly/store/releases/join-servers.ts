@@ -30,6 +30,8 @@ export interface JoinOptions {
 
 export interface ListedServer extends LeasedServer {
   readonly holder: string;
+  /** Changes whenever the lease is renewed. */
+  readonly renewed: string;
 }
 
 /** Lists the servers with a lease, as fresh as the store. */
@@ -40,7 +42,8 @@ export async function listServers(server: Pick<Server, 'direct'>): Promise<reado
   const { items } = await leases.list({ labelSelector: LEASE_SELECTOR });
   return items.flatMap((lease) => {
     const read = readLease(lease as Lease);
-    return read ? [{ ...read.server, holder: lease.spec.holderIdentity ?? '' }] : [];
+    const { holderIdentity: holder = '', renewTime: renewed = '' } = lease.spec;
+    return read ? [{ ...read.server, holder, renewed }] : [];
   });
 }
 

@@ -43,9 +43,14 @@ export async function moveRunning(directory: string, pid: number, request: Omit<
 }
 
 async function outcome(directory: string, id: string): Promise<MoveStatus> {
+  let printed = 0;
   for (;;) {
     try {
       const status = await call(directory, MOVE_PATH);
+      if (status.id === id && status.phase === 'moving') {
+        for (const line of status.lines.slice(printed)) process.stdout.write(`${line}\n`);
+        printed = status.lines.length;
+      }
       if (status.id === id && (status.phase === 'moved' || status.phase === 'failed')) return status;
     } catch (cause) {
       // A server that starts again does not answer for a moment.

@@ -5,7 +5,6 @@ import { Cleanup } from '../../../../assembly/cleanup.ts';
 import type { Environment } from '../../../../assembly/context.ts';
 import { moveMemberAside } from '../../../../assembly/etcd/member.ts';
 import { moveStore } from '../../../../assembly/store/moving/move.ts';
-import { listServers } from '../../../../assembly/store/releases/join-servers.ts';
 import type { Logger } from '../../../../base/log.ts';
 import type { Server } from '../../../../server/index.ts';
 import { storeDriver } from '../../../../store/drivers.ts';
@@ -16,6 +15,7 @@ import { checkMembers, prepareTarget, type Side } from '../../../store/migrate/s
 import { rememberedIn, rememberIn } from '../../directory/directory.ts';
 import type { Settings } from '../../flags.ts';
 import { type Remembered, rememberedOf } from '../../settings/settle.ts';
+import { checkLeases, untilAlone } from './alone.ts';
 import { CANCEL_MOVE_PATH, MOVE_PATH, type MoveRequest, type MoveStatus, takeRequest } from './request.ts';
 import type { Restart } from './restart.ts';
 
@@ -109,6 +109,13 @@ export class Moves {
     const [source, target] = [sideOf(from, context), sideOf(to, context)];
     const { historyDuration: historyMilliseconds, historyBytes } = settings;
     const opening = { directory, clock: context.clock, log, historyMilliseconds, historyBytes };
+    if (source.driver.shared) {
+      await checkMembers(source);
+      const say = (line: string) => {
+        this.#status = { ...this.#status, lines: [...this.#status.lines, line] };
+      };
+      await untilAlone(server, { clock, signal, say });
+    }
     const prepared = await prepareTarget(target);
     try {
       const { count, revision, pausedMs, former } = await moveStore({
@@ -177,12 +184,7 @@ const sideOf = (settings: Remembered, { directory, path, machineClock: clock, ra
 async function checkAlone({ settings, driver, directory, clock }: Side, server: Server): Promise<void> {
   if (!driver.shared) return;
   await checkMembers({ settings, directory, clock });
-  const others = (await listServers(server)).filter(({ holder }) => holder !== server.others?.holder);
-  const [first] = others;
-  if (!first) return;
-  throw new CliError(
-    `another server of the cluster is at ${first.address.address}, and only one can move its objects; stop the others first`,
-  );
+  await checkLeases(server);
 }
 
 /** After a failure, the file tells which store the next start uses. */
