@@ -21,9 +21,9 @@ export interface Store {
 
   /**
    * Performs all writes and resolves with their revision, or performs none and rejects with a StoreConflict. Conditions
-   * are other keys that the writes depend on.
+   * are other keys that the writes depend on. The origin is delivered with the changes.
    */
-  commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number>;
+  commit(writes: readonly Write[], conditions?: readonly Condition[], origin?: Origin): Promise<number>;
 
   /** Delivers every change after the revision `after`: first from history, then live. */
   watch(after: number, watcher: Watcher): Subscription;
@@ -94,6 +94,19 @@ export interface Condition {
   readonly revision: number;
 }
 
+/** Who asked for a commit. */
+export interface Origin {
+  readonly user: string;
+  /** User agent. */
+  readonly client?: string | undefined;
+  /** Field manager. */
+  readonly manager?: string | undefined;
+  /** ID of the request. */
+  readonly request?: string | undefined;
+  /** True when only the status of an object was written, or a heartbeat. */
+  readonly isStatus?: boolean | undefined;
+}
+
 export interface Change {
   readonly key: string;
   readonly revision: number;
@@ -101,6 +114,11 @@ export interface Change {
   readonly value: Buffer | null;
   /** The row before the change; undefined when the change created the key. */
   readonly previous: Row | undefined;
+  /**
+   * Who asked for the commit; undefined when it did not say so. Delivered to watches of all keys; those with a prefix may get
+   * none.
+   */
+  readonly origin?: Origin | undefined;
 }
 
 export interface Watcher {

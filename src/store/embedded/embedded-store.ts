@@ -2,10 +2,12 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { silent } from '../../base/log.ts';
 import { HISTORY_BYTES, HISTORY_MILLISECONDS, type HistoryOptions } from '../history-options.ts';
 import { compareKeys, prefixEnd } from '../keys.ts';
+import { decodeOrigin, ORIGIN_KEY } from '../origin-row.ts';
 import {
   type Change,
   type Condition,
   type ListOptions,
+  type Origin,
   type Row,
   type Rows,
   type Store,
@@ -42,6 +44,11 @@ export interface EmbeddedStoreParts {
   backup(directory: string): Promise<void>;
   /** Releases the lock of the directory, after everything else. */
   release(): Promise<void>;
+}
+
+/** A change whose origin has not been read yet. */
+interface MutableChange extends Change {
+  origin: Origin | undefined;
 }
 
 interface Reading {
@@ -101,13 +108,13 @@ export class EmbeddedStore implements Store {
     return read;
   }
 
-  async commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number> {
+  async commit(writes: readonly Write[], conditions?: readonly Condition[], origin?: Origin): Promise<number> {
     this.#checkOpen();
-    return this.#commits.commit(writes, conditions);
+    return this.#commits.commit(writes, conditions, origin);
   }
 
   /** Writes what another store has changed under a revision; only for a copy of it that nobody else writes to. */
-  async append(revision: number, changes: readonly Pick<Change, 'key' | 'value'>[]): Promise<void> {
+  async append(revision: number, changes: readonly Pick<Change, 'key' | 'value' | 'origin'>[]): Promise<void> {
     this.#checkOpen();
     await this.#commits.append(revision, changes);
   }
@@ -150,7 +157,7 @@ export class EmbeddedStore implements Store {
     const rows: Row[] = [];
     let left = ROWS_PER_TURN;
     for (const [key, entry] of this.#database.entries(startOf(prefix, options.after), prefixEnd(prefix), snapshot)) {
-      if (key === options.after) continue;
+      if (key === options.after || key === ORIGIN_KEY) continue;
       const row = this.#rowAt(key, entry, { revision, snapshot, damaged: options.damaged });
       if (row && rows.length === options.limit) return { rows, revision, more: true };
       if (row) rows.push(row);
@@ -193,7 +200,7 @@ export class EmbeddedStore implements Store {
   #readHistory(after: number, limit: number): HistoryPage {
     const state = this.#show(this.#database.state());
     this.#check(after, state);
-    const changes: Change[] = [];
+    const changes: MutableChange[] = [];
     let bytes = 0;
     let through = after;
     for (const [position, stored] of this.#database.records(after)) {
@@ -203,16 +210,18 @@ export class EmbeddedStore implements Store {
       if (!stored) throw new StoreDamaged(`the change of revision ${revision} is damaged: its checksum does not match`);
       through = revision;
       bytes += stored.length;
-      changes.push(this.#change(revision, decodeRecord(stored)));
+      const record = decodeRecord(stored);
+      if (record.key === ORIGIN_KEY) setOrigin(changes, revision, record.value);
+      else changes.push(this.#change(revision, record));
     }
     return { changes, through: state.revision, more: false };
   }
 
-  #change(revision: number, { key, value, link, created }: LogRecord): Change {
+  #change(revision: number, { key, value, link, created }: LogRecord): MutableChange {
     const before = created || !link ? undefined : this.#database.record(key, link);
     const replaced = before && valueIn(before);
     const previous = link && replaced ? { key, value: replaced, revision: link.revision } : undefined;
-    return { key, revision, value, previous };
+    return { key, revision, value, previous, origin: undefined };
   }
 
   #show(state: State): State {
@@ -229,6 +238,12 @@ export class EmbeddedStore implements Store {
   #checkOpen(): void {
     if (this.#closing) throw new StoreUnavailable('the store is closed');
   }
+}
+
+/** Sets the origin of the newest changes, which are those of its revision. */
+function setOrigin(changes: readonly MutableChange[], revision: number, stored: Buffer | null): void {
+  const origin = stored ? decodeOrigin(stored) : undefined;
+  for (let i = changes.length - 1; changes[i]?.revision === revision; i--) changes[i]!.origin = origin;
 }
 
 /** Returns the first key of a range, which must not be empty in LMDB. */

@@ -14,8 +14,8 @@ export const FORMAT = 1;
 /** LMDB's limit with pages of 4 KiB. */
 export const MAX_KEY_BYTES = 1978;
 
-/** A position has 16 bits for the index. */
-export const MAX_WRITES = 65_536;
+/** A position has 16 bits for the index, and a commit may have one more record for its origin. */
+export const MAX_WRITES = 65_535;
 
 /** The position of a change in the log: its revision, and its index among the writes of that revision. */
 export interface Position {

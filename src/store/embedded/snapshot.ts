@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemClock } from '../../base/time/clock.ts';
 import type { StoreReport } from '../driver.ts';
+import { ORIGIN_KEY } from '../origin-row.ts';
 import { type DamagedRow, StoreDamaged } from '../store.ts';
 import { checkDataFile } from './data-file/check.ts';
 import { Database } from './database.ts';
@@ -54,6 +55,8 @@ export async function deleteDamaged(directory: string): Promise<readonly string[
     for (const { key, revision } of found) {
       await store.commit([{ key, value: null, expect: revision, evenIfDamaged: true }]);
     }
+    // No list shows this row, and it says nothing about a state without history.
+    await store.commit([{ key: ORIGIN_KEY, value: null, evenIfDamaged: true }]);
     await store.compact(store.revision());
     await store.close();
     await removeUnreferenced(directory);

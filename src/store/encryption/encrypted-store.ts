@@ -7,6 +7,7 @@ import {
   type Change,
   type Condition,
   type ListOptions,
+  type Origin,
   type Row,
   type Rows,
   type Store,
@@ -80,9 +81,9 @@ export class EncryptedStore implements Store {
     }
   }
 
-  commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number> {
+  commit(writes: readonly Write[], conditions?: readonly Condition[], origin?: Origin): Promise<number> {
     const concerned = writes.some(({ key, value }) => value !== null && this.#covers(key));
-    return this.inner.commit(concerned ? writes.map((write) => this.#sealWrite(write)) : writes, conditions);
+    return this.inner.commit(concerned ? writes.map((write) => this.#sealWrite(write)) : writes, conditions, origin);
   }
 
   watch(after: number, watcher: Watcher): Subscription {

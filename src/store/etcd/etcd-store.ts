@@ -4,9 +4,11 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { TlsOptions } from '../../protocols/grpc/client.ts';
 import { HISTORY_MILLISECONDS } from '../history-options.ts';
 import { checkWrites } from '../keys.ts';
+import { encodeOrigin, ORIGIN_KEY } from '../origin-row.ts';
 import {
   type Condition,
   type ListOptions,
+  type Origin,
   type Row,
   type Rows,
   type Store,
@@ -124,11 +126,11 @@ export class EtcdStore implements Store {
     return this.#track(this.#list(prefix, options));
   }
 
-  async commit(writes: readonly Write[], conditions: readonly Condition[] = []): Promise<number> {
+  async commit(writes: readonly Write[], conditions: readonly Condition[] = [], origin?: Origin): Promise<number> {
     this.#checkOpen();
     checkWrites(writes, MAX_KEY_BYTES);
     if (writes.length === 0) return this.revision();
-    return this.#track(this.#commit(writes, conditions));
+    return this.#track(this.#commit(writes, conditions, changesSomething(writes) ? origin : undefined));
   }
 
   watch(after: number, watcher: Watcher): Subscription {
@@ -210,7 +212,11 @@ export class EtcdStore implements Store {
     return { key: this.#keyspace.read(key), value, revision: modRevision };
   }
 
-  async #commit(writes: readonly Write[], conditions: readonly Condition[]): Promise<number> {
+  async #commit(
+    writes: readonly Write[],
+    conditions: readonly Condition[],
+    origin: Origin | undefined,
+  ): Promise<number> {
     const compare: Compare[] = [];
     const success: RequestOperation[] = [];
     const failure: RequestOperation[] = [];
@@ -220,6 +226,7 @@ export class EtcdStore implements Store {
       success.push(value === null ? { deleteRange: { key: written } } : { put: { key: written, value } });
       if (expect !== undefined) expected.push({ key, revision: expect });
     }
+    if (origin) success.push({ put: { key: this.#keyspace.write(ORIGIN_KEY), value: encodeOrigin(origin) } });
     expected.push(...conditions);
     for (const { key: name, revision } of expected) {
       const key = this.#keyspace.write(name);
@@ -292,6 +299,11 @@ export class EtcdStore implements Store {
   #checkOpen(): void {
     if (this.#closing) throw new StoreUnavailable('the store is closed');
   }
+}
+
+/** Reports whether writes have an effect for certain: deleting a key that does not exist has none. */
+function changesSomething(writes: readonly Write[]): boolean {
+  return writes.some(({ value, expect = 0 }) => value !== null || expect > 0);
 }
 
 /** Finds the conflict; the responses are in the order of the expected revisions. */

@@ -1,7 +1,8 @@
 import type { Logger } from '../../base/log.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { GrpcClient } from '../../protocols/grpc/client.ts';
-import { type Change, type Row, StoreCompacted, StoreUnavailable, type Watcher } from '../store.ts';
+import { decodeOrigin, ORIGIN_KEY } from '../origin-row.ts';
+import { type Change, type Origin, type Row, StoreCompacted, StoreUnavailable, type Watcher } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
 import { EventType, type KeyValue, type WatchEvent, type WatchResponse } from './messages.ts';
@@ -22,6 +23,7 @@ const RETRY_MS = 100;
 /** A watch that outlives connections: after each, it resumes after the last revision that was delivered. */
 export class EtcdWatch {
   readonly #ending = new AbortController();
+  readonly #originKey: Buffer;
   /** The last revision up to which everything was delivered. */
   #position: number;
 
@@ -31,6 +33,7 @@ export class EtcdWatch {
     private readonly watcher: Watcher,
   ) {
     this.#position = after;
+    this.#originKey = options.keyspace.write(ORIGIN_KEY);
   }
 
   /** Runs the watch. Resolves when it has ended, for whatever reason. */
@@ -107,9 +110,10 @@ export class EtcdWatch {
   }
 
   #deliver(events: readonly WatchEvent[], { header, created }: WatchResponse): void {
+    const origins = this.#originsIn(events);
     const changes = events
       .filter(({ kv }) => kv.modRevision > this.#position && this.options.keyspace.holds(kv.key))
-      .map((event) => this.#change(event));
+      .map((event) => this.#change(event, origins.get(event.kv.modRevision)));
     const last = events.at(-1)?.kv.modRevision;
     // A response without events means that nothing happened up to its revision, except for the one that opens a watch.
     const through = last ?? (created ? 0 : header.revision);
@@ -119,7 +123,17 @@ export class EtcdWatch {
     if (delivered < through) this.watcher.progress?.(this.#position);
   }
 
-  #change({ type, kv, previous }: WatchEvent): Change {
+  /** Returns the origins of the revisions that have one. */
+  #originsIn(events: readonly WatchEvent[]): ReadonlyMap<number, Origin> {
+    const origins = new Map<number, Origin>();
+    for (const { kv } of events) {
+      const origin = kv.key.equals(this.#originKey) ? decodeOrigin(kv.value) : undefined;
+      if (origin) origins.set(kv.modRevision, origin);
+    }
+    return origins;
+  }
+
+  #change({ type, kv, previous }: WatchEvent, origin: Origin | undefined): Change {
     const { keyspace } = this.options;
     const row = (each: KeyValue): Row => ({
       key: keyspace.read(each.key),
@@ -131,6 +145,7 @@ export class EtcdWatch {
       revision: kv.modRevision,
       value: type === EventType.DELETE ? null : kv.value,
       previous: previous ? row(previous) : undefined,
+      origin,
     };
   }
 }

@@ -5,6 +5,7 @@ import {
   type Change,
   type Condition,
   type ListOptions,
+  type Origin,
   type Row,
   type Rows,
   type Store,
@@ -105,12 +106,12 @@ export class MemoryStore implements Store {
     return { rows, revision, more: false };
   }
 
-  async commit(writes: readonly Write[], conditions: readonly Condition[] = []): Promise<number> {
+  async commit(writes: readonly Write[], conditions: readonly Condition[] = [], origin?: Origin): Promise<number> {
     this.#checkOpen();
     checkWrites(writes, Number.POSITIVE_INFINITY);
     for (const { key, expect } of writes) if (expect !== undefined) this.#compare(key, expect);
     for (const { key, revision } of conditions) this.#compare(key, revision);
-    const changes = this.#apply(writes);
+    const changes = this.#apply(writes, origin);
     const { revision } = this.#changes;
     // Changes are delivered in a separate microtask, so that a watcher may commit without changing their order.
     await undefined;
@@ -149,7 +150,7 @@ export class MemoryStore implements Store {
     this.#watchers.close();
   }
 
-  #apply(writes: readonly Write[]): Change[] {
+  #apply(writes: readonly Write[], origin: Origin | undefined): Change[] {
     const { clock, historyMilliseconds = HISTORY_MILLISECONDS, historyBytes = HISTORY_BYTES } = this.options;
     const revision = this.#changes.revision + 1;
     const changes: Change[] = [];
@@ -162,7 +163,7 @@ export class MemoryStore implements Store {
         this.#keys.remove(key);
         this.#rows.delete(key);
       } else continue;
-      changes.push({ key, revision, value, previous });
+      changes.push({ key, revision, value, previous, origin });
     }
     const now = clock.now();
     this.#changes.append(changes, now);

@@ -1,6 +1,5 @@
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import {
-  type Condition,
   type ListOptions,
   type Row,
   type Rows,
@@ -8,7 +7,6 @@ import {
   StorePaused,
   type Subscription,
   type Watcher,
-  type Write,
 } from '../store.ts';
 
 /** How long a write waits for the end of a pause. */
@@ -90,19 +88,16 @@ export class MovableStore implements Store {
     return this.#current.list(prefix, options);
   }
 
-  commit(writes: readonly Write[], conditions?: readonly Condition[]): Promise<number> {
-    if (this.#pause) return this.#afterPause(this.#pause, () => this.commit(writes, conditions));
+  commit(...commit: Parameters<Store['commit']>): Promise<number> {
+    if (this.#pause) return this.#afterPause(this.#pause, () => this.commit(...commit));
     const held = this.#holdBack?.();
-    if (held)
-      return this.#whenLevel(held).then(() =>
-        this.#pause ? this.commit(writes, conditions) : this.#commit(writes, conditions),
-      );
-    return this.#commit(writes, conditions);
+    if (held) return this.#whenLevel(held).then(() => (this.#pause ? this.commit(...commit) : this.#commit(commit)));
+    return this.#commit(commit);
   }
 
-  #commit(writes: readonly Write[], conditions: readonly Condition[] | undefined): Promise<number> {
+  #commit([writes, conditions, origin]: Parameters<Store['commit']>): Promise<number> {
     this.#commits++;
-    const commit = this.#current.commit(writes, conditions);
+    const commit = this.#current.commit(writes, conditions, origin);
     commit.then(this.#ended, this.#ended);
     return commit;
   }

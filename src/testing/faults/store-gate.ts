@@ -15,9 +15,9 @@ export function storeGate(behind: Store): StoreGate {
     revision: () => behind.revision(),
     get: (key) => behind.get(key),
     list: (prefix, options) => behind.list(prefix, options),
-    async commit(writes, conditions) {
+    async commit(writes, conditions, origin) {
       while (stalls > 0) await new Promise<void>((resolve) => waiting.push(resolve));
-      return behind.commit(writes, conditions);
+      return behind.commit(writes, conditions, origin);
     },
     watch: (after, watcher) => behind.watch(after, watcher),
     compact: (revision) => behind.compact(revision),

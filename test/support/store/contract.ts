@@ -319,6 +319,52 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         }
       });
 
+      it('delivers who asked for a commit, live and from history, and nobody when nobody was named', async () => {
+        const start = await store.revision();
+        const live = watching(store, start);
+        const origin = {
+          user: 'alice',
+          client: 'kubectl/v1.36',
+          manager: 'kubectl-edit',
+          request: 'r-1',
+          isStatus: false,
+        };
+        const writes = ['/a', '/b'].map((key) => ({ key, value: Buffer.from('1') }));
+        await store.commit(writes, [], origin);
+        const created = await put(store, '/c', '1');
+        await store.commit([{ key: '/c', value: null, expect: created }], [], { user: 'bob', isStatus: true });
+        await store.commit([{ key: '/none', value: null }], [], { user: 'nobody' });
+        const last = await put(store, '/d', '1');
+        await live.through(last);
+        const replay = watching(store, start);
+        await replay.through(last);
+        for (const { changes } of [live, replay]) {
+          const told = changes.map(({ key, origin: from }) => [key, from?.user, from?.isStatus === true]);
+          expect(told).toEqual([
+            ['/a', 'alice', false],
+            ['/b', 'alice', false],
+            ['/c', undefined, false],
+            ['/c', 'bob', true],
+            ['/d', undefined, false],
+          ]);
+          expect(changes[0]?.origin).toEqual(origin);
+        }
+        expect(last).toBe(created + 2);
+        expect(Object.keys(await contents(store))).toEqual(['/a', '/b', '/d']);
+      });
+
+      it('forgets origins with the history that they belong to', async () => {
+        const first = await store.commit([{ key: '/a', value: Buffer.from('1') }], [], { user: 'alice' });
+        const second = await store.commit([{ key: '/a', value: Buffer.from('2') }], [], { user: 'bob' });
+        await store.compact(first);
+        const replay = watching(store, first);
+        await replay.through(second);
+        expect(replay.changes.map(({ origin }) => origin?.user)).toEqual(['bob']);
+        await store.compact(second);
+        await put(store, '/a', '3');
+        expect(await contents(store)).toEqual({ '/a': '3' });
+      });
+
       it('delivers nothing after stop()', async () => {
         const watch = watching(store, await store.revision());
         const first = await put(store, '/a', '1');

@@ -58,10 +58,10 @@ class StoreMetrics {
       watch: (after, watcher) => store.watch(after, watcher),
       compact: (revision) => store.compact(revision),
       close: () => store.close(),
-      commit: async (writes, conditions) => {
+      commit: async (writes, conditions, origin) => {
         const began = clock.now();
         try {
-          return await store.commit(writes, conditions);
+          return await store.commit(writes, conditions, origin);
         } finally {
           this.#commits.observe((clock.now() - began) / 1000);
         }

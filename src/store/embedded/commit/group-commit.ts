@@ -1,9 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '../../../base/time/clock.ts';
 import { checkWrites } from '../../keys.ts';
+import { encodeOrigin, ORIGIN_KEY } from '../../origin-row.ts';
 import {
   type Change,
   type Condition,
+  type Origin,
   type Row,
   StoreAhead,
   StoreConflict,
@@ -48,6 +50,21 @@ interface KeyState {
 
 interface PendingKey extends KeyState {
   readonly entry: Entry;
+}
+
+/** What a write is based on, and who asked for it. */
+interface Cause {
+  readonly known: KeyState;
+  readonly origin?: Origin | undefined;
+}
+
+interface NewRecord {
+  readonly key: string;
+  readonly value: Buffer | null;
+  /** The newest entry of the key, which may be a deletion. */
+  readonly before: Entry | undefined;
+  /** True when the key exists. */
+  readonly isKnown: boolean;
 }
 
 /** A caller that waits for a flush. */
@@ -147,7 +164,7 @@ export class GroupCommit {
     return this.#state.revision;
   }
 
-  commit(writes: readonly Write[], conditions: readonly Condition[] = []): Promise<number> {
+  commit(writes: readonly Write[], conditions: readonly Condition[] = [], origin?: Origin): Promise<number> {
     this.#checkOpen();
     checkWrites(writes, MAX_KEY_BYTES);
     if (writes.length > MAX_WRITES) throw new RangeError(`a commit has at most ${MAX_WRITES} writes`);
@@ -167,7 +184,8 @@ export class GroupCommit {
     const batch = this.#openBatch();
     if (effective) {
       this.#assigned++;
-      for (const [i, write] of writes.entries()) this.#add(batch, write, known[i] as KeyState);
+      for (const [i, write] of writes.entries()) this.#add(batch, write, { known: known[i] as KeyState, origin });
+      if (origin) this.#addOrigin(batch, origin);
     }
     return this.#flushed(batch, this.#assigned);
   }
@@ -176,13 +194,15 @@ export class GroupCommit {
    * Writes what another store has changed under a revision, which is above all revisions here. Only for a copy that nobody else
    * writes to. Resolves when it is on disk.
    */
-  append(revision: number, changes: readonly Pick<Change, 'key' | 'value'>[]): Promise<number> {
+  append(revision: number, changes: readonly Pick<Change, 'key' | 'value' | 'origin'>[]): Promise<number> {
     this.#checkOpen();
     checkWrites(changes, MAX_KEY_BYTES);
     const batch = this.#openBatch();
     const known = changes.map((change) => this.#known(change));
     this.#assigned = revision;
-    for (const [i, change] of changes.entries()) this.#add(batch, change, known[i] as KeyState);
+    for (const [i, change] of changes.entries()) this.#add(batch, change, { known: known[i] as KeyState });
+    const origin = changes[0]?.origin;
+    if (origin) this.#addOrigin(batch, origin);
     batch.copied = revision;
     return this.#flushed(batch, revision);
   }
@@ -251,24 +271,43 @@ export class GroupCommit {
     return batch;
   }
 
-  #add(batch: Batch, { key, value }: Write, { entry: before, row: previous }: KeyState): void {
+  #add(batch: Batch, { key, value }: Write, { known: { entry: before, row: previous }, origin }: Cause): void {
     if (value === null && !previous) return;
+    const entry = this.#record(batch, { key, value, before, isKnown: previous !== undefined });
+    const { revision } = entry;
+    batch.changes.push({ key, revision, value, previous, origin });
+    batch.keys.set(key, { entry, row: value ? { key, value, revision } : undefined, batch });
+  }
+
+  /** Adds the row of the origin, which nobody reads by its key. */
+  #addOrigin(batch: Batch, origin: Origin): void {
+    const before = this.#pending(ORIGIN_KEY)?.entry ?? this.options.database.entry(ORIGIN_KEY);
+    const value = encodeOrigin(origin);
+    const entry = this.#record(batch, {
+      key: ORIGIN_KEY,
+      value,
+      before,
+      isKnown: before !== undefined && !before.deleted,
+    });
+    batch.keys.set(ORIGIN_KEY, { entry, row: undefined, batch });
+  }
+
+  #record(batch: Batch, { key, value, before, isKnown }: NewRecord): Entry {
     const revision = this.#assigned;
     const last = batch.records.at(-1)?.position;
     const index = last?.revision === revision ? last.index + 1 : 0;
     const size = recordBytes(key, value);
-    const held = (previous && before ? before.bytes : 0) + (value === null ? size : 0);
+    const held = (isKnown && before ? before.bytes : 0) + (value === null ? size : 0);
     const time = this.options.clock.now();
     const bytes = batch.allocate(size);
-    encodeRecord({ key, value, time, link: before, created: previous === undefined, frees: held }, bytes);
+    encodeRecord({ key, value, time, link: before, created: !isKnown, frees: held }, bytes);
     // Written field by field: V8 takes many times as long to add fields to a spread object.
     const entry: Entry = { revision, index, deleted: value === null, bytes: size };
     batch.records.push({ position: entry, bytes });
-    batch.changes.push({ key, revision, value, previous });
     batch.time ??= time;
     batch.bytes += size;
     batch.held += held;
-    batch.keys.set(key, { entry, row: value ? { key, value, revision } : undefined, batch });
+    return entry;
   }
 
   /** Resolves with the revision when the batch is on disk. */

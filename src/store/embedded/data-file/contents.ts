@@ -1,3 +1,4 @@
+import { ORIGIN_KEY } from '../../origin-row.ts';
 import {
   decodeEntry,
   decodeState,
@@ -79,7 +80,7 @@ class ContentsCheck {
     const other = this.#newest.get(id);
     if (other) throw new Error(`the index entries of ${other.key} and ${key} refer to the same record`);
     this.#newest.set(id, { key, entry });
-    if (!entry.deleted) this.#keys++;
+    if (!entry.deleted && key !== ORIGIN_KEY) this.#keys++;
   }
 
   record(bytes: Buffer, record: Buffer): void {
@@ -91,7 +92,7 @@ class ContentsCheck {
     const found = this.#newest.get(id);
     this.#newest.delete(id);
     if (!isIntact(record)) {
-      const isValue = found && !found.entry.deleted;
+      const isValue = found && !found.entry.deleted && found.key !== ORIGIN_KEY;
       this.#damaged.push({ key: isValue ? found.key : undefined, revision: position.revision });
       return;
     }

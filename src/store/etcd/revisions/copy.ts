@@ -92,7 +92,7 @@ async function copyRows(store: Store, rows: readonly Row[]): Promise<readonly Po
 /** The writes of one revision. */
 interface Copied {
   readonly revision: number;
-  readonly changes: readonly Pick<Change, 'key' | 'value'>[];
+  readonly changes: readonly Pick<Change, 'key' | 'value' | 'origin'>[];
 }
 
 function* byRevision(rows: readonly Row[]): Generator<Copied, undefined> {
@@ -107,7 +107,8 @@ function* byRevision(rows: readonly Row[]): Generator<Copied, undefined> {
 /** Writes one revision, and resolves with that of etcd. */
 async function copyStep(store: Store, { revision, changes }: Copied): Promise<number> {
   try {
-    return await store.commit(changes.map(({ key, value }) => ({ key, value })));
+    const writes = changes.map(({ key, value }) => ({ key, value }));
+    return await store.commit(writes, [], changes[0]?.origin);
   } catch (cause) {
     const [first] = changes;
     const what = changes.length === 1 ? first?.key : `${changes.length} objects, among them ${first?.key}`;

@@ -3,6 +3,7 @@ import {
   type Change,
   type Condition,
   type ListOptions,
+  type Origin,
   type Row,
   type Rows,
   type Store,
@@ -46,7 +47,7 @@ export class RenumberedStore implements Store {
     };
   }
 
-  async commit(writes: readonly Write[], conditions: readonly Condition[] = []): Promise<number> {
+  async commit(writes: readonly Write[], conditions: readonly Condition[] = [], origin?: Origin): Promise<number> {
     const numbering = this.numbering;
     const revision = await this.inner
       .commit(
@@ -54,6 +55,7 @@ export class RenumberedStore implements Store {
           write.expect === undefined ? write : { ...write, expect: numbering.ofRowInEtcd(write.expect) },
         ),
         conditions.map((each) => ({ ...each, revision: numbering.ofRowInEtcd(each.revision) })),
+        origin,
       )
       .catch((error: unknown) => Promise.reject(this.#error(error)));
     return numbering.ofState(revision);
