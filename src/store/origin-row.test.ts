@@ -4,14 +4,15 @@ import { decodeOrigin, encodeOrigin } from './origin-row.ts';
 describe('the row of an origin', () => {
   it('keeps every field', () => {
     const origin = { user: 'ål "x"', client: 'kubectl/v1.36', manager: 'm', request: 'r', isStatus: true };
-    expect(decodeOrigin(encodeOrigin(origin))).toEqual(origin);
-    expect(decodeOrigin(encodeOrigin({ user: 'u' }))).toEqual({ user: 'u', isStatus: false });
+    expect(decodeOrigin(encodeOrigin(origin, 5))).toEqual({ origin, time: 5 });
+    expect(decodeOrigin(encodeOrigin({ user: 'u' }, 5))?.origin).toEqual({ user: 'u', isStatus: false });
   });
 
   it('is not taken from what another program has written', () => {
-    for (const text of ['', 'null', '{}', '[]', '[1]', '[', '"alice"']) {
+    for (const text of ['', 'null', '{}', '[]', '[1]', '[', '"alice"', '["alice"]', '["alice",0,0,0,0,"5"]']) {
       expect(decodeOrigin(Buffer.from(text)), text).toBeUndefined();
     }
-    expect(decodeOrigin(Buffer.from('["alice",{},7,null,"yes"]'))).toEqual({ user: 'alice', isStatus: false });
+    const origin = { user: 'alice', isStatus: false };
+    expect(decodeOrigin(Buffer.from('["alice",{},7,null,"yes",5]'))).toEqual({ origin, time: 5 });
   });
 });

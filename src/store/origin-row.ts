@@ -8,12 +8,18 @@ import type { Origin } from './store.ts';
 /** Callers' keys begin with a slash. */
 export const ORIGIN_KEY = 'quarterdeck/origin';
 
-export function encodeOrigin({ user, client, manager, request, isStatus }: Origin): Buffer {
-  return Buffer.from(JSON.stringify([user, client, manager, request, isStatus ? 1 : 0]));
+/** An origin, and the time of its commit in milliseconds since the epoch. */
+export interface TimedOrigin {
+  readonly origin: Origin;
+  readonly time: number;
+}
+
+export function encodeOrigin({ user, client, manager, request, isStatus }: Origin, time: number): Buffer {
+  return Buffer.from(JSON.stringify([user, client, manager, request, isStatus ? 1 : 0, time]));
 }
 
 /** Returns undefined for a row that something else has written. */
-export function decodeOrigin(value: Buffer): Origin | undefined {
+export function decodeOrigin(value: Buffer): TimedOrigin | undefined {
   let fields: unknown;
   try {
     fields = JSON.parse(value.toString());
@@ -21,14 +27,16 @@ export function decodeOrigin(value: Buffer): Origin | undefined {
     return undefined;
   }
   if (!Array.isArray(fields) || typeof fields[0] !== 'string') return undefined;
-  const [user, client, manager, request, isStatus] = fields as unknown[];
-  return {
+  const [user, client, manager, request, isStatus, time] = fields as unknown[];
+  if (typeof time !== 'number' || !Number.isFinite(time)) return undefined;
+  const origin = {
     user: user as string,
     client: textOf(client),
     manager: textOf(manager),
     request: textOf(request),
     isStatus: isStatus === 1,
   };
+  return { origin, time };
 }
 
 const textOf = (field: unknown) => (typeof field === 'string' ? field : undefined);

@@ -119,6 +119,8 @@ export interface Change {
    * none.
    */
   readonly origin?: Origin | undefined;
+  /** Time of the commit, in milliseconds since the epoch; undefined when the store does not know it. */
+  readonly time?: number | undefined;
 }
 
 export interface Watcher {

@@ -20,7 +20,7 @@ import {
   type Write,
 } from '../store.ts';
 import { type HistoryPage, Watchers } from '../watchers.ts';
-import { GroupCommit } from './commit/group-commit.ts';
+import { type CopiedChange, GroupCommit } from './commit/group-commit.ts';
 import type { Reserve } from './commit/reserve.ts';
 import type { Database, Snapshot } from './database.ts';
 import {
@@ -114,7 +114,7 @@ export class EmbeddedStore implements Store {
   }
 
   /** Writes what another store has changed under a revision; only for a copy of it that nobody else writes to. */
-  async append(revision: number, changes: readonly Pick<Change, 'key' | 'value' | 'origin'>[]): Promise<void> {
+  async append(revision: number, changes: readonly CopiedChange[]): Promise<void> {
     this.#checkOpen();
     await this.#commits.append(revision, changes);
   }
@@ -217,11 +217,11 @@ export class EmbeddedStore implements Store {
     return { changes, through: state.revision, more: false };
   }
 
-  #change(revision: number, { key, value, link, created }: LogRecord): MutableChange {
+  #change(revision: number, { key, value, link, created, time }: LogRecord): MutableChange {
     const before = created || !link ? undefined : this.#database.record(key, link);
     const replaced = before && valueIn(before);
     const previous = link && replaced ? { key, value: replaced, revision: link.revision } : undefined;
-    return { key, revision, value, previous, origin: undefined };
+    return { key, revision, value, previous, origin: undefined, time };
   }
 
   #show(state: State): State {
@@ -242,7 +242,7 @@ export class EmbeddedStore implements Store {
 
 /** Sets the origin of the newest changes, which are those of its revision. */
 function setOrigin(changes: readonly MutableChange[], revision: number, stored: Buffer | null): void {
-  const origin = stored ? decodeOrigin(stored) : undefined;
+  const origin = stored ? decodeOrigin(stored)?.origin : undefined;
   for (let i = changes.length - 1; changes[i]?.revision === revision; i--) changes[i]!.origin = origin;
 }
 

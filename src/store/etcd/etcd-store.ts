@@ -226,7 +226,10 @@ export class EtcdStore implements Store {
       success.push(value === null ? { deleteRange: { key: written } } : { put: { key: written, value } });
       if (expect !== undefined) expected.push({ key, revision: expect });
     }
-    if (origin) success.push({ put: { key: this.#keyspace.write(ORIGIN_KEY), value: encodeOrigin(origin) } });
+    if (origin)
+      success.push({
+        put: { key: this.#keyspace.write(ORIGIN_KEY), value: encodeOrigin(origin, this.#options.clock.now()) },
+      });
     expected.push(...conditions);
     for (const { key: name, revision } of expected) {
       const key = this.#keyspace.write(name);

@@ -1,8 +1,8 @@
 import type { Logger } from '../../base/log.ts';
 import { type Clock, sleep } from '../../base/time/clock.ts';
 import type { GrpcClient } from '../../protocols/grpc/client.ts';
-import { decodeOrigin, ORIGIN_KEY } from '../origin-row.ts';
-import { type Change, type Origin, type Row, StoreCompacted, StoreUnavailable, type Watcher } from '../store.ts';
+import { decodeOrigin, ORIGIN_KEY, type TimedOrigin } from '../origin-row.ts';
+import { type Change, type Row, StoreCompacted, StoreUnavailable, type Watcher } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
 import { EventType, type KeyValue, type WatchEvent, type WatchResponse } from './messages.ts';
@@ -124,8 +124,8 @@ export class EtcdWatch {
   }
 
   /** Returns the origins of the revisions that have one. */
-  #originsIn(events: readonly WatchEvent[]): ReadonlyMap<number, Origin> {
-    const origins = new Map<number, Origin>();
+  #originsIn(events: readonly WatchEvent[]): ReadonlyMap<number, TimedOrigin> {
+    const origins = new Map<number, TimedOrigin>();
     for (const { kv } of events) {
       const origin = kv.key.equals(this.#originKey) ? decodeOrigin(kv.value) : undefined;
       if (origin) origins.set(kv.modRevision, origin);
@@ -133,7 +133,7 @@ export class EtcdWatch {
     return origins;
   }
 
-  #change({ type, kv, previous }: WatchEvent, origin: Origin | undefined): Change {
+  #change({ type, kv, previous }: WatchEvent, { origin, time }: Partial<TimedOrigin> = {}): Change {
     const { keyspace } = this.options;
     const row = (each: KeyValue): Row => ({
       key: keyspace.read(each.key),
@@ -146,6 +146,7 @@ export class EtcdWatch {
       value: type === EventType.DELETE ? null : kv.value,
       previous: previous ? row(previous) : undefined,
       origin,
+      time,
     };
   }
 }

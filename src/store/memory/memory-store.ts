@@ -153,6 +153,7 @@ export class MemoryStore implements Store {
   #apply(writes: readonly Write[], origin: Origin | undefined): Change[] {
     const { clock, historyMilliseconds = HISTORY_MILLISECONDS, historyBytes = HISTORY_BYTES } = this.options;
     const revision = this.#changes.revision + 1;
+    const time = clock.now();
     const changes: Change[] = [];
     for (const { key, value } of writes) {
       const previous = this.#rows.get(key);
@@ -163,11 +164,10 @@ export class MemoryStore implements Store {
         this.#keys.remove(key);
         this.#rows.delete(key);
       } else continue;
-      changes.push({ key, revision, value, previous, origin });
+      changes.push({ key, revision, value, previous, origin, time });
     }
-    const now = clock.now();
-    this.#changes.append(changes, now);
-    this.#changes.trim(now - historyMilliseconds, historyBytes);
+    this.#changes.append(changes, time);
+    this.#changes.trim(time - historyMilliseconds, historyBytes);
     return changes;
   }
 

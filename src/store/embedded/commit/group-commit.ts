@@ -55,8 +55,12 @@ interface PendingKey extends KeyState {
 /** What a write is based on, and who asked for it. */
 interface Cause {
   readonly known: KeyState;
-  readonly origin?: Origin | undefined;
+  readonly origin: Origin | undefined;
+  readonly time: number;
 }
+
+/** A change of another store. */
+export type CopiedChange = Pick<Change, 'key' | 'value' | 'origin' | 'time'>;
 
 interface NewRecord {
   readonly key: string;
@@ -65,6 +69,7 @@ interface NewRecord {
   readonly before: Entry | undefined;
   /** True when the key exists. */
   readonly isKnown: boolean;
+  readonly time: number;
 }
 
 /** A caller that waits for a flush. */
@@ -184,8 +189,9 @@ export class GroupCommit {
     const batch = this.#openBatch();
     if (effective) {
       this.#assigned++;
-      for (const [i, write] of writes.entries()) this.#add(batch, write, { known: known[i] as KeyState, origin });
-      if (origin) this.#addOrigin(batch, origin);
+      const time = this.options.clock.now();
+      for (const [i, write] of writes.entries()) this.#add(batch, write, { known: known[i] as KeyState, origin, time });
+      if (origin) this.#addOrigin(batch, origin, time);
     }
     return this.#flushed(batch, this.#assigned);
   }
@@ -194,15 +200,16 @@ export class GroupCommit {
    * Writes what another store has changed under a revision, which is above all revisions here. Only for a copy that nobody else
    * writes to. Resolves when it is on disk.
    */
-  append(revision: number, changes: readonly Pick<Change, 'key' | 'value' | 'origin'>[]): Promise<number> {
+  append(revision: number, changes: readonly CopiedChange[]): Promise<number> {
     this.#checkOpen();
     checkWrites(changes, MAX_KEY_BYTES);
     const batch = this.#openBatch();
     const known = changes.map((change) => this.#known(change));
     this.#assigned = revision;
-    for (const [i, change] of changes.entries()) this.#add(batch, change, { known: known[i] as KeyState });
-    const origin = changes[0]?.origin;
-    if (origin) this.#addOrigin(batch, origin);
+    const { origin, time = this.options.clock.now() } = changes[0] ?? {};
+    for (const [i, change] of changes.entries())
+      this.#add(batch, change, { known: known[i] as KeyState, origin, time });
+    if (origin) this.#addOrigin(batch, origin, time);
     batch.copied = revision;
     return this.#flushed(batch, revision);
   }
@@ -271,34 +278,29 @@ export class GroupCommit {
     return batch;
   }
 
-  #add(batch: Batch, { key, value }: Write, { known: { entry: before, row: previous }, origin }: Cause): void {
+  #add(batch: Batch, { key, value }: Write, { known: { entry: before, row: previous }, origin, time }: Cause): void {
     if (value === null && !previous) return;
-    const entry = this.#record(batch, { key, value, before, isKnown: previous !== undefined });
+    const entry = this.#record(batch, { key, value, before, isKnown: previous !== undefined, time });
     const { revision } = entry;
-    batch.changes.push({ key, revision, value, previous, origin });
+    batch.changes.push({ key, revision, value, previous, origin, time });
     batch.keys.set(key, { entry, row: value ? { key, value, revision } : undefined, batch });
   }
 
   /** Adds the row of the origin, which nobody reads by its key. */
-  #addOrigin(batch: Batch, origin: Origin): void {
+  #addOrigin(batch: Batch, origin: Origin, time: number): void {
     const before = this.#pending(ORIGIN_KEY)?.entry ?? this.options.database.entry(ORIGIN_KEY);
-    const value = encodeOrigin(origin);
-    const entry = this.#record(batch, {
-      key: ORIGIN_KEY,
-      value,
-      before,
-      isKnown: before !== undefined && !before.deleted,
-    });
+    const value = encodeOrigin(origin, time);
+    const isKnown = before !== undefined && !before.deleted;
+    const entry = this.#record(batch, { key: ORIGIN_KEY, value, before, isKnown, time });
     batch.keys.set(ORIGIN_KEY, { entry, row: undefined, batch });
   }
 
-  #record(batch: Batch, { key, value, before, isKnown }: NewRecord): Entry {
+  #record(batch: Batch, { key, value, before, isKnown, time }: NewRecord): Entry {
     const revision = this.#assigned;
     const last = batch.records.at(-1)?.position;
     const index = last?.revision === revision ? last.index + 1 : 0;
     const size = recordBytes(key, value);
     const held = (isKnown && before ? before.bytes : 0) + (value === null ? size : 0);
-    const time = this.options.clock.now();
     const bytes = batch.allocate(size);
     encodeRecord({ key, value, time, link: before, created: !isKnown, frees: held }, bytes);
     // Written field by field: V8 takes many times as long to add fields to a spread object.
