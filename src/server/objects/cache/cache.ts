@@ -20,8 +20,8 @@ import {
 } from '../../../store/store.ts';
 import type { Encoded } from './entry/encoding.ts';
 import { Entry } from './entry/entry.ts';
-import { Origins } from './entry/origin.ts';
 import type { Marks } from './entry/own-image.ts';
+import { Provenances } from './entry/provenance.ts';
 import { ChangeHistory, type KeptChange } from './history/change-history.ts';
 import { ChangeRecord } from './history/change-record.ts';
 import type { ObjectKey } from './keys.ts';
@@ -56,7 +56,7 @@ export class Cache {
   readonly #options: CacheOptions;
   readonly #tables = new Map<string, Table>();
   readonly #history: ChangeHistory;
-  readonly #origins: Origins;
+  readonly #provenances: Provenances;
   readonly #byKind = new WeakMap<object, Table>();
   #subscription: Subscription | undefined;
   #waiters: { revision: number; resolve: () => void }[] = [];
@@ -76,7 +76,7 @@ export class Cache {
   constructor(options: CacheOptions) {
     this.#options = options;
     this.#history = new ChangeHistory({ milliseconds: options.historyMilliseconds, bytes: options.historyBytes });
-    this.#origins = new Origins({ frozen: options.freeze, log: options.log, marks: options.marks });
+    this.#provenances = new Provenances({ frozen: options.freeze, log: options.log, marks: options.marks });
   }
 
   async start(): Promise<void> {
@@ -109,12 +109,12 @@ export class Cache {
   }
 
   entryOf(at: ObjectKey, revision: number, stored: Buffer): Entry {
-    return new Entry(at, revision, { stored, origin: this.#origins.stored });
+    return new Entry(at, revision, { stored, provenance: this.#provenances.stored });
   }
 
   #ownEntry({ at, kind, object, encoded }: Written, revision: number): Entry {
     const { bytes: stored, parts } = encoded;
-    return new Entry(at, revision, { stored, parts, written: object, origin: this.#origins.own(kind) });
+    return new Entry(at, revision, { stored, parts, written: object, provenance: this.#provenances.own(kind) });
   }
 
   /** Registers a listener that runs after each batch of changes has been applied. */
@@ -366,7 +366,7 @@ export class Cache {
     const at = { key: row.key, namespace: parts.namespace, name: parts.name };
     const entry =
       'error' in row
-        ? new Entry(at, row.revision, { stored: NOTHING, damage: row.error, origin: this.#origins.stored })
+        ? new Entry(at, row.revision, { stored: NOTHING, damage: row.error, provenance: this.#provenances.stored })
         : this.entryOf(at, row.revision, row.value);
     this.#tableNamed(parts.table).put(entry);
   }

@@ -4,7 +4,7 @@ import { fromHub, toHub } from '../../conversion/convert.ts';
 import type { Resource } from '../../registry/registry.ts';
 import type { ObjectKey } from '../keys.ts';
 import { type Before, type Encoded, hasHead, selfLinkOf } from './encoding.ts';
-import type { Origin } from './origin.ts';
+import type { Provenance } from './provenance.ts';
 import type { RecentBytes } from './recent-bytes.ts';
 import { decodeStored, parseStored, type StoredObject } from './stored-object.ts';
 import { UnreadableObject } from './unreadable.ts';
@@ -12,7 +12,7 @@ import { View } from './view.ts';
 
 export interface Content {
   readonly stored: Buffer;
-  readonly origin: Origin;
+  readonly provenance: Provenance;
   /** Positions of the parts of the bytes, if this process wrote them. */
   readonly parts?: Encoded['parts'] | undefined;
   /** The object as this process wrote it, in the stored version. */
@@ -47,7 +47,7 @@ class Derived {
  */
 export class Entry {
   readonly #stored: Buffer;
-  readonly #origin: Origin;
+  readonly #provenance: Provenance;
   readonly #parts: Encoded['parts'] | undefined;
   readonly #writtenAt: number;
   readonly #damage: Error | undefined;
@@ -59,7 +59,7 @@ export class Entry {
     content: Content,
   ) {
     this.#stored = content.stored;
-    this.#origin = content.origin;
+    this.#provenance = content.provenance;
     this.#parts = content.parts;
     this.#writtenAt = content.writtenAt ?? revision;
     this.#damage = content.damage;
@@ -67,7 +67,7 @@ export class Entry {
   }
 
   get recent(): RecentBytes {
-    return this.#origin.recent;
+    return this.#provenance.recent;
   }
 
   get size(): number {
@@ -177,7 +177,7 @@ export class Entry {
   movedTo(revision: number): Entry {
     return new Entry(this.at, revision, {
       stored: this.#stored,
-      origin: this.#origin,
+      provenance: this.#provenance,
       damage: this.#damage,
       writtenAt: this.#writtenAt,
     });
@@ -193,7 +193,7 @@ export class Entry {
   }
 
   #isCurrent(kind: Kind): boolean {
-    if (this.#damage || !this.#origin.isCurrent(kind, this.#writtenAt)) return false;
+    if (this.#damage || !this.#provenance.isCurrent(kind, this.#writtenAt)) return false;
     // Bytes written by this process have their parts, and are certain to have the right head.
     if (this.#parts !== undefined || this.#derived.headOf === kind) return true;
     if (!hasHead(this.#stored, kind)) return false;
@@ -218,7 +218,7 @@ export class Entry {
     if (written) return new View(this, kind, kind.hub, { object: this.#complete(written, kind, kind.hub), stored });
     const read = () => this.#complete(parseStored(stored) as KubeObject, kind, kind.hub);
     // An object contains the revision of its entry.
-    const shared = this.#writtenAt === this.revision ? this.#origin.shared : undefined;
+    const shared = this.#writtenAt === this.revision ? this.#provenance.shared : undefined;
     return new View(this, kind, kind.hub, { read, stored, shared });
   }
 
@@ -235,7 +235,7 @@ export class Entry {
   #unreadable(cause: unknown): UnreadableObject {
     const error = new UnreadableObject(this.at, this.#writtenAt, cause);
     this.#derived.isUnreadable = true;
-    this.#origin.failed(error, this);
+    this.#provenance.failed(error, this);
     return error;
   }
 
@@ -247,7 +247,7 @@ export class Entry {
   #complete(object: KubeObject, kind: Kind, version: Version): KubeObject {
     object.metadata.selfLink = selfLinkOf(kind, version, this.at);
     object.metadata.resourceVersion = String(this.revision);
-    return this.#origin.frozen ? deepFreeze(object) : object;
+    return this.#provenance.frozen ? deepFreeze(object) : object;
   }
 }
 

@@ -8,8 +8,8 @@ import type { UnreadableObject } from './unreadable.ts';
 /** Limit for objects in their served form, in addition to the stored bytes. */
 const MAX_RECENT_BYTES = 8 * 1024 * 1024;
 
-/** The origin of an entry's bytes: how far they can be trusted, and the data shared by all entries of that origin. */
-export interface Origin {
+/** The provenance of an entry's bytes: how far they can be trusted, and the data shared by all entries of that provenance. */
+export interface Provenance {
   /** Reports whether bytes of this revision were written with this very definition, and can be served as they are. */
   isCurrent(kind: Kind, revision: number): boolean;
   /** Objects shared between caches; see `Marks`. */
@@ -21,18 +21,18 @@ export interface Origin {
   failed(error: UnreadableObject, entry: object): void;
 }
 
-export interface OriginOptions {
+export interface ProvenanceOptions {
   readonly frozen: boolean;
   readonly log?: Logger;
   readonly marks?: Marks | undefined;
 }
 
-export class Origins {
-  /** The origin of rows found in the store, by any writer. */
-  readonly stored: Origin;
-  readonly #own = new WeakMap<Kind, Origin>();
+export class Provenances {
+  /** The provenance of rows found in the store, by any writer. */
+  readonly stored: Provenance;
+  readonly #own = new WeakMap<Kind, Provenance>();
 
-  constructor({ frozen, log = silent, marks }: OriginOptions) {
+  constructor({ frozen, log = silent, marks }: ProvenanceOptions) {
     const reported = new WeakSet<object>();
     this.stored = {
       frozen,
@@ -47,13 +47,13 @@ export class Origins {
     };
   }
 
-  /** Returns the origin of objects that this process wrote with a definition of a kind. */
-  own(kind: Kind): Origin {
-    let origin = this.#own.get(kind);
-    if (!origin) {
-      origin = { ...this.stored, isCurrent: (asked) => asked === kind, shared: undefined };
-      this.#own.set(kind, origin);
+  /** Returns the provenance of objects that this process wrote with a definition of a kind. */
+  own(kind: Kind): Provenance {
+    let provenance = this.#own.get(kind);
+    if (!provenance) {
+      provenance = { ...this.stored, isCurrent: (asked) => asked === kind, shared: undefined };
+      this.#own.set(kind, provenance);
     }
-    return origin;
+    return provenance;
   }
 }
