@@ -67,6 +67,8 @@ export interface Call {
   readonly user: User;
   /** The program that sent the request, as its User-Agent names it. */
   readonly userAgent?: string | undefined;
+  /** Identifies the request in the audit log and in history; undefined for calls in the same process. */
+  readonly requestId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Set for components that act for all servers: rejects their writes once another server has taken over. */
   readonly fence?: WriteFence | undefined;

@@ -6,6 +6,7 @@ import type { Memo } from '../request-memos.ts';
 import { Evaluator } from './evaluator.ts';
 import { type AuditedRequest, AuditRecord, type Sink } from './event.ts';
 import { type Level, levels, type Policy } from './policy.ts';
+import { requestIdOf } from './request-id.ts';
 
 /** A destination for events. */
 export interface Backend extends Sink {
@@ -26,9 +27,6 @@ interface Opening {
   /** The memo for requests of this sort, if the request is for objects. */
   readonly memo: Memo | undefined;
 }
-
-/** Pattern of an `Audit-ID` that may be taken over from a client. */
-const ACCEPTABLE_ID = /^[\x21-\x7e]{1,64}$/;
 
 export class Audit {
   readonly #evaluator: Evaluator;
@@ -53,7 +51,7 @@ export class Audit {
     if (verdict.level === 'None') return undefined;
     const { clock } = this.options;
     return new AuditRecord({
-      id: this.#idOf(client),
+      id: requestIdOf(client, this.options.random),
       verdict,
       request: client,
       sender,
@@ -61,12 +59,6 @@ export class Audit {
       clock,
       sink: this.#sink,
     });
-  }
-
-  /** The request's id: that of the client if it sends one, so that both sides' logs can be correlated. */
-  #idOf({ headers }: AuditedRequest): string {
-    const given = headers['audit-id'];
-    return typeof given === 'string' && ACCEPTABLE_ID.test(given) ? given : this.options.random.uuid();
   }
 
   *lines(): Generator<string> {

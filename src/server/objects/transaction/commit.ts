@@ -1,12 +1,14 @@
 import { ShortLivedMap } from '../../../base/collections/short-lived-map.ts';
 import type { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
-import type { Condition, Store, Write } from '../../../store/store.ts';
+import type { Condition, Origin, Store, Write } from '../../../store/store.ts';
 import type { Cache, Written } from '../cache/cache.ts';
 import { checkMarker } from '../cache/definitions/markers.ts';
 import { type Encoded, encodeChange } from '../cache/entry/encoding.ts';
 import type { Entry } from '../cache/entry/entry.ts';
+import type { ApiRequest } from '../registry/registry.ts';
 import type { ObjectDraft } from './draft.ts';
 import { checkSize } from './object-size.ts';
+import { originOf } from './origin.ts';
 
 interface CommitOptions {
   /** Rows that must be at the given revisions; otherwise nothing is written. */
@@ -21,6 +23,13 @@ const MIN_PAUSED_BYTES = 256 * 1024;
 function encodedDraft({ object, current, shared, request }: ObjectDraft): Encoded {
   const { kind } = request.resource;
   return encodeChange(object, current ? current.before(kind) : shared, kind.rawFields);
+}
+
+/** The first draft is that of the request; others accompany it. */
+function originOfDrafts([first]: readonly ObjectDraft[]): Origin | undefined {
+  if (!first) return undefined;
+  const { mutation, request } = first;
+  return originOf(request.call, mutation.type === 'update' && mutation.part === 'status');
 }
 
 /** The only writer of objects: converts drafts to rows and commits them to the store. */
@@ -67,7 +76,7 @@ export class Commits {
         checkMarker(marker);
         writes.push(marker);
       }
-      const committed = this.store.commit(writes, conditions);
+      const committed = this.store.commit(writes, conditions, originOfDrafts(drafts));
       this.#track(drafts, committed);
       const revision = await committed;
       const reached = this.cache.reached(revision);
@@ -79,9 +88,13 @@ export class Commits {
     }
   }
 
-  /** Removes an object whose stored bytes cannot be read. Resolves when every reader sees it; rejects like commit(). */
-  async removeUnreadable({ at, revision }: Entry): Promise<void> {
-    const committed = this.store.commit([{ key: at.key, value: null, expect: revision, evenIfDamaged: true }]);
+  /**
+   * Removes an object whose stored bytes cannot be read, for the sender of a request. Resolves when every reader sees it;
+   * rejects like commit().
+   */
+  async removeUnreadable({ at, revision }: Entry, { call }: Pick<ApiRequest, 'call'>): Promise<void> {
+    const write = { key: at.key, value: null, expect: revision, evenIfDamaged: true };
+    const committed = this.store.commit([write], undefined, originOf(call));
     this.#track([{ at }], committed);
     await this.cache.reached(await committed);
   }

@@ -43,7 +43,7 @@ async function removeUnreadable(core: Ports, request: ApiRequest): Promise<boole
     if (!entry?.failure(resource.kind)) return false;
     await checkMay(VERB, core, request);
     try {
-      await commits.removeUnreadable(entry);
+      await commits.removeUnreadable(entry, request);
       return true;
     } catch (error) {
       if (!(error instanceof StoreConflict)) throw error;

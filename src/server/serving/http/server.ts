@@ -1,6 +1,7 @@
 /** The API over HTTP: combines the listeners and the pipeline. */
 import type { AddressInfo } from 'node:net';
 import { unmonitored } from '../../../base/event-loop/watchdog.ts';
+import { systemRandom } from '../../../base/random.ts';
 import { Discovery } from '../discovery/discovery.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { defaultLimits, type Limits } from './limits.ts';
@@ -9,7 +10,7 @@ import { Pipeline } from './pipeline/pipeline.ts';
 import type { PipelineOptions } from './pipeline/stages.ts';
 
 /** Documents besides objects, discovery and schemas, and other parts that a server can be without. */
-type Defaulted = 'documents' | 'checks' | 'actions' | 'trees' | 'metrics' | 'monitor';
+type Defaulted = 'documents' | 'checks' | 'actions' | 'trees' | 'metrics' | 'monitor' | 'random';
 
 export interface HttpServerOptions
   extends Omit<PipelineOptions, Defaulted | 'discovery' | 'limits'>,
@@ -43,6 +44,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const pipeline = new Pipeline({
     ...options,
     limits,
+    random: options.random ?? systemRandom,
     metrics,
     discovery: new Discovery({ backends, version, serverAddress: () => address ?? '' }),
     monitor: options.monitor ?? unmonitored,

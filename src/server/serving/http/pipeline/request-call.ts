@@ -4,6 +4,7 @@ import type { User } from '../../../../api/user.ts';
 import type { Verb } from '../../../../kinds/kind.ts';
 import type { Exchange } from '../../exchange.ts';
 import type { Route } from '../route/route.ts';
+import type { RequestLifecycle } from './request-lifecycle.ts';
 
 export interface RequestContent {
   readonly body?: unknown;
@@ -19,6 +20,7 @@ interface CallSource {
   readonly route: Route;
   readonly user: User;
   readonly parameters?: ParameterValues | undefined;
+  readonly lifecycle: Pick<RequestLifecycle, 'requestId'>;
 }
 
 /** A call of the API that was made over HTTP. */
@@ -37,10 +39,12 @@ export class RequestCall implements Call {
   readonly duplicates?: readonly string[];
   readonly patchType?: PatchType;
   readonly #exchange: Exchange;
+  readonly #lifecycle: CallSource['lifecycle'];
 
   constructor(source: CallSource, options: CallOptions | undefined, content: RequestContent) {
     const { exchange, verb, route, user } = source;
     this.#exchange = exchange;
+    this.#lifecycle = source.lifecycle;
     this.verb = verb;
     this.user = user;
     this.apiVersion = route.resource.version.apiVersion;
@@ -62,6 +66,11 @@ export class RequestCall implements Call {
 
   get userAgent(): string | undefined {
     return this.#exchange.headers['user-agent'];
+  }
+
+  /** Created on first use: only writes need it. */
+  get requestId(): string {
+    return this.#lifecycle.requestId;
   }
 
   /** Created on first use: few verbs wait for anything. */

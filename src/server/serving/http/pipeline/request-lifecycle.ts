@@ -3,9 +3,11 @@ import { ApiError, type Status } from '../../../../api/errors.ts';
 import type { User } from '../../../../api/user.ts';
 import type { Work } from '../../../../base/event-loop/watchdog.ts';
 import type { LogFields } from '../../../../base/log.ts';
+import type { Random } from '../../../../base/random.ts';
 import type { Kind } from '../../../../kinds/kind.ts';
 import type { Audit } from '../../../access/audit/audit.ts';
 import type { AuditRecord, RequestOutcome } from '../../../access/audit/event.ts';
+import { requestIdOf } from '../../../access/audit/request-id.ts';
 import { attributesOfPath } from '../../../access/authz/attributes.ts';
 import type { Attributes } from '../../../access/authz/authorizer.ts';
 import type { FlowControl, Seat } from '../../../access/fairness/flow-control.ts';
@@ -21,6 +23,7 @@ export interface LifecycleOptions {
   readonly flowControl: FlowControl | undefined;
   readonly deadlines: Deadlines;
   readonly memos: RequestMemos;
+  readonly random: Pick<Random, 'uuid'>;
   /** Responds to a request after its timeout. */
   readonly onTimeout: (exchange: Exchange, error: ApiError) => Promise<void>;
 }
@@ -63,6 +66,7 @@ export class RequestLifecycle extends Deadline implements Work {
   #isPaused = false;
   #isAudited = false;
   #outcome: RequestOutcome | undefined;
+  #requestId: string | undefined;
 
   constructor(exchange: Exchange, options: LifecycleOptions) {
     super();
@@ -97,6 +101,12 @@ export class RequestLifecycle extends Deadline implements Work {
     if (seat instanceof Promise) return seat.then((later) => this.#takeSeatLate(later));
     this.#hold(seat);
     return undefined;
+  }
+
+  /** Identifies the request: as the audit log does, if it records it. */
+  get requestId(): string {
+    this.#requestId ??= this.record?.id ?? requestIdOf(this.client, this.#options.random);
+    return this.#requestId;
   }
 
   /** Lets other requests use the seat while this one waits for its client. */

@@ -39,7 +39,7 @@ import type { RequestTarget } from './request-target.ts';
 import { respondErrorStage, respondStage } from './respond.ts';
 import { serveHealthStage, servePathStage } from './serve-path.ts';
 
-export interface PipelineOptions extends DocumentsOptions, Pick<Tools, 'log' | 'clock'> {
+export interface PipelineOptions extends DocumentsOptions, Tools {
   readonly handle: Handle;
   /** Paths that answer according to the user. */
   readonly actions: readonly ServedAction[];
@@ -82,6 +82,7 @@ export function createStages(options: PipelineOptions) {
     audit,
     flowControl,
     memos: new RequestMemos(),
+    random: options.random,
     deadlines: new Deadlines(clock, limits.requestTimeoutMs),
     onTimeout: (exchange: Parameters<typeof respondError>[0], error: unknown) =>
       respondError(exchange, error, NO_QUERY),
