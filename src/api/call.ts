@@ -4,6 +4,7 @@
  */
 import type { Verb } from '../kinds/kind.ts';
 import type { ParameterValues } from './parameters.ts';
+import type { PastParameters } from './past.ts';
 import type { Reply } from './reply.ts';
 import type { User } from './user.ts';
 
@@ -64,6 +65,8 @@ export interface Call {
   readonly path?: string | undefined;
   /** Query parameters that the subresource declares. */
   readonly parameters?: ParameterValues | undefined;
+  /** Set for reads below `/history`: they are about the past of what the call names. */
+  readonly past?: PastParameters | undefined;
   readonly user: User;
   /** The program that sent the request, as its User-Agent names it. */
   readonly userAgent?: string | undefined;

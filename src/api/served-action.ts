@@ -1,4 +1,3 @@
-import type { UpgradeRequest } from './machine-upgrade.ts';
 import type { User } from './user.ts';
 
 /** A path and everything below it, which answers with JSON. */
@@ -8,8 +7,18 @@ export interface ServedTree {
   answer(request: TreeRequest): Promise<object>;
 }
 
-interface TreeRequest extends UpgradeRequest {
+export interface TreeRequest {
   readonly user: User;
+  readonly method: string;
+  /** From the root on. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly userAgent?: string | undefined;
+  readonly requestId?: string | undefined;
+  /** Aborted when the client has disconnected. */
+  readonly signal?: AbortSignal | undefined;
+  /** Rejects when it is larger than the bodies of objects may be. */
+  body(): Promise<Buffer>;
 }
 
 /** A path that is neither an object nor a document: clients POST to it without a body, and the answer depends on who they are. */

@@ -1,6 +1,7 @@
 /** The API server: a function from a call to a reply, over a store. `assembly/` puts it, HTTP and authn together. */
 
 import type { Handle, WriteFence } from '../api/call.ts';
+import type { ServedTree } from '../api/served-action.ts';
 import type { User } from '../api/user.ts';
 import { TurnBudget } from '../base/event-loop/turn-budget.ts';
 import { unmonitored, type WorkMonitor } from '../base/event-loop/watchdog.ts';
@@ -10,6 +11,7 @@ import { type DialGuard, STRICT_GUARD } from '../base/sockets/dial/dial-guard.ts
 import type { Clock } from '../base/time/clock.ts';
 import { CustomResourceDefinition as DEFINITIONS } from '../kinds/groups/extension/apiextensions/custom-resource-definition.ts';
 import type { Kind } from '../kinds/kind.ts';
+import type { Archive } from '../store/archive/archive.ts';
 import type { Store } from '../store/store.ts';
 import { type Authenticate, type Authentication, unauthenticated } from './access/authn/authenticator.ts';
 import { type Find, findIn } from './access/authn/tokens/bound-objects.ts';
@@ -26,11 +28,12 @@ import { SpecInterner } from './objects/body/spec-interner.ts';
 import { Cache } from './objects/cache/cache.ts';
 import { DefinitionMarks } from './objects/cache/definitions/definition-marks.ts';
 import { type Marks, ownImage } from './objects/cache/entry/own-image.ts';
+import { Window } from './objects/cache/history/window.ts';
 import { ListBodies } from './objects/reads/list-bodies.ts';
 import { unknownContent } from './objects/reads/unknown-content.ts';
 import { Watches } from './objects/reads/watches.ts';
 import { Registry } from './objects/registry/registry.ts';
-import { type HistoryDocument, RevisionTimes } from './objects/revision-times.ts';
+import { RevisionTimes } from './objects/revision-times.ts';
 import { Commits } from './objects/transaction/commit.ts';
 import { AdmissionChain } from './operations/admission/chain.ts';
 import type { AdmissionPlugin } from './operations/admission/plugin.ts';
@@ -39,6 +42,7 @@ import { priority } from './operations/admission/plugins/pods/priority.ts';
 import { escalationCheck } from './operations/admission/plugins/rbac-escalation/escalation.ts';
 import { paramRights } from './operations/admission/policies/param-rights.ts';
 import { handler } from './operations/handle.ts';
+import { historyTree } from './operations/history/tree.ts';
 import type { OperationPorts, Scheduling } from './operations/ports.ts';
 import { allSubresources } from './operations/subresources/all.ts';
 import type { Subresource } from './operations/subresources/subresource.ts';
@@ -68,6 +72,8 @@ import { type OtherServers, Peers } from './upkeep/peers/peers.ts';
 
 export interface ServerOptions {
   readonly store: Store;
+  /** Past states of the store; absent: those that are kept in memory for watches. */
+  readonly archive?: Archive | undefined;
   readonly kinds: Iterable<Kind>;
   /** The implementations of subresources; default: all that the server has. */
   readonly subresources?: readonly Subresource[];
@@ -163,8 +169,8 @@ export interface Server {
   readonly others: OtherServers | undefined;
   /** Checks of this server's health, for its health endpoints. */
   readonly checks: readonly HealthCheck[];
-  /** The times of revisions, as far back as history goes. */
-  history(): HistoryDocument;
+  /** Serves what is at `/history` besides past objects. */
+  readonly history: ServedTree;
   /** Ends watches cleanly and stops using the store, which stays open. */
   close(): void;
 }
@@ -203,6 +209,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const stages = new TurnBudget(clock, MAX_STAGES_MS);
   const core: OperationPorts = {
     store,
+    archive: options.archive ?? new Window({ cache, times, clock }),
     commits: new Commits(store, cache, stages),
     cache,
     registry,
@@ -298,7 +305,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
       hasDefaultRoles: options.defaultRoles === true,
       hasFairness: options.flowControl?.priorityAndFairness === true,
     }),
-    history: () => times.document(),
+    history: historyTree(core, times),
     others: peers,
     async join() {
       await peers?.join();

@@ -30,7 +30,7 @@ import {
   SCHEDULER,
 } from '../control-plane/components.ts';
 import { CONTROLLERS_LEASE } from '../control-plane/controllers.ts';
-import { historyDocument, serveHttps, serveInsecure, tokenDocuments } from '../control-plane/https.ts';
+import { serveHttps, serveInsecure, tokenDocuments } from '../control-plane/https.ts';
 import { SCHEDULER_LEASE } from '../control-plane/scheduler.ts';
 import { type TokenSettings, tokenSettings } from '../control-plane/service-account-tokens.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/start-control-plane.ts';
@@ -309,8 +309,8 @@ async function serve(options: ClusterOptions, state: ClusterState, { server }: C
       tls: await trust.tlsOf(pki),
       checks: [logCheck(log), answering('etcd', () => opened.store.revision(), machineClock), ...server.checks],
       actions: [...(await joinActions(options, opened.store, server)), ...options.storeActions(opened.movable, server)],
-      trees: [upgradeTree(options.upgrades)],
-      documents: [...tokenDocuments(tokens, urlOf(address)), historyDocument(server)],
+      trees: [upgradeTree(options.upgrades), server.history],
+      documents: tokenDocuments(tokens, urlOf(address)),
       decodeLargeYaml: largeYamlDecoder(options),
       onBlocked: (blockage) => options.eventLoops.add(blockage),
       isReady: () => state.isReady,

@@ -1,6 +1,5 @@
 /** The ports that the API is served on. */
 import type { JsonDocument } from '../../api/json-document.ts';
-import { HISTORY_PATH } from '../../client/history-path.ts';
 import { issuerDocuments, KEYS_PATH } from '../../server/access/authn/tokens/issuer-documents.ts';
 import type { Server } from '../../server/index.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../../server/serving/http/server.ts';
@@ -59,11 +58,6 @@ async function listening<T>(address: HostAndPort, listen: () => Promise<T>): Pro
   } catch (error) {
     throw new ListenError(address, error as NodeJS.ErrnoException);
   }
-}
-
-/** The history of a server, read anew for each request. */
-export function historyDocument(server: Pick<Server, 'history'>): JsonDocument {
-  return currentDocument(() => ({ path: HISTORY_PATH, type: 'application/json', content: server.history() }));
 }
 
 /** Where others find the keys that tokens of service accounts are verified with. `url` is that of the server. */

@@ -1,8 +1,8 @@
 /** Turns what a user calls a time into a `resourceVersion`. */
 
 import { isApiError } from '../../api/errors.ts';
+import { HISTORY_PATH } from '../../api/past.ts';
 import { parseDuration } from '../../base/time/duration.ts';
-import { HISTORY_PATH } from '../../client/history-path.ts';
 import { CliError } from '../output/cli-error.ts';
 
 /** Answer of the server at `/history`. */

@@ -3,12 +3,15 @@ import { ControlledClock } from '../../base/time/clock.ts';
 import { RevisionTimes } from './revision-times.ts';
 
 const START = Date.UTC(2030);
+const BOUNDS = { oldest: { time: START, revision: 2 }, newest: { time: START, revision: 3 } };
 const setUp = (milliseconds = 300_000) => {
   const clock = new ControlledClock(START);
   return { clock, times: new RevisionTimes({ clock, revision: 7, milliseconds }) };
 };
 const seconds = ({ times }: ReturnType<typeof setUp>) =>
-  times.document().revisions.map(({ time, resourceVersion }) => [(Date.parse(time) - START) / 1000, resourceVersion]);
+  times
+    .document(BOUNDS)
+    .revisions.map(({ time, resourceVersion }) => [(Date.parse(time) - START) / 1000, resourceVersion]);
 
 it('returns the revision that was the newest at a time', async () => {
   const world = setUp();
@@ -22,7 +25,13 @@ it('returns the revision that was the newest at a time', async () => {
     [120, '9'],
     [180, '12'],
   ]);
-  expect(world.times.document().now).toBe('2030-01-01T00:03:00.000Z');
+  expect(world.times.document(BOUNDS).now).toBe('2030-01-01T00:03:00.000Z');
+});
+
+it('tells how far the history reaches', () => {
+  const { oldest, newest } = setUp().times.document(BOUNDS);
+  expect(oldest).toEqual({ time: '2030-01-01T00:00:00.000Z', resourceVersion: '2' });
+  expect(newest.resourceVersion).toBe('3');
 });
 
 it('forgets revisions older than the history, but knows the newest one at its beginning', async () => {

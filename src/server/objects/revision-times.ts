@@ -1,18 +1,21 @@
 /** The times of revisions, which convert a point in time to a `resourceVersion` that can be read. */
 import type { Clock } from '../../base/time/clock.ts';
-
-/** A revision, and the time from which it was the newest one. */
-interface RevisionTime {
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-  readonly revision: number;
-}
+import type { Moment } from '../../store/archive/archive.ts';
 
 /** The document at `/history`. */
 export interface HistoryDocument {
   readonly now: string;
+  /** The oldest and the newest state that can be read. */
+  readonly oldest: RevisionTime;
+  readonly newest: RevisionTime;
   /** Revisions, oldest first; each was the newest from its time on. The first was reached at the start, or later. */
-  readonly revisions: readonly { readonly time: string; readonly resourceVersion: string }[];
+  readonly revisions: readonly RevisionTime[];
+}
+
+/** A revision, and the time from which it was the newest one. */
+interface RevisionTime {
+  readonly time: string;
+  readonly resourceVersion: string;
 }
 
 /** Limit for revision times: beyond it every second one is dropped, so that old times become less exact. */
@@ -29,10 +32,10 @@ interface RevisionTimesOptions {
 export class RevisionTimes {
   readonly #clock: Clock;
   readonly #milliseconds: number;
-  #times: RevisionTime[];
+  #times: Moment[];
   #intervalMs = MIN_INTERVAL_MS;
   /** The newest revision, while it is too close to the previous one to be added. */
-  #latest: RevisionTime;
+  #latest: Moment;
 
   constructor({ clock, revision, milliseconds }: RevisionTimesOptions) {
     this.#clock = clock;
@@ -51,20 +54,28 @@ export class RevisionTimes {
     if (this.#times.length > MAX_REVISION_TIMES) this.#thin(time);
   }
 
-  document(): HistoryDocument {
+  /** The known moments, oldest first. */
+  get moments(): readonly Moment[] {
+    return this.#latest === this.#times.at(-1) ? this.#times : [...this.#times, this.#latest];
+  }
+
+  /** `bounds`: the states that can be read, which may reach further back than the times that are known here. */
+  document(bounds: { readonly oldest: Moment; readonly newest: Moment }): HistoryDocument {
     const now = this.#clock.now();
     const oldest = now - this.#milliseconds;
-    const all = this.#latest === this.#times.at(-1) ? this.#times : [...this.#times, this.#latest];
+    const all = this.moments;
     // The revision before the oldest one was still the newest at that time.
     const first = Math.max(
       0,
       all.findLastIndex(({ time }) => time <= oldest),
     );
-    const revisions = all.slice(first).map(({ time, revision }) => ({
-      time: new Date(Math.max(time, oldest)).toISOString(),
-      resourceVersion: String(revision),
-    }));
-    return { now: new Date(now).toISOString(), revisions };
+    const revisions = all.slice(first).map(({ time, revision }) => shown({ time: Math.max(time, oldest), revision }));
+    return {
+      now: new Date(now).toISOString(),
+      oldest: shown(bounds.oldest),
+      newest: shown(bounds.newest),
+      revisions,
+    };
   }
 
   #thin(now: number): void {
@@ -78,3 +89,8 @@ export class RevisionTimes {
     this.#intervalMs *= 2;
   }
 }
+
+const shown = ({ time, revision }: Moment): RevisionTime => ({
+  time: new Date(time).toISOString(),
+  resourceVersion: String(revision),
+});

@@ -1,10 +1,11 @@
 import { type Call, type Handle, RequestNotes } from '../../api/call.ts';
-import { ApiError, isApiError, methodNotAllowed, noSuchPath } from '../../api/errors.ts';
+import { methodNotAllowed, noSuchPath } from '../../api/errors.ts';
 import type { Verb } from '../../kinds/kind.ts';
-import { StoreConflict, StoreFull, StorePaused, StoreUnavailable } from '../../store/store.ts';
 import { checkWriteOptions } from '../objects/body/write-options.ts';
 import type { ServedResource } from '../objects/registry/registry.ts';
 import { admitConnection } from './admission/connection.ts';
+import { toApiError } from './api-error.ts';
+import { readPast } from './history/read-past.ts';
 import type { Operation, OperationPorts } from './ports.ts';
 import type { Subresource } from './subresources/subresource.ts';
 import { create } from './verbs/create.ts';
@@ -38,6 +39,7 @@ export function handler(core: OperationPorts, subresources: readonly Subresource
       const { deprecated } = resource.version;
       if (deprecated) notes.warn(deprecated);
       if (call.options || call.patchType === 'apply') checkWriteOptions(call);
+      if (call.past) return await readPast(core, { resource, call, notes });
       if (!call.subresource) {
         return await operationOf(resource, call)(core, { resource, call, notes });
       }
@@ -49,7 +51,8 @@ export function handler(core: OperationPorts, subresources: readonly Subresource
       if (subresource.descriptor.content.type === 'connection') await admitConnection(core, request);
       return await operation(core, request);
     } catch (error) {
-      throw toApiError(core, error, call);
+      const { verb, apiVersion, plural } = call;
+      throw toApiError(core, error, { verb, apiVersion, plural }, () => call.signal);
     }
   };
 }
@@ -60,33 +63,4 @@ function operationOf({ kind, verbs }: ServedResource, { verb, namespace }: Call)
   // Only lists and watches may span namespaces.
   if (kind.scope === 'Namespaced' && !namespace && verb !== 'list' && verb !== 'watch') throw methodNotAllowed();
   return operation;
-}
-
-/** Time after which a pause in writes should be over. */
-const RETRY_AFTER_PAUSE_SECONDS = 1;
-
-function toApiError(core: OperationPorts, error: unknown, call: Call): ApiError {
-  if (isApiError(error)) return error;
-  if (error instanceof StoreUnavailable) {
-    return new ApiError('ServiceUnavailable', `the store cannot be reached: ${error.message}`, {
-      cause: error,
-      // The request has waited for the store: clients such as kubectl would repeat it ten times before they report it.
-      details: { retryAfterSeconds: 0 },
-    });
-  }
-  if (error instanceof StorePaused) {
-    const details = { retryAfterSeconds: RETRY_AFTER_PAUSE_SECONDS };
-    return new ApiError('ServiceUnavailable', error.message, { cause: error, details });
-  }
-  if (error instanceof StoreFull) {
-    return new ApiError('ServiceUnavailable', `the store has no room: ${error.message}`, { cause: error });
-  }
-  if (error instanceof StoreConflict) {
-    const why = 'the object has been modified; please apply your changes to the latest version and try again';
-    return new ApiError('Conflict', why, { cause: error });
-  }
-  if (call.signal?.aborted) return new ApiError('Timeout', 'the request was given up', { cause: error });
-  core.log.error('a request failed', { verb: call.verb, apiVersion: call.apiVersion, plural: call.plural, error });
-  const why = error instanceof Error ? error.message : String(error);
-  return new ApiError('InternalError', `Internal error occurred: ${why}`, { cause: error });
 }

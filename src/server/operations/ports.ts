@@ -4,6 +4,7 @@
  */
 
 import type { Reply } from '../../api/reply.ts';
+import type { Archive } from '../../store/archive/archive.ts';
 import type { Store } from '../../store/store.ts';
 import type { Access } from '../access/ports.ts';
 import type { Reader, Tools } from '../objects/ports.ts';
@@ -31,9 +32,14 @@ export interface Scheduling {
   readonly explainPod: (namespace: string, name: string) => object | undefined;
 }
 
+export interface History {
+  /** Past states: those on disk, or those in memory if the store keeps none. */
+  readonly archive: Archive;
+}
+
 export type PluginPorts = Reader & Tools & Access & Outbound & Pick<Writer, 'commits' | 'stages'>;
 
-export type OperationPorts = PluginPorts & Writer & Streams & Storage & Scheduling;
+export type OperationPorts = PluginPorts & Writer & Streams & Storage & Scheduling & History;
 
 /** Implements a verb or a subresource. */
 export type Operation<R extends Reply = Reply> = (core: OperationPorts, request: ApiRequest) => Promise<R>;

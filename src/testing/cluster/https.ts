@@ -1,6 +1,6 @@
 /** Serves a test cluster over TLS on loopback, so that clients in any language can join it. */
 import { Cleanup } from '../../assembly/cleanup.ts';
-import { historyDocument, serveHttps } from '../../assembly/control-plane/https.ts';
+import { serveHttps } from '../../assembly/control-plane/https.ts';
 import { render } from '../../assembly/rendered-kubeconfig.ts';
 import { silent } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -47,7 +47,7 @@ export async function serve({ server, keys, random }: ServeOptions): Promise<Ser
     version: VERSION,
     isReady: () => true,
     listeners: [{ host: HOST, port: 0 }],
-    documents: [historyDocument(server)],
+    trees: [server.history],
     // Connections belong to the machine; requests read the cluster's time.
     clock: systemClock,
     tls: { ...serving, ca: keys.certificate },

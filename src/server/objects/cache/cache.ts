@@ -94,7 +94,11 @@ export class Cache {
 
   /** Returns the table of a kind, cached by the kind itself: building the name costs more than the lookup. */
   table(kind: Pick<Kind, 'group' | 'plural'>): Table {
-    return getOrInsert(this.#byKind, kind, () => this.#tableNamed(tableName(kind)));
+    return getOrInsert(this.#byKind, kind, () => this.tableNamed(tableName(kind)));
+  }
+
+  tableNamed(name: string): Table {
+    return getOrInsert(this.#tables, name, () => new Table(name));
   }
 
   /** Counts the objects in a namespace, by the name of their table. */
@@ -179,6 +183,11 @@ export class Cache {
     }
   }
 
+  /** The kept changes of all objects, oldest first. All changes after `floor` are among them. */
+  get changes(): readonly KeptChange[] {
+    return this.#history.all();
+  }
+
   #follow(): void {
     this.#subscription = this.#options.store.watch(this.revision, {
       changes: (batch) => this.#apply(batch),
@@ -202,7 +211,8 @@ export class Cache {
       this.#options.marks?.changed(change);
       return;
     }
-    const table = this.#tableNamed(parts.table);
+    const { origin } = change;
+    const table = this.tableNamed(parts.table);
     const previous = table.get(parts.namespace, parts.name);
     const at = written?.at ?? previous?.at ?? { key: change.key, namespace: parts.namespace, name: parts.name };
     if (change.value) {
@@ -210,10 +220,10 @@ export class Cache {
         ? this.#ownEntry(written, change.revision)
         : this.entryOf(at, change.revision, change.value);
       table.put(entry);
-      this.#record(table, new ChangeRecord(change.revision, at, entry, previous), time);
+      this.#record(table, { record: new ChangeRecord(change.revision, at, entry, previous), time, origin });
     } else if (previous) {
       table.remove(parts.namespace, parts.name);
-      this.#record(table, new ChangeRecord(change.revision, at, undefined, previous), time);
+      this.#record(table, { record: new ChangeRecord(change.revision, at, undefined, previous), time, origin });
     }
   }
 
@@ -224,8 +234,9 @@ export class Cache {
     return bytes && (bytes === value || bytes.equals(value)) ? written : undefined;
   }
 
-  #record(table: Table, record: ChangeRecord, time: number): void {
-    this.#history.push({ record, table, time });
+  #record(table: Table, change: Omit<KeptChange, 'table'>): void {
+    const { record, time, origin } = change;
+    this.#history.push({ record, table, time, origin });
     for (const listener of table.listeners) this.#notify(listener, record);
     record.previous?.retire();
   }
@@ -277,7 +288,7 @@ export class Cache {
       for (const row of found.values()) {
         const parts = parseKey(row.key);
         if (!parts) continue;
-        const known = this.#tableNamed(parts.table).get(parts.namespace, parts.name);
+        const known = this.tableNamed(parts.table).get(parts.namespace, parts.name);
         if (known?.revision === row.revision) continue;
         if ('error' in row) this.#place(row);
         else this.#applyOne({ ...row, previous: undefined }, time);
@@ -340,7 +351,7 @@ export class Cache {
       if (entry) latest.set(change.key, entry);
       else latest.delete(change.key);
       const record = new ChangeRecord(change.revision, at, entry, previous);
-      items.push({ record, table: this.#tableNamed(parts.table), time });
+      items.push({ record, table: this.tableNamed(parts.table), time, origin: change.origin });
     }
     this.#history.prepend(items);
     this.floor = after;
@@ -368,10 +379,6 @@ export class Cache {
       'error' in row
         ? new Entry(at, row.revision, { stored: NOTHING, damage: row.error, provenance: this.#provenances.stored })
         : this.entryOf(at, row.revision, row.value);
-    this.#tableNamed(parts.table).put(entry);
-  }
-
-  #tableNamed(name: string): Table {
-    return getOrInsert(this.#tables, name, () => new Table(name));
+    this.tableNamed(parts.table).put(entry);
   }
 }

@@ -64,15 +64,33 @@ async function wholeList(core: Ports, resource: Resource, call: Call, selection:
 }
 
 async function page(core: Ports, request: ApiRequest, range: ListRange): Promise<ListReply> {
-  const { resource, call } = request;
   const { revision, entries, left } = await pageOf(core, request, range);
+  const { options } = request.call;
+  const filtered = Boolean(options?.labelSelector || options?.fieldSelector);
+  return replyOfPage(core, request, { revision, entries, more: left > 0, remaining: filtered ? 0 : left });
+}
+
+interface FoundPage {
+  readonly revision: number;
+  readonly entries: readonly Entry[];
+  /** True when there are objects after the page. */
+  readonly more: boolean;
+  /** Their number; 0 when it is unknown. */
+  readonly remaining?: number;
+}
+
+/** Creates the reply with a page of a list. */
+export async function replyOfPage(
+  core: Pick<Ports, 'turns'>,
+  { resource, call }: Pick<ApiRequest, 'resource' | 'call'>,
+  { revision, entries, more, remaining = 0 }: FoundPage,
+): Promise<ListReply> {
   const last = entries.at(-1);
-  const filtered = Boolean(call.options?.labelSelector || call.options?.fieldSelector);
   const metadata: ListReply['metadata'] = {
     selfLink: listLink(resource, call),
     resourceVersion: String(revision),
-    continue: left > 0 && last ? encodeToken({ revision, after: last.at.key }) : undefined,
-    remainingItemCount: left > 0 && !filtered ? left : undefined,
+    continue: more && last ? encodeToken({ revision, after: last.at.key }) : undefined,
+    remainingItemCount: remaining || undefined,
   };
   const converting = prepare(entries, resource);
   if (converting) await converting;
@@ -92,7 +110,7 @@ interface ListContent extends Pick<ListReply, 'metadata' | 'json'>, Partial<Pick
   readonly isKnown?: () => boolean;
 }
 
-function replyOf(core: Ports, { kind, version }: Resource, content: ListContent): ListReply {
+function replyOf(core: Pick<Ports, 'turns'>, { kind, version }: Resource, content: ListContent): ListReply {
   const { metadata, views, encoded, isKnown, json, gzip, protobuf } = content;
   return {
     type: 'list',

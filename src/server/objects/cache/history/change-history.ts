@@ -1,3 +1,4 @@
+import type { Origin } from '../../../../store/store.ts';
 import type { Table } from '../table.ts';
 import type { ChangeRecord } from './change-record.ts';
 
@@ -6,6 +7,7 @@ export interface KeptChange {
   readonly table: Table;
   /** Time when the cache saw the change. */
   readonly time: number;
+  readonly origin?: Origin | undefined;
 }
 
 /** Age at which a change drops its encoded events: watches that follow the cache have received them by then. */
@@ -25,6 +27,11 @@ export class ChangeHistory {
     item.table.record(item.record);
     this.#items.push(item);
     this.#bytes += item.record.size;
+  }
+
+  /** Returns all changes, oldest first. */
+  all(): readonly KeptChange[] {
+    return this.#items.slice(this.#head) as KeptChange[];
   }
 
   /**

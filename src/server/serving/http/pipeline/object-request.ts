@@ -1,5 +1,6 @@
 import { RequestNotes } from '../../../../api/call.ts';
 import type { ParameterValues } from '../../../../api/parameters.ts';
+import { type PastParameters, pastParameters } from '../../../../api/past.ts';
 import type { User } from '../../../../api/user.ts';
 import type { Clock } from '../../../../base/time/clock.ts';
 import type { Verb } from '../../../../kinds/kind.ts';
@@ -49,6 +50,11 @@ export class ObjectRequest {
   get parameters(): ParameterValues | undefined {
     const declared = this.route.subresource?.descriptor.parameters;
     return declared && !this.route.path ? parseParameters(this.#search, declared) : undefined;
+  }
+
+  /** The parameters of a read of the past; undefined for any other request. Throws a BadRequest. */
+  get past(): PastParameters | undefined {
+    return this.route.isPast ? parseParameters(this.#search, pastParameters) : undefined;
   }
 
   /** Completes the request. A watch over a WebSocket has no status code of its own. */

@@ -1,5 +1,6 @@
 import type { Call, CallOptions, PatchType } from '../../../../api/call.ts';
 import type { ParameterValues } from '../../../../api/parameters.ts';
+import type { PastParameters } from '../../../../api/past.ts';
 import type { User } from '../../../../api/user.ts';
 import type { Verb } from '../../../../kinds/kind.ts';
 import type { Exchange } from '../../exchange.ts';
@@ -20,6 +21,7 @@ interface CallSource {
   readonly route: Route;
   readonly user: User;
   readonly parameters?: ParameterValues | undefined;
+  readonly past?: PastParameters | undefined;
   readonly lifecycle: Pick<RequestLifecycle, 'requestId'>;
 }
 
@@ -35,6 +37,7 @@ export class RequestCall implements Call {
   readonly path?: string;
   readonly options?: CallOptions;
   readonly parameters?: ParameterValues;
+  readonly past?: PastParameters;
   readonly body?: unknown;
   readonly duplicates?: readonly string[];
   readonly patchType?: PatchType;
@@ -57,6 +60,8 @@ export class RequestCall implements Call {
       const { parameters } = source;
       if (parameters) this.parameters = parameters;
     }
+    const { past } = source;
+    if (past) this.past = past;
     if (options) this.options = options;
     if (content === NO_CONTENT) return;
     if (content.body !== undefined) this.body = content.body;

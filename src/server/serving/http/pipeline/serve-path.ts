@@ -62,6 +62,9 @@ export function servePathStage({ streams, routes, documents, actions, trees }: S
       method: exchange.method,
       path: target.path,
       query: new URLSearchParams(target.search),
+      userAgent: exchange.headers['user-agent'],
+      requestId: lifecycle.requestId,
+      signal: exchange.signal,
       body: () => lifecycle.releaseSeatWhile(exchange.body()),
     });
     exchange.reply(200, 'application/json', Buffer.from(JSON.stringify(answer)), NO_SNIFF);

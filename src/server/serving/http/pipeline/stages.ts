@@ -125,7 +125,9 @@ function hasCredentials({ certificate, authorization, token }: Exchange): boolea
 const PLAIN_JSON: Representation<ObjectForm> = { format: 'json', pretty: false };
 
 /** Chooses the representation of a response before anything is done. Throws a NotAcceptable or a BadRequest. */
-function negotiateResponse({ exchange, route, verb, query }: ObjectRequest): Representation<ObjectForm> {
+function negotiateResponse({ exchange, route, verb, query, past }: ObjectRequest): Representation<ObjectForm> {
+  // Changes have one form.
+  if (past && past.at === undefined) return PLAIN_JSON;
   // A log is always text, and proxied content is arbitrary, regardless of the Accept header; errors are JSON.
   const content = route.subresource?.descriptor.content.type;
   if (content === 'text' || content === 'connection') return PLAIN_JSON;

@@ -49,6 +49,11 @@ describe('paths', () => {
     ['GET', '/apis/apps/v1/watch/namespaces/a/deployments', 'watch apps/v1 a deployments'],
     ['GET', '/api/v1/namespaces/a/pods/n%C3%A4me', 'get v1 a pods näme'],
     ['GET', '/api/v1/namespaces/watch/pods', 'list v1 watch pods'],
+    ['GET', '/history/api/v1/pods', 'list v1 * pods'],
+    ['GET', '/history/apis/apps/v1/namespaces/a/deployments/b', 'get apps/v1 a deployments b'],
+    ['GET', '/history', 'no route'],
+    ['GET', '/history/changes', 'no route'],
+    ['GET', '/history/apis/nope/v1/things', 'no route'],
     ['GET', '/apis/nope/v1/things', 'no route'],
     ['GET', '/apis/apps', 'no route'],
     ['GET', '/api/v1', 'no route'],
@@ -135,5 +140,27 @@ describe('the watch parameter', () => {
   it('has no effect on a subresource or another method', () => {
     expect(routed('GET', '/api/v1/namespaces/a/pods/b/status', true)).toBe('get v1 a pods b status');
     expect(routed('DELETE', '/api/v1/namespaces/a/pods', true)).toBe('deletecollection v1 a pods');
+  });
+});
+
+describe('paths of the past', () => {
+  it('are marked', () => {
+    expect(findRoute('/history/api/v1/nodes', backends)?.isPast).toBe(true);
+    expect(findRoute('/api/v1/nodes', backends)?.isPast).toBe(false);
+  });
+
+  it.each([
+    ['DELETE', '/history/api/v1/namespaces/a/pods/b', 'MethodNotAllowed'],
+    ['POST', '/history/api/v1/namespaces/a/pods', 'MethodNotAllowed'],
+    ['GET', '/history/api/v1/namespaces/a/pods/b/status', 'NotFound'],
+    ['GET', '/history/api/v1/watch/pods', 'NotFound'],
+  ])('%s %s is rejected', (method, path, reason) => {
+    expect(() => routed(method, path)).toThrow(expect.objectContaining({ reason }));
+  });
+
+  it('cannot be watched', () => {
+    expect(() => routed('GET', '/history/api/v1/pods', true)).toThrow(
+      expect.objectContaining({ reason: 'MethodNotAllowed' }),
+    );
   });
 });

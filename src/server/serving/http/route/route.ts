@@ -1,4 +1,5 @@
 import { badRequest, methodNotAllowed, noSuchPath } from '../../../../api/errors.ts';
+import { HISTORY_PATH } from '../../../../api/past.ts';
 import { BoundedMap } from '../../../../base/collections/bounded-map.ts';
 import { isNamespaceSubresource } from '../../../../kinds/groups/core/namespace.ts';
 import type { Verb } from '../../../../kinds/kind.ts';
@@ -17,6 +18,8 @@ export interface Route {
   readonly path: string | undefined;
   /** True for the paths under `/watch/`. */
   readonly watch: boolean;
+  /** True for the paths under `/history/`. */
+  readonly isPast: boolean;
 }
 
 /** Returns the group and version of a path, and the index of the segment after them; undefined for any other path. */
@@ -40,6 +43,13 @@ export function findProxy(path: string, backends: BackendRegistry): ProxiedServi
  * message.
  */
 export function findRoute(path: string, backends: BackendRegistry): Route | undefined {
+  if (!path.startsWith(`${HISTORY_PATH}/api`)) return findPresent(path, backends);
+  const found = findPresent(path.slice(HISTORY_PATH.length), backends);
+  if (found?.subresource || found?.watch) throw noSuchPath();
+  return found && { ...found, isPast: true };
+}
+
+function findPresent(path: string, backends: BackendRegistry): Route | undefined {
   const segments = new PathSegments(path);
   const found = versionOf(segments);
   if (!found || segments.length <= found.end) return undefined;
@@ -68,14 +78,14 @@ export function findRoute(path: string, backends: BackendRegistry): Route | unde
   if (isOldProxy) {
     const proxy = resource.subresources.get('proxy');
     if (!proxy || name === undefined) throw noSuchPath();
-    return { resource, namespace, name, subresource: proxy, path: segments.from(at + 2), watch };
+    return { resource, namespace, name, subresource: proxy, path: segments.from(at + 2), watch, isPast: false };
   }
   const part = segments.at(at + 2);
   const subresource = part === undefined ? undefined : resource.subresources.get(part);
   if (part !== undefined && (!subresource || watch)) throw noSuchPath();
   const rest = subresource && takesPath(subresource) ? segments.from(at + 3) : undefined;
   if (rest === undefined && segments.length > at + 3) throw noSuchPath();
-  return { resource, namespace, name, subresource, path: rest, watch };
+  return { resource, namespace, name, subresource, path: rest, watch, isPast: false };
 }
 
 /** Reports whether names may have control characters, like those of roles: what can be created must be reachable. */
@@ -118,7 +128,8 @@ export class Routes {
 export function verbOf(method: string, route: Route, watch: boolean): Verb {
   const verb = namedVerb(method, route, watch);
   const { verbs } = route.subresource ?? route.resource;
-  if (!verb || !verbs.includes(verb)) throw methodNotAllowed();
+  const isServed = verb && verbs.includes(verb) && (!route.isPast || verb === 'get' || verb === 'list');
+  if (!isServed) throw methodNotAllowed();
   return verb;
 }
 
