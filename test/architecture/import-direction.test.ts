@@ -7,7 +7,9 @@ import { expect, test } from 'vitest';
 import { analyse, isTest, type Source, sourcesBelow } from './source.ts';
 
 const COMPONENT = ['base', 'protocols', 'api', 'schema', 'kinds', 'client'];
-const EVERYTHING_BELOW = [...COMPONENT, 'store', 'server', 'controllers', 'scheduler', 'node', 'network', 'federation'];
+const EVERYTHING_BELOW = [
+  ...[...COMPONENT, 'store', 'backup', 'server', 'controllers', 'scheduler', 'node', 'network', 'federation'],
+];
 
 /** Rooms that each room may import from, besides itself. */
 const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -20,6 +22,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   kinds: ['base', 'protocols', 'schema', 'cel', 'cel-kubernetes', 'json-schema'],
   api: ['base', 'protocols', 'kinds'],
   store: ['base', 'protocols'],
+  backup: ['base', 'protocols', 'store'],
   server: ['base', 'protocols', 'schema', 'cel', 'cel-kubernetes', 'kinds', 'api', 'store'],
   client: ['base', 'protocols', 'schema', 'kinds', 'api'],
   controllers: COMPONENT,
