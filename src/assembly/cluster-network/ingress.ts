@@ -55,20 +55,17 @@ async function listenOn(daemon: AttachedDaemon, claim: Claim): Promise<Near> {
 
 /** Resolves when it listens, with the URLs. Rules of Ingresses are followed a moment later. */
 export async function startIngress(options: IngressOptions): Promise<readonly string[]> {
-  const { api, network, server, sharesHosts, isShared, allowsExternalNames, cleanup, clock, random, log } = options;
+  const { api, network, server, sharesHosts, allowsExternalNames, cleanup, log } = options;
   const { IngressController } = await import('../../network/ingress/controller.ts');
   const daemon = await network.daemon;
   const { urls, movedPorts } = await listen(daemon, options);
   const address = reachableAddress(api.bindAddress, api.serviceClusterIpRange);
   const client = createClient(directTransport(server.direct(INGRESS_CONTROLLER)));
   const controller = new IngressController({
+    ...options,
     client,
-    clock,
-    random,
-    log,
     address,
     movedPorts,
-    isShared,
     policy: { sharesHosts, allowsExternalNames },
     use: (config) => daemon.use(config),
   });

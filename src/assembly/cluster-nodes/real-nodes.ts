@@ -47,8 +47,8 @@ export async function startRealNodes(
   { names, clusterCidr, runtime }: NodePlan & { readonly runtime: RealRuntime },
   options: RealNodesOptions,
 ): Promise<readonly StartingNode[]> {
-  const { plane, api, config, endpoint, directory, hidden, clusterDns, isShared, whenReady, version } = options;
-  const { cleanup, clock, random, log, path, authority, outlives, openPorts, volumesDirectory } = options;
+  const { plane, api, config, directory, clusterDns, isShared, whenReady } = options;
+  const { cleanup, clock, random, log, path, outlives, openPorts, volumesDirectory } = options;
   const { network: listening } = options;
   const { server } = plane;
   if (names.length === 0) return [];
@@ -85,16 +85,12 @@ export async function startRealNodes(
     const network = networks.get(name);
     const client = createClient(directTransport(server.direct(nodeUser(name))));
     const node = await startNode({
+      ...options,
       client,
-      clock,
-      random,
       log: log.with({ node: name }),
       name,
       canBeElsewhere: isShared,
       runtime,
-      endpoint,
-      path,
-      hidden,
       addresses: [network?.address ?? machineAddress],
       // Servers that share a store do not know of each other's nodes: the cluster divides the range.
       podCIDR: isShared ? undefined : subnets?.at(index),
@@ -105,11 +101,8 @@ export async function startRealNodes(
       clusterDns: () => clusterDns,
       apiServer: { host: hostForPods(api), port: api.port },
       apiServerForPods: localApi && (() => localApi),
-      config,
       network,
-      version,
       openAfter: whenReady,
-      authority,
       startServices: (each) =>
         startServices({
           ...services,

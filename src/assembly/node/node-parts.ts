@@ -106,22 +106,18 @@ export class NodeParts {
   }
 
   async #openRuntime(file: NodeFile): Promise<Runtime> {
-    const { clock, random, log, network, config, path, hidden } = this.options;
+    const { network, config } = this.options;
     // An attempt that failed later has left one.
     await this.runtime?.close();
     await network?.open(file.podCIDRs[0]!);
     const { allowsHostImage } = config;
     const dialGuard = this.#guard;
     this.runtime = await openRuntime({
+      ...this.options,
       ...file,
-      clock,
-      random,
-      log,
       directory: this.directory,
-      path,
       dialGuard,
       allowsHostImage,
-      hidden,
       hostName: network && this.options.name,
     });
     return this.runtime;
@@ -153,19 +149,15 @@ export class NodeParts {
   async #startAgent(parts: OpenOptions & OpenedParts): Promise<Agent> {
     const { client, clock, random, log, version, config, addresses, apiServer, watchSeconds } = this.options;
     const { clusterDns, clusterDomain, path, startServices } = this.options;
-    const { runtime, volumes, pullRecords, machine } = parts;
     const settings = await parts.settings();
     const resolvConf = parseResolvConf(await text('/etc/resolv.conf'));
     await makeDirectory(join(this.directory, LOGS), PRIVATE_DIRECTORY);
     this.agent = startAgent({
+      ...parts,
       client,
       clock,
       random,
       log,
-      runtime,
-      volumes,
-      pullRecords,
-      machine,
       settings,
       facts: {
         hostIPs: addresses,

@@ -38,27 +38,18 @@ export async function openRuntime(request: RuntimeRequest): Promise<Runtime> {
 }
 
 async function openContainerdNode(request: RuntimeRequest): Promise<Runtime> {
-  const { endpoint, directory, name, podCIDRs, path, clock, log, networkNamespace, streamAddress, isBeside } = request;
+  const { endpoint, directory, log, registries, networkNamespace, isBeside } = request;
   const { openContainerd } = await import('../../node/containerd/open.ts');
-  const { registries, hostName } = request;
   const shared = endpoint
     ? { socket: endpoint.replace(/^unix:\/\//, '') }
     : isBeside
       ? ('existing' as const)
       : ('auto' as const);
   const runtime = await openContainerd({
+    ...request,
     directory: join(directory, 'containerd'),
-    name,
-    podCIDRs,
-    path,
-    clock,
-    log,
-    registries,
     // Only an own one can have another network.
     endpoint: networkNamespace === undefined || isBeside ? shared : 'own',
-    networkNamespace,
-    hostName,
-    streamAddress,
   });
   if (!runtime.isOwn && (Object.keys(registries.mirrors).length > 0 || registries.insecure.length > 0)) {
     log.warn('registry mirrors and insecure registries have to be configured in this containerd itself', {

@@ -23,20 +23,9 @@ export class Registration {
   #message = 'the runtime is starting';
 
   constructor(private readonly options: RegistrationOptions) {
-    const { client, clock, random, log, settings, machine, signal } = options;
     this.#isExpectedReady = options.hasRun;
     const runtime = { ...CLOSED_RUNTIME, health: async () => this.#health() };
-    this.#reporter = new NodeReporter({
-      client,
-      clock,
-      random,
-      log,
-      settings,
-      machine,
-      signal,
-      runtime,
-      emit: () => {},
-    });
+    this.#reporter = new NodeReporter({ ...options, runtime, emit: () => {} });
   }
 
   /** Resolves with undefined when the server does not answer and the node has run before: it goes on with what it knows. */

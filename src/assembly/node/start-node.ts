@@ -41,7 +41,7 @@ const RETRY_MS = 2_000;
  * server: what it ran is taken over, and its static pods run.
  */
 export async function startNode(options: NodeOptions): Promise<RunningNode> {
-  const { client, clock, random, log, name, version, config, addresses, authority, path } = options;
+  const { clock, random, log, name, version, config, authority, upgrades } = options;
   const stop = new AbortController();
   const { signal } = stop;
   const directory = await nodeDirectory(options.dataDirectory, name);
@@ -53,18 +53,12 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   const runtimeVersion = () => parts.runtime?.version ?? `${options.runtime}://unknown`;
   const machine = thisMachine({ version, runtimeVersion, directory, clock, config });
   const endpoint = await openEndpoint({
-    client,
-    clock,
-    random,
-    log,
-    name,
+    ...options,
     directory,
-    addresses,
     authority,
     parts,
-    path,
     networkNamespace: options.network?.namespace,
-    upgrades: options.upgrades,
+    upgrades,
     config: kubeletConfiguration(options),
   });
   const onTaken = (node: DeepReadonly<Node>) => {
@@ -74,16 +68,7 @@ export async function startNode(options: NodeOptions): Promise<RunningNode> {
   };
   const ownership = { annotation: OWNER_ANNOTATION, id: owner, onTaken };
   const settings = nodeSettings(options, { port: endpoint.port, ownership });
-  const registration = new Registration({
-    client,
-    clock,
-    random,
-    log,
-    settings,
-    machine,
-    hasRun: before !== undefined,
-    signal,
-  });
+  const registration = new Registration({ ...options, settings, machine, hasRun: before !== undefined, signal });
   const node = await registration.register().catch(async (error: unknown) => {
     stop.abort(error);
     await endpoint.close();

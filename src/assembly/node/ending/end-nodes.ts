@@ -99,20 +99,17 @@ async function removePods(runtime: Runtime): Promise<number> {
 
 async function leaveNothing(options: EndNodesOptions, directory: string, file: NodeFile): Promise<void> {
   const { mode, clock, log, path } = options;
-  const { name, networkNamespace, streamAddress } = file;
+  const { name, networkNamespace } = file;
   const { stopOwnContainerd, unmountBelow } = await import('../../../node/containerd/own/stop.ts');
   switch (file.runtime) {
     case 'containerd':
       await stopOwnContainerd({
+        ...file,
         directory: join(directory, 'containerd'),
-        name,
         clock,
         log,
         path,
         removesPods: mode === 'remove',
-        registries: file.registries,
-        networkNamespace,
-        streamAddress,
       });
       break;
     case 'process':

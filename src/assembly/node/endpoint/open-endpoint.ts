@@ -58,9 +58,9 @@ const LOG_DIRECTORY = '/var/log';
 const ALL_INTERFACES = '::';
 
 export async function openEndpoint(options: OpenEndpointOptions): Promise<OpenEndpoint> {
-  const { client, clock, random, log, name, directory, authority, config, networkNamespace, upgrades } = options;
+  const { clock, log, name, directory, authority, networkNamespace } = options;
   const node = endpointNode(options);
-  const endpoint = new Endpoint({ node, client, clock, log, config, logDirectory: LOG_DIRECTORY, upgrades });
+  const endpoint = new Endpoint({ ...options, node, logDirectory: LOG_DIRECTORY });
   const purpose = 'serving';
   const stored = authority && (await storedCertificate({ purpose, directory, authority: authority() }, clock.now()));
   const listensAtOnce = authority !== undefined && networkNamespace === undefined;
@@ -92,13 +92,9 @@ export async function openEndpoint(options: OpenEndpointOptions): Promise<OpenEn
     serve() {
       if (!authority) return;
       serving ??= keepCertificate({
-        client,
+        ...options,
         purpose,
         node: name,
-        directory,
-        clock,
-        random,
-        log,
         first: stored,
         signal: stop.signal,
         use: (issued) => {
