@@ -29,8 +29,14 @@ export interface BackupTarget {
   get(name: string, range?: ByteRange, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Removes a file. A missing one is no error. */
   remove(name: string, signal?: AbortSignal): Promise<void>;
-  /** Removes what killed programs left behind in this target: temporary files, unfinished uploads. Those of running programs stay. */
-  tidy(signal?: AbortSignal): Promise<void>;
+  /** Removes what killed programs left behind: temporary files, unfinished uploads. */
+  tidy(options?: TidyOptions): Promise<void>;
+}
+
+export interface TidyOptions {
+  /** True when nobody else writes to the target: new leftovers go, too. Otherwise only those that are too old to be in use. */
+  readonly isAlone?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
