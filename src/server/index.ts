@@ -41,6 +41,7 @@ import { namespaceLifecycle } from './operations/admission/plugins/namespace-lif
 import { priority } from './operations/admission/plugins/pods/priority.ts';
 import { escalationCheck } from './operations/admission/plugins/rbac-escalation/escalation.ts';
 import { paramRights } from './operations/admission/policies/param-rights.ts';
+import { draftPorts } from './operations/draft-ports.ts';
 import { handler } from './operations/handle.ts';
 import { historyTree } from './operations/history/tree.ts';
 import type { OperationPorts, Scheduling } from './operations/ports.ts';
@@ -207,6 +208,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { authenticate, identify } = options.authentication?.(find) ?? unauthenticated;
   const rbac = new Rbac(cache);
   const stages = new TurnBudget(clock, MAX_STAGES_MS);
+  const plugins = [...(options.admission ?? [namespaceLifecycle]), escalationCheck, paramRights];
   const core: OperationPorts = {
     store,
     archive: options.archive ?? new Window({ cache, times, clock }),
@@ -215,10 +217,8 @@ export async function createServer(options: ServerOptions): Promise<Server> {
     registry,
     watches,
     allocation: new Allocation({ cache, random, addresses, ports }),
-    admission: new AdmissionChain(
-      [...(options.admission ?? [namespaceLifecycle]), escalationCheck, paramRights],
-      () => core,
-    ),
+    admission: new AdmissionChain(plugins, () => core),
+    drafts: () => draftPorts(core, { plugins, allocation: { random, addresses, ports } }),
     authorizer: createAuthorizer(options.authorization ?? ['AlwaysAllow'], {
       node: () => new NodeAuthorizer(cache),
       rbac: () => rbac,

@@ -1,6 +1,7 @@
 /** Compares two states of an object, field by field. */
+
+import { withoutMark } from '../../api/undo/undo-mark.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
-import { withoutMark } from './undo/undo-mark.ts';
 
 /** Fields that change with every write, and say nothing about it. */
 const BOOKKEEPING = ['resourceVersion', 'managedFields', 'selfLink', 'generation'];

@@ -12,6 +12,7 @@ import type { ListBodies } from '../objects/reads/list-bodies.ts';
 import type { Watches } from '../objects/reads/watches.ts';
 import type { ApiRequest } from '../objects/registry/registry.ts';
 import type { Writer } from '../objects/transaction/ports.ts';
+import type { DraftPorts } from '../objects/transaction/several.ts';
 import type { Outbound } from '../outbound/ports.ts';
 
 export interface Streams {
@@ -35,6 +36,8 @@ export interface Scheduling {
 export interface History {
   /** Past states: those on disk, or those in memory if the store keeps none. */
   readonly archive: Archive;
+  /** Creates ports on which several writes are drafted that are committed together. */
+  readonly drafts: () => DraftPorts;
 }
 
 export type PluginPorts = Reader & Tools & Access & Outbound & Pick<Writer, 'commits' | 'stages'>;

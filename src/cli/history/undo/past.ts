@@ -2,11 +2,12 @@
  * The states that an object has been in, each with the one before it. An undo returns to an earlier state and continues from
  * there, so states form a tree: after an undo, the state before is that of the state which it returned to.
  */
+
+import { clientContent } from '../../../api/undo/content.ts';
+import { undoMarkOf } from '../../../api/undo/undo-mark.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { ObjectEvent } from '../replay.ts';
-import { clientContent } from './content.ts';
-import { undoMarkOf } from './undo-mark.ts';
 
 export interface State {
   /** The newest version with this content. */

@@ -1,9 +1,10 @@
 /** Decides what would undo the last change of an object, or bring an earlier state back. Performs nothing. */
+
+import { withContent } from '../../../api/undo/content.ts';
+import { textOfMark, UNDO_ANNOTATION } from '../../../api/undo/undo-mark.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import { withContent } from './content.ts';
 import { type ObjectPast, Past, type State } from './past.ts';
-import { textOfMark, UNDO_ANNOTATION } from './undo-mark.ts';
 
 export type UndoPlan =
   /** The object is written as it was; `body` has the version that it must still have. */

@@ -1,4 +1,6 @@
 /** `qd undo`: undoes the last change of an object, or its deletion, or brings back the state of a time. */
+
+import { clientContent } from '../../../api/undo/content.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { isConfirmed } from '../../output/confirm.ts';
 import { print } from '../../output/print.ts';
@@ -6,7 +8,6 @@ import type { UndoFlags } from '../flags.ts';
 import { type Named, type ObjectApi, type Selection, splitName, withObjects } from '../object-api.ts';
 import { diffLines, missingLines } from '../object-diff.ts';
 import { sameCluster, sameUndo } from '../repeated.ts';
-import { clientContent } from './content.ts';
 import { rescueOf } from './deletion.ts';
 import { planUndo, type UndoPlan } from './plan-undo.ts';
 

@@ -25,9 +25,9 @@ import type { Cache } from '../cache/cache.ts';
 import { keyOf } from '../cache/keys.ts';
 import { type IpRange, ipRange, type PortRange } from './ranges.ts';
 
-const PORTS = { group: 'allocations', plural: 'nodeports' };
+export const PORTS = { group: 'allocations', plural: 'nodeports' };
 
-interface AllocationOptions {
+export interface AllocationOptions {
   readonly cache: Cache;
   readonly random: Random;
   /** A range for each IP family, the primary one first. ServiceCIDRs add others. */
@@ -64,6 +64,16 @@ export class Allocation {
     if (errors.length > 0)
       throw invalidObject({ group: kind.group, kind: kind.kind }, object.metadata.name ?? '', errors);
     return this.#difference(service, held, allocatedTo(service.spec));
+  }
+
+  /** Reports whether all that an object asks for is free. */
+  isAvailable(kind: Kind, object: KubeObject): boolean {
+    if (!isService(kind)) return true;
+    const { clusterIPs, nodePorts } = allocatedTo((object as Service).spec);
+    const taken = this.options.cache.table(PORTS);
+    return (
+      clusterIPs.every((address) => !this.#isTaken(address)) && nodePorts.every((port) => !taken.get('', String(port)))
+    );
   }
 
   /** Returns what an object releases on removal. */

@@ -53,7 +53,6 @@ const RESYNC_DELAY_MS = 1000;
 const NOTHING = Buffer.alloc(0);
 
 export class Cache {
-  readonly #options: CacheOptions;
   readonly #tables = new Map<string, Table>();
   readonly #history: ChangeHistory;
   readonly #provenances: Provenances;
@@ -73,8 +72,7 @@ export class Cache {
   /** The revision after which all changes are kept. */
   floor = 0;
 
-  constructor(options: CacheOptions) {
-    this.#options = options;
+  constructor(readonly options: CacheOptions) {
     this.#history = new ChangeHistory({ milliseconds: options.historyMilliseconds, bytes: options.historyBytes });
     this.#provenances = new Provenances({ frozen: options.freeze, log: options.log, marks: options.marks });
   }
@@ -130,7 +128,7 @@ export class Cache {
   /** Announces an object that is about to be written. Returns a write that must accompany it, if any. */
   announce(written: Written): Write | undefined {
     this.#written.set(written.at.key, written);
-    return this.#options.marks?.missing(written.kind);
+    return this.options.marks?.missing(written.kind);
   }
 
   /** Ends an announcement: the write has failed, or the cache has seen it. */
@@ -142,7 +140,7 @@ export class Cache {
   fresh(): Promise<void> | undefined {
     // A pending request may have been answered before this call: wait for the next one.
     if (this.#asking) return this.#asking.then(() => this.fresh());
-    const revision = this.#options.store.revision();
+    const revision = this.options.store.revision();
     if (typeof revision === 'number') return this.reached(revision);
     const asked = revision.then((newest) => this.reached(newest));
     this.#asking = asked.finally(() => {
@@ -189,16 +187,16 @@ export class Cache {
   }
 
   #follow(): void {
-    this.#subscription = this.#options.store.watch(this.revision, {
+    this.#subscription = this.options.store.watch(this.revision, {
       changes: (batch) => this.#apply(batch),
-      progress: (revision) => this.#seen(revision, this.#options.clock.now()),
+      progress: (revision) => this.#seen(revision, this.options.clock.now()),
       closed: (error) => this.#lost(error),
     });
     this.isFollowing = true;
   }
 
   #apply(batch: readonly Change[]): void {
-    const time = this.#options.clock.now();
+    const time = this.options.clock.now();
     for (const change of batch) this.#applyOne(change, time);
     const last = batch.at(-1);
     if (last) this.#seen(last.revision, time);
@@ -208,7 +206,7 @@ export class Cache {
     const written = change.value ? this.#ownWrite(change.key, change.value) : undefined;
     const parts = parseKey(change.key);
     if (!parts) {
-      this.#options.marks?.changed(change);
+      this.options.marks?.changed(change);
       return;
     }
     const { origin } = change;
@@ -246,7 +244,7 @@ export class Cache {
     try {
       listener(record);
     } catch (error) {
-      this.#options.log.error('a listener of the cache failed', { key: record.at.key, error });
+      this.options.log.error('a listener of the cache failed', { key: record.at.key, error });
     }
   }
 
@@ -266,7 +264,7 @@ export class Cache {
   #lost(error: Error | undefined): void {
     if (this.#closed) return;
     if (!(error instanceof StoreCompacted)) {
-      if (error) this.#options.log.warn('the watch on the store ended', { error: error.message });
+      if (error) this.options.log.warn('the watch on the store ended', { error: error.message });
       else return;
     }
     this.isFollowing = false;
@@ -274,7 +272,7 @@ export class Cache {
   }
 
   async #resync(): Promise<void> {
-    const { clock, log } = this.#options;
+    const { clock, log } = this.options;
     try {
       const found = new Map<string, Row | DamagedRow>();
       const revision = await this.#load((row) => found.set(row.key, row));
@@ -318,8 +316,8 @@ export class Cache {
         if (target === this.floor) this.#prepend(older, after);
         resolve();
       };
-      const giveUp = this.#options.clock.timer(HISTORY_TIMEOUT_MS, () => done(tooOld(after, target)));
-      const subscription: Subscription | undefined = this.#options.store.watch(after, {
+      const giveUp = this.options.clock.timer(HISTORY_TIMEOUT_MS, () => done(tooOld(after, target)));
+      const subscription: Subscription | undefined = this.options.store.watch(after, {
         changes: (batch) => {
           for (const change of batch) if (change.revision <= target) older.push(change);
           if ((batch.at(-1)?.revision ?? 0) >= target) queueMicrotask(() => done());
@@ -333,12 +331,12 @@ export class Cache {
   #historyError(error: Error, after: number, oldest: number): Error {
     if (error instanceof StoreCompacted) return tooOld(after, error.oldest);
     if (!(error instanceof StoreDamaged)) return error;
-    this.#options.log.error('history cannot be read from the store', { key: error.key, error: error.message });
+    this.options.log.error('history cannot be read from the store', { key: error.key, error: error.message });
     return tooOld(after, oldest);
   }
 
   #prepend(older: readonly Change[], after: number): void {
-    const time = this.#options.clock.now();
+    const time = this.options.clock.now();
     const items: KeptChange[] = [];
     const latest = new Map<string, Entry>();
     for (const change of older) {
@@ -358,7 +356,7 @@ export class Cache {
   }
 
   async #load(take: (row: Row | DamagedRow) => void): Promise<number> {
-    const { store } = this.#options;
+    const { store } = this.options;
     const options = { limit: PAGE_ROWS, damaged: take };
     let page = await store.list(ROOT, options);
     const { revision } = page;

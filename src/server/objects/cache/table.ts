@@ -89,6 +89,13 @@ export class Table {
     this.generation++;
   }
 
+  /** Returns a table with the same entries, without their history. */
+  copy(): Table {
+    const copy = new Table(this.name);
+    for (const entry of this.entries('')) copy.put(entry);
+    return copy;
+  }
+
   remove(namespace: string, name: string): void {
     const entries = this.#namespaces.get(namespace);
     if (!entries) return;

@@ -128,7 +128,7 @@ async function commit(
 }
 
 /** Drafts the objects that admission updates together with the written one. They are not admitted themselves. */
-function draftAdditionalUpdates(
+export function draftAdditionalUpdates(
   core: TransactionPorts,
   { call }: ApiRequest,
   updates: readonly AdditionalUpdate[],

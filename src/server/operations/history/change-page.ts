@@ -2,7 +2,7 @@ import type { ArchivedChange, ChangeRange } from '../../../store/archive/archive
 import type { Reader } from '../../objects/ports.ts';
 import type { History } from '../ports.ts';
 
-type Ports = History & Pick<Reader, 'turns'>;
+type Ports = Pick<History, 'archive'> & Pick<Reader, 'turns'>;
 
 export interface ChangeQuery {
   /** Only changes after this revision. */

@@ -5,7 +5,7 @@ import type { Reader, Tools } from '../../objects/ports.ts';
 import { waitForRevision } from '../../objects/reads/freshness.ts';
 import type { History } from '../ports.ts';
 
-export type MomentPorts = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & History;
+export type MomentPorts = Pick<Reader, 'cache'> & Pick<Tools, 'clock'> & Pick<History, 'archive'>;
 
 /** A request that waits for a revision. */
 export type Waiting = Pick<Call, 'options' | 'signal'>;

@@ -1,5 +1,5 @@
 /** The part of an object that clients write, and that an undo brings back. */
-import type { KubeObject } from '../../../kinds/kind.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
 import { withoutMark } from './undo-mark.ts';
 
 type Metadata = KubeObject['metadata'];

@@ -1,5 +1,5 @@
 /** The annotation by which a write of `qd undo` is told from a change that somebody made. */
-import type { KubeObject } from '../../../kinds/kind.ts';
+import type { KubeObject } from '../../kinds/kind.ts';
 
 export const UNDO_ANNOTATION = 'quarterdeck.io/undo';
 
