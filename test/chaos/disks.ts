@@ -15,7 +15,8 @@ import {
 import { join } from 'node:path';
 
 const MKFS = '/usr/sbin/mkfs.ext4';
-const DISK_MB = 400;
+/** etcd keeps five files of 64 MB of its log besides its data. */
+const DISK_MB = 1_000;
 const MEGABYTE = Buffer.alloc(1024 * 1024);
 /** Writes to a slow disk in one second. etcd needs one or two for each flush. */
 const SLOW_WRITES = 10;

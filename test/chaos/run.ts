@@ -41,6 +41,8 @@ let interruptedBy: string | undefined;
 try {
   interruptedBy = await Promise.race([runRounds(), firstSignal()]);
   if (interruptedBy) console.log(`interrupted by ${interruptedBy}, removing the cluster`);
+} catch (error) {
+  note(`the run could not go on: ${error instanceof Error ? error.message : error}`);
 } finally {
   if (problems.length > 0) {
     await site.saveOutputs(OUTPUTS);

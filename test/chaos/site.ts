@@ -24,7 +24,7 @@ export type StoreChoice = 'ha' | 'external';
 const PORT = ['--port', '6443'];
 /** Ranges that no other test uses. */
 const RANGES = ['--cluster-cidr', '10.236.0.0/16', '--service-cluster-ip-range', '10.237.0.0/16'];
-const IMAGES_MB = 1_600;
+const IMAGES_MB = 3_500;
 
 export class Site {
   readonly machines = new Machines([...SERVERS, ...AGENTS]);
