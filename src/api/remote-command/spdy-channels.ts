@@ -1,5 +1,6 @@
 /** The channels of a command over SPDY: one stream per channel, opened by the client and named in its headers. */
 import type { Duplex } from 'node:stream';
+import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import { ResetCode } from '../../protocols/spdy/frames.ts';
 import { SpdySession } from '../../protocols/spdy/session.ts';
@@ -88,10 +89,7 @@ function expectedStreams(protocol: SpdyCommandProtocol, streams: CommandStreams)
 }
 
 function awaitStreams(socket: Duplex, expected: ReadonlySet<StreamType>, opened: Map<StreamType, SpdyStream>) {
-  let resolveComplete: () => void = () => undefined;
-  const complete = new Promise<void>((resolve) => {
-    resolveComplete = resolve;
-  });
+  const { promise: complete, resolve: resolveComplete } = withResolvers<void>();
   const session = new SpdySession(socket, {
     role: 'server',
     maxStreams: STREAM_TYPES.length,

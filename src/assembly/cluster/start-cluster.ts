@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { ServedAction } from '../../api/served-action.ts';
 import { whenAborted } from '../../base/event-loop/when-aborted.ts';
+import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import { CLOSED_GUARD } from '../../base/sockets/dial/dial-guard.ts';
 import type { Clock } from '../../base/time/clock.ts';
 import type { Server } from '../../server/index.ts';
@@ -123,10 +124,7 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
     const { chosen, total } = plane.components!.controllers(server);
     return { chosen: chosen.length, total, schedules: plane.components!.schedules };
   });
-  let markReady!: () => void;
-  const whenReady = new Promise<void>((resolve) => {
-    markReady = resolve;
-  });
+  const { promise: whenReady, resolve: markReady } = withResolvers<void>();
   const started = await startNodesAndNetwork(options, state, { plane, network, whenReady });
   return {
     ...started,

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import { silent } from '../../base/log.ts';
 import { SeededRandom } from '../../base/random.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
@@ -6,10 +7,7 @@ import { serveNamedKinds } from './named-kinds.ts';
 
 it('ends when it is told to stop while the store does not answer', async () => {
   const stop = new AbortController();
-  let arrived = () => {};
-  const asked = new Promise<void>((resolve) => {
-    arrived = resolve;
-  });
+  const { promise: asked, resolve: arrived } = withResolvers<void>();
   const server = {
     direct: () => () => {
       arrived();

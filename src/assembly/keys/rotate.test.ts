@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { beforeEach, expect, test } from 'vitest';
 import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
+import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { ControlledClock, systemClock } from '../../base/time/clock.ts';
@@ -28,10 +29,7 @@ const turn = (what: Rotatable) => rotate(what, { directory, clock: systemClock, 
 
 /** Whether a server with the one's certificate and a client with the other's know each other. */
 async function meet(server: Pki, caller: Pki): Promise<{ client: boolean; server: boolean }> {
-  let sawClient = (_: boolean) => {};
-  const client = new Promise<boolean>((resolve) => {
-    sawClient = resolve;
-  });
+  const { promise: client, resolve: sawClient } = withResolvers<boolean>();
   const listener = createServer(
     {
       cert: server.serving.certificate,

@@ -3,6 +3,7 @@
  * our own, and periodically, because events can be lost and some runtimes have none. Without sandboxes and listeners,
  * the runtime is not asked.
  */
+import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import type { Timer } from '../../base/time/clock.ts';
 import type { Tools } from '../../base/tools.ts';
 import type { Method } from '../../protocols/grpc/call.ts';
@@ -182,10 +183,7 @@ async function follow<In, Out>(
   { signal, started, event }: EventFollower,
   matters: (message: Out) => boolean,
 ): Promise<'ended' | 'unsupported'> {
-  let settle: (error: GrpcError | undefined) => void;
-  const end = new Promise<GrpcError | undefined>((resolve) => {
-    settle = resolve;
-  });
+  const { promise: end, resolve: settle } = withResolvers<GrpcError | undefined>();
   const stream = await connection.follow(method, request, {
     message: (message) => {
       started();

@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
+import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import { silent } from '../../base/log.ts';
 import type { Container } from '../runtime/runtime.ts';
 import { EntryReader } from './entries.ts';
@@ -132,10 +133,7 @@ describe('a log', () => {
 describe('a log that is followed', () => {
   /** A reader, and the end of its container. */
   function follow(selection: Partial<LogSelection> = {}, signal?: AbortSignal) {
-    let end: () => void = () => undefined;
-    const ended = new Promise<void>((resolve) => {
-      end = resolve;
-    });
+    const { promise: ended, resolve: end } = withResolvers<void>();
     const lines = readLog({ path, ended, signal }, { ...ALL, follow: true, ...selection });
     let text = '';
     return {

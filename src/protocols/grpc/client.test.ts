@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import { ControlledClock, systemClock } from '../../base/time/clock.ts';
 import type { Method } from './call.ts';
 import { prefixed } from './call.ts';
@@ -194,7 +195,7 @@ describe('a unary call', () => {
   });
 
   it('ends on both sides when it is cancelled', async () => {
-    const seen = deferred();
+    const seen = withResolvers<unknown>();
     const { url } = await grpcServer((stream) => stream.on('aborted', seen.resolve));
     const client = await connect(url);
     const calling = client.unary(echo, Buffer.from('x'), () => expect.unreachable());
@@ -245,7 +246,7 @@ describe('a stream', () => {
   });
 
   it('ends when the server ends it, even if the client has not', async () => {
-    const reset = deferred();
+    const reset = withResolvers<unknown>();
     const { url } = await grpcServer((stream) => {
       stream.on('close', reset.resolve);
       answer(stream, prefixed(Buffer.from('only')));
@@ -268,7 +269,7 @@ describe('a stream', () => {
 
 describe('a connection', () => {
   it('finishes its calls after GOAWAY, and accepts no more', async () => {
-    const first = deferred<ServerHttp2Stream>();
+    const first = withResolvers<ServerHttp2Stream>();
     const { url, sessions } = await grpcServer((stream) => first.resolve(stream));
     const client = await connect(url);
     const calling = call(client, Buffer.from('x'));
@@ -355,12 +356,4 @@ function mute() {
       closing.push(() => socket.destroy());
     }),
   );
-}
-
-function deferred<T = unknown>() {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
 }

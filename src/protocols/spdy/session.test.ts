@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { constants, deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
+import { withResolvers } from '../../base/event-loop/with-resolvers.ts';
 import { StreamResetError } from './errors.ts';
 import { FrameParser } from './frame-parser.ts';
 import { dataHead, FrameType, initialWindow, ping, ResetCode, rstStream, synStream, windowUpdate } from './frames.ts';
@@ -31,14 +32,6 @@ async function sockets(): Promise<[Socket, Socket]> {
     () => accepted.destroy(),
   );
   return [client, accepted];
-}
-
-function deferred<T>(): { readonly promise: Promise<T>; resolve(value: T): void } {
-  let settle: (value: T) => void = () => undefined;
-  const promise = new Promise<T>((resolve) => {
-    settle = resolve;
-  });
-  return { promise, resolve: (value) => settle(value) };
 }
 
 type Options = Omit<SpdySessionOptions, 'role'>;
@@ -122,7 +115,7 @@ describe('streams', () => {
   });
 
   it('end at the peer when they are destroyed', async () => {
-    const opened = deferred<SpdyStream>();
+    const opened = withResolvers<SpdyStream>();
     const { client } = await sessions({ onStream: (stream) => opened.resolve(stream) });
     const stream = client.open({});
     const far = await opened.promise;
@@ -133,7 +126,7 @@ describe('streams', () => {
   });
 
   it('fail when the connection is lost', async () => {
-    const opened = deferred<SpdyStream>();
+    const opened = withResolvers<SpdyStream>();
     const { client, server } = await sessions({ onStream: (stream) => opened.resolve(stream) });
     const stream = client.open({});
     const failed = once(stream, 'error');
@@ -163,7 +156,7 @@ describe('a session', () => {
   });
 
   it('resets its streams and ends the connection when it is closed', async () => {
-    const opened = deferred<SpdyStream>();
+    const opened = withResolvers<SpdyStream>();
     const { client, server } = await sessions({ onStream: (stream) => opened.resolve(stream) });
     const stream = client.open({});
     (await opened.promise).write('last words');
@@ -175,7 +168,7 @@ describe('a session', () => {
 
   it('decodes headers compressed with the dictionary in one zlib stream', async () => {
     const opened: SpdyStream[] = [];
-    const twoOpened = deferred<void>();
+    const twoOpened = withResolvers<void>();
     const { peer } = await raw({
       onStream(stream) {
         opened.push(stream);
@@ -331,7 +324,7 @@ describe('a slow reader', () => {
     ['the connection', false],
     ['the window of the stream', true],
   ])('holds back the sender, by %s, and loses no data', async (_, announcesWindow) => {
-    const opened = deferred<SpdyStream>();
+    const opened = withResolvers<SpdyStream>();
     const { client } = await sessions(
       { announcesWindow, onStream: (stream) => opened.resolve(stream) },
       { announcesWindow },
@@ -381,7 +374,7 @@ describe('a slow reader', () => {
   });
 
   it('holds back a peer that announces windows and violates them', async () => {
-    const opened = deferred<SpdyStream>();
+    const opened = withResolvers<SpdyStream>();
     const { peer } = await raw({ onStream: (stream) => opened.resolve(stream) });
     peer.write(Buffer.concat([windowUpdate(0, 1), synStream(1, encodeHeaders({}, true))]));
     const stream = await opened.promise;
@@ -431,7 +424,7 @@ describe('a slow reader', () => {
   });
 
   it('does not keep a lost connection', async () => {
-    const opened = deferred<SpdyStream>();
+    const opened = withResolvers<SpdyStream>();
     const { peer, server } = await raw({ onStream: (stream) => opened.resolve(stream) });
     peer.write(synStream(1, encodeHeaders({}, true)));
     const stream = await opened.promise;
@@ -442,7 +435,7 @@ describe('a slow reader', () => {
   });
 
   it('resets the stream when its window is exceeded', async () => {
-    const opened = deferred<SpdyStream>();
+    const opened = withResolvers<SpdyStream>();
     const { peer } = await raw({ announcesWindow: true, onStream: (stream) => opened.resolve(stream) });
     peer.write(synStream(1, encodeHeaders({}, true)));
     const stream = await opened.promise;

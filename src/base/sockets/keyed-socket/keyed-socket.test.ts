@@ -4,6 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { withResolvers } from '../../event-loop/with-resolvers.ts';
 import { systemRandom } from '../../random.ts';
 import { answerCalls, Caller } from './calls.ts';
 import { connectWithKey, type KeyedSocketNames, listenAt, makeKey, onOpening } from './keyed-socket.ts';
@@ -106,10 +107,7 @@ it('replaces the file at the path, and rejects unknown methods', async () => {
 
 it('rejects pending calls when the other end closes', async () => {
   server.removeAllListeners('connection').on('connection', (socket) => socket.once('data', () => socket.destroy()));
-  let markLost = () => {};
-  const lost = new Promise<void>((resolve) => {
-    markLost = resolve;
-  });
+  const { promise: lost, resolve: markLost } = withResolvers<void>();
   const caller = new Caller<Calls>(
     await connectWithKey(names, {}),
     () => undefined,

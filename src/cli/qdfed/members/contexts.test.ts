@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
+import { withResolvers } from '../../../base/event-loop/with-resolvers.ts';
 import { type Clock, ControlledClock } from '../../../base/time/clock.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
 import { find } from '../steps/ensure.ts';
@@ -118,10 +119,7 @@ it('credentials that cannot be used are those of a context', async () => {
 
 it('a cluster that accepts connections and answers nothing is given up soon', async () => {
   const clock = new ControlledClock();
-  let arrived = () => {};
-  const asked = new Promise<void>((resolve) => {
-    arrived = resolve;
-  });
+  const { promise: asked, resolve: arrived } = withResolvers<void>();
   const west = await open(() => arrived(), clock);
   const found = find(west.client, Namespace, 'a').catch((error: Error) => error.message);
   await asked;

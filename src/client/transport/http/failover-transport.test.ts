@@ -1,6 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ApiError } from '../../../api/errors.ts';
+import { withResolvers } from '../../../base/event-loop/with-resolvers.ts';
 import { silent } from '../../../base/log.ts';
 import { type Random, SeededRandom } from '../../../base/random.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
@@ -192,10 +193,7 @@ test('a better server is used again some time after it has come back, and calls 
   await clock.advance(8_000);
   expect(transport.server).toBe(B);
   const ended = consumed(await transport.watch(WATCH));
-  let finish = () => {};
-  const answer = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
+  const { promise: answer, resolve: finish } = withResolvers<void>();
   states.set(B, 'slow');
   slowAnswer = answer;
   const calling = answering();

@@ -3,6 +3,7 @@ import * as http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ApiError, notFound } from '../../../api/errors.ts';
+import { withResolvers } from '../../../base/event-loop/with-resolvers.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import type { Request } from '../transport.ts';
 import { type HttpsTransport, type HttpsTransportOptions, httpsTransport } from './https-transport.ts';
@@ -66,10 +67,7 @@ async function withLostCall() {
 
 /** A promise, and the function that resolves it. */
 function happening() {
-  let happens = () => {};
-  const happened = new Promise<void>((resolve) => {
-    happens = resolve;
-  });
+  const { promise: happened, resolve: happens } = withResolvers<void>();
   return { happened, happens: () => happens() };
 }
 

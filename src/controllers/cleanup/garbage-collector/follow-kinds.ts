@@ -2,6 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import type { DeepReadonly } from '../../../api/object-types.ts';
 import { TurnBudget } from '../../../base/event-loop/turn-budget.ts';
+import { withResolvers } from '../../../base/event-loop/with-resolvers.ts';
 import { reflect, type Sink, type Source } from '../../../client/informer/reflector.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { Feed, FeedTools } from '../../loop/define.ts';
@@ -85,10 +86,7 @@ function follow(
     listAll: (options) => resource.listAll({ metadataOnly: true, ...options }),
     watch: (options) => resource.watch({ metadataOnly: true, ...options }),
   };
-  let markSynced = () => {};
-  const synced = new Promise<void>((resolve) => {
-    markSynced = resolve;
-  });
+  const { promise: synced, resolve: markSynced } = withResolvers<void>();
   let isFirst = true;
   const sink: Sink<KubeObject> = {
     listing: () => {},

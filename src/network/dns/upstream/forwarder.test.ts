@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { queryBytes } from '../../../../test/support/network/dns.ts';
+import { withResolvers } from '../../../base/event-loop/with-resolvers.ts';
 import { systemRandom } from '../../../base/random.ts';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { Flag, RecordType, ResponseCode } from '../../../protocols/dns-message/codes.ts';
@@ -81,10 +82,7 @@ describe('a lookup', () => {
   });
 
   it('waits for the response to an equal one', async () => {
-    let finish: (response: Response) => void = () => {};
-    const response = new Promise<Response>((resolve) => {
-      finish = resolve;
-    });
+    const { promise: response, resolve: finish } = withResolvers<Response>();
     const { forwarder, asked, clock } = setUp(() => response);
     const both = [forwarder.lookup(lookupOf('example.com')), forwarder.lookup(lookupOf('example.com'))];
     await clock.advance(0);

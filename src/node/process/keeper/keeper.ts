@@ -6,6 +6,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { withResolvers } from '../../../base/event-loop/with-resolvers.ts';
 import { makeDirectoriesSync } from '../../../base/files/own/make-directories.ts';
 import { answerCalls } from '../../../base/sockets/keyed-socket/calls.ts';
 import { listenAt, makeKey, onOpening } from '../../../base/sockets/keyed-socket/keyed-socket.ts';
@@ -98,10 +99,7 @@ export async function startKeeper(options: KeeperOptions): Promise<{ readonly en
     hasTerminals: machine.programs.script !== undefined,
     hasSelinux: machine.hasSelinux,
   };
-  let end: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const { promise: ended, resolve: end } = withResolvers<void>();
   let connections = 0;
   const quit = () => {
     server.close();

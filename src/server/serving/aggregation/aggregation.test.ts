@@ -8,6 +8,7 @@ import { askHttp1, askHttp2 } from '../../../../test/support/http-client.ts';
 import { type RunningServer, startServer, startWithFrontThread, TOKEN } from '../../../../test/support/http-server.ts';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { testAuthority } from '../../../../test/support/tls.ts';
+import { withResolvers } from '../../../base/event-loop/with-resolvers.ts';
 import { allKinds } from '../../../kinds/all.ts';
 import type { ServeProxied } from '../backend.ts';
 
@@ -170,10 +171,7 @@ describe('availability', () => {
 
   it('fails for a server that does not answer, and for one that never stops', async () => {
     await expose();
-    let isAsked = () => {};
-    const reached = new Promise<void>((resolve) => {
-      isAsked = resolve;
-    });
+    const { promise: reached, resolve: isAsked } = withResolvers<void>();
     backend.on(ROOT, () => isAsked());
     await register();
     await reached;

@@ -2,6 +2,7 @@ import { afterEach, expect, it } from 'vitest';
 import { askHttp1 } from '../../../../test/support/http-client.ts';
 import { type RunningServer, startServer, startWithFrontThread, TOKEN } from '../../../../test/support/http-server.ts';
 import { Watchdog } from '../../../base/event-loop/watchdog.ts';
+import { withResolvers } from '../../../base/event-loop/with-resolvers.ts';
 import { type LogFields, silent } from '../../../base/log.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { type Blockage, EventLoopMetrics } from '../metrics/event-loop.ts';
@@ -49,10 +50,7 @@ it('a request that blocks the event loop is logged and counted', async () => {
 
 it('work that blocks the thread of the sockets is logged and counted', async () => {
   let time = 0;
-  let onBlocked: (blockage: Blockage) => void = () => undefined;
-  const blocked = new Promise<Blockage>((resolve) => {
-    onBlocked = resolve;
-  });
+  const { promise: blocked, resolve: onBlocked } = withResolvers<Blockage>();
   const clock = { ...systemClock, monotonic: () => (time += 300) };
   running = await startWithFrontThread({ clock, onBlocked });
   await ask(PODS);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { keepingItsPromise, podNamed } from '../../../../../test/support/admission.ts';
 import { type Asked, type TestServer, testServer } from '../../../../../test/support/server.ts';
 import { jsonPatch, startWebhooks, type WebhookServer } from '../../../../../test/support/webhook-server.ts';
+import { withResolvers } from '../../../../base/event-loop/with-resolvers.ts';
 import { allKinds } from '../../../../kinds/all.ts';
 import type { AdmissionPlugin } from '../plugin.ts';
 import { namespaceLifecycle } from '../plugins/namespace-lifecycle/namespace-lifecycle.ts';
@@ -446,10 +447,7 @@ describe('a webhook that fails', () => {
   });
 
   it('does not answer in time', async () => {
-    let reached = () => {};
-    const isReached = new Promise<void>((resolve) => {
-      reached = resolve;
-    });
+    const { promise: isReached, resolve: reached } = withResolvers<void>();
     const path = await register('Validating', () => void reached(), { rules: [CONFIG_MAPS], timeoutSeconds: 2 });
     const asked = made('x').catch((error) => String(error));
     await isReached;

@@ -1,15 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
+import { withResolvers } from '../../../../base/event-loop/with-resolvers.ts';
 import { silent } from '../../../../base/log.ts';
 import { systemClock } from '../../../../base/time/clock.ts';
 import { Connections } from './connections.ts';
 
 it.each(['resets', 'closes'])('does not serve a connection whose client %s it during its delay', async (how) => {
-  let go = () => {};
-  const turn = new Promise<void>((resolve) => {
-    go = resolve;
-  });
+  const { promise: turn, resolve: go } = withResolvers<void>();
   const connections = new Connections({
     limits: { maxConnections: 10, maxConnectionsPerAddress: 10 },
     clock: systemClock,
