@@ -1,6 +1,6 @@
 /** A small Route 53: one public and one private zone, signed requests, pages of a few record sets. */
-import { signedHeaders } from '../../../src/federation/dns/providers/aws-route53/signature.ts';
-import { all, parseXml, tag, textAt, type XmlElement } from '../../../src/federation/dns/providers/aws-route53/xml.ts';
+import { signedHeaders } from '../../../src/protocols/aws/signature.ts';
+import { all, parseXml, tag, textAt, type XmlElement } from '../../../src/protocols/aws/xml.ts';
 import { type ApiReply, type ApiRequest, type ApiServer, startApi } from './api-server.ts';
 
 interface StoredRecord {

@@ -1,8 +1,9 @@
 /** Signed requests to Route 53. */
+
+import { type AwsKeys, signedHeaders } from '../../../../protocols/aws/signature.ts';
+import { all, parseXml, textAt, type XmlElement } from '../../../../protocols/aws/xml.ts';
 import { DnsError } from '../../provider.ts';
 import { httpCall, jsonObject } from '../http.ts';
-import { type AwsKeys, signedHeaders } from './signature.ts';
-import { all, parseXml, textAt, type XmlElement } from './xml.ts';
 
 export interface Route53Options {
   readonly endpoint: string;

@@ -1,5 +1,6 @@
 /** The provider `aws-route53`. */
 import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
+import { all, escapeXml, tag, textAt, type XmlElement } from '../../../../protocols/aws/xml.ts';
 import {
   DnsError,
   type DnsProvider,
@@ -12,7 +13,6 @@ import {
 import { globalSection, required } from '../ini.ts';
 import { checkNames, zoneSize } from '../zones.ts';
 import { type AwsCredentials, machineCredentials, Route53Api } from './api.ts';
-import { all, escapeXml, tag, textAt, type XmlElement } from './xml.ts';
 
 const KEYS = [
   ...['access-key-id', 'secret-access-key', 'session-token', 'region', 'hosted-zone-id'],

@@ -10,7 +10,7 @@ export interface AwsKeys {
 export interface AwsRequest {
   readonly method: string;
   readonly url: string;
-  /** Lower-case names. */
+  /** Lower-case names. `x-amz-content-sha256` is taken for the hash of the body. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -46,7 +46,7 @@ export function signedHeaders(
       query,
     ],
     ...names.map((name) => `${name}:${headers[name]!.trim().replace(/\s+/g, ' ')}`),
-    ...['', names.join(';'), sha256(request.body)],
+    ...['', names.join(';'), headers['x-amz-content-sha256'] ?? sha256(request.body)],
   ].join('\n');
   const scope = `${time.slice(0, 8)}/${region}/${service}/aws4_request`;
   const key = scope

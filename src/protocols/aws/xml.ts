@@ -1,4 +1,4 @@
-/** The little XML that Route 53 speaks: elements and text, without attributes that matter. */
+/** The little XML that AWS speaks: elements and text, without attributes that matter. */
 
 export interface XmlElement {
   readonly name: string;

@@ -62,3 +62,20 @@ it('the token of temporary keys is sent and signed', () => {
   expect(headers).toMatchObject({ 'x-amz-security-token': 'temporary', 'x-amz-date': '20150830T123600Z' });
   expect(headers.authorization).toContain('SignedHeaders=host;x-amz-date;x-amz-security-token');
 });
+
+it('the documented example of S3: a range of an object', () => {
+  const empty = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+  const headers = signedHeaders(
+    {
+      ...{ method: 'GET', url: 'https://examplebucket.s3.amazonaws.com/test.txt', body: '' },
+      headers: { range: 'bytes=0-9', 'x-amz-content-sha256': empty },
+    },
+    { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY' },
+    { region: 'us-east-1', service: 's3', now: Date.UTC(2013, 4, 24) },
+  );
+  expect(headers.authorization).toBe(
+    'AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, ' +
+      'SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, ' +
+      'Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41',
+  );
+});
