@@ -26,6 +26,7 @@ const DEBIAN = {
   nft: 'nftables',
   skopeo: 'skopeo',
   shellcheck: 'shellcheck',
+  age: 'age',
 };
 
 /** Where a program can be that is not on PATH. */
