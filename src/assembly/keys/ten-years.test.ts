@@ -3,18 +3,16 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { startKeyServer } from '../../../test/support/certificates/key-server.ts';
+import { distrust } from '../../../test/support/certificates/trust.ts';
 import { temporaryDirectory } from '../../../test/support/temporary-directory.ts';
-import { silent } from '../../base/log.ts';
 import { systemRandom } from '../../base/random.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
 import { outcomeOf, signingAuthority } from '../../controllers/identity/certificates/signing.ts';
 import { newKey } from '../../protocols/x509/certificate.ts';
 import { newRequest } from '../../protocols/x509/request.ts';
 import { MemoryStore } from '../../store/memory/memory-store.ts';
-import { agentClientIdentity } from './agent-client.ts';
-import { openCertificates } from './certificates.ts';
 import { blocksOf, CROSS, firstBlock, type Pki } from './pki.ts';
-import { keepRenewed } from './renewal.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const DAYS = 3653;
@@ -32,85 +30,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await store.close();
 });
-
-/** A server that runs: its keys are those that it uses now. */
-async function startServer(name: string, isShared: boolean) {
-  const api = { bindAddress: '127.0.0.1', port: 6443, serviceClusterIpRange: '10.96.0.0/16' };
-  const options = {
-    ...{ clock, machineClock: clock, random: systemRandom, log: silent, store, isShared },
-    ...{
-      directory: join(directory, name),
-      api: { ...api, clusterDomain: 'cluster.local', tlsSan: [], forPods: false },
-    },
-  };
-  const failures: unknown[] = [];
-  let pki = await openCertificates(options);
-  let working: Promise<unknown> = Promise.resolve();
-  const renewal = keepRenewed({
-    ...{ pki, clock, log: { ...silent, error: (_message, fields) => failures.push(fields?.error) } },
-    open: () => {
-      const opening = openCertificates(options);
-      working = opening;
-      return opening;
-    },
-    apply: async (next) => {
-      pki = next;
-    },
-  });
-  return {
-    pki: () => pki,
-    agentClient: agentClientIdentity(() => pki, options),
-    failures,
-    /** What others change in the store is noticed at once. */
-    noticed: () => renewal.check(),
-    settled: async () => {
-      await working;
-      await new Promise(setImmediate);
-    },
-    stop: () => renewal.stop(),
-  };
-}
-
-/** Everything about a certificate is read once: the test looks at each of them thousands of times. */
-interface Read {
-  readonly x509: X509Certificate;
-  readonly from: number;
-  readonly to: number;
-  readonly issuers: Map<Read, boolean>;
-}
-
-const read = new Map<string, Read>();
-const chains = new Map<string, Read[]>();
-function certificates(pem: string): Read[] {
-  const known = chains.get(pem) ?? blocksOf(pem).map((block) => read.get(block) ?? readOne(block));
-  chains.set(pem, known);
-  return known;
-}
-
-function readOne(block: string): Read {
-  const x509 = new X509Certificate(block);
-  const one = { x509, from: Date.parse(x509.validFrom), to: Date.parse(x509.validTo), issuers: new Map() };
-  read.set(block, one);
-  return one;
-}
-
-function isIssuedBy(each: Read, by: Read): boolean {
-  const found = each.issuers.get(by) ?? (each.x509.checkIssued(by.x509) && each.x509.verify(by.x509.publicKey));
-  each.issuers.set(by, found);
-  return found;
-}
-
-/** Explains why a chain is not trusted at a time; undefined when it is. */
-function distrust(chain: string, roots: string, now: number): string | undefined {
-  const isValid = ({ from, to }: Read) => from <= now && now < to;
-  const [leaf, ...intermediates] = certificates(chain);
-  if (!leaf || !isValid(leaf)) return `the certificate ${leaf?.x509.subject} is not valid until ${leaf?.x509.validTo}`;
-  const anchors = certificates(roots).filter(isValid);
-  const reaches = (each: Read, depth: number): boolean =>
-    anchors.some((root) => isIssuedBy(each, root)) ||
-    (depth > 0 && intermediates.filter(isValid).some((via) => isIssuedBy(each, via) && reaches(via, depth - 1)));
-  return reaches(leaf, 3) ? undefined : `${leaf.x509.subject}, issued by ${leaf.x509.issuer}, is not trusted`;
-}
 
 /** A certificate as an agent gets it: for a year, and used for up to 90 per cent of it. */
 async function issued(server: () => Pki): Promise<{ certificate: string; renewAt: number }> {
@@ -137,7 +56,10 @@ it.each([
   'certificates of %s are trusted for ten years without a restart',
   { timeout: 300_000 },
   async (_name, isShared, step) => {
-    const servers = [await startServer('a', isShared), ...(isShared ? [await startServer('b', isShared)] : [])];
+    const names = isShared ? ['a', 'b'] : ['a'];
+    const servers = await Promise.all(
+      names.map((name) => startKeyServer({ directory: join(directory, name), store, clock, isShared })),
+    );
     const [first] = servers as [(typeof servers)[number]];
     const authorities = new Set([firstBlock(first.pki().authority)]);
     const tokenKeys = new Set([first.pki().serviceAccountKey]);
@@ -148,7 +70,6 @@ it.each([
       await clock.advance(step * DAY_MS);
       const now = clock.now();
       for (const server of servers) await server.settled();
-      if (isShared && day % 30 === 0) for (const server of servers) await server.noticed();
       if (now >= node.renewAt) node = await issued(first.pki);
       authorities.add(firstBlock(first.pki().authority));
       tokenKeys.add(first.pki().serviceAccountKey);
