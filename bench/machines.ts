@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Machines } from '../test/chaos/machines.ts';
 import { type Qd, runQd, spawnProgram, startQd } from '../test/e2e/program.ts';
-import { generate, type LoadResult, type Traffic } from './load.ts';
+import { generate, type Traffic } from './load.ts';
 import { TOKEN } from './programs.ts';
 import type { Figure } from './report.ts';
 
@@ -28,6 +28,7 @@ const AGENT = 'agent, from its command to Ready';
 const SERVER_MEMORY = 'memory of a server on machines, idle';
 const AGENT_MEMORY = 'memory of an agent, idle';
 const WRITES = 'creates through three servers';
+const READS = 'processor time of a get through three servers';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
@@ -41,7 +42,7 @@ const RANGES = ['--cluster-cidr', '10.238.0.0/16', '--service-cluster-ip-range',
 
 export async function measureMachines(options: MachineFigures): Promise<void> {
   const { wanted, say } = options;
-  if (![START, AGENT, SERVER_MEMORY, AGENT_MEMORY, WRITES].some(wanted)) return;
+  if (![START, AGENT, SERVER_MEMORY, AGENT_MEMORY, WRITES, READS].some(wanted)) return;
   const missing = whatIsMissing();
   if (missing) return say(`several machines are left out: ${missing}`);
   const onSignal = () => void clean().finally(() => process.exit(1));
@@ -62,52 +63,90 @@ export async function measureMachines(options: MachineFigures): Promise<void> {
   }
 }
 
-async function measure(cluster: MachineCluster, { wanted, record, seconds, template }: MachineFigures): Promise<void> {
-  const alone = await timeOf(() => cluster.startAlone());
-  record({ name: START, unit: 'ms', qd: await timeOf(() => cluster.startServers()), bare: alone });
-  record({ name: AGENT, unit: 'ms', qd: await timeOf(() => cluster.startAgent()), bare: alone });
-  if (wanted(SERVER_MEMORY) || wanted(AGENT_MEMORY)) {
+async function measure(cluster: MachineCluster, options: MachineFigures): Promise<void> {
+  const { wanted, record } = options;
+  const wantsMemory = wanted(SERVER_MEMORY) || wanted(AGENT_MEMORY);
+  const alone = await cluster.startAlone(wantsMemory ? SETTLED_MS : 0);
+  record({ name: START, unit: 'ms', qd: await timeOf(() => cluster.startServers()), bare: alone.ms });
+  record({ name: AGENT, unit: 'ms', qd: await timeOf(() => cluster.startAgent()), bare: alone.ms });
+  if (wantsMemory) {
     await pause(SETTLED_MS);
+    const { megabytes: bare } = alone;
     const servers = cluster.servers.map(({ child }) => proportionalMemoryOf(child.pid!));
-    record({ name: SERVER_MEMORY, unit: 'MB', qd: Math.max(...servers), promise: MAX_SERVER_MB });
-    record({ name: AGENT_MEMORY, unit: 'MB', qd: proportionalMemoryOf(cluster.agent!.pid!), promise: MAX_AGENT_MB });
+    record({ name: SERVER_MEMORY, unit: 'MB', qd: Math.max(...servers), bare, promise: MAX_SERVER_MB });
+    const agent = proportionalMemoryOf(cluster.agent!.pid!);
+    record({ name: AGENT_MEMORY, unit: 'MB', qd: agent, bare, promise: MAX_AGENT_MB });
   }
-  if (!wanted(WRITES)) return;
-  const path = '/api/v1/namespaces/default/pods';
-  /** Creates over some servers at once, with as many connections in all. */
-  const load = async (over: readonly Qd[], run: string) => {
-    const part = async ({ origin }: Qd, index: number): Promise<LoadResult> => {
-      const traffic: Traffic = { type: 'create', path, template, run: `${run}-${index}` };
-      const target = { origin, token: TOKEN };
-      const connections = CONNECTIONS / over.length;
-      return generate(target, traffic, { connections, seconds, root: cluster.root });
-    };
-    const results = await Promise.all(over.map(part));
-    return results.reduce((sum, { perSecond }) => sum + perSecond, 0);
+  if (wanted(WRITES)) await measureWrites(cluster, options);
+  if (wanted(READS)) await measureReads(cluster, options);
+}
+
+const PODS = '/api/v1/namespaces/default/pods';
+
+async function measureWrites({ servers }: MachineCluster, options: MachineFigures): Promise<void> {
+  const { template, record } = options;
+  const load = (over: readonly Qd[], run: string) =>
+    loadOver(over, options, (index) => ({ type: 'create', path: PODS, template, run: `${run}-${index}` }));
+  await load(servers, 'warm');
+  const bare = await load(servers.slice(0, 1), 'one');
+  record({ name: WRITES, unit: '/s', qd: await load(servers, 'three'), bare });
+}
+
+/**
+ * Three servers on three cores serve three times the reads of one when each read costs the servers as much processor time as
+ * with one. That can be measured with fewer cores.
+ */
+async function measureReads({ servers }: MachineCluster, options: MachineFigures): Promise<void> {
+  const { record, seconds } = options;
+  /** Microseconds of the servers for each read. */
+  const cost = async (over: readonly Qd[]) => {
+    const before = processorSeconds(over);
+    const perSecond = await loadOver(over, options, () => ({ type: 'read', path: '/api/v1/namespaces/default' }));
+    return ((processorSeconds(over) - before) / (perSecond * seconds)) * 1e6;
   };
-  await load(cluster.servers, 'warm');
-  const one = await load(cluster.servers.slice(0, 1), 'one');
-  record({ name: WRITES, unit: '/s', qd: await load(cluster.servers, 'three'), bare: one });
+  await cost(servers);
+  const bare = await cost(servers.slice(0, 1));
+  record({ name: READS, unit: 'µs', qd: await cost(servers), bare });
+}
+
+/** Sends requests to some servers at once, with as many connections in all, and resolves with the rate of all. */
+async function loadOver(
+  over: readonly Qd[],
+  { root, seconds }: MachineFigures,
+  trafficOf: (index: number) => Traffic,
+): Promise<number> {
+  const connections = CONNECTIONS / over.length;
+  const results = await Promise.all(
+    over.map(({ origin }, index) =>
+      generate({ origin, token: TOKEN }, trafficOf(index), { connections, seconds, root }),
+    ),
+  );
+  const failed = results.reduce((sum, each) => sum + each.failed, 0);
+  if (failed > 0) throw new Error(`${failed} requests to servers on machines failed`);
+  return results.reduce((sum, { perSecond }) => sum + perSecond, 0);
 }
 
 class MachineCluster {
   readonly servers: Qd[] = [];
   agent: ChildProcess | undefined;
-  readonly root: string;
   readonly #machines: Machines;
   readonly #directory: string;
 
-  constructor(machines: Machines, { root, directory }: MachineFigures) {
-    this.root = root;
+  constructor(machines: Machines, { directory }: MachineFigures) {
     this.#machines = machines;
     this.#directory = directory;
     mkdirSync(directory);
   }
 
-  /** One server on the embedded store, to compare with. */
-  async startAlone(): Promise<void> {
+  /** One server on the embedded store, to compare with: the time of its start, and its memory after some time. */
+  async startAlone(idleMs: number): Promise<{ readonly ms: number; readonly megabytes: number }> {
+    const began = performance.now();
     const qd = await startQd({ directory: join(this.#directory, 'alone'), enter: this.#machines.enter('s1') });
+    const ms = performance.now() - began;
+    await pause(idleMs);
+    const megabytes = proportionalMemoryOf(qd.child.pid!);
     await qd.stop();
+    return { ms, megabytes };
   }
 
   /** The commands that make three servers of empty machines, one of which prints the command for two of them. */
@@ -176,6 +215,19 @@ async function timeOf(work: () => Promise<void>): Promise<number> {
 function proportionalMemoryOf(pid: number): number {
   const kilobytes = /^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1];
   return Number(kilobytes) / 1024;
+}
+
+const TICKS_PER_SECOND = 100;
+
+/** Processor time that the programs of servers have used, in all their threads. */
+function processorSeconds(servers: readonly Qd[]): number {
+  const ticks = servers.map(({ child }) => {
+    const text = readFileSync(`/proc/${child.pid}/stat`, 'utf8');
+    // The name, in parentheses, may contain anything; after it come the state and what follows.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return Number(fields[11]) + Number(fields[12]);
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND;
 }
 
 function whatIsMissing(): string | undefined {
