@@ -19,6 +19,11 @@ export function endLeftMember(paths: MemberPaths, clock: Clock): Promise<readonl
   return endLeftProcesses(memberArguments(paths), clock);
 }
 
+/** Reports whether the member of a data directory runs, as a process of this user. */
+export async function isMemberRunning(paths: MemberPaths): Promise<boolean> {
+  return (await processesWith(memberArguments(paths))).length > 0;
+}
+
 /** Ends the processes of this user that were started with these arguments. Resolves with their ids. */
 async function endLeftProcesses(args: readonly string[], clock: Clock): Promise<readonly number[]> {
   const left = await processesWith(args);

@@ -4,11 +4,8 @@ import { rm } from 'node:fs/promises';
 import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import { moveAside } from '../../base/files/own/move-aside.ts';
-import { type Clock, sleep } from '../../base/time/clock.ts';
-import type { TlsOptions } from '../../protocols/grpc/client.ts';
-import { EtcdStore } from '../../store/etcd/etcd-store.ts';
+import type { Clock } from '../../base/time/clock.ts';
 import { MembersClient } from '../../store/etcd/members/client.ts';
-import { StoreUnavailable } from '../../store/index.ts';
 import { AssemblyError } from '../assembly-error.ts';
 import type { Cleanup } from '../cleanup.ts';
 import type { Tools } from '../context.ts';
@@ -20,6 +17,7 @@ import { endLeftMember, memberArguments } from './left-process.ts';
 import { type MemberPaths, memberPaths } from './paths.ts';
 import { etcdEnvironment, findEtcd } from './program.ts';
 import { EndedEarly, Supervisor } from './supervisor.ts';
+import { type Serving, untilServing } from './until-serving.ts';
 
 /** What a cluster is told of the member that its server runs. */
 export interface MemberPlan {
@@ -126,18 +124,8 @@ export function moveMemberAside(directory: string, clock: Clock): Promise<string
   return moveAside(memberPaths(directory).folder, clock);
 }
 
-interface Serving {
-  readonly endpoint: string;
-  readonly tls: TlsOptions;
-  readonly clock: Clock;
-  readonly log: Tools['log'];
-  readonly signal: AbortSignal;
-}
-
-const RETRY_MS = 500;
 /** How long etcd may take until it answers at all. */
 const STATUS_TIMEOUT_MS = 60_000;
-const PATIENCE_MS = 10_000;
 
 /** A learner that has received all data becomes a member that votes. */
 async function promoteOwn(options: Serving, others: readonly string[]): Promise<void> {
@@ -149,24 +137,6 @@ async function promoteOwn(options: Serving, others: readonly string[]): Promise<
     await promote(id, { ...options, endpoints: others });
   } finally {
     client.close();
-  }
-}
-
-async function untilServing({ endpoint, tls, clock, log, signal }: Serving): Promise<void> {
-  let warnAt = clock.now() + PATIENCE_MS;
-  for (;;) {
-    signal.throwIfAborted();
-    try {
-      const store = await EtcdStore.open({ endpoints: [endpoint], tls, clock });
-      return await store.close();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      if (clock.now() > warnAt) {
-        log.warn('etcd does not serve yet: it waits for most of the other servers', { error: error.message });
-        warnAt = clock.now() + PATIENCE_MS;
-      }
-    }
-    await sleep(clock, RETRY_MS, signal);
   }
 }
 

@@ -8,6 +8,7 @@ import { nextMinor } from '../../../src/api/release.ts';
 import { systemClock } from '../../../src/base/time/clock.ts';
 import { openEtcdStore } from '../../../src/store/index.ts';
 import { etcdMissing, TestEtcd } from '../../support/etcd.ts';
+import { freePort } from '../../support/free-port.ts';
 import { type BuiltRelease, buildRelease, presentRelease } from '../../support/releases.ts';
 import { type Qd, runQd, startQd } from '../program.ts';
 
@@ -217,3 +218,23 @@ test.skipIf(missing)('a preview of a cluster on etcd leaves its revision', async
     await etcd.remove();
   }
 });
+
+test.skipIf(missing)(
+  'a preview of a server with an etcd of its own runs a copy of that while it is stopped',
+  async () => {
+    const directory = join(folder, 'ha');
+    const ports = ['--etcd-port', String(await freePort()), '--etcd-peer-port', String(await freePort())];
+    const qd = await startQd({ directory, flags: ['--ha', ...ports] });
+    const data = join(directory, 'data');
+    await fill(qd);
+    await qd.stop();
+    const before = await filesIn(data);
+    const { code, report, stderr } = await preview(directoryOf(next), data, '-o', 'json');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(report.problem).toBeUndefined();
+    expect(report).toMatchObject({ rejectedFlags: [], unreadable: [{ key: GONE }] });
+    expect(await filesIn(data)).toEqual(before);
+    expect(await leftInMemory()).toEqual([]);
+    expect(await runQd(['reset', '--yes', '--data-dir', data])).toMatchObject({ code: 0 });
+  },
+);

@@ -69,7 +69,7 @@ async function reportOn(options: PreviewOptions): Promise<PreviewReport> {
   const holder = await findClusterProcess(directory);
   const running = holder && (await startedAs(holder.pid, 'cluster'));
   const args = running?.args ?? last?.args;
-  const image = await readCopy(directory, await rememberedIn(directory), scratch);
+  const image = await readCopy(directory, await rememberedIn(directory), { scratch, cleanup });
   const row = await rowOf(image);
   const port = await freePort('127.0.0.1', systemRandom);
   const run = async (program: string) => {
