@@ -1,7 +1,10 @@
-/** `qd upgrade --all` takes three servers and an agent to another release, and stops at a server where that does not start. */
+/**
+ * `qd upgrade --all` takes three servers and their agents to another release, and back, and stops at a server where that does not
+ * start.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,6 +34,7 @@ const VERSION = 'apiserver.kubernetes.io/version';
 /** The new release does not start for a user who has this file in the home directory. */
 const REFUSED = 'refuses-release';
 const AGENT_NODE = 'worker';
+const SECOND_NODE = 'worker-2';
 
 const execute = promisify(execFile);
 
@@ -39,6 +43,7 @@ describe.skipIf(skip !== undefined)('qd upgrade --all', () => {
   let directory: string;
   let registry: Registry;
   let tarball: string;
+  let formerTarball: string;
   let former: string;
   let version: string;
   let transport: HttpsTransport;
@@ -78,14 +83,21 @@ describe.skipIf(skip !== undefined)('qd upgrade --all', () => {
     );
   };
   const leader = async () => (await leases().get('kube-controller-manager')).spec?.holderIdentity?.replace(/_.*/, '');
-  const agentVersion = async () => {
-    const text = await readFile(join(directory, 'm3', '.quarterdeck', 'agent', 'agent.json'), 'utf8');
+  const agentVersion = async (machine: Machine = 'm3') => {
+    const text = await readFile(join(directory, machine, '.quarterdeck', 'agent', 'agent.json'), 'utf8');
     return JSON.parse(text).version;
   };
   /** The servers in the order in which they were begun with. */
   const begun = (stdout: string) => [...stdout.matchAll(/^Upgrading server (\S+) /gm)].map(([, name]) => name);
   const machineAt = (address = '') =>
     Object.entries(MACHINES).find(([, name]) => address.startsWith(`${LINKS.addresses[name]}:`))?.[0];
+
+  /** Resolves with the package file of a folder. */
+  const pack = async (folder: string): Promise<string> => {
+    const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', join(directory, 'packed')];
+    const { stdout } = await execute('npm', args, { cwd: folder });
+    return join(directory, 'packed', JSON.parse(stdout.slice(stdout.indexOf('[')))[0].filename);
+  };
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'qd-rolling-'));
@@ -100,9 +112,8 @@ describe.skipIf(skip !== undefined)('qd upgrade --all', () => {
     const [shebang = '', ...rest] = (await readFile(program, 'utf8')).split('\n');
     const refusal = `if (/^(up|agent)$/.test(process.argv[2]) && require('node:fs').existsSync(process.env.HOME + '/${REFUSED}')) process.exit(3);`;
     await writeFile(program, [shebang, refusal, ...rest].join('\n'));
-    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', join(directory, 'packed')];
-    const { stdout } = await execute('npm', pack, { cwd: join(directory, 'newer') });
-    tarball = join(directory, 'packed', JSON.parse(stdout.slice(stdout.indexOf('[')))[0].filename);
+    tarball = await pack(join(directory, 'newer'));
+    formerTarball = await pack(ROOT);
     await symlink(join(ROOT, 'bin', 'qd.cjs'), join(directory, 'bin', 'qd'));
     const flags = '--nodes 0 --runtime simulated --detach';
     await succeed('m1', `qd up --ha --bind-address ${LINKS.addresses.a} ${flags}`);
@@ -123,6 +134,7 @@ describe.skipIf(skip !== undefined)('qd upgrade --all', () => {
   afterAll(async () => {
     transport?.close();
     await run('m3', `qd reset --yes --name ${AGENT_NODE}`);
+    await run('m2', `qd reset --yes --name ${SECOND_NODE}`);
     for (const machine of ['m3', 'm2', 'm1'] as const) {
       await run(machine, 'qd reset --yes --delete-encryption-key --name quarterdeck');
     }
@@ -183,6 +195,30 @@ describe.skipIf(skip !== undefined)('qd upgrade --all', () => {
       const again = await succeed('m1', `qd upgrade ${tarball} --all`);
       expect(again.match(/not needed/g)).toHaveLength(4);
       expect(begun(again)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'goes back, with both agents at the same time before the servers, and keeps the release that it leaves',
+    async () => {
+      const flags = joinFlags(await succeed('m1', 'qd token create'));
+      await succeed(
+        'm2',
+        `qd agent --server https://${LINKS.addresses.a}:6443 ${flags} --node-name ${SECOND_NODE} --runtime process --detach`,
+      );
+      // It was started with the program on the PATH.
+      await succeed('m2', `qd upgrade ${tarball} --name ${SECOND_NODE}`);
+      const last = await leader();
+      const stdout = await succeed('m1', `qd upgrade ${formerTarball} --all --parallel 2`);
+      const agents = [...stdout.matchAll(/^(?:Upgrading a|A)gent (\S+) (from|runs)/gm)].map(([, , word]) => word);
+      expect(agents).toEqual(['from', 'from', 'runs', 'runs']);
+      expect(stdout.indexOf('Upgrading server')).toBeGreaterThan(stdout.lastIndexOf('Agent '));
+      expect(begun(stdout)).toHaveLength(3);
+      expect(machineAt(begun(stdout).at(-1))).toBe(last);
+      expect(await releases()).toEqual({ m1: former, m2: former, m3: former });
+      for (const machine of ['m2', 'm3'] as const) expect(await agentVersion(machine)).toBe(former);
+      expect(await readdir(join(directory, 'm1', '.quarterdeck', '.releases'))).toHaveLength(2);
     },
     TIMEOUT_MS,
   );

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { stat, utimes } from 'node:fs/promises';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Release } from '../../../api/release.ts';
@@ -16,6 +16,9 @@ const DIRECTORY_CHARACTERS = 16;
 
 /** Where package files are installed, below the directories of clusters: a name that no cluster has. */
 export const RELEASES = '.releases';
+
+/** File of a directory below RELEASES whose package is complete; its time is that of the last upgrade to it. */
+export const COMPLETE = 'complete';
 
 export interface PackagedRelease extends Release {
   /** The file that Node runs. */
@@ -38,8 +41,12 @@ export async function releaseIn(path: string, folder: string): Promise<PackagedR
 async function install(file: string, folder: string): Promise<string> {
   const prefix = join(folder, (await sha256Of(file)).slice(0, DIRECTORY_CHARACTERS));
   const installed = join(prefix, 'node_modules', NAME);
-  const complete = join(prefix, 'complete');
-  if (existsSync(complete)) return installed;
+  const complete = join(prefix, COMPLETE);
+  if (existsSync(complete)) {
+    const now = new Date();
+    await utimes(complete, now, now);
+    return installed;
+  }
   await makeDirectories(prefix, 0o700);
   const options = ['--prefix', prefix, '--no-audit', '--no-fund', '--no-save', '--no-package-lock'];
   // A service of systemd has a PATH without the npm of a Node that is installed elsewhere.

@@ -16,6 +16,8 @@ import { STOP_SIGNAL } from '../../process/signals.ts';
 import { startedAs } from './running.ts';
 
 export interface Runner {
+  /** Text that names the program that runs now. */
+  readonly former: string;
   /** Ends the program that runs. Pods go on. */
   stop(): Promise<void>;
   /** Starts this program, or the former one, with the flags of that, and resolves with whether it became ready in time. */
@@ -51,6 +53,7 @@ async function processRunner(
 ): Promise<Runner> {
   const former = await startedAs(pid, kind);
   return {
+    former: former.program,
     stop: async () => void (await stopCluster({ directory, timeoutMs: stopTimeoutMs, clock: systemClock })),
     async start(program) {
       const { args, cwd, env } = former;
@@ -77,6 +80,7 @@ async function exitCode(child: ChildProcess, timeoutMs: number): Promise<number>
 async function serviceRunner(unit: Unit, { readyTimeoutMs }: RunnerOptions): Promise<Runner> {
   const former = await readFile(unit.file, 'utf8');
   return {
+    former,
     // systemd does it when it starts the service again.
     stop: async () => undefined,
     async start(program) {

@@ -3,24 +3,29 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { UpgradeRecord } from '../../../api/machine-upgrade.ts';
 import { areCompatible } from '../../../api/release.ts';
+import { systemClock } from '../../../base/time/clock.ts';
 import { chosenCluster } from '../../clusters/down.ts';
 import { type Cluster, describe } from '../../clusters/find.ts';
 import { clustersHome } from '../../flags/cluster.ts';
 import { CliError, explain } from '../../output/cli-error.ts';
-import { READY, reportReady } from '../../process/background/ready.ts';
+import { isDetached, READY, reportReady } from '../../process/background/ready.ts';
 import type { UpgradeFlags } from './flags.ts';
+import { removeOldReleases } from './old-releases.ts';
 import { type PackagedRelease, RELEASES, releaseIn, sha256Of } from './package.ts';
+import { answerForStopped } from './receiving/answer-for-stopped.ts';
 import { takeUpgradeLock, writeRecord } from './record.ts';
 import { type Runner, runnerOf } from './runner.ts';
 
 export async function upgrade(file: string, flags: UpgradeFlags): Promise<void> {
   if (flags.all) return (await import('./rolling/roll.ts')).upgradeAll(file, flags);
   const cluster = await chosenCluster(flags);
+  const isAskedFromElsewhere = isDetached();
   const lock = await takeUpgradeLock(cluster.directory);
   try {
-    await upgradeMachine(cluster, file, flags);
-  } finally {
-    await lock.release();
+    await upgradeMachine(cluster, file, flags).finally(() => lock.release());
+  } catch (error) {
+    if (isAskedFromElsewhere) await answerForStopped(cluster.directory, systemClock);
+    throw error;
   }
 }
 
@@ -78,7 +83,12 @@ async function replaceProgram(cluster: Cluster, { next, runner, report }: Replac
   await report({ message: `Starting it with ${next.version}.` });
   if (await runner.start(next.program)) {
     const done = what.charAt(0).toUpperCase() + what.slice(1);
-    return report({ state: 'succeeded', message: `${done} runs with ${next.version}, from ${next.program}.` });
+    await report({ state: 'succeeded', message: `${done} runs with ${next.version}, from ${next.program}.` });
+    const kept = [next.program, runner.former];
+    await removeOldReleases({ folder: join(clustersHome(), RELEASES), kept, now: systemClock.now() }).catch((error) =>
+      process.stderr.write(`qd: old releases were not removed: ${explain(error)}\n`),
+    );
+    return;
   }
   // It goes on although it is not ready, when it waits for nodes.
   await runner.stop();

@@ -6,6 +6,9 @@ import type { PackageFile } from './package-file.ts';
 
 const CHECK_MS = 500;
 
+/** Longer than a release may take that does not start, and the former one after it. */
+const MAX_SILENCE_MS = 300_000;
+
 interface UpgradeOptions {
   readonly file: PackageFile;
   readonly clock: Clock;
@@ -24,12 +27,15 @@ export async function upgradeMachine(ask: Ask, { file, clock, timeoutMs }: Upgra
   await ask({ method: 'POST', path });
   const deadline = clock.now() + timeoutMs;
   let problem = 'it has not ended';
+  let heardAt = clock.now();
   while (clock.now() < deadline) {
     await sleep(clock, CHECK_MS);
     const report = await reportOf(ask).catch((error: Error) => {
       // The program stops and starts meanwhile.
       problem = error.message;
     });
+    if (report) heardAt = clock.now();
+    else if (clock.now() - heardAt > MAX_SILENCE_MS) throw new Error(silent(problem));
     const last = report?.last;
     if (!report || last?.package !== sha256) continue;
     if (last.state === 'running') problem = last.message;
@@ -39,6 +45,9 @@ export async function upgradeMachine(ask: Ask, { file, clock, timeoutMs }: Upgra
   }
   throw new Error(`the upgrade is not complete after ${Math.round(timeoutMs / 1_000)} s: ${problem}`);
 }
+
+const silent = (problem: string) =>
+  `it has not answered for ${MAX_SILENCE_MS / 60_000} minutes (${problem}): probably neither release starts; upgrade.json and upgrade.log in its data directory say more`;
 
 async function reportOf(ask: Ask): Promise<MachineReport> {
   const report = (await ask({ method: 'GET', path: UPGRADE_PATH })) as Partial<MachineReport>;
