@@ -10,7 +10,7 @@ import { encryptionCommand } from './encryption/command.ts';
 import { explainPodCommand } from './explain-pod/command.ts';
 import { federationServerCommand } from './federation/apiserver/command.ts';
 import { federationManagerCommand } from './federation/controller-manager/command.ts';
-import { diffCommand, getCommand, undoCommand } from './history/commands.ts';
+import { diffCommand, getCommand, historyCommand, undoCommand } from './history/commands.ts';
 import { imageCommand } from './image/command.ts';
 import { proxyCommand } from './proxy/command.ts';
 import { storeCommand } from './store/migrate/command.ts';
@@ -41,6 +41,7 @@ export const commands = (): readonly Command[] => [
   getCommand(),
   diffCommand(),
   undoCommand(),
+  historyCommand(),
   explainPodCommand(),
   federationServerCommand(),
   federationManagerCommand(),

@@ -1,7 +1,18 @@
-/** The commands `qd get`, `qd diff` and `qd undo`. Their work is loaded when they run. */
+/** The commands `qd get`, `qd diff`, `qd undo` and `qd history`. Their work is loaded when they run. */
 import { Command } from 'commander';
 import { addFlags } from '../flags/add-flags.ts';
-import { type DiffFlags, diffFlags, type GetFlags, getFlags, type UndoFlags, undoFlags } from './flags.ts';
+import {
+  type DiffFlags,
+  diffFlags,
+  type GetFlags,
+  getFlags,
+  type HistoryFlags,
+  historyFlags,
+  type PurgeFlags,
+  purgeFlags,
+  type UndoFlags,
+  undoFlags,
+} from './flags.ts';
 
 const TYPE = ['<type>', 'kind of the objects: pods, deploy or widgets.example.com; with a name: deploy/web'] as const;
 
@@ -29,11 +40,37 @@ export function diffCommand(): Command {
 
 export function undoCommand(): Command {
   const command = new Command('undo')
-    .description('Undoes the last change of an object, or its deletion: it is created again, with a new uid.')
-    .argument(...TYPE)
+    .description(
+      'Undoes the last change of an object, or its deletion: it is created again, with a new uid. ' +
+        "With --all, undoes a set of changes: qd undo --all --since '10 minutes ago' -n shop.",
+    )
+    .argument('[type]', TYPE[1])
     .argument('[name]', 'name of the object')
-    .action(async (type: string, name: string | undefined, flags: UndoFlags) =>
-      (await import('./undo/undo.ts')).undo({ type, name }, flags),
+    .action(async (type: string | undefined, name: string | undefined, flags: UndoFlags) =>
+      (await import('./undo/undo.ts')).undo({ type: type ?? '', name }, flags),
     );
   return addFlags(command, undoFlags);
+}
+
+export function historyCommand(): Command {
+  const command = new Command('history')
+    .description('Prints who changed what, and when: the fields of one object, or one line for each change of many.')
+    .argument('[type]', TYPE[1])
+    .argument('[name]', 'name of one object')
+    .action(async (type: string | undefined, name: string | undefined, flags: HistoryFlags) =>
+      (await import('./history.ts')).history({ type, name }, flags),
+    );
+  // Flags behind `purge` are its own.
+  return addFlags(command, historyFlags).enablePositionalOptions().addCommand(purgeCommand());
+}
+
+function purgeCommand(): Command {
+  const command = new Command('purge')
+    .description('Deletes history, for administrators: of a kind, of one object, or everything before a time.')
+    .argument('[type]', TYPE[1])
+    .argument('[name]', 'name of one object')
+    .action(async (type: string | undefined, name: string | undefined, flags: PurgeFlags) =>
+      (await import('./purge.ts')).purge({ type, name }, flags),
+    );
+  return addFlags(command, purgeFlags);
 }

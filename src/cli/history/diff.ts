@@ -10,12 +10,12 @@ export async function diff(named: Named, flags: DiffFlags): Promise<boolean> {
   const { type, name } = splitName(named);
   return withObjects(flags, async (objects) => {
     const found = await objects.find(type);
-    const version = await objects.versionAt(flags.at);
+    const at = await objects.momentAt(flags.at);
     const selection = { found, namespace: found.namespaced ? flags.namespace : undefined, name };
-    const [before, after] = await Promise.all([objects.list({ ...selection, version }), objects.list(selection)]);
+    const [before, after] = await Promise.all([objects.list({ ...selection, at }), objects.list(selection)]);
     const [then, now] = [byName(before), byName(after)];
     if (name !== undefined && !then.has(name) && !now.has(name)) {
-      throw new CliError(`${found.label} ${name} exists neither now nor at version ${version}`);
+      throw new CliError(`${found.label} ${name} exists neither now nor at ${at}`);
     }
     let isChanged = false;
     for (const each of new Set([...then.keys(), ...now.keys()])) {

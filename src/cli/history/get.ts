@@ -9,10 +9,10 @@ export async function get(named: Named, flags: GetFlags): Promise<void> {
   const { type, name } = splitName(named);
   await withObjects(flags, async (objects) => {
     const found = await objects.find(type);
-    const version = await objects.versionAt(flags.at);
+    const at = await objects.momentAt(flags.at);
     const namespace = flags.allNamespaces || !found.namespaced ? undefined : flags.namespace;
-    const selection = { found, namespace, name, selector: flags.selector, version };
-    const when = version === undefined ? '' : ` at version ${version}`;
+    const selection = { found, namespace, name, selector: flags.selector, at };
+    const when = at === undefined ? '' : ` at ${at}`;
     if (flags.output === 'table') {
       const rows = await objects.table(selection);
       if (rows.length === 1 && name !== undefined) throw new CliError(`${found.label} ${name} does not exist${when}`);

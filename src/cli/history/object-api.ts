@@ -1,7 +1,9 @@
 /** Objects of any kind that the server has, custom ones included, now and as they were. */
 
 import type { CallOptions } from '../../api/call.ts';
-import { type ApiError, isApiError } from '../../api/errors.ts';
+import { isApiError } from '../../api/errors.ts';
+import { type ChangeList, HISTORY_PATH } from '../../api/past.ts';
+import type { UndoAnswer, UndoRequest } from '../../api/undo/undo-set.ts';
 import { type HttpsTransport, httpsTransport } from '../../client/transport/http/https-transport.ts';
 import { pathOf } from '../../client/transport/http/request-path.ts';
 import type { Request } from '../../client/transport/transport.ts';
@@ -10,8 +12,7 @@ import { connectionFor } from '../clusters/choice.ts';
 import type { ClusterFlags } from '../flags/cluster.ts';
 import { withReadyServer } from '../flags/reach/ready-server.ts';
 import { CliError } from '../output/cli-error.ts';
-import { knownHistory, parsePointInTime, versionAt } from './point-in-time.ts';
-import { type Ends, type ObjectEvent, replay } from './replay.ts';
+import { knownHistory, momentOf, parsePointInTime } from './point-in-time.ts';
 
 /** A kind as the server names it. */
 export interface FoundKind {
@@ -34,8 +35,20 @@ export interface Selection {
   readonly namespace: string | undefined;
   readonly name?: string | undefined;
   readonly selector?: string | undefined;
-  /** The version to read; absent: the newest. */
-  readonly version?: string | undefined;
+  /** The moment to read, as `momentAt` returns it; absent: now. */
+  readonly at?: string | undefined;
+}
+
+/** Which changes to read. */
+export interface ChangeFilter {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  readonly user?: string | undefined;
+  readonly namespace?: string | undefined;
+  /** False to leave out changes of nothing but the status. */
+  readonly status: boolean;
+  readonly limit: number;
+  readonly continue?: string | undefined;
 }
 
 const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -87,24 +100,40 @@ export class ObjectApi {
     throw new CliError(`the server has no kind that is called ${type}`);
   }
 
-  /** The version of a point in time; undefined for the present. */
-  async versionAt(at: string | undefined): Promise<string | undefined> {
+  /** Returns a point in time as requests name it; undefined for the present. */
+  async momentAt(at: string | undefined): Promise<string | undefined> {
     if (at === undefined) return undefined;
-    const point = parsePointInTime(at);
-    if ('resourceVersion' in point) return point.resourceVersion;
-    return versionAt(point, await knownHistory((path) => this.transport.read(path)));
+    return momentOf(parsePointInTime(at), await knownHistory((path) => this.transport.read(path)));
   }
 
   async list(selection: Selection): Promise<readonly KubeObject[]> {
-    const { found } = selection;
-    const answer = await reachable(() => this.transport.call({ verb: 'list', ...target(selection) }));
-    if (answer.type !== 'list') throw new CliError(`the server did not answer with a list of ${found.plural}`);
-    return answer.items;
+    if (selection.name !== undefined && selection.at !== undefined) return this.#one(selection, selection.at);
+    const items: KubeObject[] = [];
+    for (let token = ''; ; ) {
+      const { found, at } = selection;
+      const options = { limit: at === undefined ? undefined : PAGE_ITEMS, continue: token || undefined };
+      const list = await reachable(() => this.transport.read(listPath(selection, options)));
+      if (!Array.isArray(list.items)) throw new CliError(`the server did not answer with a list of ${found.plural}`);
+      for (const item of list.items) items.push({ ...item, apiVersion: found.apiVersion, kind: found.kind });
+      token = list.metadata?.continue ?? '';
+      if (!token) return items;
+    }
+  }
+
+  /** Reads one object of the past, for which the permission to get it is enough. */
+  async #one({ found, namespace, name }: Selection, at: string): Promise<readonly KubeObject[]> {
+    const path = `${HISTORY_PATH}${pathOf({ verb: 'get', ...whereOf({ found, namespace }), name, query: { at } })}`;
+    try {
+      return [(await reachable(() => this.transport.read(path))) as KubeObject];
+    } catch (error) {
+      if (isApiError(error, 'NotFound') && error.details?.name === name) return [];
+      throw error;
+    }
   }
 
   /** The rows that a list shows to people, its header first. */
   async table(selection: Selection): Promise<string[][]> {
-    const path = pathOf({ verb: 'list', ...target(selection) });
+    const path = listPath(selection);
     const { columnDefinitions = [], rows = [] } = await reachable(() => this.transport.read(path, TABLE));
     const shown = columnDefinitions.flatMap(({ priority }: { priority: number }, index: number) =>
       priority === 0 ? [index] : [],
@@ -114,37 +143,25 @@ export class ObjectApi {
     return [header, ...rows.map(cells)];
   }
 
-  /** Resolves with the events of one object since a version, oldest first. */
-  eventsSince(selection: Selection, since: string, ends: Ends): Promise<readonly ObjectEvent[]> {
-    const { options, ...request } = target(selection);
-    return replay(ends, (timeoutSeconds) =>
-      reachable(() =>
-        this.transport.watch({
-          verb: 'watch',
-          ...request,
-          options: {
-            ...options,
-            resourceVersion: since,
-            resourceVersionMatch: undefined,
-            timeoutSeconds,
-          } as CallOptions,
-        }),
-      ),
-    );
+  /** Resolves with a page of changes, newest first: of one object, with its states, of the objects of a kind, or of all. */
+  async changes(selection: Omit<Selection, 'at'> | undefined, filter: ChangeFilter): Promise<ChangeList> {
+    const { namespace, ...others } = filter;
+    const query = stringsOf(selection ? others : filter);
+    const path = selection
+      ? `${HISTORY_PATH}${pathOf({ verb: 'list', ...whereOf(selection), name: selection.name, query })}`
+      : `${HISTORY_PATH}/changes?${new URLSearchParams(query)}`;
+    return reachable(async () => (await this.transport.read(path)) as ChangeList);
   }
 
-  /** The objects at the beginning of history, and the version of that. */
-  async listOldest(selection: Selection): Promise<{ readonly version: string; readonly items: readonly KubeObject[] }> {
-    const { revisions } = await knownHistory((path) => this.transport.read(path));
-    const version = revisions[0]?.resourceVersion ?? '1';
-    try {
-      return { version, items: await this.list({ ...selection, version }) };
-    } catch (error) {
-      // History is limited in bytes, too; the message says from where on it is kept.
-      const [, oldest] = /too old resource version: \d+ \((\d+)\)/.exec((error as Error).message) ?? [];
-      if (oldest === undefined) throw error;
-      return { version: oldest, items: await this.list({ ...selection, version: oldest }) };
-    }
+  /** Undoes a set of changes, or plans it. */
+  async undoSet(request: UndoRequest): Promise<UndoAnswer> {
+    return reachable(async () => (await this.transport.send('create', `${HISTORY_PATH}/undo`, request)) as UndoAnswer);
+  }
+
+  /** Deletes history. Resolves with how much it was. */
+  async purge(query: Readonly<Record<string, string>>): Promise<{ readonly changes: number; readonly bytes: number }> {
+    const path = `${HISTORY_PATH}?${new URLSearchParams(query)}`;
+    return reachable(async () => (await this.transport.send('delete', path)) as { changes: number; bytes: number });
   }
 
   /** Resolves with the object as the server has created it. */
@@ -178,21 +195,28 @@ function namesOf({ resource, singularResource, shortNames = [], responseKind }: 
   return [resource, singularResource, responseKind.kind.toLowerCase(), ...shortNames, ...qualified];
 }
 
-function target({ found, namespace, name, selector, version }: Selection) {
+/** Number of objects in a page of a past list. */
+const PAGE_ITEMS = 500;
+
+/** The path of a list, now or as it was. */
+function listPath({ found, namespace, name, selector, at }: Selection, page: CallOptions = {}): string {
+  const fieldSelector = name === undefined ? undefined : `metadata.name=${name}`;
+  const options = { fieldSelector, labelSelector: selector, ...page } as CallOptions;
+  const request = { verb: 'list', ...whereOf({ found, namespace }), options } as const;
+  return at === undefined ? pathOf(request) : `${HISTORY_PATH}${pathOf({ ...request, query: { at } })}`;
+}
+
+function stringsOf(values: object): Record<string, string> {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+}
+
+function whereOf({ found, namespace }: Pick<Selection, 'found' | 'namespace'>) {
   return {
     apiVersion: found.apiVersion,
     plural: found.plural,
-    namespace: found.namespaced ? namespace : undefined,
-    options: {
-      fieldSelector: name === undefined ? undefined : `metadata.name=${name}`,
-      labelSelector: selector,
-      ...(version === undefined ? {} : { resourceVersion: version, resourceVersionMatch: 'Exact' }),
-    },
+    namespace: (found.namespaced && namespace) || undefined,
   };
-}
-
-function whereOf({ found, namespace }: Selection) {
-  return { apiVersion: found.apiVersion, plural: found.plural, namespace: namespace || undefined };
 }
 
 const written = (isDryRun: boolean): CallOptions => ({
@@ -206,9 +230,7 @@ async function reachable<T>(call: () => Promise<T>): Promise<T> {
     return await call();
   } catch (cause) {
     if (!isApiError(cause, 'Expired', 'Gone')) throw cause;
-    const why = (cause as ApiError).message;
-    throw new CliError(`the history of the cluster does not reach that far: ${why}; qd up --history-duration sets it`, {
-      cause,
-    });
+    const how = 'qd up --history-duration and --history-bytes say how much is kept';
+    throw new CliError(`the history of the cluster does not reach that far: ${cause.message}; ${how}`, { cause });
   }
 }

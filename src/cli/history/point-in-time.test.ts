@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../api/errors.ts';
-import { knownHistory, parsePointInTime, versionAt } from './point-in-time.ts';
+import { knownHistory, momentOf, parsePointInTime } from './point-in-time.ts';
 
 describe('a point in time', () => {
   it.each([
@@ -18,26 +18,19 @@ describe('a point in time', () => {
     expect(() => parsePointInTime(text)).toThrow('is not a time');
   });
 
-  const history = {
-    now: '2030-01-01T00:10:00.000Z',
-    revisions: [
-      { time: '2030-01-01T00:00:00.000Z', resourceVersion: '5' },
-      { time: '2030-01-01T00:04:00.000Z', resourceVersion: '9' },
-    ],
-  };
+  const history = { now: '2030-01-01T00:10:00.000Z', oldest: { time: '2030-01-01T00:00:00.000Z' } };
 
-  it('is the version that was the newest one then', () => {
-    expect(versionAt({ agoMs: 60_000 }, history)).toBe('9');
-    expect(versionAt({ agoMs: 360_000 }, history)).toBe('9');
-    expect(versionAt({ agoMs: 360_001 }, history)).toBe('5');
-    expect(versionAt({ time: Date.UTC(2030, 0, 1) }, history)).toBe('5');
+  it('is a time of the server, or the version itself', () => {
+    expect(momentOf({ agoMs: 60_000 }, history)).toBe('2030-01-01T00:09:00.000Z');
+    expect(momentOf({ time: Date.UTC(2030, 0, 1) }, history)).toBe('2030-01-01T00:00:00.000Z');
+    expect(momentOf({ resourceVersion: '3' }, history)).toBe('3');
   });
 
   it('is rejected where history does not reach, and in the future', () => {
-    expect(() => versionAt({ agoMs: 600_001 }, history)).toThrow(
+    expect(() => momentOf({ agoMs: 600_001 }, history)).toThrow(
       /begins at 2030-01-01T00:00:00.000Z.*--history-duration/,
     );
-    expect(() => versionAt({ time: Date.UTC(2031) }, history)).toThrow('in the future');
+    expect(() => momentOf({ time: Date.UTC(2031) }, history)).toThrow('in the future');
   });
 
   it('needs a server that tells it, and rights', async () => {
@@ -45,6 +38,7 @@ describe('a point in time', () => {
       throw new ApiError(reason, 'x');
     };
     await expect(knownHistory(failing('NotFound'))).rejects.toThrow('not a Quarterdeck server');
+    await expect(knownHistory(async () => ({ now: '', revisions: [] }))).rejects.toThrow('an older release');
     await expect(knownHistory(failing('Forbidden'))).rejects.toThrow('may not read /history');
   });
 });

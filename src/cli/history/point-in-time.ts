@@ -1,4 +1,4 @@
-/** Turns what a user calls a time into a `resourceVersion`. */
+/** Turns what a user calls a time into the parameter of a request. */
 
 import { isApiError } from '../../api/errors.ts';
 import { HISTORY_PATH } from '../../api/past.ts';
@@ -8,7 +8,7 @@ import { CliError } from '../output/cli-error.ts';
 /** Answer of the server at `/history`. */
 export interface KnownHistory {
   readonly now: string;
-  readonly revisions: readonly { readonly time: string; readonly resourceVersion: string }[];
+  readonly oldest: { readonly time: string };
 }
 
 export type PointInTime = { readonly resourceVersion: string } | { readonly agoMs: number } | { readonly time: number };
@@ -31,27 +31,26 @@ export function parsePointInTime(text: string): PointInTime {
   throw new CliError(`${text} is not a time: write 10 minutes ago, 90s, 2030-01-01T12:00:00Z, or a resourceVersion`);
 }
 
-/** The version that was the newest one at that time. */
-export function versionAt(point: PointInTime, { now, revisions }: KnownHistory): string {
+/** Returns the moment as requests name it. Throws a CliError when it is in the future, or before the history. */
+export function momentOf(point: PointInTime, { now, oldest }: KnownHistory): string {
   if ('resourceVersion' in point) return point.resourceVersion;
   const time = 'time' in point ? point.time : Date.parse(now) - point.agoMs;
   if (time > Date.parse(now)) throw new CliError(`${new Date(time).toISOString()} is in the future: it is ${now}`);
-  const found = revisions.findLast((each) => Date.parse(each.time) <= time);
-  if (found) return found.resourceVersion;
-  const since = revisions[0]?.time ?? now;
+  if (time >= Date.parse(oldest.time)) return new Date(time).toISOString();
   throw new CliError(
-    `the history of this server begins at ${since}, and you asked for ${new Date(time).toISOString()}; ` +
-      'qd up --history-duration says how long it is kept, and times are known since the server started',
+    `the history of this cluster begins at ${oldest.time}, and you asked for ${new Date(time).toISOString()}; ` +
+      'qd up --history-duration and --history-bytes say how much is kept',
   );
 }
 
-/** Reads when which version was reached. */
+/** Reads how far the history reaches. */
 export async function knownHistory(read: (path: string) => Promise<object>): Promise<KnownHistory> {
   try {
-    return (await read(HISTORY_PATH)) as KnownHistory;
+    const found = (await read(HISTORY_PATH)) as Partial<KnownHistory>;
+    if (found.oldest) return found as KnownHistory;
   } catch (cause) {
-    if (!isApiError(cause, 'NotFound', 'Forbidden')) throw cause;
-    const why = isApiError(cause, 'Forbidden') ? 'you may not read /history' : 'it is not a Quarterdeck server';
-    throw new CliError(`the server does not tell when its objects changed: ${why}; give a resourceVersion`, { cause });
+    if (isApiError(cause, 'Forbidden')) throw new CliError(`you may not read ${HISTORY_PATH}`, { cause });
+    if (!isApiError(cause, 'NotFound')) throw cause;
   }
+  throw new CliError('the server has no history: it is an older release, or not a Quarterdeck server');
 }

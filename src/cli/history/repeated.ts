@@ -18,6 +18,6 @@ export function sameCluster(flags: UndoFlags): string {
 
 /** The command that undoes a change of the same object. */
 export function sameUndo({ type, name }: Named, { found }: Pick<Selection, 'found'>, flags: UndoFlags): string {
-  const isElsewhere = found.namespaced && flags.namespace !== 'default';
+  const isElsewhere = found.namespaced && (flags.namespace ?? 'default') !== 'default';
   return `qd undo ${type} ${name}${isElsewhere ? ` -n ${flags.namespace}` : ''}${sameCluster(flags)}`;
 }

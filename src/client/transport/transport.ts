@@ -7,7 +7,8 @@ import type { Status } from '../../api/errors.ts';
 import type { KubeObject } from '../../kinds/kind.ts';
 
 /** A call without its user, which the connection determines. */
-export interface Request extends Omit<Call, 'user' | 'userAgent' | 'path' | 'parameters' | 'duplicates'> {
+export interface Request
+  extends Omit<Call, 'user' | 'userAgent' | 'requestId' | 'path' | 'past' | 'parameters' | 'duplicates'> {
   /** Requests metadata only, as a PartialObjectMetadata. Events of a direct watch have whole objects. */
   readonly metadataOnly?: boolean | undefined;
   /** Timeout over a network, in milliseconds. Default: that of the transport. */

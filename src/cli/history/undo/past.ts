@@ -7,7 +7,12 @@ import { clientContent } from '../../../api/undo/content.ts';
 import { undoMarkOf } from '../../../api/undo/undo-mark.ts';
 import { deepEqual } from '../../../base/json/tree.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import type { ObjectEvent } from '../replay.ts';
+
+export interface ObjectEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  /** The object after the change; when it was deleted, before it, with the version of the deletion. */
+  readonly object: KubeObject;
+}
 
 export interface State {
   /** The newest version with this content. */
@@ -71,7 +76,9 @@ export class Past {
   #before({ type, object }: ObjectEvent, content: object): State['before'] {
     const { last } = this;
     const mark = undoMarkOf(object);
-    if (mark && mark.from === last?.resourceVersion) return this.#byVersion.get(mark.to)?.state.before ?? 'unknown';
+    // The undo may have replaced a version that is not here, of which only the status was new.
+    if (mark && last && BigInt(mark.from) >= BigInt(last.resourceVersion))
+      return this.#byVersion.get(mark.to)?.state.before ?? 'unknown';
     if (!last || last.isDeleted || last.state.object.metadata.uid !== object.metadata.uid) {
       return type === 'ADDED' ? 'created' : 'unknown';
     }

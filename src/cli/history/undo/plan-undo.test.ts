@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../kinds/kind.ts';
-import type { ObjectEvent } from '../replay.ts';
+import type { ObjectEvent } from './past.ts';
 import { planUndo } from './plan-undo.ts';
 
 interface More {

@@ -2,23 +2,28 @@
 
 import { clientContent } from '../../../api/undo/content.ts';
 import { CliError } from '../../output/cli-error.ts';
-import { isConfirmed } from '../../output/confirm.ts';
 import { print } from '../../output/print.ts';
 import type { UndoFlags } from '../flags.ts';
+import { isWanted } from '../is-wanted.ts';
 import { type Named, type ObjectApi, type Selection, splitName, withObjects } from '../object-api.ts';
 import { diffLines, missingLines } from '../object-diff.ts';
 import { sameCluster, sameUndo } from '../repeated.ts';
 import { rescueOf } from './deletion.ts';
+import { pastsOf } from './events.ts';
 import { planUndo, type UndoPlan } from './plan-undo.ts';
+import { rejectSetFlags, undoAll } from './undo-all.ts';
 
 export async function undo(named: Named, flags: UndoFlags): Promise<void> {
+  if (flags.all) return undoAll(named, flags);
   const { type, name } = splitName(named);
-  if (name === undefined) throw new CliError('name the object: qd undo TYPE NAME');
+  if (name === undefined)
+    throw new CliError("name the object: qd undo TYPE NAME; or a set: qd undo --all --since '10 minutes ago'");
+  rejectSetFlags(flags);
   await withObjects(flags, async (objects) => {
     const found = await objects.find(type);
-    const selection = { found, namespace: found.namespaced ? flags.namespace : undefined, name };
-    const version = await objects.versionAt(flags.to);
-    const plan = await planFor(objects, selection, version);
+    const selection = { found, namespace: found.namespaced ? (flags.namespace ?? 'default') : undefined, name };
+    const goal = await goalOf(objects, selection, flags.to);
+    const plan = await planFor(objects, selection, goal);
     const what = `${found.label}/${name}`;
     const command = sameUndo({ type, name }, selection, flags);
     if (plan.type === 'nothing') throw new CliError(`${what}: ${plan.why}`);
@@ -60,14 +65,23 @@ async function perform(objects: ObjectApi, selection: Selection, { plan, isDryRu
   return missingLines({ from: plan.now.content, to, is });
 }
 
+/** Returns the version to go back to; undefined for what was before the last change. */
+async function goalOf(objects: ObjectApi, selection: Selection, to: string | undefined): Promise<string | undefined> {
+  const at = await objects.momentAt(to);
+  if (at === undefined || /^\d+$/.test(at)) return at;
+  const [then] = await objects.list({ ...selection, at });
+  if (!then) throw new CliError(`${selection.found.label}/${selection.name}: it did not exist at ${at}`);
+  return then.metadata.resourceVersion;
+}
+
+/** Plans with as much of the past as is needed. */
 async function planFor(objects: ObjectApi, selection: Selection, goal: string | undefined): Promise<UndoPlan> {
-  const { version, items } = await objects.listOldest(selection);
-  const [first] = items;
-  const [last] = await objects.list(selection);
-  const events = await objects.eventsSince(selection, version, { first, now: last });
-  // It may have changed meanwhile.
-  const [now] = await objects.list(selection);
-  return planUndo({ first, events, now }, goal);
+  let plan: UndoPlan | undefined;
+  for await (const past of pastsOf(objects, selection)) {
+    plan = planUndo(past, goal);
+    if (plan.type !== 'nothing') return plan;
+  }
+  return plan!;
 }
 
 function describe(what: string, plan: Change): string[] {
@@ -81,9 +95,4 @@ function describe(what: string, plan: Change): string[] {
         ]
       : []),
   ];
-}
-
-async function isWanted(): Promise<boolean> {
-  if (!process.stdin.isTTY) throw new CliError('nothing was changed; confirm with --yes');
-  return isConfirmed('Do it?');
 }

@@ -36,6 +36,8 @@ export interface HttpTransportOptions {
 export interface HttpTransport extends Transport {
   /** Reads JSON that is not an API object, such as discovery or a table. */
   read(path: string, accept?: string): Promise<Record<string, any>>;
+  /** Sends JSON to a path that is not one of objects (`create`), or deletes what is there. Resolves with the answer. */
+  send(verb: 'create' | 'delete', path: string, body?: object): Promise<Record<string, any>>;
   /** Resolves when the server says that it is ready, within the timeout; `asked`: apart from its store. */
   ready(timeoutMs: number, asked?: 'without-store'): Promise<void>;
 }
@@ -92,6 +94,13 @@ export function httpTransport(options: HttpTransportOptions): HttpTransport {
     return answerOf(request, body);
   }
 
+  async function document(request: Sent & { readonly signal: AbortSignal }): Promise<Record<string, any>> {
+    const body = await bodyOf(await send(request), limits);
+    const value = body.code === 200 ? parseObject(body.text) : undefined;
+    if (!value) throw failureOf(body);
+    return value;
+  }
+
   function stream(response: HttpResponse, request: Request): WatchStream {
     let closed = false;
     const { signal, options: asked } = request;
@@ -134,12 +143,9 @@ export function httpTransport(options: HttpTransportOptions): HttpTransport {
     call: (request) => withTimeout(request, answer),
 
     read: (path, accept = 'application/json') =>
-      withTimeout({ verb: 'get', apiVersion: '', plural: '', path, accept }, async (limited) => {
-        const body = await bodyOf(await send(limited), limits);
-        const value = body.code === 200 ? parseObject(body.text) : undefined;
-        if (!value) throw failureOf(body);
-        return value;
-      }),
+      withTimeout({ verb: 'get', apiVersion: '', plural: '', path, accept }, document),
+
+    send: (verb, path, body) => withTimeout({ verb, apiVersion: '', plural: '', path, body }, document),
 
     ready: (limitMs, asked) =>
       withTimeout({ ...READINESS, ...(asked && WITHOUT_STORE), timeoutMs: limitMs }, async (limited) => {

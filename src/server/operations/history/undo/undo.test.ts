@@ -191,7 +191,7 @@ describe('an undo', () => {
 
 describe('rights', () => {
   it('are those of the user, for each object', async () => {
-    const authorizer: Authorizer = {
+    const authorizer: Pick<Authorizer, 'authorize'> = {
       authorize: (asked) => {
         const isAllowed = asked.user.name !== 'joe' || ('resource' in asked && asked.resource === 'configmaps');
         return {
