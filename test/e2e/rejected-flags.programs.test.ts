@@ -43,6 +43,8 @@ const UNUSABLE: Readonly<Record<string, readonly string[]>> = {
   '--etcd-peer-port': ['12380'],
   '--history-duration': ['5'],
   '--history-bytes': ['1MB'],
+  '--watch-history-duration': ['0'],
+  '--watch-history-bytes': ['1MB'],
   '--encryption-key-file': [FILE],
   '--kubeconfig': [FILE],
   '--token-auth-file': [MISSING],

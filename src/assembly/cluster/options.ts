@@ -27,6 +27,7 @@ import type { StartPart } from './parts.ts';
 /** Server options that the start of a cluster sets. */
 type FromStart =
   | 'store'
+  | 'archive'
   | 'authentication'
   | 'tokenIssuer'
   | 'frontProxy'
@@ -57,7 +58,10 @@ export interface ClusterOptions extends Environment {
   readonly allowedDialRanges: readonly string[];
   /** True when nothing is dialled, whatever objects say: webhooks, nodes, other API servers. */
   readonly isIsolated?: boolean;
-  readonly store: Pick<StoreOptions, 'driver' | 'settings' | 'keyFile' | 'historyMilliseconds' | 'historyBytes'>;
+  readonly store: Pick<
+    StoreOptions,
+    'driver' | 'settings' | 'keyFile' | 'historyMilliseconds' | 'historyBytes' | 'archive'
+  >;
   /** The member of etcd that the cluster runs, on which its store is; undefined: it runs none. */
   readonly member: MemberPlan | undefined;
   /** Stops that member, when it runs already; undefined: it is started. */

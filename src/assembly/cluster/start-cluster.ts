@@ -43,6 +43,7 @@ import { openCertificates } from '../keys/certificates.ts';
 import type { Pki } from '../keys/pki.ts';
 import { renewCertificates } from '../keys/renew-certificates.ts';
 import { machineGuard } from '../machine-guard.ts';
+import { ArchiveMetrics } from '../store/archive.ts';
 import { type OpenStore, openStore } from '../store/open.ts';
 import { checkRelease } from '../store/releases/check-release.ts';
 import { readClusterRow } from '../store/releases/cluster-row.ts';
@@ -102,6 +103,7 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   if (restore) await startPart('objects', () => restore(store));
   const metrics = new Metrics(machineClock);
   metrics.add(options.eventLoops);
+  if (opened.archive) metrics.add(new ArchiveMetrics(opened.archive, store));
   const tokens = tokenSettings(options.tokens, pki, random);
   const confirmed = new AbortController();
   const state: ClusterState = { opened, tokens, metrics, pki, isReady: false, isShared, confirmed: confirmed.signal };
@@ -132,7 +134,7 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
     servers: () => (server.others?.addresses() ?? []).map((each) => `https://${hostPort(each)}`).sort(),
     confirm: () => confirmed.abort(),
     open() {
-      opened.encryptStale();
+      opened.goOn();
       state.isReady = true;
     },
     async run(changed) {
@@ -236,6 +238,7 @@ async function startPlane(options: ClusterOptions, state: ClusterState): Promise
     api: {
       ...options.api,
       store: metrics.store.measured(opened.store, machineClock),
+      archive: opened.archive,
       serviceClusterIpRange: address.serviceClusterIpRange,
       historyMilliseconds,
       historyBytes,

@@ -7,6 +7,8 @@ import { readIfThere, writeWhole } from '../../base/files/own/files.ts';
 import { makeDirectories } from '../../base/files/own/make-directories.ts';
 import type { Logger } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import type { Archive, RewritableArchive } from '../../store/archive/archive.ts';
+import { EncryptedArchive } from '../../store/encryption/encrypted-archive.ts';
 import { EncryptedStore } from '../../store/encryption/encrypted-store.ts';
 import { isSealed, keyIdOf } from '../../store/encryption/envelope.ts';
 import { formatKeyring, type Keyring, newKey, parseKeyring } from '../../store/encryption/keyring.ts';
@@ -17,7 +19,7 @@ import type { OnRotated } from '../context.ts';
 import { SHARED_KEYS } from '../keys/shared-keys.ts';
 
 /** Prefixes of encrypted values in the store: Secrets, and the keys that servers share. */
-const ENCRYPTED_PREFIXES = ['/registry/core/secrets/', SHARED_KEYS];
+export const ENCRYPTED_PREFIXES = ['/registry/core/secrets/', SHARED_KEYS];
 
 export const keyFileIn = (directory: string) => join(directory, 'encryption.key');
 
@@ -27,10 +29,14 @@ interface EncryptionOptions {
   readonly log: Logger;
   readonly random: Random;
   readonly onRotated: OnRotated;
+  /** The archive of the store, as it is on disk; undefined: there is none. */
+  readonly archive: RewritableArchive | undefined;
 }
 
 interface Encryption {
   readonly store: Store;
+  /** What the archive has, decrypted. */
+  readonly archive: Archive | undefined;
   /** Re-encrypts, in the background, what is not encrypted with the newest key. */
   encryptStale(): void;
 }
@@ -42,10 +48,11 @@ export function encryptedWith(store: Store, keys: Keyring, random: Random): Encr
 /** Wraps a store so that Secrets in it are encrypted. New keys are used when their file was replaced. */
 export async function encrypting(
   inner: Store,
-  { file, cleanup, log, random, onRotated }: EncryptionOptions,
+  { file, cleanup, log, random, onRotated, archive: sealed }: EncryptionOptions,
 ): Promise<Encryption> {
   let keys = await openKeys(file, random, inner);
   const encrypted = encryptedWith(inner, keys, random);
+  const archive = sealed && new EncryptedArchive(sealed, encrypted);
   const stop = new AbortController();
   let work = Promise.resolve();
   const after = (task: () => Promise<unknown>) => {
@@ -60,7 +67,7 @@ export async function encrypting(
       // A key that was removed from the file is needed until nothing is encrypted with it any more.
       keys = [...next, ...keys.filter(({ id }) => !next.some((key) => key.id === id))];
       encrypted.useKeys(keys);
-      if (!(await reencrypt(encrypted, log, stop.signal))) return;
+      if (!(await reencrypt({ store: encrypted, archive, log }, stop.signal))) return;
       keys = next;
       encrypted.useKeys(keys);
     });
@@ -70,8 +77,14 @@ export async function encrypting(
     stop.abort();
     await work;
   });
-  const encryptStale = () => after(() => reencrypt(encrypted, log, stop.signal));
-  return { store: encrypted, encryptStale };
+  const encryptStale = () => after(() => reencrypt({ store: encrypted, archive, log }, stop.signal));
+  return { store: encrypted, archive, encryptStale };
+}
+
+interface Reencryption {
+  readonly store: EncryptedStore;
+  readonly archive: EncryptedArchive | undefined;
+  readonly log: Logger;
 }
 
 /**
@@ -79,17 +92,28 @@ export async function encrypting(
  * still known, and the next start tries again. History is compacted, so that nothing remains that an older key, or no key
  * at all, could read.
  */
-async function reencrypt(store: EncryptedStore, log: Logger, signal: AbortSignal): Promise<boolean> {
+async function reencrypt({ store, archive, log }: Reencryption, signal: AbortSignal): Promise<boolean> {
   try {
     const count = await store.reencrypt(signal);
     if (signal.aborted) return false;
     if (count === 0) return true;
     await store.compact(await store.revision());
     log.info('secrets re-encrypted with the newest key', { count });
+    await reencryptArchive(archive, log);
     return true;
   } catch (error) {
     if (!signal.aborted) log.error('secrets could not be re-encrypted with the newest key', { error });
     return false;
+  }
+}
+
+/** Without this, keys can be forgotten when history has been deleted, by age or by `qd history purge`. */
+async function reencryptArchive(archive: EncryptedArchive | undefined, log: Logger): Promise<void> {
+  try {
+    const count = await archive?.reencrypt();
+    if (count) log.info('secrets in history re-encrypted with the newest key', { count });
+  } catch (error) {
+    log.error('secrets in history could not be re-encrypted with the newest key', { error });
   }
 }
 

@@ -1,6 +1,7 @@
 /** `qd encryption forget`: removes keys from the key file that nothing in the store is encrypted with any more. */
 
-import { readKeys } from '../../assembly/store/encryption.ts';
+import { archiveIn } from '../../assembly/store/archive.ts';
+import { ENCRYPTED_PREFIXES, readKeys } from '../../assembly/store/encryption.ts';
 import { writeWhole } from '../../base/files/own/files.ts';
 import { silent } from '../../base/log.ts';
 import { systemClock } from '../../base/time/clock.ts';
@@ -56,7 +57,17 @@ function rejectIfUsed(id: string, { stored, history }: KeyUse): void {
     );
   }
   if (history > 0) {
-    throw new CliError(`history still has Secrets encrypted with ${id}; it is compacted as objects are written`);
+    throw new CliError(
+      `history still has Secrets encrypted with ${id}; they go with their age, or at once with qd history purge`,
+    );
+  }
+}
+
+/** History on disk outlives the store's own. */
+async function visitArchived(directory: string, uses: KeyUses): Promise<void> {
+  const { visitArchive } = await import('../../store/archive/values.ts');
+  for (const prefix of ENCRYPTED_PREFIXES) {
+    await visitArchive(archiveIn(directory), prefix, (value) => uses.add(value, false));
   }
 }
 
@@ -78,6 +89,7 @@ async function usesIn(directory: string, { pid, obsolete }: Search): Promise<Key
   const values = await driver.inspect(settings as StoreSettings, context);
   try {
     await values.visit(({ value, isNewest }) => uses.add(value, isNewest));
+    await visitArchived(directory, uses);
     if (obsolete.every(({ id }) => uses.of(id).stored === 0)) await values.forgetUnreadableHistory();
     return uses;
   } finally {

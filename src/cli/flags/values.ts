@@ -80,17 +80,20 @@ export function portRange(text: string): PortRange {
   return range;
 }
 
-const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** `5m`, `90s`, `1h30m`: milliseconds. */
 export function duration(text: string): number {
-  if (!/^(\d+(ms|s|m|h))+$/.test(text)) throw new FlagError('It must be a duration, such as 5m or 1h30m.');
+  if (!/^(\d+(ms|s|m|h|d))+$/.test(text)) throw new FlagError('It must be a duration, such as 5m or 1h30m.');
   let total = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+)(ms|s|m|h)/g)) {
+  for (const [, amount, unit] of text.matchAll(/(\d+)(ms|s|m|h|d)/g)) {
     total += Number(amount) * UNITS[unit as keyof typeof UNITS];
   }
   return total;
 }
+
+/** `7d`; `0`: nothing. */
+export const durationOrNone = (text: string): number => (text === '0' ? 0 : duration(text));
 
 const SIZES = { '': 1, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
 

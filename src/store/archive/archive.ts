@@ -85,6 +85,15 @@ export interface Archive {
   close(): Promise<void>;
 }
 
+/** Returns the new value of a row; undefined: it stays as it is. */
+export type Rewrite = (row: Row) => Buffer | undefined;
+
+/** An archive whose values can be replaced by others that mean the same. */
+export interface RewritableArchive extends Archive {
+  /** Replaces values under a prefix, and resolves with their number. */
+  rewrite(prefix: string, rewritten: Rewrite): Promise<number>;
+}
+
 /** A request for a state that is older than the archive. */
 export class ArchiveBegins extends Error {
   override readonly name = 'ArchiveBegins';

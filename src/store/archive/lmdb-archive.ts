@@ -3,13 +3,14 @@ import type { Clock } from '../../base/time/clock.ts';
 import type { Reserve } from '../embedded/commit/reserve.ts';
 import { type Row, type Rows, type Store, StoreUnavailable } from '../store.ts';
 import type {
-  Archive,
   ArchivedChange,
   ArchiveSizes,
   ChangeRange,
   Moment,
   Purged,
   PurgeRange,
+  RewritableArchive,
+  Rewrite,
   StateOptions,
 } from './archive.ts';
 import type { ArchiveDatabase } from './database.ts';
@@ -17,6 +18,7 @@ import { purgePrefix } from './purge.ts';
 import { ArchiveReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
 import { Retention } from './retention.ts';
+import { rewritePrefix } from './rewrite.ts';
 
 export interface LmdbArchiveOptions {
   readonly store: Pick<Store, 'revision' | 'list' | 'watch'>;
@@ -32,7 +34,7 @@ export interface LmdbArchiveOptions {
 }
 
 /** The archive in a directory. */
-export class LmdbArchive implements Archive {
+export class LmdbArchive implements RewritableArchive {
   readonly #options: LmdbArchiveOptions;
   readonly #recorder: Recorder;
   readonly #reader: ArchiveReader;
@@ -95,6 +97,11 @@ export class LmdbArchive implements Archive {
       if (prefix !== undefined && prefix !== '') return purgePrefix(database, prefix, until);
       return this.#deleteUntil(until);
     });
+  }
+
+  async rewrite(prefix: string, rewritten: Rewrite): Promise<number> {
+    await this.#recorder.reached(this.#recorder.newest.revision);
+    return rewritePrefix({ database: this.#options.database, recorder: this.#recorder }, prefix, rewritten);
   }
 
   sizes(): ArchiveSizes {

@@ -9,7 +9,7 @@ import type { Clock } from '../../base/time/clock.ts';
 import { Reserve } from '../embedded/commit/reserve.ts';
 import { StoreFormat, StoreTorn } from '../embedded/errors.ts';
 import { type Store, StoreDamaged } from '../store.ts';
-import type { Archive } from './archive.ts';
+import type { RewritableArchive } from './archive.ts';
 import { checkArchiveFile } from './check.ts';
 import { ArchiveDatabase } from './database.ts';
 import { ARCHIVE_FORMAT, MAX_KEY_BYTES } from './layout.ts';
@@ -36,7 +36,7 @@ export const ARCHIVE_FILE = 'data.mdb';
 const PAGES_TO_OPEN = 32;
 
 /** Opens the archive of a store, which it follows from now on. One that is damaged is moved aside, and a new one begins. */
-export async function openArchive(options: ArchiveOptions): Promise<Archive> {
+export async function openArchive(options: ArchiveOptions): Promise<RewritableArchive> {
   const { directory, log, clock } = options;
   try {
     return await openIn(options);
@@ -57,7 +57,7 @@ class OtherStore extends Error {
   override readonly name = 'OtherStore';
 }
 
-async function openIn(options: ArchiveOptions): Promise<Archive> {
+async function openIn(options: ArchiveOptions): Promise<RewritableArchive> {
   const { directory, store, clock } = options;
   const path = join(directory, ARCHIVE_FILE);
   await makeDirectories(directory, 0o700);

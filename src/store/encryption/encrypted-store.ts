@@ -114,6 +114,21 @@ export class EncryptedStore implements Store {
     this.#envelopes = new Envelopes(keys, this.#random);
   }
 
+  /** Prefixes of the keys whose values are encrypted. */
+  get prefixes(): readonly string[] {
+    return this.#prefixes;
+  }
+
+  /** Decrypts a row of the inner store. */
+  opened(row: Row): Row {
+    return this.#openRow(row);
+  }
+
+  /** Encrypts the value of a row with the newest key; undefined when it is already. */
+  resealed(row: Row): Buffer | undefined {
+    return this.#isCurrent(row.value) ? undefined : this.#envelopes.seal(row.key, this.#openRow(row).value);
+  }
+
   /**
    * Re-encrypts every value that is not encrypted with the newest key, and returns their number. Readers see the same
    * bytes.

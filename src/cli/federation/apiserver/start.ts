@@ -42,7 +42,7 @@ export async function startFederationServer(
     tokens: await authenticationFile.tokens(flags.tokenAuthFile),
     passwords: await authenticationFile.passwords(flags.basicAuthFile),
   });
-  const { store, encryptStale } = await openStore(storeOptions(flags, environment));
+  const { store, goOn } = await openStore(storeOptions(flags, environment));
   const { server } = await startFederation({
     ...environment,
     api: {
@@ -78,7 +78,7 @@ export async function startFederationServer(
       isReady: () => true,
     }),
   );
-  encryptStale();
+  goOn();
   return { server: urls[0] };
 }
 

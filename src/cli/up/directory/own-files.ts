@@ -4,6 +4,7 @@ const OWN_NAMES: readonly RegExp[] = [
   /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
   /^(pki|audit|volumes|nodes|network)$/,
   /^store(\.next|\.before-.+)?$/,
+  /^history(\.before-.+)?$/,
   /^etcd(\.before-.+)?$/,
   /^encryption\.key$/,
   /^join-token$/,

@@ -91,8 +91,10 @@ export function apiAddress({ settings, inputs }: Pick<StartContext, 'settings' |
 function storeOptions({ settings, directory }: StartContext): ClusterOptions['store'] {
   const driver = storeDriver(settings.store);
   const keyFile = driver.durable ? (settings.encryptionKeyFile ?? keyFileIn(directory)) : undefined;
-  const { historyDuration: historyMilliseconds, historyBytes } = settings;
-  return { driver, settings, keyFile, historyMilliseconds, historyBytes };
+  const { watchHistoryDuration: historyMilliseconds, watchHistoryBytes: historyBytes } = settings;
+  const { historyDuration: milliseconds, historyBytes: bytes } = settings;
+  const archive = milliseconds > 0 && bytes > 0 ? { milliseconds, bytes } : undefined;
+  return { driver, settings, keyFile, historyMilliseconds, historyBytes, archive };
 }
 
 function tokenOptions(settings: Settings): ClusterOptions['tokens'] {

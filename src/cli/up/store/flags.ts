@@ -4,6 +4,8 @@ import { token } from '../../credentials/token/flags.ts';
 import { encryptionKeyFileFlag } from '../../flags/encryption.ts';
 import * as value from '../../flags/values.ts';
 
+const DAY_MS = 86_400_000;
+
 export const storeFlags = [
   flag('--store <store>', {
     help: 'where objects are stored',
@@ -43,12 +45,24 @@ export const storeFlags = [
     remembered: true,
   }),
   flag('--history-duration <time>', {
+    help: 'how long past objects and their changes are kept on disk; 0: they are not',
+    parse: value.durationOrNone,
+    default: 7 * DAY_MS,
+    defaultText: '7d',
+  }),
+  flag('--history-bytes <size>', {
+    help: 'maximum size of that history, above which the oldest changes are deleted; 0: there is none',
+    parse: value.bytes,
+    default: 2 * 2 ** 30,
+    defaultText: '2Gi',
+  }),
+  flag('--watch-history-duration <time>', {
     help: 'how far back watches and lists at a resourceVersion can go',
     parse: value.duration,
     defaultText: '5m',
   }),
-  flag('--history-bytes <size>', {
-    help: 'maximum size of that history; etcd ignores it',
+  flag('--watch-history-bytes <size>', {
+    help: 'maximum size of what they need; etcd ignores it',
     parse: value.bytes,
     defaultText: '64Mi',
   }),

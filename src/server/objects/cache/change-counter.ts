@@ -1,11 +1,5 @@
 import type { Change, Store } from '../../../store/store.ts';
-
-/** Kinds that change constantly: heartbeats, and records of events. */
-const UNCOUNTED = [
-  '/registry/coordination.k8s.io/leases/',
-  '/registry/core/events/',
-  '/registry/events.k8s.io/events/',
-];
+import { EPHEMERAL_PREFIXES } from './keys.ts';
 
 /** Counts the changes of objects in a store, except for leases and events. */
 export class ChangeCounter {
@@ -15,7 +9,8 @@ export class ChangeCounter {
   constructor(store: Pick<Store, 'watch'>, revision: number) {
     store.watch(revision, {
       changes: (batch) => {
-        for (const change of batch) if (!UNCOUNTED.some((prefix) => change.key.startsWith(prefix))) this.#add(change);
+        for (const change of batch)
+          if (!EPHEMERAL_PREFIXES.some((prefix) => change.key.startsWith(prefix))) this.#add(change);
       },
       closed() {},
     });

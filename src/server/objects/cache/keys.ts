@@ -3,6 +3,13 @@ import type { Kind } from '../../../kinds/kind.ts';
 
 export const ROOT = '/registry/';
 
+/** Keys of kinds that change constantly: heartbeats, and records of events. */
+export const EPHEMERAL_PREFIXES = [
+  `${ROOT}coordination.k8s.io/leases/`,
+  `${ROOT}core/events/`,
+  `${ROOT}events.k8s.io/events/`,
+];
+
 /** Returns the name of a kind's table in the cache: `core/pods`, `apps/deployments`. */
 export function tableName(kind: Pick<Kind, 'group' | 'plural'>): string {
   return `${kind.group || 'core'}/${kind.plural}`;

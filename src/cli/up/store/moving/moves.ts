@@ -107,7 +107,7 @@ export class Moves {
     const plan = planMigration({ given, target: name, remembered, name: settings.name, directory });
     const { from, to } = plan;
     const [source, target] = [sideOf(from, context), sideOf(to, context)];
-    const { historyDuration: historyMilliseconds, historyBytes } = settings;
+    const { watchHistoryDuration: historyMilliseconds, watchHistoryBytes: historyBytes } = settings;
     const opening = { directory, clock: context.clock, log, historyMilliseconds, historyBytes };
     if (source.driver.shared) {
       await checkMembers(source);
