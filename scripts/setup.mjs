@@ -27,10 +27,14 @@ const DEBIAN = {
   skopeo: 'skopeo',
   shellcheck: 'shellcheck',
   age: 'age',
+  swift: 'python3-swift',
 };
 
 /** Where a program can be that is not on PATH. */
-const ELSEWHERE = { cni: ['/usr/lib/cni/bridge', '/opt/cni/bin/bridge'] };
+const ELSEWHERE = {
+  cni: ['/usr/lib/cni/bridge', '/opt/cni/bin/bridge'],
+  swift: ['/usr/lib/python3/dist-packages/swift/common/middleware/s3api/s3api.py'],
+};
 
 /** What the suites of real pods drive. */
 export const CONTAINER_TOOLS = [

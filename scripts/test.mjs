@@ -38,7 +38,7 @@ if (mode === '--fast') {
 
 function ensurePrograms() {
   const missing = [
-    ...ensureTools(['etcd', 'dig', 'named', 'shellcheck', 'age', ...CONTAINER_TOOLS]).map(
+    ...ensureTools(['etcd', 'dig', 'named', 'shellcheck', 'age', 'swift', ...CONTAINER_TOOLS]).map(
       (name) => `${name} is not installed`,
     ),
     ...ensureKubectls(),

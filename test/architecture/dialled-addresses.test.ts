@@ -25,6 +25,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   'src/cli/up/upgrade/rolling/ask.ts':
     'the operator names a server, whose leases name the others; all must have certificates of the authority that the operator names',
   'src/assembly/control-plane/fetch-json.ts': OPERATOR,
+  'src/backup/targets/s3/http.ts': OPERATOR,
   'src/client/transport/http/https-transport.ts': OPERATOR,
   'src/client/transport/http/pinned-authority.ts': OPERATOR,
   'src/federation/dns/providers/http.ts': OPERATOR,

@@ -24,6 +24,7 @@ const RULES: readonly Rule[] = [
     holdsIn: (path) => path !== 'src/base/time/backoff.ts',
     others: {
       'src/assembly/etcd/supervisor.ts': 'starts a process again',
+      'src/backup/targets/s3/client.ts': 'repeats a request a limited number of times',
       'src/client/events/event-recorder.ts': 'delivers events, each once and in order',
       'src/client/informer/reflector.ts': 'keeps one connection open',
       'src/network/daemon/attached-daemon.ts': 'starts a process again',
