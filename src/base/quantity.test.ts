@@ -12,61 +12,57 @@ import {
   subtractQuantities,
 } from './quantity.ts';
 
-describe('with thousandths as the smallest unit', () => {
-  it.each([
-    ['0.0001', '1m'],
-    ['100u', '1m'],
-    ['1500001u', '1501m'],
-    ['-100n', '-1m'],
-    ['0.1Mi', '104857600m'],
-    ['1.500', '1.500'],
-    ['0', '0'],
-  ])('%s is %s', (text, canonical) => {
-    expect(canonicalThousandths(text)).toBe(canonical);
-  });
+it.each([
+  ['0.0001', '1m'],
+  ['100u', '1m'],
+  ['1500001u', '1501m'],
+  ['-100n', '-1m'],
+  ['0.1Mi', '104857600m'],
+  ['1.500', '1.500'],
+  ['0', '0'],
+])('with thousandths as the smallest unit: %s is %s', (text, canonical) => {
+  expect(canonicalThousandths(text)).toBe(canonical);
 });
 
-describe('the canonical form', () => {
-  it.each([
-    ['0', '0'],
-    ['1000m', '1'],
-    ['0.5', '500m'],
-    ['.5', '500m'],
-    ['1.5', '1500m'],
-    ['100m', '100m'],
-    ['1024Ki', '1Mi'],
-    ['128Mi', '128Mi'],
-    ['1536Mi', '1536Mi'],
-    ['1.5Gi', '1536Mi'],
-    ['512Ki', '512Ki'],
-    ['0.5Ki', '512'],
-    ['0.1Mi', '104857600m'],
-    ['1024', '1024'],
-    ['1000', '1k'],
-    ['1000k', '1M'],
-    ['100000', '100k'],
-    ['123456789', '123456789'],
-    ['1e3', '1e3'],
-    ['1e4', '10e3'],
-    ['1000e0', '1e3'],
-    ['1E', '1E'],
-    ['1e-3', '1e-3'],
-    ['0.0000000001', '1n'],
-    ['-0.0000000001', '-1n'],
-    ['-1', '-1'],
-    ['-1024Mi', '-1Gi'],
-    ['0Gi', '0'],
-    ['100Ei', '9223372036854775807'],
-    ['1000000000000000000000', '1000E'],
-  ])('of %s is %s', (text, canonical) => {
-    expect(canonicalQuantity(text)).toBe(canonical);
-    expect(canonicalQuantity(canonical)).toBe(canonical);
-  });
+it.each([
+  ['0', '0'],
+  ['1000m', '1'],
+  ['0.5', '500m'],
+  ['.5', '500m'],
+  ['1.5', '1500m'],
+  ['100m', '100m'],
+  ['1024Ki', '1Mi'],
+  ['128Mi', '128Mi'],
+  ['1536Mi', '1536Mi'],
+  ['1.5Gi', '1536Mi'],
+  ['512Ki', '512Ki'],
+  ['0.5Ki', '512'],
+  ['0.1Mi', '104857600m'],
+  ['1024', '1024'],
+  ['1000', '1k'],
+  ['1000k', '1M'],
+  ['100000', '100k'],
+  ['123456789', '123456789'],
+  ['1e3', '1e3'],
+  ['1e4', '10e3'],
+  ['1000e0', '1e3'],
+  ['1E', '1E'],
+  ['1e-3', '1e-3'],
+  ['0.0000000001', '1n'],
+  ['-0.0000000001', '-1n'],
+  ['-1', '-1'],
+  ['-1024Mi', '-1Gi'],
+  ['0Gi', '0'],
+  ['100Ei', '9223372036854775807'],
+  ['1000000000000000000000', '1000E'],
+])('the canonical form of %s is %s', (text, canonical) => {
+  expect(canonicalQuantity(text)).toBe(canonical);
+  expect(canonicalQuantity(canonical)).toBe(canonical);
+});
 
-  it('keeps canonical text unchanged, including decimals', () => {
-    expect(canonicalQuantity('1.500')).toBe('1.500');
-    expect(canonicalQuantity('+5')).toBe('+5');
-  });
+it('the canonical form keeps canonical text unchanged, including decimals', () => {
+  expect(canonicalQuantity('1.500')).toBe('1.500');
+  expect(canonicalQuantity('+5')).toBe('+5');
 });
 
 describe('a text that is not a quantity', () => {
@@ -157,26 +153,24 @@ it('an amount is decimal when it is read again without the suffix that it lost, 
 /** Bytes that are no whole number of Ki are written without a suffix, and so read again as a decimal amount. */
 const losesItsFamily = (text: string, canonical: string) => text.endsWith('i') && /^[-+]?\d+$/.test(canonical);
 
-describe('for every quantity', () => {
-  it('the canonical form is canonical, and the same amount', () => {
-    fc.assert(
-      fc.property(written, (text) => {
-        const canonical = canonicalQuantity(text);
-        if (!losesItsFamily(text, canonical)) expect(canonicalQuantity(canonical)).toBe(canonical);
-        expect(compareQuantities(parseQuantity(canonical), parseQuantity(text))).toBe(0);
-      }),
-    );
-  });
+it('for every quantity the canonical form is canonical, and the same amount', () => {
+  fc.assert(
+    fc.property(written, (text) => {
+      const canonical = canonicalQuantity(text);
+      if (!losesItsFamily(text, canonical)) expect(canonicalQuantity(canonical)).toBe(canonical);
+      expect(compareQuantities(parseQuantity(canonical), parseQuantity(text))).toBe(0);
+    }),
+  );
+});
 
-  it('subtraction undoes addition', () => {
-    fc.assert(
-      fc.property(written, written, (a, b) => {
-        const left = parseQuantity(a);
-        const right = parseQuantity(b);
-        expect(compareQuantities(subtractQuantities(addQuantities(left, right), right), left)).toBe(0);
-      }),
-    );
-  });
+it('for every quantity subtraction undoes addition', () => {
+  fc.assert(
+    fc.property(written, written, (a, b) => {
+      const left = parseQuantity(a);
+      const right = parseQuantity(b);
+      expect(compareQuantities(subtractQuantities(addQuantities(left, right), right), left)).toBe(0);
+    }),
+  );
 });
 
 it.each([

@@ -26,40 +26,38 @@ function errorOf(run: () => unknown): unknown {
   throw new Error('nothing was thrown');
 }
 
-describe('evaluate', () => {
-  test.each([
-    ['1 + 2 * 3 == 7', true],
-    ['object.spec.replicas <= 5', true],
-    ['has(object.spec) && !has(object.status)', true],
-    ['n > 0 ? "more" : "none"', 'more'],
-    ['names.all(x, x != "")', true],
-    ['names.exists(x, x == "b")', true],
-    ['names.map(x, x + "!")', ['a!', 'b!']],
-    ['names.filter(x, x > "a")', ['b']],
-    ['names.exists_one(x, x == "a")', true],
-    ['"b" in names', true],
-    ['metadata.__namespace__', 'default'],
-    ['object.missing == 1 || true', true],
-    ['true || object.missing == 1', true],
-    ['names[1]', 'b'],
-    ['-n', -3],
-  ])('%s', (source, expected) => {
-    const object = { spec: { replicas: 3 } };
-    expect(evaluate(source, { object, n: 3, names: ['a', 'b'], metadata: { namespace: 'default' } })).toEqual(expected);
-  });
+test.each([
+  ['1 + 2 * 3 == 7', true],
+  ['object.spec.replicas <= 5', true],
+  ['has(object.spec) && !has(object.status)', true],
+  ['n > 0 ? "more" : "none"', 'more'],
+  ['names.all(x, x != "")', true],
+  ['names.exists(x, x == "b")', true],
+  ['names.map(x, x + "!")', ['a!', 'b!']],
+  ['names.filter(x, x > "a")', ['b']],
+  ['names.exists_one(x, x == "a")', true],
+  ['"b" in names', true],
+  ['metadata.__namespace__', 'default'],
+  ['object.missing == 1 || true', true],
+  ['true || object.missing == 1', true],
+  ['names[1]', 'b'],
+  ['-n', -3],
+])('evaluate: %s', (source, expected) => {
+  const object = { spec: { replicas: 3 } };
+  expect(evaluate(source, { object, n: 3, names: ['a', 'b'], metadata: { namespace: 'default' } })).toEqual(expected);
+});
 
-  test.each([
-    ['object.missing', 'no such key: missing'],
-    ['names[2]', 'index out of bounds: 2'],
-    ['n / 0', 'division by zero'],
-    ['9223372036854775807 + n', 'integer overflow'],
-    ['object.missing && true', 'no such key: missing'],
-    ['object.constructor', 'no such key: constructor'],
-  ])('%s fails with %s', (source, message) => {
-    const error = errorOf(() => evaluate(source, { object: {}, n: 1, names: ['a'] }));
-    expect(error).toBeInstanceOf(EvaluationError);
-    expect((error as Error).message).toBe(message);
-  });
+test.each([
+  ['object.missing', 'no such key: missing'],
+  ['names[2]', 'index out of bounds: 2'],
+  ['n / 0', 'division by zero'],
+  ['9223372036854775807 + n', 'integer overflow'],
+  ['object.missing && true', 'no such key: missing'],
+  ['object.constructor', 'no such key: constructor'],
+])('evaluate: %s fails with %s', (source, message) => {
+  const error = errorOf(() => evaluate(source, { object: {}, n: 1, names: ['a'] }));
+  expect(error).toBeInstanceOf(EvaluationError);
+  expect((error as Error).message).toBe(message);
 });
 
 describe('compile', () => {
@@ -91,21 +89,19 @@ describe('compile', () => {
   });
 });
 
-describe('budgets', () => {
-  test('an evaluation that costs too much is stopped', () => {
-    const program = compile('names.all(x, names.all(y, names.all(z, x + y != z)))', environment);
-    const names = Array.from({ length: 1000 }, (_, i) => `name-${i}`);
-    expect((errorOf(() => program.evaluate({ names })) as CostLimitError).scope).toBe('call');
-    const budget = new CostBudget(100);
-    const error = errorOf(() => program.evaluate({ names }, budget));
-    expect(error).toBeInstanceOf(CostLimitError);
-    expect((error as CostLimitError).scope).toBe('budget');
-    expect(budget.used).toBeGreaterThan(100);
-  });
+test('budgets an evaluation that costs too much is stopped', () => {
+  const program = compile('names.all(x, names.all(y, names.all(z, x + y != z)))', environment);
+  const names = Array.from({ length: 1000 }, (_, i) => `name-${i}`);
+  expect((errorOf(() => program.evaluate({ names })) as CostLimitError).scope).toBe('call');
+  const budget = new CostBudget(100);
+  const error = errorOf(() => program.evaluate({ names }, budget));
+  expect(error).toBeInstanceOf(CostLimitError);
+  expect((error as CostLimitError).scope).toBe('budget');
+  expect(budget.used).toBeGreaterThan(100);
+});
 
-  test('costs add up', () => {
-    const budget = new CostBudget(100);
-    compile('n + 1 == 2', environment).evaluate({ n: 1 }, budget);
-    expect(budget.used).toBe(3);
-  });
+test('budgets costs add up', () => {
+  const budget = new CostBudget(100);
+  compile('n + 1 == 2', environment).evaluate({ n: 1 }, budget);
+  expect(budget.used).toBe(3);
 });

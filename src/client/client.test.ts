@@ -245,16 +245,14 @@ describe('watches', () => {
   });
 });
 
-describe('types', () => {
-  it('are readonly in results and partial in requests', () => {
-    type Out = DeepReadonly<Set>;
-    expectTypeOf<Out['spec']['tags']>().toEqualTypeOf<readonly string[]>();
-    expectTypeOf<Out['spec']['extra']>().toBeAny();
-    expectTypeOf<Out>().toExtend<Draft<Set>>();
-    expectTypeOf<{ spec: { replicas: number } }>().toExtend<Draft<Set>>();
-    expectTypeOf<{ spec: { replicas: string } }>().not.toExtend<Draft<Set>>();
-    // @ts-expect-error a result must not be changed
-    const change = (out: Out) => out.spec.tags.push('x');
-    expect(change).toBeTypeOf('function');
-  });
+it('types are readonly in results and partial in requests', () => {
+  type Out = DeepReadonly<Set>;
+  expectTypeOf<Out['spec']['tags']>().toEqualTypeOf<readonly string[]>();
+  expectTypeOf<Out['spec']['extra']>().toBeAny();
+  expectTypeOf<Out>().toExtend<Draft<Set>>();
+  expectTypeOf<{ spec: { replicas: number } }>().toExtend<Draft<Set>>();
+  expectTypeOf<{ spec: { replicas: string } }>().not.toExtend<Draft<Set>>();
+  // @ts-expect-error a result must not be changed
+  const change = (out: Out) => out.spec.tags.push('x');
+  expect(change).toBeTypeOf('function');
 });

@@ -52,48 +52,46 @@ describe('a schema must be structural', () => {
   });
 });
 
-describe('other words', () => {
-  it.each<[name: string, property: JsonSchema, expected: string]>([
-    [
-      'unique items',
-      { type: 'array', uniqueItems: true, items: { type: 'string' } },
-      's.properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
-    ],
-    ['references', { type: 'string', $ref: '#/a' }, 's.properties[a].$ref: Forbidden: $ref is not supported'],
-    [
-      'both sorts of fields',
-      { type: 'object', properties: { b: { type: 'string' } }, additionalProperties: { type: 'string' } },
-      's.properties[a].additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive',
-    ],
-    [
-      'a map list without keys',
-      { type: 'array', 'x-kubernetes-list-type': 'map', items: { type: 'object' } },
-      's.properties[a].x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map',
-    ],
-    [
-      'a default that is invalid',
-      { type: 'string', default: 5 },
-      's.properties[a].default: Invalid value: "integer":  in body must be of type string: "integer"',
-    ],
-    [
-      'a default with unknown fields',
-      { type: 'object', default: { b: 1 } },
-      's.properties[a].default: Invalid value: {"b":1}: must not have unknown fields',
-    ],
-    [
-      'a rule without an expression',
-      { type: 'string', 'x-kubernetes-validations': [{ rule: ' ' }] },
-      's.properties[a].x-kubernetes-validations[0].rule: Required value: rule is not specified',
-    ],
-  ])('%s', (_, property, expected) => {
-    expect(errors({ a: property })).toContain(expected);
-  });
+it.each<[name: string, property: JsonSchema, expected: string]>([
+  [
+    'unique items',
+    { type: 'array', uniqueItems: true, items: { type: 'string' } },
+    's.properties[a].uniqueItems: Forbidden: uniqueItems cannot be set to true since the runtime complexity becomes quadratic',
+  ],
+  ['references', { type: 'string', $ref: '#/a' }, 's.properties[a].$ref: Forbidden: $ref is not supported'],
+  [
+    'both sorts of fields',
+    { type: 'object', properties: { b: { type: 'string' } }, additionalProperties: { type: 'string' } },
+    's.properties[a].additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive',
+  ],
+  [
+    'a map list without keys',
+    { type: 'array', 'x-kubernetes-list-type': 'map', items: { type: 'object' } },
+    's.properties[a].x-kubernetes-list-map-keys: Required value: must not be empty if x-kubernetes-list-type is map',
+  ],
+  [
+    'a default that is invalid',
+    { type: 'string', default: 5 },
+    's.properties[a].default: Invalid value: "integer":  in body must be of type string: "integer"',
+  ],
+  [
+    'a default with unknown fields',
+    { type: 'object', default: { b: 1 } },
+    's.properties[a].default: Invalid value: {"b":1}: must not have unknown fields',
+  ],
+  [
+    'a rule without an expression',
+    { type: 'string', 'x-kubernetes-validations': [{ rule: ' ' }] },
+    's.properties[a].x-kubernetes-validations[0].rule: Required value: rule is not specified',
+  ],
+])('other words: %s', (_, property, expected) => {
+  expect(errors({ a: property })).toContain(expected);
+});
 
-  it('are limited at the root where the status is kept apart', () => {
-    const found = errors({ a: { type: 'string' } }, { maxProperties: 3 }, true);
-    expect(found).toHaveLength(1);
-    expect(found[0]).toContain('fields are allowed at the root of the schema if the status subresource is enabled');
-  });
+it('other words are limited at the root where the status is kept apart', () => {
+  const found = errors({ a: { type: 'string' } }, { maxProperties: 3 }, true);
+  expect(found).toHaveLength(1);
+  expect(found[0]).toContain('fields are allowed at the root of the schema if the status subresource is enabled');
 });
 
 it('a schema is checked in turns: every part may be the end of one', () => {

@@ -6,109 +6,102 @@ import { validateInTurns, validateValue } from './validator.ts';
 const messages = (schema: JsonSchema, value: unknown, old?: unknown, path = 'spec') =>
   validateValue(schema, { value, old, path }).map(({ field, message }) => `${field}: ${message}`);
 
-describe('values are rejected in the words of Kubernetes', () => {
-  it.each<[name: string, schema: JsonSchema, value: unknown, expected: string[]]>([
-    [
-      'a type',
-      { type: 'integer' },
-      1.5,
-      ['spec: Invalid value: "number": spec in body must be of type integer: "number"'],
-    ],
-    ['null', { type: 'string' }, null, ['spec: Invalid value: "null": spec in body must be of type string: "null"']],
-    ['null where it is allowed', { type: 'string', nullable: true }, null, []],
-    ['an integer as a number', { type: 'number' }, 3, []],
-    [
-      'int-or-string',
-      { 'x-kubernetes-int-or-string': true },
-      true,
-      ['spec: Invalid value: "boolean": spec in body must be of type integer,string: "boolean"'],
-    ],
-    [
-      'a maximum',
-      { type: 'integer', maximum: 3, exclusiveMaximum: true },
-      3,
-      ['spec: Invalid value: 3: spec in body should be less than 3'],
-    ],
-    ['multiples', { type: 'number', multipleOf: 0.1 }, 0.3, []],
-    [
-      'a multiple',
-      { type: 'integer', multipleOf: 5 },
-      7,
-      ['spec: Invalid value: 7: spec in body should be a multiple of 5'],
-    ],
-    ['a length', { type: 'string', maxLength: 2 }, 'abc', ['spec: Too long: may not be more than 2 bytes']],
-    ['a length in characters', { type: 'string', maxLength: 2 }, '😀😀', []],
-    [
-      'a short text',
-      { type: 'string', minLength: 1 },
-      '',
-      ['spec: Invalid value: "": spec in body should be at least 1 chars long'],
-    ],
-    [
-      'a pattern',
-      { type: 'string', pattern: '^a+$' },
-      'b',
-      ['spec: Invalid value: "b": spec in body should match \'^a+$\''],
-    ],
-    [
-      'an enum',
-      { type: 'string', enum: ['a', 'b'] },
-      'c',
-      ['spec: Unsupported value: "c": supported values: "a", "b"'],
-    ],
-    [
-      'a format',
-      { type: 'string', format: 'date-time' },
-      'today',
-      ['spec: Invalid value: "today": spec in body must be of type date-time: "today"'],
-    ],
-    ['a format that is not known', { type: 'string', format: 'colour' }, 'red', []],
-    [
-      'too many items',
-      { type: 'array', maxItems: 1, items: { type: 'string' } },
-      ['a', 'b'],
-      ['spec: Too many: 2: must have at most 1 items'],
-    ],
-    [
-      'an item',
-      { type: 'array', items: { type: 'string' } },
-      ['a', 1],
-      ['spec[1]: Invalid value: "integer": spec[1] in body must be of type string: "integer"'],
-    ],
-    [
-      'a value of a map',
-      { type: 'object', additionalProperties: { type: 'string' } },
-      { a: 1 },
-      ['spec.a: Invalid value: "integer": spec.a in body must be of type string: "integer"'],
-    ],
-    ['a required field', { type: 'object', required: ['a'] }, {}, ['spec.a: Required value']],
-    [
-      'one of several',
-      { oneOf: [{ required: ['a'] }, { required: ['b'] }] },
-      { a: 1, b: 1 },
-      ['<nil>: Invalid value: "": "spec" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
-    ],
-    [
-      'none of several',
-      { anyOf: [{ required: ['a'] }, { required: ['b'] }] },
-      {},
-      ['<nil>: Invalid value: "": "spec" must validate at least one schema (anyOf)', 'spec.a: Required value'],
-    ],
-    [
-      'all of several',
-      { allOf: [{ required: ['a'] }, { required: ['b'] }] },
-      { a: 1 },
-      ['spec.b: Required value', '<nil>: Invalid value: "": "spec" must validate all the schemas (allOf)'],
-    ],
-    [
-      'what must not fit',
-      { not: { required: ['a'] } },
-      { a: 1 },
-      ['<nil>: Invalid value: "": "spec" must not validate the schema (not)'],
-    ],
-  ])('%s', (_, schema, value, expected) => {
-    expect(messages(schema, value)).toEqual(expected);
-  });
+it.each<[name: string, schema: JsonSchema, value: unknown, expected: string[]]>([
+  [
+    'a type',
+    { type: 'integer' },
+    1.5,
+    ['spec: Invalid value: "number": spec in body must be of type integer: "number"'],
+  ],
+  ['null', { type: 'string' }, null, ['spec: Invalid value: "null": spec in body must be of type string: "null"']],
+  ['null where it is allowed', { type: 'string', nullable: true }, null, []],
+  ['an integer as a number', { type: 'number' }, 3, []],
+  [
+    'int-or-string',
+    { 'x-kubernetes-int-or-string': true },
+    true,
+    ['spec: Invalid value: "boolean": spec in body must be of type integer,string: "boolean"'],
+  ],
+  [
+    'a maximum',
+    { type: 'integer', maximum: 3, exclusiveMaximum: true },
+    3,
+    ['spec: Invalid value: 3: spec in body should be less than 3'],
+  ],
+  ['multiples', { type: 'number', multipleOf: 0.1 }, 0.3, []],
+  [
+    'a multiple',
+    { type: 'integer', multipleOf: 5 },
+    7,
+    ['spec: Invalid value: 7: spec in body should be a multiple of 5'],
+  ],
+  ['a length', { type: 'string', maxLength: 2 }, 'abc', ['spec: Too long: may not be more than 2 bytes']],
+  ['a length in characters', { type: 'string', maxLength: 2 }, '😀😀', []],
+  [
+    'a short text',
+    { type: 'string', minLength: 1 },
+    '',
+    ['spec: Invalid value: "": spec in body should be at least 1 chars long'],
+  ],
+  [
+    'a pattern',
+    { type: 'string', pattern: '^a+$' },
+    'b',
+    ['spec: Invalid value: "b": spec in body should match \'^a+$\''],
+  ],
+  ['an enum', { type: 'string', enum: ['a', 'b'] }, 'c', ['spec: Unsupported value: "c": supported values: "a", "b"']],
+  [
+    'a format',
+    { type: 'string', format: 'date-time' },
+    'today',
+    ['spec: Invalid value: "today": spec in body must be of type date-time: "today"'],
+  ],
+  ['a format that is not known', { type: 'string', format: 'colour' }, 'red', []],
+  [
+    'too many items',
+    { type: 'array', maxItems: 1, items: { type: 'string' } },
+    ['a', 'b'],
+    ['spec: Too many: 2: must have at most 1 items'],
+  ],
+  [
+    'an item',
+    { type: 'array', items: { type: 'string' } },
+    ['a', 1],
+    ['spec[1]: Invalid value: "integer": spec[1] in body must be of type string: "integer"'],
+  ],
+  [
+    'a value of a map',
+    { type: 'object', additionalProperties: { type: 'string' } },
+    { a: 1 },
+    ['spec.a: Invalid value: "integer": spec.a in body must be of type string: "integer"'],
+  ],
+  ['a required field', { type: 'object', required: ['a'] }, {}, ['spec.a: Required value']],
+  [
+    'one of several',
+    { oneOf: [{ required: ['a'] }, { required: ['b'] }] },
+    { a: 1, b: 1 },
+    ['<nil>: Invalid value: "": "spec" must validate one and only one schema (oneOf). Found 2 valid alternatives'],
+  ],
+  [
+    'none of several',
+    { anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+    {},
+    ['<nil>: Invalid value: "": "spec" must validate at least one schema (anyOf)', 'spec.a: Required value'],
+  ],
+  [
+    'all of several',
+    { allOf: [{ required: ['a'] }, { required: ['b'] }] },
+    { a: 1 },
+    ['spec.b: Required value', '<nil>: Invalid value: "": "spec" must validate all the schemas (allOf)'],
+  ],
+  [
+    'what must not fit',
+    { not: { required: ['a'] } },
+    { a: 1 },
+    ['<nil>: Invalid value: "": "spec" must not validate the schema (not)'],
+  ],
+])('values are rejected in the words of Kubernetes: %s', (_, schema, value, expected) => {
+  expect(messages(schema, value)).toEqual(expected);
 });
 
 describe('what an update leaves as it was is not complained about', () => {

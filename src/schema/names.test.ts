@@ -42,24 +42,22 @@ const subdomain =
 const part =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 
-describe('what fits', () => {
-  it.each([
-    ['dnsLabel', ['a', '0-9', 'a'.repeat(63)]],
-    ['dnsSubdomain', ['a.b.c', `${'a'.repeat(250)}.cc`]],
-    ['dns1035Label', ['a', 'a-1']],
-    ['qualifiedName', ['a', 'A_b.c', 'example.com/Name', `a/${'x'.repeat(63)}`]],
-    ['labelValue', ['', 'a', 'A_b.c-d']],
-    ['cIdentifier', ['_', 'A_1']],
-    ['configMapKey', ['a', '.a', 'A_b-c.d', '__proto__']],
-    ['portName', ['http', 'a-1']],
-    ['envVarName', ['A', 'a.b-c', 'with space', '1', '$x']],
-    ['httpHeaderName', ['X-Header']],
-    ['percent', ['0%', '100%']],
-    ['pathSegment', ['a', '', 'A:b_c']],
-    ['domainPrefixedPath', ['acme.io/foo', 'acme.io/a/b']],
-  ] as const)('%s says nothing', (check, texts) => {
-    for (const text of texts) expect(checks[check](text)).toEqual([]);
-  });
+it.each([
+  ['dnsLabel', ['a', '0-9', 'a'.repeat(63)]],
+  ['dnsSubdomain', ['a.b.c', `${'a'.repeat(250)}.cc`]],
+  ['dns1035Label', ['a', 'a-1']],
+  ['qualifiedName', ['a', 'A_b.c', 'example.com/Name', `a/${'x'.repeat(63)}`]],
+  ['labelValue', ['', 'a', 'A_b.c-d']],
+  ['cIdentifier', ['_', 'A_1']],
+  ['configMapKey', ['a', '.a', 'A_b-c.d', '__proto__']],
+  ['portName', ['http', 'a-1']],
+  ['envVarName', ['A', 'a.b-c', 'with space', '1', '$x']],
+  ['httpHeaderName', ['X-Header']],
+  ['percent', ['0%', '100%']],
+  ['pathSegment', ['a', '', 'A:b_c']],
+  ['domainPrefixedPath', ['acme.io/foo', 'acme.io/a/b']],
+] as const)('what fits: %s says nothing', (check, texts) => {
+  for (const text of texts) expect(checks[check](text)).toEqual([]);
 });
 
 describe('what does not', () => {
@@ -134,24 +132,20 @@ describe('what does not', () => {
   });
 });
 
-describe('numbers', () => {
-  it('of ports and other ranges have both ends in the message', () => {
-    expect(portNumber(0)).toEqual(['must be between 1 and 65535, inclusive']);
-    expect(portNumber(65535)).toEqual([]);
-    expect(inRange(3, 1, 2)).toEqual(['must be between 1 and 2, inclusive']);
-  });
+it('numbers of ports and other ranges have both ends in the message', () => {
+  expect(portNumber(0)).toEqual(['must be between 1 and 65535, inclusive']);
+  expect(portNumber(65535)).toEqual([]);
+  expect(inRange(3, 1, 2)).toEqual(['must be between 1 and 2, inclusive']);
 });
 
-describe('a rule for names', () => {
-  it('lets a prefix end with a dash, and a name not', () => {
-    const rule = nameRule(dnsSubdomain);
-    expect(rule('web-', true)).toEqual([]);
-    expect(rule('web-', false)).toEqual([subdomain]);
-    expect(rule('-', true)).toEqual([subdomain]);
-  });
+it('a rule for names lets a prefix end with a dash, and a name not', () => {
+  const rule = nameRule(dnsSubdomain);
+  expect(rule('web-', true)).toEqual([]);
+  expect(rule('web-', false)).toEqual([subdomain]);
+  expect(rule('-', true)).toEqual([subdomain]);
+});
 
-  it('for names that are only path segments lets a prefix be dots', () => {
-    expect(pathSegmentName('..', true)).toEqual([]);
-    expect(pathSegmentName('..', false)).toEqual(["may not be '..'"]);
-  });
+it('a rule for names for names that are only path segments lets a prefix be dots', () => {
+  expect(pathSegmentName('..', true)).toEqual([]);
+  expect(pathSegmentName('..', false)).toEqual(["may not be '..'"]);
 });

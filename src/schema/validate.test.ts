@@ -11,54 +11,50 @@ const told = (errors: readonly FieldError[]) => errors.map(({ field, message }) 
 const check = (fields: Record<string, Schema>, value: unknown, old?: unknown) =>
   told(validate(s.object('T', fields), value, old === undefined ? create : { ...create, operation: 'update', old }));
 
-describe('required', () => {
-  it('is what is absent or empty, but not zero, false or an empty object', () => {
-    const fields = {
-      text: s.string({ required: true }),
-      list: s.list(s.string(), { required: 'at least one' }),
-      map: s.map(s.string(), { required: true }),
-      object: s.object('O', {}, { required: true }),
-      number: s.int32({ required: true }),
-      flag: s.boolean({ required: true }),
-    };
-    expect(check(fields, { text: '', list: [], map: {} })).toEqual([
-      'text: Required value',
-      'list: Required value: at least one',
-      'map: Required value',
-      'object: Required value',
-      'number: Required value',
-      'flag: Required value',
-    ]);
-    expect(check(fields, { text: 'a', list: ['a'], map: { a: 'b' }, object: {}, number: 0, flag: false })).toEqual([]);
-  });
-
-  it('is not asked inside an object that is absent', () => {
-    expect(check({ a: s.object('A', { b: s.string({ required: true }) }) }, {})).toEqual([]);
-  });
+it('required is what is absent or empty, but not zero, false or an empty object', () => {
+  const fields = {
+    text: s.string({ required: true }),
+    list: s.list(s.string(), { required: 'at least one' }),
+    map: s.map(s.string(), { required: true }),
+    object: s.object('O', {}, { required: true }),
+    number: s.int32({ required: true }),
+    flag: s.boolean({ required: true }),
+  };
+  expect(check(fields, { text: '', list: [], map: {} })).toEqual([
+    'text: Required value',
+    'list: Required value: at least one',
+    'map: Required value',
+    'object: Required value',
+    'number: Required value',
+    'flag: Required value',
+  ]);
+  expect(check(fields, { text: 'a', list: ['a'], map: { a: 'b' }, object: {}, number: 0, flag: false })).toEqual([]);
 });
 
-describe('limits', () => {
-  it('are in the words of Kubernetes', () => {
-    const fields = {
-      least: s.int32({ min: 0 }),
-      most: s.int32({ max: 5 }),
-      between: s.int32({ min: 1, max: 65535 }),
-      word: s.enum(['A', 'B']),
-    };
-    expect(check(fields, { least: -1, most: 6, between: 0, word: 'C' })).toEqual([
-      'least: Invalid value: -1: must be greater than or equal to 0',
-      'most: Invalid value: 6: must be less than or equal to 5',
-      'between: Invalid value: 0: must be between 1 and 65535, inclusive',
-      'word: Unsupported value: "C": supported values: "A", "B"',
-    ]);
-  });
+it('required is not asked inside an object that is absent', () => {
+  expect(check({ a: s.object('A', { b: s.string({ required: true }) }) }, {})).toEqual([]);
+});
 
-  it('keep a value that is beyond them from the rules', () => {
-    const rule = () => invalid('', 0, 'seen');
-    expect(check({ n: s.int32({ min: 1, rules: [rule] }) }, { n: 0 })).toEqual([
-      'n: Invalid value: 0: must be greater than or equal to 1',
-    ]);
-  });
+it('limits are in the words of Kubernetes', () => {
+  const fields = {
+    least: s.int32({ min: 0 }),
+    most: s.int32({ max: 5 }),
+    between: s.int32({ min: 1, max: 65535 }),
+    word: s.enum(['A', 'B']),
+  };
+  expect(check(fields, { least: -1, most: 6, between: 0, word: 'C' })).toEqual([
+    'least: Invalid value: -1: must be greater than or equal to 0',
+    'most: Invalid value: 6: must be less than or equal to 5',
+    'between: Invalid value: 0: must be between 1 and 65535, inclusive',
+    'word: Unsupported value: "C": supported values: "A", "B"',
+  ]);
+});
+
+it('limits keep a value that is beyond them from the rules', () => {
+  const rule = () => invalid('', 0, 'seen');
+  expect(check({ n: s.int32({ min: 1, rules: [rule] }) }, { n: 0 })).toEqual([
+    'n: Invalid value: 0: must be greater than or equal to 1',
+  ]);
 });
 
 describe('immutable', () => {
@@ -156,45 +152,41 @@ describe('rules', () => {
   });
 });
 
-describe('a great many errors', () => {
-  it('are not all told', () => {
-    const list = s.list(s.object('I', { name: s.string({ required: true }), n: s.int32({ min: 1 }) }));
-    const items = Array.from({ length: 50_000 }, () => ({ n: 0 }));
-    const found = check({ list, last: s.string({ required: true }) }, { list: items });
-    expect(found.length).toBeLessThan(1100);
-    expect(found.at(-1)).toBe('last: Required value');
-  });
-
-  it('come in the order of the description, whatever the order of the object', () => {
-    const fields = {
-      a: s.int32({ min: 1 }),
-      b: s.string({ required: true }),
-      c: s.int32({ min: 1 }),
-      d: s.int32({ min: 1 }),
-    };
-    expect(check(fields, { d: 0, a: 0, c: 0 }).map((line) => line[0])).toEqual(['a', 'b', 'c', 'd']);
-  });
+it('a great many errors are not all told', () => {
+  const list = s.list(s.object('I', { name: s.string({ required: true }), n: s.int32({ min: 1 }) }));
+  const items = Array.from({ length: 50_000 }, () => ({ n: 0 }));
+  const found = check({ list, last: s.string({ required: true }) }, { list: items });
+  expect(found.length).toBeLessThan(1100);
+  expect(found.at(-1)).toBe('last: Required value');
 });
 
-describe('shared rules', () => {
-  it('find what stands twice in a list', () => {
-    const list = s.list(s.object('I', { name: s.string() }), { rules: [unique('name')] });
-    expect(check({ list }, { list: [{ name: 'a' }, { name: 'a' }, {}, {}] })).toEqual([
-      'list[1].name: Duplicate value: "a"',
-    ]);
-    expect(check({ list: s.list(s.string(), { rules: [unique()] }) }, { list: ['a', 'b', 'a'] })).toEqual([
-      'list[2]: Duplicate value: "a"',
-    ]);
-  });
+it('a great many errors come in the order of the description, whatever the order of the object', () => {
+  const fields = {
+    a: s.int32({ min: 1 }),
+    b: s.string({ required: true }),
+    c: s.int32({ min: 1 }),
+    d: s.int32({ min: 1 }),
+  };
+  expect(check(fields, { d: 0, a: 0, c: 0 }).map((line) => line[0])).toEqual(['a', 'b', 'c', 'd']);
+});
 
-  it('look at the keys of a map', () => {
-    const found = check(
-      { data: s.map(s.string(), { rules: [keys(matches(dnsLabel))] }) },
-      { data: { 'a b': '', c: '' } },
-    );
-    expect(found).toHaveLength(1);
-    expect(found[0]).toMatch(/^data\[a b\]: Invalid value: "a b": a lowercase/);
-  });
+it('shared rules find what stands twice in a list', () => {
+  const list = s.list(s.object('I', { name: s.string() }), { rules: [unique('name')] });
+  expect(check({ list }, { list: [{ name: 'a' }, { name: 'a' }, {}, {}] })).toEqual([
+    'list[1].name: Duplicate value: "a"',
+  ]);
+  expect(check({ list: s.list(s.string(), { rules: [unique()] }) }, { list: ['a', 'b', 'a'] })).toEqual([
+    'list[2]: Duplicate value: "a"',
+  ]);
+});
+
+it('shared rules look at the keys of a map', () => {
+  const found = check(
+    { data: s.map(s.string(), { rules: [keys(matches(dnsLabel))] }) },
+    { data: { 'a b': '', c: '' } },
+  );
+  expect(found).toHaveLength(1);
+  expect(found[0]).toMatch(/^data\[a b\]: Invalid value: "a b": a lowercase/);
 });
 
 describe('a validation in turns', () => {

@@ -1,5 +1,5 @@
 /** Checks that caches under keys that clients choose are limited in bytes; `test/architecture` has the list. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { bytesUsed } from '../../test/support/heap.ts';
 import { silent as log } from '../base/log.ts';
 import { canonicalQuantity, parseQuantity } from '../base/quantity.ts';
@@ -21,39 +21,34 @@ const authenticate = createAuthenticator({ clock, tokens: [], anonymous: true })
 const webhook = new Webhook({ clock, log, post: async () => ({ allowed: true }) });
 const verified = verifiedTokens<object>();
 
-describe('a cache that clients fill stays small', () => {
-  it.each<[string, (i: number) => unknown]>([
-    ['Accept headers', (i) => negotiate(`application/json;a=${long(i)}`)],
-    [
-      'Authorization headers',
-      (i) => {
-        const end = `${String.fromCharCode(65 + (i % 26))}${String.fromCharCode(65 + ((i / 26) % 26))}.`;
-        expect(() =>
-          authenticate({ authorization: `Bearer ey${long(i)}${end}`, certificate: undefined, token: undefined }),
-        ).toThrow();
-      },
-    ],
-    ['verified tokens', (i) => verified.set(long(i), {})],
-    [
-      'decisions of a webhook',
-      (i) => webhook.authorize({ user: { name: long(i), groups: [] }, verb: 'get', path: '/' }),
-    ],
-    ['label selectors', (i) => parseLabelSelector(`a in (${Array.from({ length: 2_000 }, (_, n) => `v${i}-${n}`)})`)],
-    [
-      'field selectors',
-      (i) => parseFieldSelector(Array.from({ length: 250 }, (_, n) => `f${i}-${n}=${'a'.repeat(200)}`).join()),
-    ],
-    ['quantities', (i) => [parseQuantity(`${i}${'0'.repeat(900)}`), canonicalQuantity(`${i}${'0'.repeat(900)}`)]],
-    [
-      'parts of long texts',
-      (i) => canonicalQuantity(`${10_000_000_000_000 + i}${'x'.repeat(HEADER_LENGTH)}`.slice(0, 14)),
-    ],
-  ])('%s', async (_, add) => {
-    await add(0);
-    const before = bytesUsed();
-    for (let i = 1; i <= 1_500; i++) await add(i);
-    expect(bytesUsed() - before).toBeLessThan(40_000_000);
-  });
+it.each<[string, (i: number) => unknown]>([
+  ['Accept headers', (i) => negotiate(`application/json;a=${long(i)}`)],
+  [
+    'Authorization headers',
+    (i) => {
+      const end = `${String.fromCharCode(65 + (i % 26))}${String.fromCharCode(65 + ((i / 26) % 26))}.`;
+      expect(() =>
+        authenticate({ authorization: `Bearer ey${long(i)}${end}`, certificate: undefined, token: undefined }),
+      ).toThrow();
+    },
+  ],
+  ['verified tokens', (i) => verified.set(long(i), {})],
+  ['decisions of a webhook', (i) => webhook.authorize({ user: { name: long(i), groups: [] }, verb: 'get', path: '/' })],
+  ['label selectors', (i) => parseLabelSelector(`a in (${Array.from({ length: 2_000 }, (_, n) => `v${i}-${n}`)})`)],
+  [
+    'field selectors',
+    (i) => parseFieldSelector(Array.from({ length: 250 }, (_, n) => `f${i}-${n}=${'a'.repeat(200)}`).join()),
+  ],
+  ['quantities', (i) => [parseQuantity(`${i}${'0'.repeat(900)}`), canonicalQuantity(`${i}${'0'.repeat(900)}`)]],
+  [
+    'parts of long texts',
+    (i) => canonicalQuantity(`${10_000_000_000_000 + i}${'x'.repeat(HEADER_LENGTH)}`.slice(0, 14)),
+  ],
+])('a cache that clients fill stays small: %s', async (_, add) => {
+  await add(0);
+  const before = bytesUsed();
+  for (let i = 1; i <= 1_500; i++) await add(i);
+  expect(bytesUsed() - before).toBeLessThan(40_000_000);
 });
 
 it('drops old versions of objects in cached lists', () => {

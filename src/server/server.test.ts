@@ -467,42 +467,35 @@ describe('services', () => {
   });
 });
 
-describe('namespaces', () => {
-  it('reject creates while they are being deleted, and are removed when they are finalized', async () => {
-    const cluster = { namespace: undefined } as never;
-    const made = await api.create('namespaces', { metadata: { name: 'n' } }, cluster);
-    expect(made).toMatchObject({ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } });
-    await api.delete('namespaces', 'n', cluster);
-    const dying = await api.get('namespaces', 'n', cluster);
-    expect(dying).toMatchObject({
-      status: { phase: 'Terminating' },
-      metadata: { deletionTimestamp: expect.any(String) },
-    });
-    await expect(api.create('configmaps', map('a'), { namespace: 'n' })).rejects.toMatchObject({
-      code: 403,
-      message:
-        'configmaps "a" is forbidden: unable to create new content in namespace n because it is being terminated',
-    });
-    await api.update('namespaces', { ...dying, spec: {} }, { ...(cluster as object), subresource: 'finalize' });
-    await expect(api.get('namespaces', 'n', cluster)).rejects.toMatchObject({ code: 404 });
+it('namespaces reject creates while they are being deleted, and are removed when they are finalized', async () => {
+  const cluster = { namespace: undefined } as never;
+  const made = await api.create('namespaces', { metadata: { name: 'n' } }, cluster);
+  expect(made).toMatchObject({ spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } });
+  await api.delete('namespaces', 'n', cluster);
+  const dying = await api.get('namespaces', 'n', cluster);
+  expect(dying).toMatchObject({
+    status: { phase: 'Terminating' },
+    metadata: { deletionTimestamp: expect.any(String) },
   });
+  await expect(api.create('configmaps', map('a'), { namespace: 'n' })).rejects.toMatchObject({
+    code: 403,
+    message: 'configmaps "a" is forbidden: unable to create new content in namespace n because it is being terminated',
+  });
+  await api.update('namespaces', { ...dying, spec: {} }, { ...(cluster as object), subresource: 'finalize' });
+  await expect(api.get('namespaces', 'n', cluster)).rejects.toMatchObject({ code: 404 });
 });
 
-describe('the registry', () => {
-  it('serves a kind that is added at run time, and stops serving a removed one', async () => {
-    api.server.registry.remove(Secret);
-    await expect(api.create('secrets', { metadata: { name: 's' } })).rejects.toMatchObject({ code: 404 });
-    api.server.registry.add(Secret);
-    expect(await api.create('secrets', { metadata: { name: 's' } })).toMatchObject({ kind: 'Secret', type: 'Opaque' });
-  });
+it('the registry serves a kind that is added at run time, and stops serving a removed one', async () => {
+  api.server.registry.remove(Secret);
+  await expect(api.create('secrets', { metadata: { name: 's' } })).rejects.toMatchObject({ code: 404 });
+  api.server.registry.add(Secret);
+  expect(await api.create('secrets', { metadata: { name: 's' } })).toMatchObject({ kind: 'Secret', type: 'Opaque' });
 });
 
-describe('export', () => {
-  it('strips fields that clients cannot set', async () => {
-    await api.create('configmaps', map('a', { x: '1' }));
-    const { metadata } = await api.get('configmaps', 'a', { options: { export: true } });
-    expect(metadata).toEqual({ name: 'a' });
-    const exact = await api.get('configmaps', 'a', { options: { export: true, exact: true } });
-    expect(exact.metadata).toEqual({ name: 'a', namespace: 'default' });
-  });
+it('export strips fields that clients cannot set', async () => {
+  await api.create('configmaps', map('a', { x: '1' }));
+  const { metadata } = await api.get('configmaps', 'a', { options: { export: true } });
+  expect(metadata).toEqual({ name: 'a' });
+  const exact = await api.get('configmaps', 'a', { options: { export: true, exact: true } });
+  expect(exact.metadata).toEqual({ name: 'a', namespace: 'default' });
 });

@@ -4,41 +4,37 @@ import { clone, deepEqual, deepFreeze, getPath, setPath, withoutUndefined } from
 
 const hostile = () => JSON.parse('{"__proto__":{"polluted":true},"constructor":{"x":1},"a":[{"b":null}]}');
 
-describe('clone', () => {
-  it('shares nothing and keeps hostile keys as data', () => {
-    const tree = deepFreeze(hostile());
-    const copy = clone(tree);
-    expect(JSON.stringify(copy)).toBe(JSON.stringify(tree));
-    expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
-    copy.a[0].b = 1;
-    expect(tree.a[0].b).toBe(null);
-  });
-
-  it('equals the original, until either changes', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.string(), (tree, key) => {
-        const copy = clone(tree);
-        expect(deepEqual(tree, copy)).toBe(true);
-        expect(deepEqual({ tree, [`${key}!`]: 1 }, { tree })).toBe(false);
-      }),
-    );
-  });
+it('clone shares nothing and keeps hostile keys as data', () => {
+  const tree = deepFreeze(hostile());
+  const copy = clone(tree);
+  expect(JSON.stringify(copy)).toBe(JSON.stringify(tree));
+  expect(Object.getPrototypeOf(copy)).toBe(Object.prototype);
+  copy.a[0].b = 1;
+  expect(tree.a[0].b).toBe(null);
 });
 
-describe('deepEqual', () => {
-  it('ignores inherited properties', () => {
-    expect(deepEqual(JSON.parse('{"__proto__":{}}'), { x: {} })).toBe(false);
-    expect(deepEqual({ x: {} }, JSON.parse('{"__proto__":{}}'))).toBe(false);
-    expect(deepEqual(hostile(), hostile())).toBe(true);
-  });
+it('clone equals the original, until either changes', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string(), (tree, key) => {
+      const copy = clone(tree);
+      expect(deepEqual(tree, copy)).toBe(true);
+      expect(deepEqual({ tree, [`${key}!`]: 1 }, { tree })).toBe(false);
+    }),
+  );
+});
 
-  it('distinguishes lists from objects, and ignores undefined values', () => {
-    expect(deepEqual([], {})).toBe(false);
-    expect(deepEqual({}, [])).toBe(false);
-    expect(deepEqual({ a: undefined }, {})).toBe(true);
-    expect(deepEqual({ a: 1, b: undefined }, { a: 1, c: 2 })).toBe(false);
-    expect(deepEqual(null, {})).toBe(false);
-  });
+it('deepEqual ignores inherited properties', () => {
+  expect(deepEqual(JSON.parse('{"__proto__":{}}'), { x: {} })).toBe(false);
+  expect(deepEqual({ x: {} }, JSON.parse('{"__proto__":{}}'))).toBe(false);
+  expect(deepEqual(hostile(), hostile())).toBe(true);
+});
+
+it('deepEqual distinguishes lists from objects, and ignores undefined values', () => {
+  expect(deepEqual([], {})).toBe(false);
+  expect(deepEqual({}, [])).toBe(false);
+  expect(deepEqual({ a: undefined }, {})).toBe(true);
+  expect(deepEqual({ a: 1, b: undefined }, { a: 1, c: 2 })).toBe(false);
+  expect(deepEqual(null, {})).toBe(false);
 });
 
 describe('paths', () => {
@@ -65,18 +61,16 @@ describe('paths', () => {
   });
 });
 
-describe('withoutUndefined', () => {
-  it('keeps everything else, and the order of the fields', () => {
-    const fields = withoutUndefined({ b: null, a: undefined, c: '', d: 0, e: false });
-    expect(Object.entries(fields)).toEqual([
-      ['b', null],
-      ['c', ''],
-      ['d', 0],
-      ['e', false],
-    ]);
-  });
+it('withoutUndefined keeps everything else, and the order of the fields', () => {
+  const fields = withoutUndefined({ b: null, a: undefined, c: '', d: 0, e: false });
+  expect(Object.entries(fields)).toEqual([
+    ['b', null],
+    ['c', ''],
+    ['d', 0],
+    ['e', false],
+  ]);
+});
 
-  it('keeps hostile keys as data', () => {
-    expect(JSON.stringify(withoutUndefined(hostile()))).toBe(JSON.stringify(hostile()));
-  });
+it('withoutUndefined keeps hostile keys as data', () => {
+  expect(JSON.stringify(withoutUndefined(hostile()))).toBe(JSON.stringify(hostile()));
 });

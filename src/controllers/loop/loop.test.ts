@@ -510,36 +510,34 @@ describe('the loop', () => {
   });
 });
 
-describe('events', () => {
-  it('are recorded once the outcome of an action is known, and in order', async () => {
-    api.put('groups', group('g'));
-    let plans = 0;
-    await startTest({
-      component: 'tester',
-      plan: (object) => {
-        if (plans++ > 0) return [];
-        const report = {
-          about: object as any,
-          done: (name: string) => eventContent('Normal', 'Made', `made ${name}`),
-          failed: (error: Error) => eventContent('Warning', 'Failed', error.message),
-        };
-        return [
-          create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
-          event(object as any, 'Normal', 'Between', 'between'),
-          remove(Member, { metadata: { name: 'absent', namespace: 'x' } }, { report }),
-          create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
-          event(object as any, 'Normal', 'Never', 'never'),
-        ];
-      },
-    });
-    await clock.advance(10);
-    const content = api.list('events').map(({ type, message, source }) => [type, message, source.component]);
-    expect(content).toEqual([
-      ['Normal', 'made one', 'tester'],
-      ['Normal', 'between', 'tester'],
-      ['Warning', expect.stringContaining('already exists'), 'tester'],
-    ]);
+it('events are recorded once the outcome of an action is known, and in order', async () => {
+  api.put('groups', group('g'));
+  let plans = 0;
+  await startTest({
+    component: 'tester',
+    plan: (object) => {
+      if (plans++ > 0) return [];
+      const report = {
+        about: object as any,
+        done: (name: string) => eventContent('Normal', 'Made', `made ${name}`),
+        failed: (error: Error) => eventContent('Warning', 'Failed', error.message),
+      };
+      return [
+        create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
+        event(object as any, 'Normal', 'Between', 'between'),
+        remove(Member, { metadata: { name: 'absent', namespace: 'x' } }, { report }),
+        create(Member, { metadata: { name: 'one', namespace: 'x' } as any }, report),
+        event(object as any, 'Normal', 'Never', 'never'),
+      ];
+    },
   });
+  await clock.advance(10);
+  const content = api.list('events').map(({ type, message, source }) => [type, message, source.component]);
+  expect(content).toEqual([
+    ['Normal', 'made one', 'tester'],
+    ['Normal', 'between', 'tester'],
+    ['Warning', expect.stringContaining('already exists'), 'tester'],
+  ]);
 });
 
 it('performs a plan that is made in several turns, and ends with the loop', async () => {

@@ -27,38 +27,36 @@ function setUp(metadata: object = {}) {
 }
 const names = (objects: readonly any[]) => objects.map(({ metadata }) => metadata.name);
 
-describe('a claim', () => {
-  it('adopts matching objects without a controller, and releases what no longer matches', () => {
-    const { world, owner, thing } = setUp();
-    thing('mine', { ownerReferences: [reference('o')] });
-    thing('strayed', { ownerReferences: [reference('o')], labels: {} });
-    thing('orphan');
-    thing('owned', { ownerReferences: [{ ...reference('other'), controller: false }] });
-    thing('foreign', { ownerReferences: [reference('other')] });
-    thing('going', { deletionTimestamp: '2030-01-01T00:00:00Z' });
-    thing('ended', {}, { ended: true });
-    thing('elsewhere', { namespace: 'y' });
-    const { mine, actions } = claim(owner, ownership, { world, mayAdopt: true });
-    expect(names(mine)).toEqual(['mine', 'orphan', 'owned']);
-    expect(actions.map((action: any) => [action.object.metadata.name, action.patch.changes.metadata])).toEqual([
-      ['strayed', { uid: 'strayed', ownerReferences: [{ $patch: 'delete', uid: 'o' }] }],
-      ['orphan', { uid: 'orphan', ownerReferences: [{ ...reference('o'), blockOwnerDeletion: true }] }],
-      ['owned', { uid: 'owned', ownerReferences: [{ ...reference('o'), blockOwnerDeletion: true }] }],
-    ]);
-    world.apply(actions);
-    expect(names(world.of(Thing).controlledBy('o'))).toEqual(['mine', 'orphan', 'owned']);
-    expect(names(world.of(Thing).ownedBy('other'))).toEqual(['owned', 'foreign']);
-  });
+it('a claim adopts matching objects without a controller, and releases what no longer matches', () => {
+  const { world, owner, thing } = setUp();
+  thing('mine', { ownerReferences: [reference('o')] });
+  thing('strayed', { ownerReferences: [reference('o')], labels: {} });
+  thing('orphan');
+  thing('owned', { ownerReferences: [{ ...reference('other'), controller: false }] });
+  thing('foreign', { ownerReferences: [reference('other')] });
+  thing('going', { deletionTimestamp: '2030-01-01T00:00:00Z' });
+  thing('ended', {}, { ended: true });
+  thing('elsewhere', { namespace: 'y' });
+  const { mine, actions } = claim(owner, ownership, { world, mayAdopt: true });
+  expect(names(mine)).toEqual(['mine', 'orphan', 'owned']);
+  expect(actions.map((action: any) => [action.object.metadata.name, action.patch.changes.metadata])).toEqual([
+    ['strayed', { uid: 'strayed', ownerReferences: [{ $patch: 'delete', uid: 'o' }] }],
+    ['orphan', { uid: 'orphan', ownerReferences: [{ ...reference('o'), blockOwnerDeletion: true }] }],
+    ['owned', { uid: 'owned', ownerReferences: [{ ...reference('o'), blockOwnerDeletion: true }] }],
+  ]);
+  world.apply(actions);
+  expect(names(world.of(Thing).controlledBy('o'))).toEqual(['mine', 'orphan', 'owned']);
+  expect(names(world.of(Thing).ownedBy('other'))).toEqual(['owned', 'foreign']);
+});
 
-  it('changes nothing when the owner is being deleted', () => {
-    const { world, owner, thing } = setUp({ deletionTimestamp: '2030-01-01T00:00:00Z' });
-    thing('mine', { ownerReferences: [reference('o')] });
-    thing('strayed', { ownerReferences: [reference('o')], labels: {} });
-    thing('orphan');
-    const { mine, actions } = claim(owner, ownership, { world, mayAdopt: true });
-    expect(names(mine)).toEqual(['mine']);
-    expect(actions).toEqual([]);
-  });
+it('a claim changes nothing when the owner is being deleted', () => {
+  const { world, owner, thing } = setUp({ deletionTimestamp: '2030-01-01T00:00:00Z' });
+  thing('mine', { ownerReferences: [reference('o')] });
+  thing('strayed', { ownerReferences: [reference('o')], labels: {} });
+  thing('orphan');
+  const { mine, actions } = claim(owner, ownership, { world, mayAdopt: true });
+  expect(names(mine)).toEqual(['mine']);
+  expect(actions).toEqual([]);
 });
 
 describe('adopting', () => {
@@ -84,12 +82,10 @@ describe('adopting', () => {
   });
 });
 
-describe('an orphan', () => {
-  it('wakes every owner that could adopt it, and none when it has a controller', () => {
-    const { world, thing } = setUp();
-    const { keysOf } = orphansOf(ownership);
-    expect(keysOf(thing('orphan'), world)).toEqual(['x/o']);
-    expect(keysOf(thing('managed', { ownerReferences: [reference('other')] }), world)).toEqual([]);
-    expect(keysOf(thing('different', { labels: {} }), world)).toEqual([]);
-  });
+it('an orphan wakes every owner that could adopt it, and none when it has a controller', () => {
+  const { world, thing } = setUp();
+  const { keysOf } = orphansOf(ownership);
+  expect(keysOf(thing('orphan'), world)).toEqual(['x/o']);
+  expect(keysOf(thing('managed', { ownerReferences: [reference('other')] }), world)).toEqual([]);
+  expect(keysOf(thing('different', { labels: {} }), world)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
 import { type TestObject, testKind } from '../../../test/support/scripted-api.ts';
 import { fromLabelSelector, type LabelSelector } from '../../schema/selector/selector.ts';
@@ -29,25 +29,23 @@ function scene() {
   return { put, names, tried: () => tried };
 }
 
-describe('objects by what they select', () => {
-  it('are those whose selectors match', () => {
-    const { put, names } = scene();
-    put('a', { matchLabels: { app: 'a' } });
-    put('a and tier', { matchLabels: { app: 'a', tier: 'web' } });
-    put('any app', { matchExpressions: [{ key: 'app', operator: 'Exists' }] });
-    put('everything', {});
-    put('nothing', undefined);
-    put('invalid', { matchExpressions: [{ key: 'app', operator: 'What' }] });
-    put('elsewhere', { matchLabels: { app: 'a' } }, 'y');
-    expect(names({ app: 'a' }).sort()).toEqual(['a', 'any app', 'everything']);
-    expect(names({ app: 'a', tier: 'web' }).sort()).toEqual(['a', 'a and tier', 'any app', 'everything']);
-    expect(names(undefined)).toEqual(['everything']);
-  });
+it('objects by what they select are those whose selectors match', () => {
+  const { put, names } = scene();
+  put('a', { matchLabels: { app: 'a' } });
+  put('a and tier', { matchLabels: { app: 'a', tier: 'web' } });
+  put('any app', { matchExpressions: [{ key: 'app', operator: 'Exists' }] });
+  put('everything', {});
+  put('nothing', undefined);
+  put('invalid', { matchExpressions: [{ key: 'app', operator: 'What' }] });
+  put('elsewhere', { matchLabels: { app: 'a' } }, 'y');
+  expect(names({ app: 'a' }).sort()).toEqual(['a', 'any app', 'everything']);
+  expect(names({ app: 'a', tier: 'web' }).sort()).toEqual(['a', 'a and tier', 'any app', 'everything']);
+  expect(names(undefined)).toEqual(['everything']);
+});
 
-  it('are found without trying all others', () => {
-    const { put, names, tried } = scene();
-    for (let at = 0; at < 1000; at++) put(`o${at}`, { matchLabels: { app: `a${at}` } });
-    expect(names({ app: 'a7', tier: 'web' })).toEqual(['o7']);
-    expect(tried()).toBe(1);
-  });
+it('objects by what they select are found without trying all others', () => {
+  const { put, names, tried } = scene();
+  for (let at = 0; at < 1000; at++) put(`o${at}`, { matchLabels: { app: `a${at}` } });
+  expect(names({ app: 'a7', tier: 'web' })).toEqual(['o7']);
+  expect(tried()).toBe(1);
 });

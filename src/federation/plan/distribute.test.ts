@@ -122,19 +122,17 @@ describe('replicas are divided', () => {
   });
 });
 
-describe('preferences', () => {
-  it.each([
-    ['{', 'the replica preferences are not valid JSON'],
-    ['[]', 'the replica preferences are not an object'],
-    ['{"rebalance":1}', 'rebalance in the replica preferences is neither true nor false'],
-    ['{"clusters":[]}', 'clusters in the replica preferences is not an object'],
-    ['{"clusters":{"a":1}}', 'the replica preferences for a are not an object'],
-    ['{"clusters":{"a":{"weight":-1}}}', 'weight in the replica preferences for a is not a whole number of 0 or more'],
-    [
-      '{"clusters":{"a":{"minReplicas":2,"maxReplicas":1}}}',
-      'maxReplicas in the replica preferences for a is less than minReplicas',
-    ],
-  ])('%s: says what is wrong', (text, message) => {
-    expect(() => parsePreferences(text)).toThrow(message);
-  });
+it.each([
+  ['{', 'the replica preferences are not valid JSON'],
+  ['[]', 'the replica preferences are not an object'],
+  ['{"rebalance":1}', 'rebalance in the replica preferences is neither true nor false'],
+  ['{"clusters":[]}', 'clusters in the replica preferences is not an object'],
+  ['{"clusters":{"a":1}}', 'the replica preferences for a are not an object'],
+  ['{"clusters":{"a":{"weight":-1}}}', 'weight in the replica preferences for a is not a whole number of 0 or more'],
+  [
+    '{"clusters":{"a":{"minReplicas":2,"maxReplicas":1}}}',
+    'maxReplicas in the replica preferences for a is less than minReplicas',
+  ],
+])('preferences: %s: says what is wrong', (text, message) => {
+  expect(() => parsePreferences(text)).toThrow(message);
 });

@@ -123,31 +123,29 @@ describe('the objects of release 1.7', () => {
   });
 });
 
-describe('rule 1: the claim', () => {
-  it('is ReadWriteOnce, of 10Gi, labelled, and named from the federation', () => {
-    expect(claimObjects(PLANE).map(({ object }) => object)).toEqual([
-      {
-        ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
-        metadata: {
-          ...{ name: 'fed-apiserver-etcd-claim', namespace: 'federation-system' },
-          ...{ labels: { app: 'federated-cluster' }, annotations: ANNOTATIONS },
-        },
-        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '10Gi' } } },
+it('rule 1: the claim is ReadWriteOnce, of 10Gi, labelled, and named from the federation', () => {
+  expect(claimObjects(PLANE).map(({ object }) => object)).toEqual([
+    {
+      ...{ apiVersion: 'v1', kind: 'PersistentVolumeClaim' },
+      metadata: {
+        ...{ name: 'fed-apiserver-etcd-claim', namespace: 'federation-system' },
+        ...{ labels: { app: 'federated-cluster' }, annotations: ANNOTATIONS },
       },
-    ]);
-    const named = claimObjects({ ...PLANE, storage: { capacity: '20Gi', className: 'fast' } })[0]!.object.spec;
-    expect(named).toMatchObject({ resources: { requests: { storage: '20Gi' } }, storageClassName: 'fast' });
-  });
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '10Gi' } } },
+    },
+  ]);
+  const named = claimObjects({ ...PLANE, storage: { capacity: '20Gi', className: 'fast' } })[0]!.object.spec;
+  expect(named).toMatchObject({ resources: { requests: { storage: '20Gi' } }, storageClassName: 'fast' });
+});
 
-  it('is not requested without persistent storage, and then nothing is stored', () => {
-    const plane = { ...PLANE, storage: undefined };
-    expect(claimObjects(plane)).toEqual([]);
-    const { object } = serverDeployment(plane, credentials);
-    expect(object.spec.template.spec.volumes.map(({ name }: { name: string }) => name)).toEqual([
-      'fed-apiserver-credentials',
-    ]);
-    expect(commandOf(serverDeployment(plane, credentials)).join(' ')).not.toContain('--data-dir');
-  });
+it('rule 1: the claim is not requested without persistent storage, and then nothing is stored', () => {
+  const plane = { ...PLANE, storage: undefined };
+  expect(claimObjects(plane)).toEqual([]);
+  const { object } = serverDeployment(plane, credentials);
+  expect(object.spec.template.spec.volumes.map(({ name }: { name: string }) => name)).toEqual([
+    'fed-apiserver-credentials',
+  ]);
+  expect(commandOf(serverDeployment(plane, credentials)).join(' ')).not.toContain('--data-dir');
 });
 
 it('rule 2: the host gets the permission to program the DNS provider with its configuration', () => {
@@ -161,17 +159,15 @@ it('rule 2: the host gets the permission to program the DNS provider with its co
   });
 });
 
-describe('overridden arguments', () => {
-  it('replace or add to those of the tool; a value may have commas', () => {
-    const overrides = parseOverrides('--a=1,--b=x,y,--c=');
-    expect(argumentsWith({ '--a': '0', '--z': '9' }, overrides)).toEqual(['--a=1', '--b=x,y', '--c=', '--z=9']);
-    const plane = { ...PLANE, serverOverrides: parseOverrides('--anonymous-auth=true,--secure-port=9443') };
-    expect(commandOf(serverDeployment(plane, credentials))).toEqual(
-      expect.arrayContaining(['--anonymous-auth=true', '--secure-port=9443']),
-    );
-  });
+it('overridden arguments replace or add to those of the tool; a value may have commas', () => {
+  const overrides = parseOverrides('--a=1,--b=x,y,--c=');
+  expect(argumentsWith({ '--a': '0', '--z': '9' }, overrides)).toEqual(['--a=1', '--b=x,y', '--c=', '--z=9']);
+  const plane = { ...PLANE, serverOverrides: parseOverrides('--anonymous-auth=true,--secure-port=9443') };
+  expect(commandOf(serverDeployment(plane, credentials))).toEqual(
+    expect.arrayContaining(['--anonymous-auth=true', '--secure-port=9443']),
+  );
+});
 
-  it.each(['a=1', '--a', '-a=1'])('%s is rejected', (text) => {
-    expect(() => parseOverrides(text)).toThrow('is not like --argument=value');
-  });
+it.each(['a=1', '--a', '-a=1'])('overridden arguments: %s is rejected', (text) => {
+  expect(() => parseOverrides(text)).toThrow('is not like --argument=value');
 });

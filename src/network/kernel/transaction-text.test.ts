@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Command } from './kernel.ts';
 import { removalText, transactionText } from './transaction-text.ts';
 
@@ -29,22 +29,23 @@ it('writes commands for one table', async () => {
   ]);
 });
 
-describe('rejects what could reach anything else', () => {
-  it.each(['filter', 'qd-', 'qd-a b', 'qd-a;', 'qd-a\nflush ruleset'])('the table %j', async (table) => {
+it.each(['filter', 'qd-', 'qd-a b', 'qd-a;', 'qd-a\nflush ruleset'])(
+  'rejects what could reach anything else: the table %j',
+  async (table) => {
     const written = transactionText(table, [{ do: 'replace-table' }]);
     await expect(written).rejects.toThrow('not a table of this program');
     expect(() => removalText(table)).toThrow('not a table of this program');
-  });
+  },
+);
 
-  it.each([
-    { do: 'add-rule', chain: 'c', rule: 'accept\nflush ruleset' },
-    { do: 'add-rule', chain: 'c', rule: 'accept; flush ruleset' },
-    { do: 'add-rule', chain: 'c', rule: 'log prefix "x"' },
-    { do: 'add-rule', chain: 'c x', rule: 'accept' },
-    { do: 'add-elements', set: 's', elements: ['1.1.1.1 # x'] },
-    { do: 'add-set', set: { name: 's', kind: 'set', type: 'type ipv4_addr; size 9' } },
-    { do: 'add-set', set: { name: 's', kind: 'set', type: 'type ipv4_addr', timeoutSeconds: 0.5 } },
-  ] satisfies Command[])('%j', async (command) => {
-    await expect(text(command)).rejects.toThrow(/is not a/);
-  });
+it.each([
+  { do: 'add-rule', chain: 'c', rule: 'accept\nflush ruleset' },
+  { do: 'add-rule', chain: 'c', rule: 'accept; flush ruleset' },
+  { do: 'add-rule', chain: 'c', rule: 'log prefix "x"' },
+  { do: 'add-rule', chain: 'c x', rule: 'accept' },
+  { do: 'add-elements', set: 's', elements: ['1.1.1.1 # x'] },
+  { do: 'add-set', set: { name: 's', kind: 'set', type: 'type ipv4_addr; size 9' } },
+  { do: 'add-set', set: { name: 's', kind: 'set', type: 'type ipv4_addr', timeoutSeconds: 0.5 } },
+] satisfies Command[])('rejects what could reach anything else: %j', async (command) => {
+  await expect(text(command)).rejects.toThrow(/is not a/);
 });

@@ -46,15 +46,16 @@ const READY = { conditions: { ready: true, serving: true, terminating: false } }
 const UNREADY = { conditions: { ready: false, serving: false, terminating: false } };
 const DRAINING = { conditions: { ready: false, serving: true, terminating: true } };
 
-describe('what is left to others', () => {
-  it.each(['service.kubernetes.io/service-proxy-name', 'service.kubernetes.io/headless'])('carries %s', (name) => {
+it.each(['service.kubernetes.io/service-proxy-name', 'service.kubernetes.io/headless'])(
+  'what is left to others carries %s',
+  (name) => {
     const metadata = { labels: { [name]: '' } };
     const rules = [slice([endpoint('10.1.0.2', READY)]), slice([endpoint('10.1.0.3', READY)], { metadata })];
     const served = serviceRules(service(), rules, NODE).ports[0]!;
     expect(addresses(served.internal.endpoints)).toEqual(['10.1.0.2']);
     expect(serviceRules({ ...service(), metadata } as unknown as Service, rules, NODE).ports).toEqual([]);
-  });
-});
+  },
+);
 
 describe('endpoints', () => {
   it('are those that are ready, in order', () => {

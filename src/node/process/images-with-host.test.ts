@@ -82,20 +82,21 @@ describe('the users of an image', () => {
   });
 });
 
-describe('a part of an image that is mounted', () => {
-  it('is a path without links', async () => {
-    await mkdir(join(image, 'opt/data'), { recursive: true });
-    await symlink('/opt/data', join(image, 'link'));
-    const { mounted } = await resolve([mount(''), mount('opt'), mount('link')]);
-    expect(mounted).toEqual({
-      [IMAGE]: image,
-      [`${IMAGE}/opt`]: join(image, 'opt'),
-      [`${IMAGE}/link`]: join(image, 'opt/data'),
-    });
-  });
-
-  it.each(['way/secret', 'missing', 'etc/../../secret'])('is never %s of the node', async (subPath) => {
-    await symlink(outside, join(image, 'way'));
-    await expect(resolve([mount(subPath)])).rejects.toThrow(`the image volume has no "${subPath}"`);
+it('a part of an image that is mounted is a path without links', async () => {
+  await mkdir(join(image, 'opt/data'), { recursive: true });
+  await symlink('/opt/data', join(image, 'link'));
+  const { mounted } = await resolve([mount(''), mount('opt'), mount('link')]);
+  expect(mounted).toEqual({
+    [IMAGE]: image,
+    [`${IMAGE}/opt`]: join(image, 'opt'),
+    [`${IMAGE}/link`]: join(image, 'opt/data'),
   });
 });
+
+it.each(['way/secret', 'missing', 'etc/../../secret'])(
+  'a part of an image that is mounted is never %s of the node',
+  async (subPath) => {
+    await symlink(outside, join(image, 'way'));
+    await expect(resolve([mount(subPath)])).rejects.toThrow(`the image volume has no "${subPath}"`);
+  },
+);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ContainerConfig } from './container-config.ts';
 import type { SandboxConfig } from './sandbox-config.ts';
 import { checkCommand, placeOfZeroByte, zeroByteInContainer, zeroByteInSandbox } from './zero-bytes.ts';
@@ -22,42 +22,38 @@ const sandbox = (changes: object = {}) =>
     ...changes,
   }) as unknown as SandboxConfig;
 
-describe('a container', () => {
-  it.each([
-    ['a value', { env: [{ name: 'Z', value: 'x\0y' }] }, 'environment variable Z contains a zero byte'],
-    ['a name', { env: [{ name: 'Z\0', value: '' }] }, 'environment variable Z\\0 contains a zero byte'],
-    ['the command', { command: ['sh', 'a\0'] }, 'command[1] contains a zero byte'],
-    ['an argument', { args: ['\0'] }, 'args[0] contains a zero byte'],
-    ['the working directory', { workingDirectory: '/\0' }, 'workingDirectory contains a zero byte'],
-    [
-      'a mount path',
-      { mounts: [{ hostPath: '/v', containerPath: '/x\0/etc' }] },
-      'mounts[0].containerPath contains a zero byte',
-    ],
-    ['the user of the image', { security: { runAsUsername: 'a\0' } }, 'security.runAsUsername contains a zero byte'],
-  ])('with a zero byte in %s is found', (_, changes, message) => {
-    expect(zeroByteInContainer(container(changes))).toBe(message);
-  });
-
-  it('may have them in labels and annotations only', () => {
-    expect(zeroByteInContainer(container())).toBeUndefined();
-    expect(zeroByteInContainer(container({ annotations: { a: '\0' }, labels: { a: '\0' } }))).toBeUndefined();
-  });
+it.each([
+  ['a value', { env: [{ name: 'Z', value: 'x\0y' }] }, 'environment variable Z contains a zero byte'],
+  ['a name', { env: [{ name: 'Z\0', value: '' }] }, 'environment variable Z\\0 contains a zero byte'],
+  ['the command', { command: ['sh', 'a\0'] }, 'command[1] contains a zero byte'],
+  ['an argument', { args: ['\0'] }, 'args[0] contains a zero byte'],
+  ['the working directory', { workingDirectory: '/\0' }, 'workingDirectory contains a zero byte'],
+  [
+    'a mount path',
+    { mounts: [{ hostPath: '/v', containerPath: '/x\0/etc' }] },
+    'mounts[0].containerPath contains a zero byte',
+  ],
+  ['the user of the image', { security: { runAsUsername: 'a\0' } }, 'security.runAsUsername contains a zero byte'],
+])('a container with a zero byte in %s is found', (_, changes, message) => {
+  expect(zeroByteInContainer(container(changes))).toBe(message);
 });
 
-describe('a sandbox', () => {
-  it.each([
-    [{ hostname: 'a\0' }, 'hostname contains a zero byte'],
-    [{ sysctls: { 'a\0b': '1' } }, 'sysctls.a\\0b contains a zero byte'],
-    [{ sysctls: { a: '\0' } }, 'sysctls.a contains a zero byte'],
-    [{ dns: { servers: ['\0'] } }, 'dns.servers[0] contains a zero byte'],
-  ])('with %j is found', (changes, message) => {
-    expect(zeroByteInSandbox(sandbox(changes))).toBe(message);
-  });
+it('a container may have zero bytes in labels and annotations only', () => {
+  expect(zeroByteInContainer(container())).toBeUndefined();
+  expect(zeroByteInContainer(container({ annotations: { a: '\0' }, labels: { a: '\0' } }))).toBeUndefined();
+});
 
-  it('may have them in annotations', () => {
-    expect(zeroByteInSandbox(sandbox({ annotations: { a: '\0' } }))).toBeUndefined();
-  });
+it.each([
+  [{ hostname: 'a\0' }, 'hostname contains a zero byte'],
+  [{ sysctls: { 'a\0b': '1' } }, 'sysctls.a\\0b contains a zero byte'],
+  [{ sysctls: { a: '\0' } }, 'sysctls.a contains a zero byte'],
+  [{ dns: { servers: ['\0'] } }, 'dns.servers[0] contains a zero byte'],
+])('a sandbox with %j is found', (changes, message) => {
+  expect(zeroByteInSandbox(sandbox(changes))).toBe(message);
+});
+
+it('a sandbox may have zero bytes in annotations', () => {
+  expect(zeroByteInSandbox(sandbox({ annotations: { a: '\0' } }))).toBeUndefined();
 });
 
 it('rejects commands', () => {

@@ -99,54 +99,50 @@ describe('a mount', () => {
   });
 });
 
-describe('the files of the agent', () => {
-  it('are the hosts file and the file for the termination message', async ({ w }) => {
-    const container = seenContainer({ terminationMessagePath: '/dev/termination-log' });
-    const { mounts } = await w.volumes.mounts(seenPod(), container, request({ hosts: '127.0.0.1 x\n', attempt: 3 }));
-    expect(mounts.map(({ hostPath, containerPath, readOnly }) => [hostPath, containerPath, readOnly])).toEqual([
-      [join(w.root, 'pods/u-1/etc-hosts'), '/etc/hosts', false],
-      [join(w.root, 'pods/u-1/containers/c/3'), '/dev/termination-log', false],
-    ]);
-    expect(await readFile(mounts[0]!.hostPath, 'utf8')).toBe('127.0.0.1 x\n');
-    const file = w.volumes.terminationMessageFile('u-1', 'c', 3);
-    expect(file).toBe(mounts[1]!.hostPath);
-    expect((await stat(file)).mode & 0o777).toBe(0o666);
-    // The next attempt does not find the message of the one before.
-    await writeFile(file, 'bye');
-    await w.volumes.mounts(seenPod(), container, request({ attempt: 3 }));
-    expect(await readFile(file, 'utf8')).toBe('');
-  });
-
-  it('leave a hosts file that the container mounts itself', async ({ w }) => {
-    const container = seenContainer({ volumeMounts: [{ name: 'v', mountPath: '/etc/hosts' }] });
-    const { mounts } = await w.volumes.mounts(seenPod({ volumes }), container, request({ hosts: 'x' }));
-    expect(mounts.map(({ hostPath }) => hostPath)).toEqual([w.path('empty-dir', 'v')]);
-  });
+it('the files of the agent are the hosts file and the file for the termination message', async ({ w }) => {
+  const container = seenContainer({ terminationMessagePath: '/dev/termination-log' });
+  const { mounts } = await w.volumes.mounts(seenPod(), container, request({ hosts: '127.0.0.1 x\n', attempt: 3 }));
+  expect(mounts.map(({ hostPath, containerPath, readOnly }) => [hostPath, containerPath, readOnly])).toEqual([
+    [join(w.root, 'pods/u-1/etc-hosts'), '/etc/hosts', false],
+    [join(w.root, 'pods/u-1/containers/c/3'), '/dev/termination-log', false],
+  ]);
+  expect(await readFile(mounts[0]!.hostPath, 'utf8')).toBe('127.0.0.1 x\n');
+  const file = w.volumes.terminationMessageFile('u-1', 'c', 3);
+  expect(file).toBe(mounts[1]!.hostPath);
+  expect((await stat(file)).mode & 0o777).toBe(0o666);
+  // The next attempt does not find the message of the one before.
+  await writeFile(file, 'bye');
+  await w.volumes.mounts(seenPod(), container, request({ attempt: 3 }));
+  expect(await readFile(file, 'utf8')).toBe('');
 });
 
-describe('reading a file of a volume', () => {
-  it('is possible inside of it only', async ({ w }) => {
-    const pod = seenPod({ volumes });
-    await w.volumes.prepare(pod);
-    const path = w.path('empty-dir', 'v');
-    await mkdir(join(path, 'dir'));
-    await writeFile(join(path, 'dir/vars'), "A='1'");
-    await mkdir(w.elsewhere('.'), { recursive: true });
-    await writeFile(w.elsewhere('secret'), 'secret');
-    await symlink(w.elsewhere('secret'), join(path, 'out'));
-    await symlink('dir/vars', join(path, 'in'));
-    const read = (file: string) => w.volumes.readFile(pod, { volumeName: 'v', path: file });
-    expect(await read('dir/vars')).toBe("A='1'");
-    expect(await read('in')).toBe("A='1'");
-    expect(await read('out')).toBeUndefined();
-    expect(await read('../../../../../elsewhere/secret')).toBeUndefined();
-    expect(await read('dir')).toBeUndefined();
-    expect(await read('none')).toBeUndefined();
-    await writeFile(join(path, 'large'), '');
-    await truncate(join(path, 'large'), 2 ** 30);
-    await expect(read('large')).rejects.toThrow('is larger than 1048576 bytes');
-    expect(await w.volumes.readFile(pod, { volumeName: 'none', path: 'x' })).toBeUndefined();
-  });
+it('the files of the agent leave a hosts file that the container mounts itself', async ({ w }) => {
+  const container = seenContainer({ volumeMounts: [{ name: 'v', mountPath: '/etc/hosts' }] });
+  const { mounts } = await w.volumes.mounts(seenPod({ volumes }), container, request({ hosts: 'x' }));
+  expect(mounts.map(({ hostPath }) => hostPath)).toEqual([w.path('empty-dir', 'v')]);
+});
+
+it('reading a file of a volume is possible inside of it only', async ({ w }) => {
+  const pod = seenPod({ volumes });
+  await w.volumes.prepare(pod);
+  const path = w.path('empty-dir', 'v');
+  await mkdir(join(path, 'dir'));
+  await writeFile(join(path, 'dir/vars'), "A='1'");
+  await mkdir(w.elsewhere('.'), { recursive: true });
+  await writeFile(w.elsewhere('secret'), 'secret');
+  await symlink(w.elsewhere('secret'), join(path, 'out'));
+  await symlink('dir/vars', join(path, 'in'));
+  const read = (file: string) => w.volumes.readFile(pod, { volumeName: 'v', path: file });
+  expect(await read('dir/vars')).toBe("A='1'");
+  expect(await read('in')).toBe("A='1'");
+  expect(await read('out')).toBeUndefined();
+  expect(await read('../../../../../elsewhere/secret')).toBeUndefined();
+  expect(await read('dir')).toBeUndefined();
+  expect(await read('none')).toBeUndefined();
+  await writeFile(join(path, 'large'), '');
+  await truncate(join(path, 'large'), 2 ** 30);
+  await expect(read('large')).rejects.toThrow('is larger than 1048576 bytes');
+  expect(await w.volumes.readFile(pod, { volumeName: 'none', path: 'x' })).toBeUndefined();
 });
 
 describe.each(isRoot ? [true, false] : [false])('a subPath, with the right to mount: %s', (canMount) => {

@@ -169,32 +169,30 @@ describe.runIf(isRoot)('the owners of files', () => {
   });
 });
 
-describe('what a pod writes', () => {
-  it('counts in /etc/hosts and in termination messages, too', async () => {
-    await using w = await world();
-    const pod = podWith([{ name: 'scratch', emptyDir: {} }]);
-    await w.volumes.prepare(pod);
-    const container = { ...pod.spec.containers[0]!, terminationMessagePath: '/dev/termination-log' };
-    const { mounts: made } = await w.volumes.mounts(pod, container, REQUEST);
-    const pathOf = (target: string) => made.find(({ containerPath }) => containerPath === target)!.hostPath;
-    await writeFile(pathOf('/etc/hosts'), Buffer.alloc(3_000_000));
-    await writeFile(pathOf('/dev/termination-log'), Buffer.alloc(2_000_000));
-    await writeFile(join(w.path('empty-dir', 'scratch'), 'x'), Buffer.alloc(1_000_000));
-    const { volumes, shared, containers } = await w.volumes.usage('u-1');
-    expect(shared).toBeGreaterThanOrEqual(3_000_000);
-    expect(containers.get('c')).toBeGreaterThanOrEqual(2_000_000);
-    expect(volumes.get('scratch')).toBeGreaterThanOrEqual(1_000_000);
-  });
+it('what a pod writes counts in /etc/hosts and in termination messages, too', async () => {
+  await using w = await world();
+  const pod = podWith([{ name: 'scratch', emptyDir: {} }]);
+  await w.volumes.prepare(pod);
+  const container = { ...pod.spec.containers[0]!, terminationMessagePath: '/dev/termination-log' };
+  const { mounts: made } = await w.volumes.mounts(pod, container, REQUEST);
+  const pathOf = (target: string) => made.find(({ containerPath }) => containerPath === target)!.hostPath;
+  await writeFile(pathOf('/etc/hosts'), Buffer.alloc(3_000_000));
+  await writeFile(pathOf('/dev/termination-log'), Buffer.alloc(2_000_000));
+  await writeFile(join(w.path('empty-dir', 'scratch'), 'x'), Buffer.alloc(1_000_000));
+  const { volumes, shared, containers } = await w.volumes.usage('u-1');
+  expect(shared).toBeGreaterThanOrEqual(3_000_000);
+  expect(containers.get('c')).toBeGreaterThanOrEqual(2_000_000);
+  expect(volumes.get('scratch')).toBeGreaterThanOrEqual(1_000_000);
+});
 
-  it('counts as too much when it is nested too deep to be measured', async () => {
-    await using w = await world();
-    await w.volumes.prepare(podWith([{ name: 'scratch', emptyDir: {} }]));
-    const script = `for (let i = 0; i < 600; i++) { fs.mkdirSync('a'); fs.mkdirSync('b'); process.chdir('a'); }`;
-    execFileSync(process.execPath, ['-e', script], { cwd: w.path('empty-dir', 'scratch') });
-    expect((await w.volumes.usage('u-1')).volumes.get('scratch')).toBe(Number.MAX_SAFE_INTEGER);
-    await w.volumes.release('u-1');
-    expect(await w.volumes.leftovers()).toEqual([]);
-  });
+it('what a pod writes counts as too much when it is nested too deep to be measured', async () => {
+  await using w = await world();
+  await w.volumes.prepare(podWith([{ name: 'scratch', emptyDir: {} }]));
+  const script = `for (let i = 0; i < 600; i++) { fs.mkdirSync('a'); fs.mkdirSync('b'); process.chdir('a'); }`;
+  execFileSync(process.execPath, ['-e', script], { cwd: w.path('empty-dir', 'scratch') });
+  expect((await w.volumes.usage('u-1')).volumes.get('scratch')).toBe(Number.MAX_SAFE_INTEGER);
+  await w.volumes.release('u-1');
+  expect(await w.volumes.leftovers()).toEqual([]);
 });
 
 it('makes no mount points through links of a file volume', async () => {

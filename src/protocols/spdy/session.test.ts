@@ -446,49 +446,47 @@ describe('a slow reader', () => {
   });
 });
 
-describe('frames', () => {
-  it('are the same however the bytes are divided', () => {
-    const frames = [
-      synStream(1, encodeHeaders({ streamtype: 'stdin' }, true)),
-      Buffer.concat([dataHead(1, 5), Buffer.from('hello')]),
-      dataHead(1, 0, 1),
-      ping(7),
-      rstStream(1, 5),
-    ];
-    const bytes = Buffer.concat(frames);
-    const parsed = (pieces: readonly Buffer[]) => {
-      const parser = new FrameParser();
-      const all = pieces.flatMap((piece) => [...parser.push(piece)]);
-      const data = all.filter((frame) => frame.kind === 'data');
-      return {
-        control: all.filter((frame) => frame.kind === 'control').map((frame) => [frame.type, [...frame.payload]]),
-        data: Buffer.concat(data.map((frame) => frame.bytes)).toString(),
-        last: data.filter(({ isLast }) => isLast).length,
-      };
+it('frames are the same however the bytes are divided', () => {
+  const frames = [
+    synStream(1, encodeHeaders({ streamtype: 'stdin' }, true)),
+    Buffer.concat([dataHead(1, 5), Buffer.from('hello')]),
+    dataHead(1, 0, 1),
+    ping(7),
+    rstStream(1, 5),
+  ];
+  const bytes = Buffer.concat(frames);
+  const parsed = (pieces: readonly Buffer[]) => {
+    const parser = new FrameParser();
+    const all = pieces.flatMap((piece) => [...parser.push(piece)]);
+    const data = all.filter((frame) => frame.kind === 'data');
+    return {
+      control: all.filter((frame) => frame.kind === 'control').map((frame) => [frame.type, [...frame.payload]]),
+      data: Buffer.concat(data.map((frame) => frame.bytes)).toString(),
+      last: data.filter(({ isLast }) => isLast).length,
     };
-    fc.assert(
-      fc.property(fc.array(fc.nat({ max: bytes.length })), (cuts) => {
-        const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
-        const pieces = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
-        expect(parsed(pieces)).toEqual(parsed([bytes]));
-      }),
-    );
-    expect(parsed([bytes])).toMatchObject({ data: 'hello', last: 1 });
-  });
+  };
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: bytes.length })), (cuts) => {
+      const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+      const pieces = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+      expect(parsed(pieces)).toEqual(parsed([bytes]));
+    }),
+  );
+  expect(parsed([bytes])).toMatchObject({ data: 'hello', last: 1 });
+});
 
-  it('preserve headers', () => {
-    fc.assert(
-      fc.property(
-        fc.dictionary(
-          fc.string({ minLength: 1 }).map((name) => name.toLowerCase()),
-          fc.string(),
-        ),
-        (headers) => {
-          const block = encodeHeaders(headers, false);
-          // Small headers are one stored block, and an empty one.
-          expect({ ...decodeHeaders(block.subarray(5, -5)) }).toEqual({ ...headers });
-        },
+it('frames preserve headers', () => {
+  fc.assert(
+    fc.property(
+      fc.dictionary(
+        fc.string({ minLength: 1 }).map((name) => name.toLowerCase()),
+        fc.string(),
       ),
-    );
-  });
+      (headers) => {
+        const block = encodeHeaders(headers, false);
+        // Small headers are one stored block, and an empty one.
+        expect({ ...decodeHeaders(block.subarray(5, -5)) }).toEqual({ ...headers });
+      },
+    ),
+  );
 });

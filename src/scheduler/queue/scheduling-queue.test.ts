@@ -25,24 +25,22 @@ const rejected = (name: string, ...by: string[]) => {
 const nodeAdded: ClusterEvent = { resource: 'Node', type: 'add', object: nodeObject('a') };
 const podGone: ClusterEvent = { resource: 'Pod', type: 'delete', object: podObject({ spec: { nodeName: 'a' } }) };
 
-describe('the queue', () => {
-  it('is ordered by priority, then by waiting time', () => {
-    queue.add(podOf({ name: 'early' }));
-    queue.add(podOf({ name: 'late' }));
-    queue.add(podOf({ name: 'urgent', spec: { priority: 1 } }));
-    expect([take(), take(), take(), take()]).toEqual(['urgent', 'early', 'late', undefined]);
-    expect(woken).toBe(3);
-  });
+it('the queue is ordered by priority, then by waiting time', () => {
+  queue.add(podOf({ name: 'early' }));
+  queue.add(podOf({ name: 'late' }));
+  queue.add(podOf({ name: 'urgent', spec: { priority: 1 } }));
+  expect([take(), take(), take(), take()]).toEqual(['urgent', 'early', 'late', undefined]);
+  expect(woken).toBe(3);
+});
 
-  it('drops deleted pods, and returns a changed pod once', () => {
-    queue.add(podOf({ name: 'a' }));
-    queue.add(podOf({ name: 'b' }));
-    queue.update(podOf({ name: 'b', labels: { new: 'yes' } }));
-    queue.delete('default/a');
-    expect(queue.isReady).toBe(true);
-    expect(queue.take()?.info.labels).toEqual({ new: 'yes' });
-    expect(queue.isReady).toBe(false);
-  });
+it('the queue drops deleted pods, and returns a changed pod once', () => {
+  queue.add(podOf({ name: 'a' }));
+  queue.add(podOf({ name: 'b' }));
+  queue.update(podOf({ name: 'b', labels: { new: 'yes' } }));
+  queue.delete('default/a');
+  expect(queue.isReady).toBe(true);
+  expect(queue.take()?.info.labels).toEqual({ new: 'yes' });
+  expect(queue.isReady).toBe(false);
 });
 
 describe('a pod that did not fit', () => {
@@ -126,25 +124,23 @@ describe('a gated pod', () => {
   });
 });
 
-describe('a pod whose binding failed', () => {
-  it('is retried after its back-off', async () => {
-    queue.add(podOf({ name: 'a' }));
-    queue.retry(queue.take()!);
-    await clock.advance(999);
-    expect(queue.isReady).toBe(false);
-    await clock.advance(1);
-    expect(take()).toBe('a');
-  });
+it('a pod whose binding failed is retried after its back-off', async () => {
+  queue.add(podOf({ name: 'a' }));
+  queue.retry(queue.take()!);
+  await clock.advance(999);
+  expect(queue.isReady).toBe(false);
+  await clock.advance(1);
+  expect(take()).toBe('a');
+});
 
-  it('is dropped when it was deleted meanwhile', async () => {
-    queue.add(podOf({ name: 'a' }));
-    const waiting = queue.take()!;
-    queue.delete('default/a');
-    queue.retry(waiting);
-    queue.reject(waiting, new Set());
-    await clock.advance(600_000);
-    expect(queue.isReady).toBe(false);
-  });
+it('a pod whose binding failed is dropped when it was deleted meanwhile', async () => {
+  queue.add(podOf({ name: 'a' }));
+  const waiting = queue.take()!;
+  queue.delete('default/a');
+  queue.retry(waiting);
+  queue.reject(waiting, new Set());
+  await clock.advance(600_000);
+  expect(queue.isReady).toBe(false);
 });
 
 it('has no timer while no pod waits for time', async () => {

@@ -183,18 +183,16 @@ describe('defaults that add up', () => {
   });
 });
 
-describe('canonical forms', () => {
-  it('are given to quantities, times, durations and bytes', () => {
-    const pod = decode(Pod, {
-      metadata: { created: '2024-02-29T12:00:00.9+02:00', renewed: '2024-02-29T12:00:00.123456+02:00' },
-      spec: { timeout: '90m', containers: [{ resources: { limits: { cpu: 0.5, memory: ' 1024Ki ', gpu: 1 } } }] },
-      data: { k: 'YWJj\nZA==' },
-    });
-    expect(pod.metadata).toEqual({ created: '2024-02-29T10:00:00Z', renewed: '2024-02-29T10:00:00.123456Z' });
-    expect(pod.spec.timeout).toBe('1h30m0s');
-    expect(pod.spec.containers[0].resources.limits).toEqual({ cpu: '500m', memory: '1Mi', gpu: '1' });
-    expect(pod.data).toEqual({ k: 'YWJjZA==' });
+it('canonical forms are given to quantities, times, durations and bytes', () => {
+  const pod = decode(Pod, {
+    metadata: { created: '2024-02-29T12:00:00.9+02:00', renewed: '2024-02-29T12:00:00.123456+02:00' },
+    spec: { timeout: '90m', containers: [{ resources: { limits: { cpu: 0.5, memory: ' 1024Ki ', gpu: 1 } } }] },
+    data: { k: 'YWJj\nZA==' },
   });
+  expect(pod.metadata).toEqual({ created: '2024-02-29T10:00:00Z', renewed: '2024-02-29T10:00:00.123456Z' });
+  expect(pod.spec.timeout).toBe('1h30m0s');
+  expect(pod.spec.containers[0].resources.limits).toEqual({ cpu: '500m', memory: '1Mi', gpu: '1' });
+  expect(pod.data).toEqual({ k: 'YWJjZA==' });
 });
 
 describe('a wrong type', () => {

@@ -47,31 +47,29 @@ describe('a time', () => {
   });
 });
 
-describe('a duration', () => {
-  it.each([
-    ['0', '0s'],
-    ['90m', '1h30m0s'],
-    ['1h0m30.5s', '1h0m30.5s'],
-    ['-1.5h', '-1h30m0s'],
-    ['+5s', '5s'],
-    ['1500ms', '1.5s'],
-    ['1500us', '1.5ms'],
-    ['999ns', '999ns'],
-    ['.5s', '500ms'],
-    ['2h45m', '2h45m0s'],
-  ])('%s is kept as %s', (text, canonical) => {
-    expect(canonicalDuration(text)).toBe(canonical);
-    expect(canonicalDuration(canonical)).toBe(canonical);
-  });
+it.each([
+  ['0', '0s'],
+  ['90m', '1h30m0s'],
+  ['1h0m30.5s', '1h0m30.5s'],
+  ['-1.5h', '-1h30m0s'],
+  ['+5s', '5s'],
+  ['1500ms', '1.5s'],
+  ['1500us', '1.5ms'],
+  ['999ns', '999ns'],
+  ['.5s', '500ms'],
+  ['2h45m', '2h45m0s'],
+])('a duration: %s is kept as %s', (text, canonical) => {
+  expect(canonicalDuration(text)).toBe(canonical);
+  expect(canonicalDuration(canonical)).toBe(canonical);
+});
 
-  it.each([
-    ['', 'time: invalid duration ""'],
-    ['x', 'time: invalid duration "x"'],
-    ['5', 'time: missing unit in duration "5"'],
-    ['5d', 'time: unknown unit "d" in duration "5d"'],
-    ['5toString', 'time: unknown unit "toString" in duration "5toString"'],
-    ['9999999999h', 'time: invalid duration "9999999999h"'],
-  ])('%j is none: %s', (text, message) => {
-    expect(() => canonicalDuration(text)).toThrow(message);
-  });
+it.each([
+  ['', 'time: invalid duration ""'],
+  ['x', 'time: invalid duration "x"'],
+  ['5', 'time: missing unit in duration "5"'],
+  ['5d', 'time: unknown unit "d" in duration "5d"'],
+  ['5toString', 'time: unknown unit "toString" in duration "5toString"'],
+  ['9999999999h', 'time: invalid duration "9999999999h"'],
+])('a duration: %j is none: %s', (text, message) => {
+  expect(() => canonicalDuration(text)).toThrow(message);
 });

@@ -17,71 +17,69 @@ const failure = (current: unknown, patch: unknown): [string, string] => {
   return ['', 'nothing'];
 };
 
-describe('the examples of RFC 6902', () => {
-  it.each<[string, object, object[], object]>([
-    ['A.1 adds a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { baz: 'qux', foo: 'bar' }],
+it.each<[string, object, object[], object]>([
+  ['A.1 adds a member', { foo: 'bar' }, [{ op: 'add', path: '/baz', value: 'qux' }], { baz: 'qux', foo: 'bar' }],
+  [
+    'A.2 adds an element',
+    { foo: ['bar', 'baz'] },
+    [{ op: 'add', path: '/foo/1', value: 'qux' }],
+    { foo: ['bar', 'qux', 'baz'] },
+  ],
+  ['A.3 removes a member', { baz: 'qux', foo: 'bar' }, [{ op: 'remove', path: '/baz' }], { foo: 'bar' }],
+  [
+    'A.4 removes an element',
+    { foo: ['bar', 'qux', 'baz'] },
+    [{ op: 'remove', path: '/foo/1' }],
+    { foo: ['bar', 'baz'] },
+  ],
+  [
+    'A.5 replaces a value',
+    { baz: 'qux', foo: 'bar' },
+    [{ op: 'replace', path: '/baz', value: 'boo' }],
+    { baz: 'boo', foo: 'bar' },
+  ],
+  [
+    'A.6 moves a value',
+    { foo: { bar: 'baz', waldo: 'fred' }, qux: { corge: 'grault' } },
+    [{ op: 'move', from: '/foo/waldo', path: '/qux/thud' }],
+    { foo: { bar: 'baz' }, qux: { corge: 'grault', thud: 'fred' } },
+  ],
+  [
+    'A.7 moves an element',
+    { foo: ['all', 'grass', 'cows', 'eat'] },
+    [{ op: 'move', from: '/foo/1', path: '/foo/3' }],
+    { foo: ['all', 'cows', 'eat', 'grass'] },
+  ],
+  [
+    'A.8 tests and succeeds',
+    { baz: 'qux', foo: ['a', 2, 'c'] },
     [
-      'A.2 adds an element',
-      { foo: ['bar', 'baz'] },
-      [{ op: 'add', path: '/foo/1', value: 'qux' }],
-      { foo: ['bar', 'qux', 'baz'] },
+      { op: 'test', path: '/baz', value: 'qux' },
+      { op: 'test', path: '/foo/1', value: 2 },
     ],
-    ['A.3 removes a member', { baz: 'qux', foo: 'bar' }, [{ op: 'remove', path: '/baz' }], { foo: 'bar' }],
-    [
-      'A.4 removes an element',
-      { foo: ['bar', 'qux', 'baz'] },
-      [{ op: 'remove', path: '/foo/1' }],
-      { foo: ['bar', 'baz'] },
-    ],
-    [
-      'A.5 replaces a value',
-      { baz: 'qux', foo: 'bar' },
-      [{ op: 'replace', path: '/baz', value: 'boo' }],
-      { baz: 'boo', foo: 'bar' },
-    ],
-    [
-      'A.6 moves a value',
-      { foo: { bar: 'baz', waldo: 'fred' }, qux: { corge: 'grault' } },
-      [{ op: 'move', from: '/foo/waldo', path: '/qux/thud' }],
-      { foo: { bar: 'baz' }, qux: { corge: 'grault', thud: 'fred' } },
-    ],
-    [
-      'A.7 moves an element',
-      { foo: ['all', 'grass', 'cows', 'eat'] },
-      [{ op: 'move', from: '/foo/1', path: '/foo/3' }],
-      { foo: ['all', 'cows', 'eat', 'grass'] },
-    ],
-    [
-      'A.8 tests and succeeds',
-      { baz: 'qux', foo: ['a', 2, 'c'] },
-      [
-        { op: 'test', path: '/baz', value: 'qux' },
-        { op: 'test', path: '/foo/1', value: 2 },
-      ],
-      { baz: 'qux', foo: ['a', 2, 'c'] },
-    ],
-    [
-      'A.10 adds a nested member',
-      { foo: 'bar' },
-      [{ op: 'add', path: '/child', value: { grandchild: {} } }],
-      { foo: 'bar', child: { grandchild: {} } },
-    ],
-    [
-      'A.11 ignores unknown members',
-      { foo: 'bar' },
-      [{ op: 'add', path: '/baz', value: 'qux', xyz: 123 }],
-      { foo: 'bar', baz: 'qux' },
-    ],
-    ['A.14 knows escapes', { '/': 9, '~1': 10 }, [{ op: 'test', path: '/~01', value: 10 }], { '/': 9, '~1': 10 }],
-    [
-      'A.16 adds a list at the end',
-      { foo: ['bar'] },
-      [{ op: 'add', path: '/foo/-', value: ['abc', 'def'] }],
-      { foo: ['bar', ['abc', 'def']] },
-    ],
-  ])('%s', (_, current, patch, result) => {
-    expect(apply(current, ...patch)).toEqual(result);
-  });
+    { baz: 'qux', foo: ['a', 2, 'c'] },
+  ],
+  [
+    'A.10 adds a nested member',
+    { foo: 'bar' },
+    [{ op: 'add', path: '/child', value: { grandchild: {} } }],
+    { foo: 'bar', child: { grandchild: {} } },
+  ],
+  [
+    'A.11 ignores unknown members',
+    { foo: 'bar' },
+    [{ op: 'add', path: '/baz', value: 'qux', xyz: 123 }],
+    { foo: 'bar', baz: 'qux' },
+  ],
+  ['A.14 knows escapes', { '/': 9, '~1': 10 }, [{ op: 'test', path: '/~01', value: 10 }], { '/': 9, '~1': 10 }],
+  [
+    'A.16 adds a list at the end',
+    { foo: ['bar'] },
+    [{ op: 'add', path: '/foo/-', value: ['abc', 'def'] }],
+    { foo: ['bar', ['abc', 'def']] },
+  ],
+])('the examples of RFC 6902: %s', (_, current, patch, result) => {
+  expect(apply(current, ...patch)).toEqual(result);
 });
 
 describe('what Kubernetes does beyond it', () => {
@@ -106,24 +104,22 @@ describe('what Kubernetes does beyond it', () => {
   });
 });
 
-describe('a copy', () => {
-  it('stands for itself', () => {
-    const result = apply(
-      { a: { x: 1 } },
-      { op: 'add', path: '/a/w', value: 0 },
-      { op: 'copy', from: '/a', path: '/b' },
-      { op: 'replace', path: '/b/x', value: 2 },
-      { op: 'add', path: '/a/y', value: 3 },
-    );
-    expect(result).toEqual({ a: { x: 1, w: 0, y: 3 }, b: { x: 2, w: 0 } });
-  });
+it('a copy stands for itself', () => {
+  const result = apply(
+    { a: { x: 1 } },
+    { op: 'add', path: '/a/w', value: 0 },
+    { op: 'copy', from: '/a', path: '/b' },
+    { op: 'replace', path: '/b/x', value: 2 },
+    { op: 'add', path: '/a/y', value: 3 },
+  );
+  expect(result).toEqual({ a: { x: 1, w: 0, y: 3 }, b: { x: 2, w: 0 } });
+});
 
-  it('shares what the patch does not touch', () => {
-    const current = { a: { x: 1 }, b: { deep: {} } };
-    const result = applyJsonPatch(current, [{ op: 'add', path: '/a/y', value: 1 }]) as typeof current;
-    expect(result.b).toBe(current.b);
-    expect(current).toEqual({ a: { x: 1 }, b: { deep: {} } });
-  });
+it('a copy shares what the patch does not touch', () => {
+  const current = { a: { x: 1 }, b: { deep: {} } };
+  const result = applyJsonPatch(current, [{ op: 'add', path: '/a/y', value: 1 }]) as typeof current;
+  expect(result.b).toBe(current.b);
+  expect(current).toEqual({ a: { x: 1 }, b: { deep: {} } });
 });
 
 describe('a patch that does not apply', () => {

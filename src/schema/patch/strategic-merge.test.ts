@@ -30,39 +30,32 @@ const apply = (current: unknown, patch: unknown) =>
   applyStrategicMergePatch(Root, deepFreeze(current), deepFreeze(patch));
 const named = (...names: string[]) => names.map((name) => ({ name }));
 
-describe('fields', () => {
-  it.each<[string, object, object, object]>([
-    ['scalars are replaced', { name: 'a', count: 1 }, { name: 'b' }, { name: 'b', count: 1 }],
-    ['an object can be replaced as a whole', { whole: { a: '1' } }, { whole: { b: '2' } }, { whole: { b: '2' } }],
-    [
-      'null takes away',
-      { name: 'a', labels: { x: '1' } },
-      { name: null, labels: { x: null, y: null } },
-      { labels: {} },
-    ],
-    [
-      'maps merge',
-      { labels: { a: '1', b: '2' } },
-      { labels: { b: '3', c: '4' } },
-      { labels: { a: '1', b: '3', c: '4' } },
-    ],
-    ['what is new comes without nulls', {}, { labels: { a: null, b: '1' }, source: null }, { labels: { b: '1' } }],
-    ['another type replaces', { free: [1] }, { free: { a: 1 } }, { free: { a: 1 } }],
-    [
-      'free-form objects merge and their lists do not',
-      { free: { a: { x: 1 }, l: [1] } },
-      { free: { a: { y: 2 }, l: [2] } },
-      { free: { a: { x: 1, y: 2 }, l: [2] } },
-    ],
-    [
-      'shapes inside maps and inside themselves are known',
-      { again: { byName: { x: { ports: [{ port: 1 }] } } } },
-      { again: { byName: { x: { ports: [{ port: 1, name: 'a' }] } } } },
-      { again: { byName: { x: { ports: [{ port: 1, name: 'a' }] } } } },
-    ],
-  ])('%s', (_, current, patch, result) => {
-    expect(apply(current, patch)).toEqual(result);
-  });
+it.each<[string, object, object, object]>([
+  ['scalars are replaced', { name: 'a', count: 1 }, { name: 'b' }, { name: 'b', count: 1 }],
+  ['an object can be replaced as a whole', { whole: { a: '1' } }, { whole: { b: '2' } }, { whole: { b: '2' } }],
+  ['null takes away', { name: 'a', labels: { x: '1' } }, { name: null, labels: { x: null, y: null } }, { labels: {} }],
+  [
+    'maps merge',
+    { labels: { a: '1', b: '2' } },
+    { labels: { b: '3', c: '4' } },
+    { labels: { a: '1', b: '3', c: '4' } },
+  ],
+  ['what is new comes without nulls', {}, { labels: { a: null, b: '1' }, source: null }, { labels: { b: '1' } }],
+  ['another type replaces', { free: [1] }, { free: { a: 1 } }, { free: { a: 1 } }],
+  [
+    'free-form objects merge and their lists do not',
+    { free: { a: { x: 1 }, l: [1] } },
+    { free: { a: { y: 2 }, l: [2] } },
+    { free: { a: { x: 1, y: 2 }, l: [2] } },
+  ],
+  [
+    'shapes inside maps and inside themselves are known',
+    { again: { byName: { x: { ports: [{ port: 1 }] } } } },
+    { again: { byName: { x: { ports: [{ port: 1, name: 'a' }] } } } },
+    { again: { byName: { x: { ports: [{ port: 1, name: 'a' }] } } } },
+  ],
+])('fields: %s', (_, current, patch, result) => {
+  expect(apply(current, patch)).toEqual(result);
 });
 
 describe('lists of objects with a merge key', () => {
@@ -146,78 +139,74 @@ describe('lists of scalars', () => {
   });
 });
 
-describe('$setElementOrder', () => {
-  it.each<[string, object, object, object]>([
-    [
-      'orders without changing',
-      { items: named('a', 'b', 'c') },
-      { '$setElementOrder/items': named('c', 'a', 'b') },
-      { items: named('c', 'a', 'b') },
-    ],
-    [
-      'orders what the patch adds',
-      { items: named('a', 'b') },
-      { '$setElementOrder/items': named('b', 'x', 'a'), items: named('x') },
-      { items: named('b', 'x', 'a') },
-    ],
-    [
-      'leaves what only the server has near where it was',
-      { items: named('a', 's', 'b') },
-      { '$setElementOrder/items': named('b', 'a') },
-      { items: named('s', 'b', 'a') },
-    ],
-    [
-      'orders a list that is new',
-      {},
-      { '$setElementOrder/items': named('b', 'a'), items: named('b', 'a') },
-      { items: named('b', 'a') },
-    ],
-    [
-      'works on scalars',
-      { words: ['a', 'b', 'c'] },
-      { '$setElementOrder/words': ['c', 'd', 'a'], words: ['d'] },
-      { words: ['b', 'c', 'd', 'a'] },
-    ],
-    [
-      'works with deletions',
-      { items: named('a', 'b', 'c') },
-      { '$setElementOrder/items': named('c', 'a'), items: [{ name: 'b', $patch: 'delete' }] },
-      { items: named('c', 'a') },
-    ],
-    [
-      'puts what comes in place of another behind what only the server has',
-      { items: named('a', 's') },
-      { '$setElementOrder/items': named('b'), items: [{ name: 'b' }, { name: 'a', $patch: 'delete' }] },
-      { items: named('s', 'b') },
-    ],
-    ['does nothing without a list', { name: 'x' }, { '$setElementOrder/items': named('a') }, { name: 'x' }],
-  ])('%s', (_, current, patch, result) => {
-    expect(apply(current, patch)).toEqual(result);
-  });
+it.each<[string, object, object, object]>([
+  [
+    'orders without changing',
+    { items: named('a', 'b', 'c') },
+    { '$setElementOrder/items': named('c', 'a', 'b') },
+    { items: named('c', 'a', 'b') },
+  ],
+  [
+    'orders what the patch adds',
+    { items: named('a', 'b') },
+    { '$setElementOrder/items': named('b', 'x', 'a'), items: named('x') },
+    { items: named('b', 'x', 'a') },
+  ],
+  [
+    'leaves what only the server has near where it was',
+    { items: named('a', 's', 'b') },
+    { '$setElementOrder/items': named('b', 'a') },
+    { items: named('s', 'b', 'a') },
+  ],
+  [
+    'orders a list that is new',
+    {},
+    { '$setElementOrder/items': named('b', 'a'), items: named('b', 'a') },
+    { items: named('b', 'a') },
+  ],
+  [
+    'works on scalars',
+    { words: ['a', 'b', 'c'] },
+    { '$setElementOrder/words': ['c', 'd', 'a'], words: ['d'] },
+    { words: ['b', 'c', 'd', 'a'] },
+  ],
+  [
+    'works with deletions',
+    { items: named('a', 'b', 'c') },
+    { '$setElementOrder/items': named('c', 'a'), items: [{ name: 'b', $patch: 'delete' }] },
+    { items: named('c', 'a') },
+  ],
+  [
+    'puts what comes in place of another behind what only the server has',
+    { items: named('a', 's') },
+    { '$setElementOrder/items': named('b'), items: [{ name: 'b' }, { name: 'a', $patch: 'delete' }] },
+    { items: named('s', 'b') },
+  ],
+  ['does nothing without a list', { name: 'x' }, { '$setElementOrder/items': named('a') }, { name: 'x' }],
+])('$setElementOrder: %s', (_, current, patch, result) => {
+  expect(apply(current, patch)).toEqual(result);
+});
 
-  it('must agree with the list of the patch', () => {
-    expect(() =>
-      apply({ items: named('a', 'b') }, { '$setElementOrder/items': named('a', 'b'), items: named('b', 'a') }),
-    ).toThrow(
-      /^The order in patch list:\n\[map\[name:b\] map\[name:a\]\]\n doesn't match \$setElementOrder list:\n\[map\[name:a\] map\[name:b\]\]\n$/,
-    );
+it('$setElementOrder must agree with the list of the patch', () => {
+  expect(() =>
+    apply({ items: named('a', 'b') }, { '$setElementOrder/items': named('a', 'b'), items: named('b', 'a') }),
+  ).toThrow(
+    /^The order in patch list:\n\[map\[name:b\] map\[name:a\]\]\n doesn't match \$setElementOrder list:\n\[map\[name:a\] map\[name:b\]\]\n$/,
+  );
+});
+
+it('other directives: $retainKeys drops the keys it does not name', () => {
+  expect(apply({ source: { a: '1', b: '2' } }, { source: { $retainKeys: ['c'], c: '3' } })).toEqual({
+    source: { c: '3' },
+  });
+  expect(apply({ source: { a: '1', b: '2' } }, { source: { $retainKeys: ['a', 'c'], c: '3', b: null } })).toEqual({
+    source: { a: '1', c: '3' },
   });
 });
 
-describe('other directives', () => {
-  it('$retainKeys drops the keys it does not name', () => {
-    expect(apply({ source: { a: '1', b: '2' } }, { source: { $retainKeys: ['c'], c: '3' } })).toEqual({
-      source: { c: '3' },
-    });
-    expect(apply({ source: { a: '1', b: '2' } }, { source: { $retainKeys: ['a', 'c'], c: '3', b: null } })).toEqual({
-      source: { a: '1', c: '3' },
-    });
-  });
-
-  it('$patch replaces or empties an object', () => {
-    expect(apply({ labels: { a: '1' } }, { labels: { $patch: 'replace', b: '2' } })).toEqual({ labels: { b: '2' } });
-    expect(apply({ source: { a: '1' } }, { source: { $patch: 'delete' } })).toEqual({ source: {} });
-  });
+it('other directives: $patch replaces or empties an object', () => {
+  expect(apply({ labels: { a: '1' } }, { labels: { $patch: 'replace', b: '2' } })).toEqual({ labels: { b: '2' } });
+  expect(apply({ source: { a: '1' } }, { source: { $patch: 'delete' } })).toEqual({ source: {} });
 });
 
 describe('a patch that makes no sense', () => {

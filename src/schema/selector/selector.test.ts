@@ -172,23 +172,21 @@ it('a label is found among many values', () => {
   }
 });
 
-describe('a field selector', () => {
-  it('is a list of requirements, sorted, with escapes resolved', () => {
-    expect(parseFieldSelector('status.phase!=Running,metadata.name==a\\,b\\=c\\\\,spec.x=')).toEqual([
-      { field: 'metadata.name', op: '=', value: 'a,b=c\\' },
-      { field: 'spec.x', op: '=', value: '' },
-      { field: 'status.phase', op: '!=', value: 'Running' },
-    ]);
-    expect(parseFieldSelector(',')).toEqual([]);
-  });
+it('a field selector is a list of requirements, sorted, with escapes resolved', () => {
+  expect(parseFieldSelector('status.phase!=Running,metadata.name==a\\,b\\=c\\\\,spec.x=')).toEqual([
+    { field: 'metadata.name', op: '=', value: 'a,b=c\\' },
+    { field: 'spec.x', op: '=', value: '' },
+    { field: 'status.phase', op: '!=', value: 'Running' },
+  ]);
+  expect(parseFieldSelector(',')).toEqual([]);
+});
 
-  it.each([
-    ['a', "invalid selector: 'a'; can't understand 'a'"],
-    ['a=b,c', "invalid selector: 'a=b,c'; can't understand 'c'"],
-    ['a=b=c', 'invalid field selector: unescaped character in value: 61'],
-    ['a=\\b', 'invalid field selector: invalid escape sequence: \\b'],
-    ['a=b\\', 'invalid field selector: invalid escape sequence: \\'],
-  ])('%j is none: %s', (text, message) => {
-    expect(() => parseFieldSelector(text)).toThrow(new SelectorError(message));
-  });
+it.each([
+  ['a', "invalid selector: 'a'; can't understand 'a'"],
+  ['a=b,c', "invalid selector: 'a=b,c'; can't understand 'c'"],
+  ['a=b=c', 'invalid field selector: unescaped character in value: 61'],
+  ['a=\\b', 'invalid field selector: invalid escape sequence: \\b'],
+  ['a=b\\', 'invalid field selector: invalid escape sequence: \\'],
+])('a field selector: %j is none: %s', (text, message) => {
+  expect(() => parseFieldSelector(text)).toThrow(new SelectorError(message));
 });

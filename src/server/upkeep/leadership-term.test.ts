@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Call, WriteFence } from '../../api/call.ts';
 import type { ObjectReply } from '../../api/reply.ts';
 import { ControlledClock } from '../../base/time/clock.ts';
@@ -42,33 +42,31 @@ const names = async () => {
   return listed.items.map(({ object }: any) => object.metadata.name);
 };
 
-describe('a term', () => {
-  it('lets its leader write, and no leader before it', async () => {
-    const first = await termOf('a');
-    await createUnder(first, 'of-a');
-    const second = await termOf('b');
-    await expect(createUnder(first, 'late')).rejects.toMatchObject({
-      reason: 'Conflict',
-      message: 'another server has taken over the lease of this component',
-    });
-    const update = {
-      ...MAPS,
-      name: 'of-a',
-      verb: 'patch',
-      patchType: 'merge',
-      body: { data: { late: 'yes' } },
-    } as const;
-    await expect(server.direct(USER, first)(update)).rejects.toMatchObject({ reason: 'Conflict' });
-    const removal = { ...MAPS, name: 'of-a', verb: 'delete' } as const;
-    await expect(server.direct(USER, first)(removal)).rejects.toMatchObject({ reason: 'Conflict' });
-    await createUnder(second, 'of-b');
-    expect(await names()).toEqual(['of-a', 'of-b']);
+it('a term lets its leader write, and no leader before it', async () => {
+  const first = await termOf('a');
+  await createUnder(first, 'of-a');
+  const second = await termOf('b');
+  await expect(createUnder(first, 'late')).rejects.toMatchObject({
+    reason: 'Conflict',
+    message: 'another server has taken over the lease of this component',
   });
+  const update = {
+    ...MAPS,
+    name: 'of-a',
+    verb: 'patch',
+    patchType: 'merge',
+    body: { data: { late: 'yes' } },
+  } as const;
+  await expect(server.direct(USER, first)(update)).rejects.toMatchObject({ reason: 'Conflict' });
+  const removal = { ...MAPS, name: 'of-a', verb: 'delete' } as const;
+  await expect(server.direct(USER, first)(removal)).rejects.toMatchObject({ reason: 'Conflict' });
+  await createUnder(second, 'of-b');
+  expect(await names()).toEqual(['of-a', 'of-b']);
+});
 
-  it('does not begin when the lease has another holder by then', async () => {
-    const resourceVersion = await acquired('a');
-    const second = await termOf('b');
-    await expect(server.beginTerm({ ...LEASE, resourceVersion })).rejects.toMatchObject({ reason: 'Conflict' });
-    await createUnder(second, 'of-b');
-  });
+it('a term does not begin when the lease has another holder by then', async () => {
+  const resourceVersion = await acquired('a');
+  const second = await termOf('b');
+  await expect(server.beginTerm({ ...LEASE, resourceVersion })).rejects.toMatchObject({ reason: 'Conflict' });
+  await createUnder(second, 'of-b');
 });

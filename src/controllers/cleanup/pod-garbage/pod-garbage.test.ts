@@ -12,19 +12,17 @@ const pod = (name: string, { status = {}, spec = {}, ...metadata }: any = {}) =>
   status,
 });
 
-describe('pods that have ended', () => {
-  it('are kept up to a limit; then evicted ones and the oldest are deleted', () => {
-    const world = new PlannerWorld();
-    const put = (name: string, day: number, status: object) =>
-      world.put(Pod, pod(name, { status, creationTimestamp: `2030-01-0${day}T00:00:00Z` }));
-    put('old', 1, { phase: 'Succeeded' });
-    put('new', 3, { phase: 'Failed' });
-    put('evicted', 4, { phase: 'Failed', reason: 'Evicted' });
-    put('running', 1, { phase: 'Running' });
-    expect(planEndedPods(world, 3)).toEqual([]);
-    const names = deletedIn(planEndedPods(world, 1));
-    expect(names).toEqual(['evicted', 'old']);
-  });
+it('pods that have ended are kept up to a limit; then evicted ones and the oldest are deleted', () => {
+  const world = new PlannerWorld();
+  const put = (name: string, day: number, status: object) =>
+    world.put(Pod, pod(name, { status, creationTimestamp: `2030-01-0${day}T00:00:00Z` }));
+  put('old', 1, { phase: 'Succeeded' });
+  put('new', 3, { phase: 'Failed' });
+  put('evicted', 4, { phase: 'Failed', reason: 'Evicted' });
+  put('running', 1, { phase: 'Running' });
+  expect(planEndedPods(world, 3)).toEqual([]);
+  const names = deletedIn(planEndedPods(world, 1));
+  expect(names).toEqual(['evicted', 'old']);
 });
 
 describe('a pod that is being deleted', () => {

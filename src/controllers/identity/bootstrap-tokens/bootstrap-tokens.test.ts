@@ -75,25 +75,23 @@ describe('cluster-info', () => {
   });
 });
 
-describe('tokens', () => {
-  it('are deleted when they have expired, and not before', () => {
-    token('aaaaaa', { expiration: '2030-01-01T00:00:00Z' });
-    token('bbbbbb', { expiration: '2030-01-01T01:00:00+00:00' });
-    token('cccccc');
-    token('dddddd', { expiration: 'never' });
-    const plan = planTokenCleaning(kubeSystem, world, NOW);
-    expect(plan.map((action) => ('object' in action ? action.object.metadata?.name : action))).toEqual([
-      'bootstrap-token-aaaaaa',
-      'bootstrap-token-dddddd',
-      { type: 'requeueAfter', milliseconds: 3_600_000 },
-    ]);
-    expect(planTokenCleaning(kubePublic, world, NOW)).toEqual([]);
-  });
+it('tokens are deleted when they have expired, and not before', () => {
+  token('aaaaaa', { expiration: '2030-01-01T00:00:00Z' });
+  token('bbbbbb', { expiration: '2030-01-01T01:00:00+00:00' });
+  token('cccccc');
+  token('dddddd', { expiration: 'never' });
+  const plan = planTokenCleaning(kubeSystem, world, NOW);
+  expect(plan.map((action) => ('object' in action ? action.object.metadata?.name : action))).toEqual([
+    'bootstrap-token-aaaaaa',
+    'bootstrap-token-dddddd',
+    { type: 'requeueAfter', milliseconds: 3_600_000 },
+  ]);
+  expect(planTokenCleaning(kubePublic, world, NOW)).toEqual([]);
+});
 
-  it('of another type or namespace stay', () => {
-    const { data } = token('aaaaaa', { expiration: '2020-01-01T00:00:00Z' });
-    const other = new PlannerWorld();
-    other.put(Secret, { metadata: { name: 'x', namespace: 'kube-system' }, type: 'Opaque', data });
-    expect(planTokenCleaning(kubeSystem, other, NOW)).toEqual([]);
-  });
+it('tokens of another type or namespace stay', () => {
+  const { data } = token('aaaaaa', { expiration: '2020-01-01T00:00:00Z' });
+  const other = new PlannerWorld();
+  other.put(Secret, { metadata: { name: 'x', namespace: 'kube-system' }, type: 'Opaque', data });
+  expect(planTokenCleaning(kubeSystem, other, NOW)).toEqual([]);
 });

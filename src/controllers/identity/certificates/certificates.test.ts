@@ -63,30 +63,28 @@ const issued = async (asked: Asked) => {
   return 'certificate' in outcome ? new X509Certificate(outcome.certificate) : outcome.failure;
 };
 
-describe('a signed certificate', () => {
-  it('has the requested content, signed by the authority', async () => {
-    const usages = ['digital signature', 'key encipherment', 'server auth'];
-    const names = ['a', '10.0.0.1'];
-    const certificate = (await issued({ signerName: 'serving', usages, names })) as X509Certificate;
-    expect(certificate.verify(authority.publicKey)).toBe(true);
-    expect(certificate.checkIssued(authority)).toBe(true);
-    expect(certificate.ca).toBe(false);
-    expect(certificate.subject).toBe('O=system:nodes\nCN=system:node:a');
-    expect(certificate.subjectAltName).toBe('DNS:a, IP Address:10.0.0.1');
-    expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
-    expect(certificate.checkPrivateKey(key)).toBe(true);
-  });
+it('a signed certificate has the requested content, signed by the authority', async () => {
+  const usages = ['digital signature', 'key encipherment', 'server auth'];
+  const names = ['a', '10.0.0.1'];
+  const certificate = (await issued({ signerName: 'serving', usages, names })) as X509Certificate;
+  expect(certificate.verify(authority.publicKey)).toBe(true);
+  expect(certificate.checkIssued(authority)).toBe(true);
+  expect(certificate.ca).toBe(false);
+  expect(certificate.subject).toBe('O=system:nodes\nCN=system:node:a');
+  expect(certificate.subjectAltName).toBe('DNS:a, IP Address:10.0.0.1');
+  expect(certificate.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
+  expect(certificate.checkPrivateKey(key)).toBe(true);
+});
 
-  it.each([
-    ['as long as asked', 3600, 3_600_000],
-    ['ten minutes at least', 60, 600_000],
-    ['not longer than the authority', undefined, 100 * DAY],
-    ['not longer than allowed', 400 * 86_400, 100 * DAY],
-  ])('lasts %s', async (_, expirationSeconds, life) => {
-    const certificate = (await issued({ spec: { expirationSeconds } })) as X509Certificate;
-    expect(Date.parse(certificate.validTo) - clock.now()).toBe(life);
-    expect(Date.parse(certificate.validFrom) - clock.now()).toBe(-300_000);
-  });
+it.each([
+  ['as long as asked', 3600, 3_600_000],
+  ['ten minutes at least', 60, 600_000],
+  ['not longer than the authority', undefined, 100 * DAY],
+  ['not longer than allowed', 400 * 86_400, 100 * DAY],
+])('a signed certificate lasts %s', async (_, expirationSeconds, life) => {
+  const certificate = (await issued({ spec: { expirationSeconds } })) as X509Certificate;
+  expect(Date.parse(certificate.validTo) - clock.now()).toBe(life);
+  expect(Date.parse(certificate.validFrom) - clock.now()).toBe(-300_000);
 });
 
 describe('a signer rejects', () => {
@@ -166,42 +164,40 @@ describe('the plan to sign', () => {
   });
 });
 
-describe('approval', () => {
-  it('is granted with its reason, once', () => {
-    const observed = { verdict: 'approve', message: 'because' } as const;
-    const [action] = planApproval(request({ status: {} }), { observed });
-    expect(action).toMatchObject({ type: 'updateSubresource', subresource: 'approval' });
-    expect((action as any).object.status.conditions).toEqual([
-      { type: 'Approved', status: 'True', reason: 'AutoApproved', message: 'because' },
-    ]);
-    expect(planApproval(request({}), { observed })).toEqual([]);
-    expect(planApproval(request({ status: { conditions: [{ type: 'Denied' }] } }), { observed })).toEqual([]);
-    expect(planApproval(request({ status: {} }), { observed: undefined })).toEqual([]);
-    const later = planApproval(request({ status: {} }), { observed: { verdict: 'wait', message: '' } });
-    expect(later.map(({ type }) => type)).toEqual(['requeueAfter']);
-  });
+it('approval is granted with its reason, once', () => {
+  const observed = { verdict: 'approve', message: 'because' } as const;
+  const [action] = planApproval(request({ status: {} }), { observed });
+  expect(action).toMatchObject({ type: 'updateSubresource', subresource: 'approval' });
+  expect((action as any).object.status.conditions).toEqual([
+    { type: 'Approved', status: 'True', reason: 'AutoApproved', message: 'because' },
+  ]);
+  expect(planApproval(request({}), { observed })).toEqual([]);
+  expect(planApproval(request({ status: { conditions: [{ type: 'Denied' }] } }), { observed })).toEqual([]);
+  expect(planApproval(request({ status: {} }), { observed: undefined })).toEqual([]);
+  const later = planApproval(request({ status: {} }), { observed: { verdict: 'wait', message: '' } });
+  expect(later.map(({ type }) => type)).toEqual(['requeueAfter']);
+});
 
-  it.each<[string, boolean, Asked]>([
-    ['its own name', true, { names: ['a'] }],
-    ['another name', false, { names: ['b'] }],
-    ['its own and another name', false, { names: ['a', 'b'] }],
-    ['an address', false, { names: ['10.0.0.1'] }],
-    ['its name, asked for by another', false, { names: ['a'], spec: { username: 'system:node:b' } }],
-    ['its name, asked for by somebody who is no node', false, { names: ['a'], spec: { groups: [] } }],
-    [
-      'a name of the server',
-      false,
-      {
-        names: ['kubernetes'],
-        subject: { ...NODE, commonName: 'system:node:kubernetes' },
-        spec: { username: 'system:node:kubernetes' },
-      },
-    ],
-  ])('of a node that serves under %s: %s', (_, is, asked) => {
-    const csr = request({ signerName: 'serving', usages: SERVER, ...asked });
-    const parsed = parseRequest(atob(csr.spec.request));
-    expect(isOwnServing({ ...csr }, parsed, ['kubernetes'])).toBe(is);
-  });
+it.each<[string, boolean, Asked]>([
+  ['its own name', true, { names: ['a'] }],
+  ['another name', false, { names: ['b'] }],
+  ['its own and another name', false, { names: ['a', 'b'] }],
+  ['an address', false, { names: ['10.0.0.1'] }],
+  ['its name, asked for by another', false, { names: ['a'], spec: { username: 'system:node:b' } }],
+  ['its name, asked for by somebody who is no node', false, { names: ['a'], spec: { groups: [] } }],
+  [
+    'a name of the server',
+    false,
+    {
+      names: ['kubernetes'],
+      subject: { ...NODE, commonName: 'system:node:kubernetes' },
+      spec: { username: 'system:node:kubernetes' },
+    },
+  ],
+])('approval of a node that serves under %s: %s', (_, is, asked) => {
+  const csr = request({ signerName: 'serving', usages: SERVER, ...asked });
+  const parsed = parseRequest(atob(csr.spec.request));
+  expect(isOwnServing({ ...csr }, parsed, ['kubernetes'])).toBe(is);
 });
 
 describe('a request for the client certificate of a node', () => {

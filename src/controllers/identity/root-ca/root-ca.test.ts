@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
 import { ConfigMap } from '../../../kinds/groups/core/configuration/config-map.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
@@ -9,32 +9,30 @@ const data = fc.option(fc.dictionary(fc.constantFrom('ca.crt', 'other'), fc.cons
   nil: undefined,
 });
 
-describe('planRootCa', () => {
-  it('ends with the authority published, whatever was there, and touches nothing else', async () => {
-    const configMap = fc.record({ data, binaryData: data, immutable: fc.boolean() });
-    await fc.assert(
-      fc.asyncProperty(fc.option(configMap, { nil: undefined }), async (found) => {
-        const world = new PlannerWorld();
-        const namespace = world.put(Namespace, { metadata: { name: 'x' }, spec: {}, status: {} });
-        const other = world.put(ConfigMap, { metadata: { name: 'mine', namespace: 'x' }, data: { 'ca.crt': 'wrong' } });
-        if (found) world.put(ConfigMap, { metadata: { name: 'kube-root-ca.crt', namespace: 'x' }, ...found });
-        await settle(world, () => planRootCa(namespace, world, 'CA'));
-        const published = world.of(ConfigMap).get('kube-root-ca.crt', 'x');
-        expect(published.data).toEqual({ 'ca.crt': 'CA' });
-        expect(published.binaryData).toBeUndefined();
-        expect(world.of(ConfigMap).get('mine', 'x')).toBe(other);
-      }),
-    );
-  });
+it('planRootCa ends with the authority published, whatever was there, and touches nothing else', async () => {
+  const configMap = fc.record({ data, binaryData: data, immutable: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.option(configMap, { nil: undefined }), async (found) => {
+      const world = new PlannerWorld();
+      const namespace = world.put(Namespace, { metadata: { name: 'x' }, spec: {}, status: {} });
+      const other = world.put(ConfigMap, { metadata: { name: 'mine', namespace: 'x' }, data: { 'ca.crt': 'wrong' } });
+      if (found) world.put(ConfigMap, { metadata: { name: 'kube-root-ca.crt', namespace: 'x' }, ...found });
+      await settle(world, () => planRootCa(namespace, world, 'CA'));
+      const published = world.of(ConfigMap).get('kube-root-ca.crt', 'x');
+      expect(published.data).toEqual({ 'ca.crt': 'CA' });
+      expect(published.binaryData).toBeUndefined();
+      expect(world.of(ConfigMap).get('mine', 'x')).toBe(other);
+    }),
+  );
+});
 
-  it('ignores namespaces that are terminating or gone, and objects that are being deleted', () => {
-    const world = new PlannerWorld();
-    const deletionTimestamp = '2030-01-01T00:00:00Z';
-    const ending = world.put(Namespace, { metadata: { name: 'x', deletionTimestamp }, spec: {}, status: {} });
-    expect(planRootCa(ending, world, 'CA')).toEqual([]);
-    expect(planRootCa(undefined, world, 'CA')).toEqual([]);
-    const kept = world.put(Namespace, { metadata: { name: 'y' }, spec: {}, status: {} });
-    world.put(ConfigMap, { metadata: { name: 'kube-root-ca.crt', namespace: 'y', deletionTimestamp } });
-    expect(planRootCa(kept, world, 'CA')).toEqual([]);
-  });
+it('planRootCa ignores namespaces that are terminating or gone, and objects that are being deleted', () => {
+  const world = new PlannerWorld();
+  const deletionTimestamp = '2030-01-01T00:00:00Z';
+  const ending = world.put(Namespace, { metadata: { name: 'x', deletionTimestamp }, spec: {}, status: {} });
+  expect(planRootCa(ending, world, 'CA')).toEqual([]);
+  expect(planRootCa(undefined, world, 'CA')).toEqual([]);
+  const kept = world.put(Namespace, { metadata: { name: 'y' }, spec: {}, status: {} });
+  world.put(ConfigMap, { metadata: { name: 'kube-root-ca.crt', namespace: 'y', deletionTimestamp } });
+  expect(planRootCa(kept, world, 'CA')).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { atOnce, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
 import { packed as dividedPacked, MAX_ADDRESSES, type Subset, truncated } from './subsets.ts';
 
@@ -33,31 +33,29 @@ function behind(list: readonly Subset[]): string[] {
   return [...out].map(([key, isReady]) => `${key} ${isReady}`).sort();
 }
 
-describe('subsets', () => {
-  it('are packed without loss, and stay as they are then', () => {
-    fc.assert(
-      fc.property(subsets, (given) => {
-        const { subsets: once } = packed(given);
-        expect(behind(once)).toEqual(behind(given));
-        expect(packed(once).subsets).toEqual(once);
-      }),
-    );
-  });
+it('subsets are packed without loss, and stay as they are then', () => {
+  fc.assert(
+    fc.property(subsets, (given) => {
+      const { subsets: once } = packed(given);
+      expect(behind(once)).toEqual(behind(given));
+      expect(packed(once).subsets).toEqual(once);
+    }),
+  );
+});
 
-  it('are truncated proportionally, addresses that are not ready first', () => {
-    expect(truncated([{ addresses: many(MAX_ADDRESSES) }])).toBeUndefined();
-    const first = truncated([
-      { addresses: many(600), notReadyAddresses: many(300, 1) },
-      { addresses: many(300, 2), notReadyAddresses: many(100, 3) },
-    ]);
-    expect(counts(first ?? [])).toEqual([
-      [600, 75],
-      [300, 25],
-    ]);
-    const second = truncated([{ addresses: many(1500), notReadyAddresses: many(3, 1) }, { addresses: many(500, 2) }]);
-    expect(counts(second ?? [])).toEqual([
-      [750, 0],
-      [250, 0],
-    ]);
-  });
+it('subsets are truncated proportionally, addresses that are not ready first', () => {
+  expect(truncated([{ addresses: many(MAX_ADDRESSES) }])).toBeUndefined();
+  const first = truncated([
+    { addresses: many(600), notReadyAddresses: many(300, 1) },
+    { addresses: many(300, 2), notReadyAddresses: many(100, 3) },
+  ]);
+  expect(counts(first ?? [])).toEqual([
+    [600, 75],
+    [300, 25],
+  ]);
+  const second = truncated([{ addresses: many(1500), notReadyAddresses: many(3, 1) }, { addresses: many(500, 2) }]);
+  expect(counts(second ?? [])).toEqual([
+    [750, 0],
+    [250, 0],
+  ]);
 });

@@ -222,20 +222,18 @@ describe('the plan of a DaemonSet', () => {
   });
 });
 
-describe('the back-off of failed pods', () => {
-  it('doubles from a second to 15 minutes, and is reset after 30 minutes', () => {
-    const backoff = new FailedPods();
-    expect(backoff.wait('here', NOW)).toBe(0);
-    let now = NOW;
-    for (let count = 0; count < 12; count++) {
-      backoff.note('here', now);
-      const wait = backoff.wait('here', now);
-      expect(wait).toBe(Math.min(1000 * 2 ** count, 900_000));
-      expect(backoff.wait('there', now)).toBe(0);
-      now += wait;
-    }
-    expect(backoff.wait('here', now + 1_800_001)).toBe(0);
-    backoff.note('here', now + 1_800_001);
-    expect(backoff.wait('here', now + 1_800_001)).toBe(1000);
-  });
+it('the back-off of failed pods doubles from a second to 15 minutes, and is reset after 30 minutes', () => {
+  const backoff = new FailedPods();
+  expect(backoff.wait('here', NOW)).toBe(0);
+  let now = NOW;
+  for (let count = 0; count < 12; count++) {
+    backoff.note('here', now);
+    const wait = backoff.wait('here', now);
+    expect(wait).toBe(Math.min(1000 * 2 ** count, 900_000));
+    expect(backoff.wait('there', now)).toBe(0);
+    now += wait;
+  }
+  expect(backoff.wait('here', now + 1_800_001)).toBe(0);
+  backoff.note('here', now + 1_800_001);
+  expect(backoff.wait('here', now + 1_800_001)).toBe(1000);
 });

@@ -506,15 +506,13 @@ describe('planDeployment', () => {
   });
 });
 
-describe('the limits of a rollout', () => {
-  it.each([
-    ['25%', '25%', 10, { maxSurge: 3, maxUnavailable: 2 }],
-    ['25%', '25%', 1, { maxSurge: 1, maxUnavailable: 0 }],
-    [0, '10%', 5, { maxSurge: 0, maxUnavailable: 1 }],
-    ['0%', '0%', 5, { maxSurge: 0, maxUnavailable: 1 }],
-    [2, 8, 5, { maxSurge: 2, maxUnavailable: 5 }],
-  ])('of %s and %s for %i pods', (maxSurge, maxUnavailable, replicas, steps) => {
-    const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } };
-    expect(updateLimitsOf({ spec: { replicas, strategy } } as any)).toEqual(steps);
-  });
+it.each([
+  ['25%', '25%', 10, { maxSurge: 3, maxUnavailable: 2 }],
+  ['25%', '25%', 1, { maxSurge: 1, maxUnavailable: 0 }],
+  [0, '10%', 5, { maxSurge: 0, maxUnavailable: 1 }],
+  ['0%', '0%', 5, { maxSurge: 0, maxUnavailable: 1 }],
+  [2, 8, 5, { maxSurge: 2, maxUnavailable: 5 }],
+])('the limits of a rollout of %s and %s for %i pods', (maxSurge, maxUnavailable, replicas, steps) => {
+  const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge, maxUnavailable } };
+  expect(updateLimitsOf({ spec: { replicas, strategy } } as any)).toEqual(steps);
 });

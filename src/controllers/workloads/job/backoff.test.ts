@@ -13,16 +13,14 @@ const ended = (uid: string, phase: string, second: number) =>
     },
   }) as any;
 
-describe('the back-off after failures', () => {
-  it('doubles from ten seconds to ten minutes', () => {
-    const waits = [0, 1, 2, 3, 6, 7, 8, 40].map((count) => waitAfter({ count, last: now }, now) / 1000);
-    expect(waits).toEqual([0, 10, 20, 40, 320, 600, 600, 600]);
-  });
+it('the back-off after failures doubles from ten seconds to ten minutes', () => {
+  const waits = [0, 1, 2, 3, 6, 7, 8, 40].map((count) => waitAfter({ count, last: now }, now) / 1000);
+  expect(waits).toEqual([0, 10, 20, 40, 320, 600, 600, 600]);
+});
 
-  it('passes with time', () => {
-    expect(waitAfter({ count: 1, last: now }, now + 4000)).toBe(6000);
-    expect(waitAfter({ count: 1, last: now }, now + 40_000)).toBe(0);
-  });
+it('the back-off after failures passes with time', () => {
+  expect(waitAfter({ count: 1, last: now }, now + 4000)).toBe(6000);
+  expect(waitAfter({ count: 1, last: now }, now + 40_000)).toBe(0);
 });
 
 describe('the memory of failures', () => {

@@ -264,33 +264,31 @@ describe('planReplicaSet', () => {
   });
 });
 
-describe('planReplicationController', () => {
-  it('selects its pods by a map of labels', async () => {
-    const world = new World();
-    world.put(ReplicationController, {
+it('planReplicationController selects its pods by a map of labels', async () => {
+  const world = new World();
+  world.put(ReplicationController, {
+    apiVersion: 'v1',
+    kind: 'ReplicationController',
+    metadata: { name: 'web', namespace: 'x', uid: 'rc' },
+    spec: { replicas: 2, selector: labels, template: { metadata: { labels }, spec: {} } },
+    status: {},
+  });
+  world.pod('orphan', { metadata: { ownerReferences: [] } });
+  world.pod('other', { metadata: { ownerReferences: [], labels: { app: 'other' } } });
+  await settle(world, () => planReplicationController(world.of(ReplicationController).get('web', 'x'), world, now));
+  const owned: any[] = [...world.of(Pod).controlledBy('rc')];
+  expect(owned).toHaveLength(2);
+  expect(owned[0].metadata.ownerReferences).toEqual([
+    {
       apiVersion: 'v1',
       kind: 'ReplicationController',
-      metadata: { name: 'web', namespace: 'x', uid: 'rc' },
-      spec: { replicas: 2, selector: labels, template: { metadata: { labels }, spec: {} } },
-      status: {},
-    });
-    world.pod('orphan', { metadata: { ownerReferences: [] } });
-    world.pod('other', { metadata: { ownerReferences: [], labels: { app: 'other' } } });
-    await settle(world, () => planReplicationController(world.of(ReplicationController).get('web', 'x'), world, now));
-    const owned: any[] = [...world.of(Pod).controlledBy('rc')];
-    expect(owned).toHaveLength(2);
-    expect(owned[0].metadata.ownerReferences).toEqual([
-      {
-        apiVersion: 'v1',
-        kind: 'ReplicationController',
-        name: 'web',
-        uid: 'rc',
-        controller: true,
-        blockOwnerDeletion: true,
-      },
-    ]);
-    const { status } = world.of(ReplicationController).get('web', 'x');
-    expect(status).toMatchObject({ replicas: 2, fullyLabeledReplicas: 2 });
-    expect(status.terminatingReplicas).toBeUndefined();
-  });
+      name: 'web',
+      uid: 'rc',
+      controller: true,
+      blockOwnerDeletion: true,
+    },
+  ]);
+  const { status } = world.of(ReplicationController).get('web', 'x');
+  expect(status).toMatchObject({ replicas: 2, fullyLabeledReplicas: 2 });
+  expect(status.terminatingReplicas).toBeUndefined();
 });

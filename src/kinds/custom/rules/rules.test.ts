@@ -287,84 +287,78 @@ describe('an update', () => {
   });
 });
 
-describe('a definition', () => {
-  it('is rejected for rules that cannot be compiled', () => {
-    const nothing =
-      'Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", OptionalOldSelf:(*bool)(nil)';
-    expect(defined(kind({}, { rule: 'self.missing > 0' }))).toEqual([
-      expect.stringContaining(
-        `${AT}.rule: Invalid value: apiextensions.ValidationRule{Rule:"self.missing > 0", ${nothing}}: compilation failed: ERROR: <input>:1:5: undefined field 'missing'`,
-      ),
-    ]);
-    expect(defined(kind({ a: INTEGER }, { rule: 'self.a' }))).toEqual([
-      expect.stringContaining('cel expression must evaluate to a bool'),
-    ]);
-    expect(defined(kind({ a: INTEGER }, { rule: 'self.a > 0', messageExpression: 'self.a' }))).toEqual([
-      expect.stringContaining('messageExpression must evaluate to a string'),
-    ]);
-    expect(defined(kind({ a: INTEGER }, { rule: 'self.a > 0', fieldPath: '.b' }))).toEqual([
-      `${AT}.fieldPath: Invalid value: ".b": must be a valid path`,
-    ]);
-  });
-
-  it('is rejected for rules that may cost too much', () => {
-    const list: JsonSchema = { type: 'array', items: { type: 'string' } };
-    const rule = { rule: 'self.list.all(x, self.list.all(y, x == y))' };
-    const words =
-      'estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)';
-    expect(defined(kind({ list }, rule))).toEqual([
-      `${AT}.rule: Forbidden: ${words}`,
-      `${AT}.rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
-      `schema: Forbidden: x-kubernetes-validations ${words.replace('cost', 'cost total for entire OpenAPIv3 schema')}`,
-    ]);
-    expect(defined(kind({ list: { ...list, maxItems: 10, items: { type: 'string', maxLength: 10 } } }, rule))).toEqual(
-      [],
-    );
-  });
+it('a definition is rejected for rules that cannot be compiled', () => {
+  const nothing =
+    'Message:"", MessageExpression:"", Reason:(*apiextensions.FieldValueErrorReason)(nil), FieldPath:"", OptionalOldSelf:(*bool)(nil)';
+  expect(defined(kind({}, { rule: 'self.missing > 0' }))).toEqual([
+    expect.stringContaining(
+      `${AT}.rule: Invalid value: apiextensions.ValidationRule{Rule:"self.missing > 0", ${nothing}}: compilation failed: ERROR: <input>:1:5: undefined field 'missing'`,
+    ),
+  ]);
+  expect(defined(kind({ a: INTEGER }, { rule: 'self.a' }))).toEqual([
+    expect.stringContaining('cel expression must evaluate to a bool'),
+  ]);
+  expect(defined(kind({ a: INTEGER }, { rule: 'self.a > 0', messageExpression: 'self.a' }))).toEqual([
+    expect.stringContaining('messageExpression must evaluate to a string'),
+  ]);
+  expect(defined(kind({ a: INTEGER }, { rule: 'self.a > 0', fieldPath: '.b' }))).toEqual([
+    `${AT}.fieldPath: Invalid value: ".b": must be a valid path`,
+  ]);
 });
 
-describe('hostile rules', () => {
-  it('in large numbers are rejected before they are compiled', () => {
-    const rules = Array.from({ length: 1_001 }, (_, i) => ({ rule: `self.a > ${i}` }));
-    expect(texts(ruleLimitErrors([kind({ a: INTEGER }, ...rules)], 'spec.versions'))).toEqual([
-      'spec.versions: Forbidden: x-kubernetes-validations must have at most 1000 rules in all versions',
-    ]);
-    expect(ruleLimitErrors([kind({ a: INTEGER }, ...rules.slice(1))], 'spec.versions')).toEqual([]);
-    const long = { rule: `self.a > 0${' '.repeat(25_000)}` };
-    expect(texts(ruleLimitErrors([kind({}, long), kind({}, long)], 'spec.versions'))).toEqual([
-      expect.stringContaining('must have at most 50000 characters of expressions'),
-    ]);
-  });
-
-  it('that nest are rejected', () => {
-    const list: JsonSchema = { type: 'array', items: INTEGER };
-    const depth = 30;
-    const nested = `${Array.from({ length: depth }, (_, i) => `self.list.all(x${i}, `).join('')}true${')'.repeat(depth)}`;
-    expect(defined(kind({ list }, { rule: nested }))[0]).toContain('exceeds budget by factor of more than 100x');
-    const parentheses = { rule: `${'('.repeat(40_000)}true${')'.repeat(40_000)}` };
-    expect(defined(kind({}, parentheses))).toEqual([expect.stringContaining('compilation failed')]);
-  });
+it('a definition is rejected for rules that may cost too much', () => {
+  const list: JsonSchema = { type: 'array', items: { type: 'string' } };
+  const rule = { rule: 'self.list.all(x, self.list.all(y, x == y))' };
+  const words =
+    'estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)';
+  expect(defined(kind({ list }, rule))).toEqual([
+    `${AT}.rule: Forbidden: ${words}`,
+    `${AT}.rule: Forbidden: contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
+    `schema: Forbidden: x-kubernetes-validations ${words.replace('cost', 'cost total for entire OpenAPIv3 schema')}`,
+  ]);
+  expect(defined(kind({ list: { ...list, maxItems: 10, items: { type: 'string', maxLength: 10 } } }, rule))).toEqual(
+    [],
+  );
 });
 
-describe('an object', () => {
-  it('is rejected when its rules cost too much', () => {
-    const list: JsonSchema = { type: 'array', items: INTEGER };
-    const schema = kind({ list }, { rule: 'self.list.all(x, self.list.all(y, x + y >= 0))' });
-    const long = Array.from({ length: 2000 }, (_, i) => i);
-    expect(checked(schema, { list: long })).toEqual([
-      expect.stringContaining(
-        "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule",
-      ),
-    ]);
-    const several: JsonSchema = {
-      ...{
-        type: 'array',
-        items: { ...list, 'x-kubernetes-validations': [{ rule: 'self.all(x, self.all(y, x + y >= 0))' }] },
-      },
-    };
-    const lists = Array.from({ length: 100 }, () => long.slice(0, 300));
-    expect(checked(kind({ several }), { several: lists }).at(-1)).toContain(
-      'validation failed due to running out of cost budget, no further validation rules will be run',
-    );
-  });
+it('hostile rules in large numbers are rejected before they are compiled', () => {
+  const rules = Array.from({ length: 1_001 }, (_, i) => ({ rule: `self.a > ${i}` }));
+  expect(texts(ruleLimitErrors([kind({ a: INTEGER }, ...rules)], 'spec.versions'))).toEqual([
+    'spec.versions: Forbidden: x-kubernetes-validations must have at most 1000 rules in all versions',
+  ]);
+  expect(ruleLimitErrors([kind({ a: INTEGER }, ...rules.slice(1))], 'spec.versions')).toEqual([]);
+  const long = { rule: `self.a > 0${' '.repeat(25_000)}` };
+  expect(texts(ruleLimitErrors([kind({}, long), kind({}, long)], 'spec.versions'))).toEqual([
+    expect.stringContaining('must have at most 50000 characters of expressions'),
+  ]);
+});
+
+it('hostile rules that nest are rejected', () => {
+  const list: JsonSchema = { type: 'array', items: INTEGER };
+  const depth = 30;
+  const nested = `${Array.from({ length: depth }, (_, i) => `self.list.all(x${i}, `).join('')}true${')'.repeat(depth)}`;
+  expect(defined(kind({ list }, { rule: nested }))[0]).toContain('exceeds budget by factor of more than 100x');
+  const parentheses = { rule: `${'('.repeat(40_000)}true${')'.repeat(40_000)}` };
+  expect(defined(kind({}, parentheses))).toEqual([expect.stringContaining('compilation failed')]);
+});
+
+it('an object is rejected when its rules cost too much', () => {
+  const list: JsonSchema = { type: 'array', items: INTEGER };
+  const schema = kind({ list }, { rule: 'self.list.all(x, self.list.all(y, x + y >= 0))' });
+  const long = Array.from({ length: 2000 }, (_, i) => i);
+  expect(checked(schema, { list: long })).toEqual([
+    expect.stringContaining(
+      "'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule",
+    ),
+  ]);
+  const several: JsonSchema = {
+    ...{
+      type: 'array',
+      items: { ...list, 'x-kubernetes-validations': [{ rule: 'self.all(x, self.all(y, x + y >= 0))' }] },
+    },
+  };
+  const lists = Array.from({ length: 100 }, () => long.slice(0, 300));
+  expect(checked(kind({ several }), { several: lists }).at(-1)).toContain(
+    'validation failed due to running out of cost budget, no further validation rules will be run',
+  );
 });

@@ -35,16 +35,14 @@ describe.each(['extensions/v1beta1', 'apps/v1beta2', 'apps/v1'])('empty labels i
   });
 });
 
-describe('the selector defaults to the labels of the template only in extensions/v1beta1', () => {
-  test.each([
-    ['extensions/v1beta1', { matchLabels: { app: 'a' } }],
-    ['apps/v1beta2', undefined],
-    ['apps/v1', undefined],
-  ])('%s', (apiVersion, selector) => {
-    const { object, errors } = create(kind, replicaSet({ selector: undefined }), { apiVersion });
-    expect(object.spec.selector).toEqual(selector);
-    expect(errors[0]).toBe(selector ? undefined : 'spec.selector: Required value');
-  });
+test.each([
+  ['extensions/v1beta1', { matchLabels: { app: 'a' } }],
+  ['apps/v1beta2', undefined],
+  ['apps/v1', undefined],
+])('the selector defaults to the labels of the template only in extensions/v1beta1: %s', (apiVersion, selector) => {
+  const { object, errors } = create(kind, replicaSet({ selector: undefined }), { apiVersion });
+  expect(object.spec.selector).toEqual(selector);
+  expect(errors[0]).toBe(selector ? undefined : 'spec.selector: Required value');
 });
 
 test.each<[object, string]>([

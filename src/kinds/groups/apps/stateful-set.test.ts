@@ -71,74 +71,69 @@ describe('defaults', () => {
   });
 });
 
-describe('an invalid StatefulSet is rejected', () => {
-  test.each<[object, string[]]>([
-    [{ replicas: -1 }, ['spec.replicas: Invalid value: -1: must be greater than or equal to 0']],
+test.each<[object, string[]]>([
+  [{ replicas: -1 }, ['spec.replicas: Invalid value: -1: must be greater than or equal to 0']],
+  [{ serviceName: 'A' }, [expect.stringMatching(/^spec.serviceName: Invalid value: "A": a lowercase RFC 1123 label/)]],
+  [
+    { podManagementPolicy: 'Any' },
+    [`spec.podManagementPolicy: Invalid value: "Any": must be 'OrderedReady' or 'Parallel'`],
+  ],
+  [{ ordinals: { start: -1 } }, ['spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0']],
+  [
+    { persistentVolumeClaimRetentionPolicy: { whenScaled: 'Burn' } },
     [
-      { serviceName: 'A' },
-      [expect.stringMatching(/^spec.serviceName: Invalid value: "A": a lowercase RFC 1123 label/)],
+      'spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "Burn": supported values: "Retain", "Delete"',
     ],
+  ],
+  [{ selector: {} }, ['spec.selector: Invalid value: {}: empty selector is invalid for statefulset']],
+  [
+    { selector: undefined },
     [
-      { podManagementPolicy: 'Any' },
-      [`spec.podManagementPolicy: Invalid value: "Any": must be 'OrderedReady' or 'Parallel'`],
+      'spec.selector: Required value',
+      'spec.template.metadata.labels: Invalid value: {"app":"db"}: `selector` does not match template `labels`',
     ],
-    [{ ordinals: { start: -1 } }, ['spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0']],
+  ],
+  [
+    { updateStrategy: { type: 'Never' } },
+    [`spec.updateStrategy: Invalid value: {"type":"Never"}: must be 'RollingUpdate' or 'OnDelete'`],
+  ],
+  [
+    { updateStrategy: { type: 'OnDelete', rollingUpdate: {} } },
     [
-      { persistentVolumeClaimRetentionPolicy: { whenScaled: 'Burn' } },
-      [
-        'spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "Burn": supported values: "Retain", "Delete"',
-      ],
+      `spec.updateStrategy.rollingUpdate: Invalid value: {"partition":0}: only allowed for updateStrategy 'RollingUpdate'`,
     ],
-    [{ selector: {} }, ['spec.selector: Invalid value: {}: empty selector is invalid for statefulset']],
+  ],
+  [
+    { updateStrategy: { rollingUpdate: { partition: -1, maxUnavailable: '0%' } } },
     [
-      { selector: undefined },
-      [
-        'spec.selector: Required value',
-        'spec.template.metadata.labels: Invalid value: {"app":"db"}: `selector` does not match template `labels`',
-      ],
+      'spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0',
+      'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "0%": cannot be 0',
     ],
+  ],
+  [
+    { updateStrategy: { rollingUpdate: { maxUnavailable: '101%' } } },
+    ['spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
+  ],
+  [
+    { template: template({ restartPolicy: 'Never', activeDeadlineSeconds: 1 }) },
     [
-      { updateStrategy: { type: 'Never' } },
-      [`spec.updateStrategy: Invalid value: {"type":"Never"}: must be 'RollingUpdate' or 'OnDelete'`],
+      'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
+      'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in StatefulSet is not Supported',
     ],
+  ],
+  [
+    { volumeClaimTemplates: [claim('data', { accessModes: [] })] },
+    ['spec.volumeClaimTemplates[0].spec.accessModes: Required value: at least 1 access mode is required'],
+  ],
+  [
+    { volumeClaimTemplates: [claim('')] },
     [
-      { updateStrategy: { type: 'OnDelete', rollingUpdate: {} } },
-      [
-        `spec.updateStrategy.rollingUpdate: Invalid value: {"partition":0}: only allowed for updateStrategy 'RollingUpdate'`,
-      ],
+      'spec.template.spec.volumes[0].name: Required value',
+      'spec.template.spec.volumes[0].persistentVolumeClaim.claimName: Required value',
     ],
-    [
-      { updateStrategy: { rollingUpdate: { partition: -1, maxUnavailable: '0%' } } },
-      [
-        'spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0',
-        'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "0%": cannot be 0',
-      ],
-    ],
-    [
-      { updateStrategy: { rollingUpdate: { maxUnavailable: '101%' } } },
-      ['spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
-    ],
-    [
-      { template: template({ restartPolicy: 'Never', activeDeadlineSeconds: 1 }) },
-      [
-        'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
-        'spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in StatefulSet is not Supported',
-      ],
-    ],
-    [
-      { volumeClaimTemplates: [claim('data', { accessModes: [] })] },
-      ['spec.volumeClaimTemplates[0].spec.accessModes: Required value: at least 1 access mode is required'],
-    ],
-    [
-      { volumeClaimTemplates: [claim('')] },
-      [
-        'spec.template.spec.volumes[0].name: Required value',
-        'spec.template.spec.volumes[0].persistentVolumeClaim.claimName: Required value',
-      ],
-    ],
-  ])('%j', (spec, errors) => {
-    expect(errorsOf(spec)).toEqual(errors);
-  });
+  ],
+])('an invalid StatefulSet is rejected: %j', (spec, errors) => {
+  expect(errorsOf(spec)).toEqual(errors);
 });
 
 describe('the template', () => {

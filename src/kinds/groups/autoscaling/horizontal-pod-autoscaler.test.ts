@@ -25,29 +25,26 @@ const queue = {
 const errorsOf = (spec: object) => create(kind, autoscaler(spec)).errors;
 const errorsOfMetric = (metric: object) => errorsOf({ metrics: [metric] });
 
-describe('defaults', () => {
-  test('one replica, and a CPU utilization of 80 percent', () => {
-    const { object, errors } = create(kind, autoscaler());
-    expect(errors).toEqual([]);
-    expect(object.spec).toEqual({ scaleTargetRef: target, minReplicas: 1, maxReplicas: 3, metrics: [cpu(80)] });
-    expect(object.status).toEqual({ desiredReplicas: 0 });
-  });
+test('defaults: one replica, and a CPU utilization of 80 percent', () => {
+  const { object, errors } = create(kind, autoscaler());
+  expect(errors).toEqual([]);
+  expect(object.spec).toEqual({ scaleTargetRef: target, minReplicas: 1, maxReplicas: 3, metrics: [cpu(80)] });
+  expect(object.status).toEqual({ desiredReplicas: 0 });
+});
 
-  test('no behavior; a partial one is completed', () => {
-    expect(create(kind, autoscaler()).object.spec).not.toHaveProperty('behavior');
-    const { behavior } = create(kind, autoscaler({ behavior: { scaleDown: { selectPolicy: 'Disabled' } } })).object
-      .spec;
-    expect(behavior).toEqual({
-      scaleUp: {
-        stabilizationWindowSeconds: 0,
-        selectPolicy: 'Max',
-        policies: [
-          { type: 'Pods', value: 4, periodSeconds: 15 },
-          { type: 'Percent', value: 100, periodSeconds: 15 },
-        ],
-      },
-      scaleDown: { selectPolicy: 'Disabled', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] },
-    });
+test('defaults: no behavior; a partial one is completed', () => {
+  expect(create(kind, autoscaler()).object.spec).not.toHaveProperty('behavior');
+  const { behavior } = create(kind, autoscaler({ behavior: { scaleDown: { selectPolicy: 'Disabled' } } })).object.spec;
+  expect(behavior).toEqual({
+    scaleUp: {
+      stabilizationWindowSeconds: 0,
+      selectPolicy: 'Max',
+      policies: [
+        { type: 'Pods', value: 4, periodSeconds: 15 },
+        { type: 'Percent', value: 100, periodSeconds: 15 },
+      ],
+    },
+    scaleDown: { selectPolicy: 'Disabled', policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }] },
   });
 });
 

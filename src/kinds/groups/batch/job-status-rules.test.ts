@@ -37,61 +37,55 @@ test.each([
   expect(write(status)).toEqual([]);
 });
 
-describe('a terminal condition needs a consistent status', () => {
-  test.each<[string, object, string]>([
-    [
-      'no end and failure at once',
-      { ...complete, conditions: conditions('SuccessCriteriaMet', 'Complete', 'Failed', 'FailureTarget') },
-      'status.conditions: Invalid value: cannot set Complete=True and Failed=true conditions',
-    ],
-    [
-      'no completion time',
-      { ...complete, completionTime: undefined },
-      'status.completionTime: Required value: completionTime is required for Complete jobs',
-    ],
-    [
-      'a completion time without an end',
-      { startTime: START, completionTime: LATER },
-      `status.completionTime: Invalid value: "${LATER}": cannot set completionTime when there is no Complete=True condition`,
-    ],
-    [
-      'an end before the start',
-      { ...complete, startTime: LATER, completionTime: START },
-      `status.completionTime: Invalid value: "${START}": must be equal to or after \`startTime\``,
-    ],
-    [
-      'a failure nobody announced',
-      { ...failed, conditions: conditions('Failed') },
-      'status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition',
-    ],
-    [
-      'a success nobody announced',
-      { ...complete, conditions: conditions('Complete') },
-      'status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
-    ],
-    [
-      'active pods',
-      { ...complete, active: 1 },
-      'status.active: Invalid value: 1: active>0 is invalid for finished job',
-    ],
-    [
-      'terminating pods',
-      { ...complete, terminating: 1 },
-      'status.terminating: Invalid value: 1: terminating>0 is invalid for finished job',
-    ],
-    [
-      'uncounted pods',
-      { ...complete, uncountedTerminatedPods: { succeeded: ['u1'] } },
-      'status.uncountedTerminatedPods: Invalid value: {"succeeded":["u1"]}: must be empty for finished job',
-    ],
-    [
-      'no start',
-      { ...failed, startTime: undefined },
-      'status.startTime: Required value: startTime is required for finished job',
-    ],
-  ])('%s', (_, status, error) => {
-    expect(write(status)).toContain(error);
-  });
+test.each<[string, object, string]>([
+  [
+    'no end and failure at once',
+    { ...complete, conditions: conditions('SuccessCriteriaMet', 'Complete', 'Failed', 'FailureTarget') },
+    'status.conditions: Invalid value: cannot set Complete=True and Failed=true conditions',
+  ],
+  [
+    'no completion time',
+    { ...complete, completionTime: undefined },
+    'status.completionTime: Required value: completionTime is required for Complete jobs',
+  ],
+  [
+    'a completion time without an end',
+    { startTime: START, completionTime: LATER },
+    `status.completionTime: Invalid value: "${LATER}": cannot set completionTime when there is no Complete=True condition`,
+  ],
+  [
+    'an end before the start',
+    { ...complete, startTime: LATER, completionTime: START },
+    `status.completionTime: Invalid value: "${START}": must be equal to or after \`startTime\``,
+  ],
+  [
+    'a failure nobody announced',
+    { ...failed, conditions: conditions('Failed') },
+    'status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition',
+  ],
+  [
+    'a success nobody announced',
+    { ...complete, conditions: conditions('Complete') },
+    'status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition',
+  ],
+  ['active pods', { ...complete, active: 1 }, 'status.active: Invalid value: 1: active>0 is invalid for finished job'],
+  [
+    'terminating pods',
+    { ...complete, terminating: 1 },
+    'status.terminating: Invalid value: 1: terminating>0 is invalid for finished job',
+  ],
+  [
+    'uncounted pods',
+    { ...complete, uncountedTerminatedPods: { succeeded: ['u1'] } },
+    'status.uncountedTerminatedPods: Invalid value: {"succeeded":["u1"]}: must be empty for finished job',
+  ],
+  [
+    'no start',
+    { ...failed, startTime: undefined },
+    'status.startTime: Required value: startTime is required for finished job',
+  ],
+])('a terminal condition needs a consistent status: %s', (_, status, error) => {
+  expect(write(status)).toContain(error);
 });
 
 describe('indexes', () => {
@@ -135,43 +129,41 @@ describe('indexes', () => {
   });
 });
 
-describe('reported state is not reverted', () => {
-  test.each<[string, object, object, string]>([
-    ['failures', { failed: 2 }, { failed: 1 }, 'status.failed: Invalid value: 1: cannot decrease the failed counter'],
-    ['successes', { succeeded: 2 }, {}, 'status.succeeded: Invalid value: 0: cannot decrease the succeeded counter'],
-    [
-      'an end',
-      complete,
-      { ...complete, conditions: conditions('SuccessCriteriaMet'), completionTime: undefined },
-      'status.conditions: Invalid value: cannot disable the terminal Complete=True condition',
-    ],
-    [
-      'the announcement of success',
-      { conditions: conditions('SuccessCriteriaMet') },
-      {},
-      'status.conditions: Invalid value: cannot disable the SuccessCriteriaMet=True condition',
-    ],
-    [
-      'the time of the end',
-      complete,
-      { ...complete, completionTime: '2030-01-01T00:20:00Z' },
-      'status.completionTime: Invalid value: "2030-01-01T00:20:00Z": field is immutable',
-    ],
-    [
-      'the time of the start',
-      { startTime: START },
-      { startTime: LATER },
-      `status.startTime: Invalid value: "${LATER}": field is immutable for unsuspended job once set`,
-    ],
-  ])('%s', (_, before, status, error) => {
-    expect(write(status, { before })).toContain(error);
-  });
+test.each<[string, object, object, string]>([
+  ['failures', { failed: 2 }, { failed: 1 }, 'status.failed: Invalid value: 1: cannot decrease the failed counter'],
+  ['successes', { succeeded: 2 }, {}, 'status.succeeded: Invalid value: 0: cannot decrease the succeeded counter'],
+  [
+    'an end',
+    complete,
+    { ...complete, conditions: conditions('SuccessCriteriaMet'), completionTime: undefined },
+    'status.conditions: Invalid value: cannot disable the terminal Complete=True condition',
+  ],
+  [
+    'the announcement of success',
+    { conditions: conditions('SuccessCriteriaMet') },
+    {},
+    'status.conditions: Invalid value: cannot disable the SuccessCriteriaMet=True condition',
+  ],
+  [
+    'the time of the end',
+    complete,
+    { ...complete, completionTime: '2030-01-01T00:20:00Z' },
+    'status.completionTime: Invalid value: "2030-01-01T00:20:00Z": field is immutable',
+  ],
+  [
+    'the time of the start',
+    { startTime: START },
+    { startTime: LATER },
+    `status.startTime: Invalid value: "${LATER}": field is immutable for unsuspended job once set`,
+  ],
+])('reported state is not reverted: %s', (_, before, status, error) => {
+  expect(write(status, { before })).toContain(error);
+});
 
-  test('a resumed Job gets a new start time', () => {
-    const before = { startTime: START, conditions: conditions('Suspended') };
-    const status = { startTime: LATER, conditions: [{ type: 'Suspended', status: 'False' }] };
-    expect(write(status, { before })).toEqual([]);
-  });
+test('reported state is not reverted, but a resumed Job gets a new start time', () => {
+  const before = { startTime: START, conditions: conditions('Suspended') };
+  const status = { startTime: LATER, conditions: [{ type: 'Suspended', status: 'False' }] };
+  expect(write(status, { before })).toEqual([]);
 });
 
 test('an existing inconsistency does not block other updates', () => {

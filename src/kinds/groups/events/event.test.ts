@@ -90,41 +90,39 @@ describe('names', () => {
   });
 });
 
-describe('an event created in this version', () => {
-  test.each<[object, string[]]>([
-    [{ series: { count: 2, lastObservedTime: '2026-01-01T00:00:01.500000Z' } }, []],
-    [
-      { series: { count: 1 } },
-      ['series.count: Invalid value: "": should be at least 2', 'series.lastObservedTime: Required value'],
-    ],
-    [{ eventTime: null }, ['eventTime: Required value']],
-    [{ type: 'Odd' }, ['type: Invalid value: "": has invalid value: Odd']],
-    [{ type: '' }, ['type: Invalid value: "": has invalid value: ']],
-    [
-      {
-        deprecatedFirstTimestamp: '2026-01-01T00:00:00Z',
-        deprecatedLastTimestamp: '2026-01-01T00:00:00Z',
-        deprecatedCount: 1,
-        deprecatedSource: { host: 'h' },
-      },
-      ['firstTimestamp', 'lastTimestamp', 'count', 'source'].map(
-        (field) => `${field}: Invalid value: "": needs to be unset`,
-      ),
-    ],
-    [
-      { reportingController: 'a b' },
-      [expect.stringMatching(/^reportingController: Invalid value: "a b": name part must consist of/)],
-    ],
-  ])('%j', (parts, errors) => {
-    expect(errorsOf(parts)).toEqual(errors);
-  });
+test.each<[object, string[]]>([
+  [{ series: { count: 2, lastObservedTime: '2026-01-01T00:00:01.500000Z' } }, []],
+  [
+    { series: { count: 1 } },
+    ['series.count: Invalid value: "": should be at least 2', 'series.lastObservedTime: Required value'],
+  ],
+  [{ eventTime: null }, ['eventTime: Required value']],
+  [{ type: 'Odd' }, ['type: Invalid value: "": has invalid value: Odd']],
+  [{ type: '' }, ['type: Invalid value: "": has invalid value: ']],
+  [
+    {
+      deprecatedFirstTimestamp: '2026-01-01T00:00:00Z',
+      deprecatedLastTimestamp: '2026-01-01T00:00:00Z',
+      deprecatedCount: 1,
+      deprecatedSource: { host: 'h' },
+    },
+    ['firstTimestamp', 'lastTimestamp', 'count', 'source'].map(
+      (field) => `${field}: Invalid value: "": needs to be unset`,
+    ),
+  ],
+  [
+    { reportingController: 'a b' },
+    [expect.stringMatching(/^reportingController: Invalid value: "a b": name part must consist of/)],
+  ],
+])('an event created in this version: %j', (parts, errors) => {
+  expect(errorsOf(parts)).toEqual(errors);
+});
 
-  test('must have a DNS subdomain as its name', () => {
-    expect(errorsOf({}, 'E_1')).toEqual([
-      expect.stringMatching(/^metadata.name: Invalid value: "E_1": a lowercase RFC 1123 subdomain/),
-    ]);
-    expect(create(Event, { metadata: { name: 'E_1', namespace: 'default' } }).errors).toEqual([]);
-  });
+test('an event created in this version must have a DNS subdomain as its name', () => {
+  expect(errorsOf({}, 'E_1')).toEqual([
+    expect.stringMatching(/^metadata.name: Invalid value: "E_1": a lowercase RFC 1123 subdomain/),
+  ]);
+  expect(create(Event, { metadata: { name: 'E_1', namespace: 'default' } }).errors).toEqual([]);
 });
 
 describe('a change', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import { VolumeAttributesClass } from './volume-attributes-class.ts';
 
@@ -9,25 +9,23 @@ const attributes = (parts: object) => ({
   ...parts,
 });
 
-describe('a VolumeAttributesClass', () => {
-  it.each<[string, object, string[]]>([
-    ['a driver and its parameters', {}, []],
-    [
-      'nothing',
-      { driverName: undefined, parameters: {} },
-      ['driverName: Required value', 'parameters: Required value: must contain at least one key/value pair'],
-    ],
-  ])('with %s is validated', (_what, parts, errors) => {
-    expect(create(VolumeAttributesClass, attributes(parts)).errors).toEqual(errors);
-  });
+it.each<[string, object, string[]]>([
+  ['a driver and its parameters', {}, []],
+  [
+    'nothing',
+    { driverName: undefined, parameters: {} },
+    ['driverName: Required value', 'parameters: Required value: must contain at least one key/value pair'],
+  ],
+])('a VolumeAttributesClass with %s is validated', (_what, parts, errors) => {
+  expect(create(VolumeAttributesClass, attributes(parts)).errors).toEqual(errors);
+});
 
-  it('is immutable', () => {
-    const { object: old } = create(VolumeAttributesClass, attributes({}));
-    expect(update(VolumeAttributesClass, old, attributes({})).errors).toEqual([]);
-    const changed = attributes({ driverName: 'b.example.com', parameters: { iops: '1' } });
-    expect(update(VolumeAttributesClass, old, changed).errors).toEqual([
-      'driverName: Forbidden: updates to driverName are forbidden.',
-      'parameters: Forbidden: updates to parameters are forbidden.',
-    ]);
-  });
+it('a VolumeAttributesClass is immutable', () => {
+  const { object: old } = create(VolumeAttributesClass, attributes({}));
+  expect(update(VolumeAttributesClass, old, attributes({})).errors).toEqual([]);
+  const changed = attributes({ driverName: 'b.example.com', parameters: { iops: '1' } });
+  expect(update(VolumeAttributesClass, old, changed).errors).toEqual([
+    'driverName: Forbidden: updates to driverName are forbidden.',
+    'parameters: Forbidden: updates to parameters are forbidden.',
+  ]);
 });

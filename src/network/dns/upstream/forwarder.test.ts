@@ -146,22 +146,20 @@ describe('an answer', () => {
   });
 });
 
-describe('the servers of the host', () => {
-  it('are those of its resolv.conf', () => {
-    const text =
-      '# comment\nnameserver 192.0.2.1\nnameserver x\n nameserver fe80::1%eth0\nsearch a.b\nnameserver 192.0.2.1\n';
-    expect(nameserversOf(text)).toEqual(['192.0.2.1', 'fe80::1%eth0']);
-  });
+it('the servers of the host are those of its resolv.conf', () => {
+  const text =
+    '# comment\nnameserver 192.0.2.1\nnameserver x\n nameserver fe80::1%eth0\nsearch a.b\nnameserver 192.0.2.1\n';
+  expect(nameserversOf(text)).toEqual(['192.0.2.1', 'fe80::1%eth0']);
+});
 
-  it('are never this server, and read again when queries come', async () => {
-    const clock = new ControlledClock();
-    let text = 'nameserver 10.0.0.5\nnameserver 192.0.2.1\n';
-    const servers = hostServers({ clock, read: async () => text, own: () => new Set(['10.0.0.5']) });
-    expect(await servers()).toEqual(['192.0.2.1']);
-    text = 'nameserver 192.0.2.2\n';
-    expect(await servers()).toEqual(['192.0.2.1']);
-    await clock.advance(5_000);
-    expect(await servers()).toEqual(['192.0.2.2']);
-    expect(clock.waiting).toBe(0);
-  });
+it('the servers of the host are never this server, and read again when queries come', async () => {
+  const clock = new ControlledClock();
+  let text = 'nameserver 10.0.0.5\nnameserver 192.0.2.1\n';
+  const servers = hostServers({ clock, read: async () => text, own: () => new Set(['10.0.0.5']) });
+  expect(await servers()).toEqual(['192.0.2.1']);
+  text = 'nameserver 192.0.2.2\n';
+  expect(await servers()).toEqual(['192.0.2.1']);
+  await clock.advance(5_000);
+  expect(await servers()).toEqual(['192.0.2.2']);
+  expect(clock.waiting).toBe(0);
 });

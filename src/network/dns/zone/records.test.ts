@@ -7,26 +7,24 @@ const slice = (endpoints: object[], fields: object = {}) =>
   ({ addressType: 'IPv4', endpoints, ports: [{ name: 'http', protocol: 'TCP', port: 8080 }], ...fields }) as any;
 const lines = (spec: object, slices: any[] = []) => serviceRecords(service(spec), slices, DOMAIN).map(line).sort();
 
-describe('a service with an address', () => {
-  it('has addresses, their reverse, and one SRV record for each named port', () => {
-    const ports = [
-      { name: 'http', protocol: 'TCP', port: 80 },
-      { protocol: 'UDP', port: 53 },
-    ];
-    expect(lines({ type: 'ClusterIP', clusterIP: '10.96.0.7', clusterIPs: ['10.96.0.7', 'fd00::7'], ports })).toEqual(
-      [
-        '7.0.96.10.in-addr.arpa PTR web.shop.svc.cluster.local',
-        `${[...'fd000000000000000000000000000007'].reverse().join('.')}.ip6.arpa PTR web.shop.svc.cluster.local`,
-        '_http._tcp.web.shop.svc.cluster.local SRV 0 100 80 web.shop.svc.cluster.local',
-        'web.shop.svc.cluster.local A 10.96.0.7',
-        'web.shop.svc.cluster.local AAAA fd000000000000000000000000000007',
-      ].sort(),
-    );
-  });
+it('a service with an address has addresses, their reverse, and one SRV record for each named port', () => {
+  const ports = [
+    { name: 'http', protocol: 'TCP', port: 80 },
+    { protocol: 'UDP', port: 53 },
+  ];
+  expect(lines({ type: 'ClusterIP', clusterIP: '10.96.0.7', clusterIPs: ['10.96.0.7', 'fd00::7'], ports })).toEqual(
+    [
+      '7.0.96.10.in-addr.arpa PTR web.shop.svc.cluster.local',
+      `${[...'fd000000000000000000000000000007'].reverse().join('.')}.ip6.arpa PTR web.shop.svc.cluster.local`,
+      '_http._tcp.web.shop.svc.cluster.local SRV 0 100 80 web.shop.svc.cluster.local',
+      'web.shop.svc.cluster.local A 10.96.0.7',
+      'web.shop.svc.cluster.local AAAA fd000000000000000000000000000007',
+    ].sort(),
+  );
+});
 
-  it('has none before it has an address', () => {
-    expect(lines({ type: 'ClusterIP', ports: [{ name: 'http', port: 80 }] })).toEqual([]);
-  });
+it('a service with an address has none before it has an address', () => {
+  expect(lines({ type: 'ClusterIP', ports: [{ name: 'http', port: 80 }] })).toEqual([]);
 });
 
 describe('a headless service', () => {

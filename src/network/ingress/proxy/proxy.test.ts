@@ -182,33 +182,31 @@ async function answering(answer: string) {
   return { backends, gets, close: () => server.close() };
 }
 
-describe('a body', () => {
-  it.each([
-    ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\ninner\r\n0\r\n\r\n', 'transfer-encoding: chunked'],
-    [
-      'whose length is said to be of the connection',
-      'Connection: content-length\r\nContent-Length: 5\r\n\r\ninner',
-      'content-length: 5',
-    ],
-  ])('of a GET %s cannot be taken for another request', async (_what, rest, framing) => {
-    const { backends, gets, close } = await answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-    proxy.use({ ...config, backends });
-    const socket = connectTcp(port, '127.0.0.1');
-    socket.write(`GET /web HTTP/1.1\r\nHost: x\r\n${rest}`);
-    expect((await gets('inner')).toLowerCase()).toContain(`\r\n${framing}\r\n`);
-    socket.destroy();
-    close();
-  });
+it.each([
+  ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n5\r\ninner\r\n0\r\n\r\n', 'transfer-encoding: chunked'],
+  [
+    'whose length is said to be of the connection',
+    'Connection: content-length\r\nContent-Length: 5\r\n\r\ninner',
+    'content-length: 5',
+  ],
+])('a body of a GET %s cannot be taken for another request', async (_what, rest, framing) => {
+  const { backends, gets, close } = await answering('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+  proxy.use({ ...config, backends });
+  const socket = connectTcp(port, '127.0.0.1');
+  socket.write(`GET /web HTTP/1.1\r\nHost: x\r\n${rest}`);
+  expect((await gets('inner')).toLowerCase()).toContain(`\r\n${framing}\r\n`);
+  socket.destroy();
+  close();
+});
 
-  it('is not announced with an upgrade, which has none', async () => {
-    const { backends, gets, close } = await answering('HTTP/1.1 404 X\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
-    proxy.use({ ...config, backends });
-    const socket = connectTcp(port, '127.0.0.1');
-    socket.write('GET /web HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\nContent-Length: 9\r\n\r\n');
-    expect(await gets('\r\n\r\n')).not.toMatch(/content-length/i);
-    expect(await text(socket)).toBe('HTTP/1.1 404 X\r\nConnection: close\r\n\r\n');
-    close();
-  });
+it('a body is not announced with an upgrade, which has none', async () => {
+  const { backends, gets, close } = await answering('HTTP/1.1 404 X\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
+  proxy.use({ ...config, backends });
+  const socket = connectTcp(port, '127.0.0.1');
+  socket.write('GET /web HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\nContent-Length: 9\r\n\r\n');
+  expect(await gets('\r\n\r\n')).not.toMatch(/content-length/i);
+  expect(await text(socket)).toBe('HTTP/1.1 404 X\r\nConnection: close\r\n\r\n');
+  close();
 });
 
 it.each([

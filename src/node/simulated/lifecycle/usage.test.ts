@@ -85,18 +85,16 @@ test('containers that do not run use nothing', () => {
   expect(measure(life).pods).toEqual([]);
 });
 
-describe('an amount', () => {
-  test.each(['', '%', '10%..', '5..10%', '2..1', '1..2..3', '-1', 'much', '10%%'])('is not %j', (text) => {
-    expect(parseAmount(text, 'cpu')).toBeUndefined();
-  });
+test.each(['', '%', '10%..', '5..10%', '2..1', '1..2..3', '-1', 'much', '10%%'])('an amount is not %j', (text) => {
+  expect(parseAmount(text, 'cpu')).toBeUndefined();
+});
 
-  test('that is sampled lies within its range', () => {
-    fc.assert(
-      fc.property(fc.nat(1000), fc.nat(1000), fc.string(), (min, more, word) => {
-        const drawn = sampleAmount({ isPercent: true, min, max: min + more }, word);
-        expect(drawn).toBeGreaterThanOrEqual(min);
-        expect(drawn).toBeLessThanOrEqual(min + more);
-      }),
-    );
-  });
+test('an amount that is sampled lies within its range', () => {
+  fc.assert(
+    fc.property(fc.nat(1000), fc.nat(1000), fc.string(), (min, more, word) => {
+      const drawn = sampleAmount({ isPercent: true, min, max: min + more }, word);
+      expect(drawn).toBeGreaterThanOrEqual(min);
+      expect(drawn).toBeLessThanOrEqual(min + more);
+    }),
+  );
 });

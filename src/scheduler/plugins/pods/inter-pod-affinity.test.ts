@@ -152,20 +152,18 @@ describe('many terms of pods on nodes', () => {
   });
 });
 
-describe('preferences', () => {
-  it('count for and against, including those of pods on nodes', () => {
-    const here = world();
-    here.place('e1', { labels: { app: 'db' } });
-    const wants = podOf({ spec: { affinity: { podAffinity: preferred(10, term('db')) } } });
-    expect(here.scores(interPodAffinity, wants)).toEqual({ e1: 100, e2: 100, w1: 0, w2: 0, lost: 0 });
-    const avoids = podOf({ spec: { affinity: { podAntiAffinity: preferred(10, term('db', HOST)) } } });
-    expect(here.scores(interPodAffinity, avoids)).toEqual({ e1: 0, e2: 100, w1: 100, w2: 100, lost: 100 });
-    const other = world();
-    other.place('w1', { spec: { affinity: { podAffinity: preferred(5, term('web')) } } }, near(term('web', HOST)));
-    const wanted = podOf({ labels: { app: 'web' } });
-    expect(other.scores(interPodAffinity, wanted)).toEqual({ e1: 0, e2: 0, w1: 100, w2: 83, lost: 0 });
-    expect(other.scores(interPodAffinity, podOf())).toEqual({});
-  });
+it('preferences count for and against, including those of pods on nodes', () => {
+  const here = world();
+  here.place('e1', { labels: { app: 'db' } });
+  const wants = podOf({ spec: { affinity: { podAffinity: preferred(10, term('db')) } } });
+  expect(here.scores(interPodAffinity, wants)).toEqual({ e1: 100, e2: 100, w1: 0, w2: 0, lost: 0 });
+  const avoids = podOf({ spec: { affinity: { podAntiAffinity: preferred(10, term('db', HOST)) } } });
+  expect(here.scores(interPodAffinity, avoids)).toEqual({ e1: 0, e2: 100, w1: 100, w2: 100, lost: 100 });
+  const other = world();
+  other.place('w1', { spec: { affinity: { podAffinity: preferred(5, term('web')) } } }, near(term('web', HOST)));
+  const wanted = podOf({ labels: { app: 'web' } });
+  expect(other.scores(interPodAffinity, wanted)).toEqual({ e1: 0, e2: 0, w1: 100, w2: 83, lost: 0 });
+  expect(other.scores(interPodAffinity, podOf())).toEqual({});
 });
 
 describe('a rejected pod is woken', () => {

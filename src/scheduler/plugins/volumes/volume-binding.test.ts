@@ -29,43 +29,41 @@ it('skips pods without claims', () => {
   expect(zones().isSkipped(volumeBinding, podOf())).toBe(true);
 });
 
-describe('rejects all nodes', () => {
-  it.each([
-    ['there is no claim', [], 'persistentvolumeclaim "data" not found'],
-    [
-      'the claim has no volume and waits for nobody',
-      [claimObject('data')],
-      'pod has unbound immediate PersistentVolumeClaims',
-    ],
-    [
-      'its volume is lost',
-      [claimObject('data', { volumeName: 'v' }, { status: { phase: 'Lost' } })],
-      'persistentvolumeclaim "data" bound to non-existent persistentvolume "v"',
-    ],
-    [
-      'it is being deleted',
-      [claimObject('data', {}, { metadata: { deletionTimestamp: '2030-01-01T00:00:00Z' } })],
-      'persistentvolumeclaim "data" is being deleted',
-    ],
-  ])('when %s', (_, claims, reason) => {
-    const world = zones();
-    world.claims.push(...claims);
-    expect(world.verdicts(volumeBinding, using('data'))).toBe(reason);
-  });
+it.each([
+  ['there is no claim', [], 'persistentvolumeclaim "data" not found'],
+  [
+    'the claim has no volume and waits for nobody',
+    [claimObject('data')],
+    'pod has unbound immediate PersistentVolumeClaims',
+  ],
+  [
+    'its volume is lost',
+    [claimObject('data', { volumeName: 'v' }, { status: { phase: 'Lost' } })],
+    'persistentvolumeclaim "data" bound to non-existent persistentvolume "v"',
+  ],
+  [
+    'it is being deleted',
+    [claimObject('data', {}, { metadata: { deletionTimestamp: '2030-01-01T00:00:00Z' } })],
+    'persistentvolumeclaim "data" is being deleted',
+  ],
+])('rejects all nodes when %s', (_, claims, reason) => {
+  const world = zones();
+  world.claims.push(...claims);
+  expect(world.verdicts(volumeBinding, using('data'))).toBe(reason);
+});
 
-  it('when the claim of an ephemeral volume is missing, or has another owner', () => {
-    const world = zones();
-    const template = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
-    const volumes = [{ name: 'tmp', ephemeral: { volumeClaimTemplate: template } }];
-    const pod = podOf({ name: 'web', spec: { volumes } });
-    expect(world.verdicts(volumeBinding, pod)).toBe(
-      'waiting for ephemeral volume controller to create the persistentvolumeclaim "web-tmp"',
-    );
-    world.claims.push(claimObject('web-tmp'));
-    expect(world.verdicts(volumeBinding, pod)).toBe(
-      'PVC default/web-tmp was not created for pod default/web (pod is not owner)',
-    );
-  });
+it('rejects all nodes when the claim of an ephemeral volume is missing, or has another owner', () => {
+  const world = zones();
+  const template = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
+  const volumes = [{ name: 'tmp', ephemeral: { volumeClaimTemplate: template } }];
+  const pod = podOf({ name: 'web', spec: { volumes } });
+  expect(world.verdicts(volumeBinding, pod)).toBe(
+    'waiting for ephemeral volume controller to create the persistentvolumeclaim "web-tmp"',
+  );
+  world.claims.push(claimObject('web-tmp'));
+  expect(world.verdicts(volumeBinding, pod)).toBe(
+    'PVC default/web-tmp was not created for pod default/web (pod is not owner)',
+  );
 });
 
 it('accepts nodes that reach a bound volume', () => {

@@ -100,13 +100,11 @@ describe('certificates', () => {
   });
 });
 
-describe('no credentials', () => {
-  it('give an anonymous user if that is allowed', () => {
-    expect(open(asked({}))).toEqual({ name: 'system:anonymous', groups: ['system:unauthenticated'] });
-    expect(() => strict(asked({}))).toThrow('Unauthorized');
-  });
+it('no credentials give an anonymous user if that is allowed', () => {
+  expect(open(asked({}))).toEqual({ name: 'system:anonymous', groups: ['system:unauthenticated'] });
+  expect(() => strict(asked({}))).toThrow('Unauthorized');
+});
 
-  it('differ from wrong credentials', () => {
-    expect(() => open(asked({ authorization: 'Bearer wrong' }))).toThrow('Unauthorized');
-  });
+it('no credentials differ from wrong credentials', () => {
+  expect(() => open(asked({ authorization: 'Bearer wrong' }))).toThrow('Unauthorized');
 });

@@ -7,32 +7,30 @@ type Spec = PriorityLevelConfiguration['spec'];
 
 const defaults = new Map([...defaultLevels] as [string, Spec][]);
 
-describe('seats', () => {
-  it('are divided as in Kubernetes for the default levels', () => {
-    const limits = concurrencyLimitsOf(defaults, 600);
-    expect(Object.fromEntries([...limits].map(([name, { nominal }]) => [name, nominal]))).toEqual({
-      exempt: 0,
-      'catch-all': 13,
-      system: 74,
-      'node-high': 98,
-      'leader-election': 25,
-      'workload-high': 98,
-      'workload-low': 245,
-      'global-default': 49,
-    });
-    expect(limits.get('system')).toEqual({ nominal: 74, lower: 50, upper: 600 });
+it('seats are divided as in Kubernetes for the default levels', () => {
+  const limits = concurrencyLimitsOf(defaults, 600);
+  expect(Object.fromEntries([...limits].map(([name, { nominal }]) => [name, nominal]))).toEqual({
+    exempt: 0,
+    'catch-all': 13,
+    system: 74,
+    'node-high': 98,
+    'leader-election': 25,
+    'workload-high': 98,
+    'workload-low': 245,
+    'global-default': 49,
   });
+  expect(limits.get('system')).toEqual({ nominal: 74, lower: 50, upper: 600 });
+});
 
-  it('can be borrowed up to a fraction of those that a level has', () => {
-    const spec = {
-      type: 'Limited',
-      limited: { nominalConcurrencyShares: 10, lendablePercent: 0, borrowingLimitPercent: 50 },
-    };
-    expect(concurrencyLimitsOf(new Map([['a', spec as Spec]]), 100).get('a')).toEqual({
-      nominal: 100,
-      lower: 100,
-      upper: 150,
-    });
+it('seats can be borrowed up to a fraction of those that a level has', () => {
+  const spec = {
+    type: 'Limited',
+    limited: { nominalConcurrencyShares: 10, lendablePercent: 0, borrowingLimitPercent: 50 },
+  };
+  expect(concurrencyLimitsOf(new Map([['a', spec as Spec]]), 100).get('a')).toEqual({
+    nominal: 100,
+    lower: 100,
+    upper: 150,
   });
 });
 

@@ -79,66 +79,64 @@ const metric = (name: string) =>
 
 beforeEach(() => start());
 
-describe('a request', () => {
-  it.each<[string, Attributes, string]>([
-    ['of an administrator', about(user('root', 'system:masters')), 'exempt exempt'],
-    ['for health', { user: joe, verb: 'get', path: '/readyz' }, 'probes exempt'],
-    ['for a single check', { user: joe, verb: 'get', path: '/readyz/etcd' }, 'probes exempt'],
-    ['of a user', about(joe), 'global-default global-default'],
-    ['of a user, to a path', { user: joe, verb: 'get', path: '/version' }, 'global-default global-default'],
-    [
-      'of an account',
-      about(user('system:serviceaccount:a:b', 'system:serviceaccounts')),
-      'service-accounts workload-low',
-    ],
-    ['of an account of the system', about(account), 'kube-system-service-accounts workload-high'],
-    [
-      'of an account of the system, for a lease',
-      about(account, { verb: 'update', group: 'coordination.k8s.io', resource: 'leases' }),
-      'system-leader-election leader-election',
-    ],
-    ['of a node', about(user('system:node:a', 'system:nodes')), 'system-nodes system'],
-    [
-      'of a node, for itself',
-      about(user('system:node:a', 'system:nodes'), { resource: 'nodes', subresource: 'status', namespace: '' }),
-      'system-node-high node-high',
-    ],
-    ['of the scheduler', about(user('system:kube-scheduler')), 'kube-scheduler workload-high'],
-    ['of a user without groups', about({ name: 'x', groups: [] }), 'catch-all catch-all'],
-  ])('%s is assigned to its priority level', async (_what, attributes, where) => {
-    expect(await assigned(attributes)).toBe(where);
-  });
+it.each<[string, Attributes, string]>([
+  ['of an administrator', about(user('root', 'system:masters')), 'exempt exempt'],
+  ['for health', { user: joe, verb: 'get', path: '/readyz' }, 'probes exempt'],
+  ['for a single check', { user: joe, verb: 'get', path: '/readyz/etcd' }, 'probes exempt'],
+  ['of a user', about(joe), 'global-default global-default'],
+  ['of a user, to a path', { user: joe, verb: 'get', path: '/version' }, 'global-default global-default'],
+  [
+    'of an account',
+    about(user('system:serviceaccount:a:b', 'system:serviceaccounts')),
+    'service-accounts workload-low',
+  ],
+  ['of an account of the system', about(account), 'kube-system-service-accounts workload-high'],
+  [
+    'of an account of the system, for a lease',
+    about(account, { verb: 'update', group: 'coordination.k8s.io', resource: 'leases' }),
+    'system-leader-election leader-election',
+  ],
+  ['of a node', about(user('system:node:a', 'system:nodes')), 'system-nodes system'],
+  [
+    'of a node, for itself',
+    about(user('system:node:a', 'system:nodes'), { resource: 'nodes', subresource: 'status', namespace: '' }),
+    'system-node-high node-high',
+  ],
+  ['of the scheduler', about(user('system:kube-scheduler')), 'kube-scheduler workload-high'],
+  ['of a user without groups', about({ name: 'x', groups: [] }), 'catch-all catch-all'],
+])('a request: %s is assigned to its priority level', async (_what, attributes, where) => {
+  expect(await assigned(attributes)).toBe(where);
+});
 
-  it('is assigned to a schema that was just created, whatever was cached', async () => {
-    const memo = new Memo();
-    const seat = await flowControl.admit(request(about(joe), { memo }));
-    seat.release();
-    await world.create(
-      'flowschemas',
-      {
-        metadata: { name: 'joes' },
-        spec: {
-          matchingPrecedence: 50,
-          priorityLevelConfiguration: { name: 'system' },
-          rules: [
-            {
-              subjects: [{ kind: 'User', user: { name: 'joe' } }],
-              resourceRules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: ['n'] }],
-            },
-          ],
-        },
+it('a request is assigned to a schema that was just created, whatever was cached', async () => {
+  const memo = new Memo();
+  const seat = await flowControl.admit(request(about(joe), { memo }));
+  seat.release();
+  await world.create(
+    'flowschemas',
+    {
+      metadata: { name: 'joes' },
+      spec: {
+        matchingPrecedence: 50,
+        priorityLevelConfiguration: { name: 'system' },
+        rules: [
+          {
+            subjects: [{ kind: 'User', user: { name: 'joe' } }],
+            resourceRules: [{ verbs: ['get'], apiGroups: [''], resources: ['pods'], namespaces: ['n'] }],
+          },
+        ],
       },
-      FLOWCONTROL,
-    );
-    const uid = await uidOf('flowschemas', 'joes');
-    const now = await flowControl.admit(request(about(joe), { memo }));
-    expect(now.headers).toContain(uid);
-    now.release();
-    // The same sort of request in another namespace does not match.
-    const elsewhere = await flowControl.admit(request(about(joe, { namespace: 'm' }), { memo }));
-    expect(elsewhere.headers).not.toContain(uid);
-    elsewhere.release();
-  });
+    },
+    FLOWCONTROL,
+  );
+  const uid = await uidOf('flowschemas', 'joes');
+  const now = await flowControl.admit(request(about(joe), { memo }));
+  expect(now.headers).toContain(uid);
+  now.release();
+  // The same sort of request in another namespace does not match.
+  const elsewhere = await flowControl.admit(request(about(joe, { namespace: 'm' }), { memo }));
+  expect(elsewhere.headers).not.toContain(uid);
+  elsewhere.release();
 });
 
 describe('when seats run out', () => {
@@ -218,66 +216,59 @@ describe('when seats run out', () => {
   });
 });
 
-describe('work', () => {
-  it('a list of many objects takes more seats than one object', async () => {
-    await start(4_000, 0);
-    const kind = FlowSchema;
-    for (let i = 0; i < 120; i++) {
-      const rule = {
-        subjects: [{ kind: 'User', user: { name: 'x' } }],
-        nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }],
-      };
-      const spec = { priorityLevelConfiguration: { name: 'system' }, rules: [rule] };
-      await world.create('flowschemas', { metadata: { name: `schema-${i}` }, spec }, FLOWCONTROL);
-    }
-    const list = about(joe, {
-      verb: 'list',
-      name: '',
-      resource: 'flowschemas',
-      group: 'flowcontrol.apiserver.k8s.io',
-      namespace: '',
-    });
-    const executing = () =>
-      Number(metric('current_executing_seats{priority_level="global-default"}')[0]!.split(' ')[1]);
-    const seat = await flowControl.admit(request(list, { kind }));
-    expect(executing()).toBe(2);
-    seat.release();
-    expect(executing()).toBe(0);
-    const page = await flowControl.admit(request(list, { kind, options: { limit: 10 } }));
-    expect(executing()).toBe(1);
-    page.release();
+it('a list of many objects takes more seats than one object', async () => {
+  await start(4_000, 0);
+  const kind = FlowSchema;
+  for (let i = 0; i < 120; i++) {
+    const rule = {
+      subjects: [{ kind: 'User', user: { name: 'x' } }],
+      nonResourceRules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }],
+    };
+    const spec = { priorityLevelConfiguration: { name: 'system' }, rules: [rule] };
+    await world.create('flowschemas', { metadata: { name: `schema-${i}` }, spec }, FLOWCONTROL);
+  }
+  const list = about(joe, {
+    verb: 'list',
+    name: '',
+    resource: 'flowschemas',
+    group: 'flowcontrol.apiserver.k8s.io',
+    namespace: '',
   });
+  const executing = () => Number(metric('current_executing_seats{priority_level="global-default"}')[0]!.split(' ')[1]);
+  const seat = await flowControl.admit(request(list, { kind }));
+  expect(executing()).toBe(2);
+  seat.release();
+  expect(executing()).toBe(0);
+  const page = await flowControl.admit(request(list, { kind, options: { limit: 10 } }));
+  expect(executing()).toBe(1);
+  page.release();
 });
 
-describe('unauthenticated clients', () => {
-  it('of one address wait for each other, not for those of another', async () => {
-    const first = Array.from({ length: 500 }, () => flowControl.delayUnauthenticated('1.1.1.1', 1));
-    expect(first.filter((waiting) => waiting !== undefined).length).toBeGreaterThan(300);
-    expect(flowControl.delayUnauthenticated('2.2.2.2', 1)).toBeUndefined();
-    await Promise.all(first);
-  });
-
-  it('overload the server when very many from one network wait', async () => {
-    const waiting = Array.from({ length: 1500 }, (_, i) =>
-      flowControl.delayUnauthenticated(`2001:db8::${i.toString(16)}`, 1),
-    );
-    expect(flowControl.isOverloadedBy('2001:db8::ffff:1')).toBe(true);
-    expect(flowControl.isOverloadedBy('2001:db8:0:1::1')).toBe(false);
-    await Promise.all(waiting);
-    expect(flowControl.isOverloadedBy('2001:db8::1')).toBe(false);
-  });
+it('unauthenticated clients of one address wait for each other, not for those of another', async () => {
+  const first = Array.from({ length: 500 }, () => flowControl.delayUnauthenticated('1.1.1.1', 1));
+  expect(first.filter((waiting) => waiting !== undefined).length).toBeGreaterThan(300);
+  expect(flowControl.delayUnauthenticated('2.2.2.2', 1)).toBeUndefined();
+  await Promise.all(first);
 });
 
-describe('without priority and fairness', () => {
-  it('concurrent reads and writes are limited, except for administrators', () => {
-    const limit = new MaxInFlight({ maxReading: 2, maxMutating: 1 });
-    const read = () => limit.admit(request(about(joe)));
-    const [one] = [read(), read()];
-    expect(read).toThrow('too many requests');
-    limit.admit(request(about(joe, { verb: 'create' })));
-    expect(() => limit.admit(request(about(joe, { verb: 'patch' })))).toThrow('too many requests');
-    limit.admit(request(about(user('root', 'system:masters'))));
-    one!.release();
-    read();
-  });
+it('unauthenticated clients overload the server when very many from one network wait', async () => {
+  const waiting = Array.from({ length: 1500 }, (_, i) =>
+    flowControl.delayUnauthenticated(`2001:db8::${i.toString(16)}`, 1),
+  );
+  expect(flowControl.isOverloadedBy('2001:db8::ffff:1')).toBe(true);
+  expect(flowControl.isOverloadedBy('2001:db8:0:1::1')).toBe(false);
+  await Promise.all(waiting);
+  expect(flowControl.isOverloadedBy('2001:db8::1')).toBe(false);
+});
+
+it('without priority and fairness concurrent reads and writes are limited, except for administrators', () => {
+  const limit = new MaxInFlight({ maxReading: 2, maxMutating: 1 });
+  const read = () => limit.admit(request(about(joe)));
+  const [one] = [read(), read()];
+  expect(read).toThrow('too many requests');
+  limit.admit(request(about(joe, { verb: 'create' })));
+  expect(() => limit.admit(request(about(joe, { verb: 'patch' })))).toThrow('too many requests');
+  limit.admit(request(about(user('root', 'system:masters'))));
+  one!.release();
+  read();
 });

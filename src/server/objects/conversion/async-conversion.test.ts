@@ -168,17 +168,15 @@ describe('reads', () => {
   });
 });
 
-describe('objects stored in another version', () => {
-  it('are converted before they are selected or shown', async () => {
-    await putOld('a', 4);
-    await putOld('b', 5);
-    await api.create('boats', { metadata: { name: 'c' }, spec: { berths: 5 } }, AT_HUB);
-    const options = { fieldSelector: 'spec.berths=5' };
-    const list = await api.list('boats', { ...AT_HUB, options });
-    expect(list.items.map(({ object }) => object.metadata.name)).toEqual(['b', 'c']);
-    expect(webhook.calls).toEqual([`2 to ${HUB}`]);
-    expect((await api.get('boats', 'a', AT_OLD)).spec).toEqual({ size: 4 });
-  });
+it('objects stored in another version are converted before they are selected or shown', async () => {
+  await putOld('a', 4);
+  await putOld('b', 5);
+  await api.create('boats', { metadata: { name: 'c' }, spec: { berths: 5 } }, AT_HUB);
+  const options = { fieldSelector: 'spec.berths=5' };
+  const list = await api.list('boats', { ...AT_HUB, options });
+  expect(list.items.map(({ object }) => object.metadata.name)).toEqual(['b', 'c']);
+  expect(webhook.calls).toEqual([`2 to ${HUB}`]);
+  expect((await api.get('boats', 'a', AT_OLD)).spec).toEqual({ size: 4 });
 });
 
 it('shows a table of objects that were replaced during the conversion', async () => {

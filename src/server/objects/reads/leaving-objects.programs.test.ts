@@ -105,32 +105,30 @@ describe.each(storeDrivers)('on the $name store', (driver) => {
   });
 });
 
-describe('in every form', () => {
-  it.each(objectForms.filter(({ kind }) => kind !== 'PartialObjectMetadataList'))(
-    'shows it as $kind of $version',
-    async (form) => {
-      const api = await testServer(allKinds);
-      await api.create('replicasets', replicaSet, HUB);
-      const resource = api.server.registry.resource(HUB.apiVersion, 'replicasets')!;
-      const call = { verb: 'watch', plural: 'replicasets', namespace: 'default', user: USER, ...HUB } as const;
-      const options = { labelSelector: 'tier=front' };
-      const plain = (await api.server.handle({ ...call, options })) as WatchReply;
-      const shaping = { form, include: 'Object', resource, now: () => api.clock.now() } as const;
-      const events = firstEvents(shapeWatch(plain, shaping), 2);
-      const body = { metadata: { labels: { tier: 'back' } }, spec: { replicas: 3 } };
-      const after = await api.patch('replicasets', 'web', body, HUB);
-      const object = (await events)[1]?.object as any;
-      const shown = object.rows?.[0].object ?? object;
-      expect(shown.metadata).toMatchObject({
-        labels: { tier: 'front' },
-        resourceVersion: after.metadata.resourceVersion,
-      });
-      if (form.kind !== 'Table') return;
-      expect(object.rows[0].cells.slice(0, 2)).toEqual(['web', 1]);
-      expect(object.metadata).toEqual({ resourceVersion: after.metadata.resourceVersion });
-    },
-  );
-});
+it.each(objectForms.filter(({ kind }) => kind !== 'PartialObjectMetadataList'))(
+  'in every form shows it as $kind of $version',
+  async (form) => {
+    const api = await testServer(allKinds);
+    await api.create('replicasets', replicaSet, HUB);
+    const resource = api.server.registry.resource(HUB.apiVersion, 'replicasets')!;
+    const call = { verb: 'watch', plural: 'replicasets', namespace: 'default', user: USER, ...HUB } as const;
+    const options = { labelSelector: 'tier=front' };
+    const plain = (await api.server.handle({ ...call, options })) as WatchReply;
+    const shaping = { form, include: 'Object', resource, now: () => api.clock.now() } as const;
+    const events = firstEvents(shapeWatch(plain, shaping), 2);
+    const body = { metadata: { labels: { tier: 'back' } }, spec: { replicas: 3 } };
+    const after = await api.patch('replicasets', 'web', body, HUB);
+    const object = (await events)[1]?.object as any;
+    const shown = object.rows?.[0].object ?? object;
+    expect(shown.metadata).toMatchObject({
+      labels: { tier: 'front' },
+      resourceVersion: after.metadata.resourceVersion,
+    });
+    if (form.kind !== 'Table') return;
+    expect(object.rows[0].cells.slice(0, 2)).toEqual(['web', 1]);
+    expect(object.metadata).toEqual({ resourceVersion: after.metadata.resourceVersion });
+  },
+);
 
 const USER = { name: 'tester', groups: ['system:masters'] };
 

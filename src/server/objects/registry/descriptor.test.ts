@@ -220,54 +220,44 @@ describe('a subresource with its own body', () => {
   });
 });
 
-describe('a subresource of text', () => {
-  it('gets exactly its parameters, each in its type', async () => {
-    const path = `${ROBOTS}/marvin/camera?lens=a&zoom=5&night&secret=x&zoom=7&limit=3&other=y`;
-    const { code, headers, text } = await ask('GET', path, undefined, { accept: 'image/png' });
-    expect([code, headers['content-type']]).toEqual([200, 'text/plain']);
-    expect(JSON.parse(text)).toEqual({ lens: 'a', zoom: 5, night: true, secret: 'x' });
-    expect((await ask('GET', `${ROBOTS}/marvin/camera?zoom=near`)).code).toBe(400);
-  });
+it('a subresource of text gets exactly its parameters, each in its type', async () => {
+  const path = `${ROBOTS}/marvin/camera?lens=a&zoom=5&night&secret=x&zoom=7&limit=3&other=y`;
+  const { code, headers, text } = await ask('GET', path, undefined, { accept: 'image/png' });
+  expect([code, headers['content-type']]).toEqual([200, 'text/plain']);
+  expect(JSON.parse(text)).toEqual({ lens: 'a', zoom: 5, night: true, secret: 'x' });
+  expect((await ask('GET', `${ROBOTS}/marvin/camera?zoom=near`)).code).toBe(400);
 });
 
-describe('a subresource that connects', () => {
-  it.each([
-    ['GET', '/tunnel', { verb: 'get', path: '' }],
-    ['GET', '/tunnel/', { verb: 'get', path: '/' }],
-    ['POST', '/tunnel/a%2Fb/c%20d/', { verb: 'create', path: '/a%2Fb/c%20d/' }],
-    ['DELETE', '/tunnel/x?limit=1', { verb: 'delete', path: '/x' }],
-  ])('accepts %s and a path: %s', async (method, path, expected) => {
-    const { code, json } = await ask(
-      method,
-      `${ROBOTS}/marvin${path}`,
-      method === 'POST' ? { any: 'body' } : undefined,
-    );
-    expect([code, json()]).toEqual([200, { kind: 'Echo', ...expected }]);
-  });
-
-  it('is the only type that accepts a path', async () => {
-    expect((await ask('GET', `${ROBOTS}/marvin/camera/x`)).code).toBe(404);
-  });
+it.each([
+  ['GET', '/tunnel', { verb: 'get', path: '' }],
+  ['GET', '/tunnel/', { verb: 'get', path: '/' }],
+  ['POST', '/tunnel/a%2Fb/c%20d/', { verb: 'create', path: '/a%2Fb/c%20d/' }],
+  ['DELETE', '/tunnel/x?limit=1', { verb: 'delete', path: '/x' }],
+])('a subresource that connects accepts %s and a path: %s', async (method, path, expected) => {
+  const { code, json } = await ask(method, `${ROBOTS}/marvin${path}`, method === 'POST' ? { any: 'body' } : undefined);
+  expect([code, json()]).toEqual([200, { kind: 'Echo', ...expected }]);
 });
 
-describe('permissions', () => {
-  it('are checked for a verb on the resource and the subresource', async () => {
-    expect((await ask('POST', `${ROBOTS}/marvin/job`, {})).code).toBe(200);
-    const rejected = await ask('PUT', `${ROBOTS}/marvin/tunnel`, {});
-    expect(rejected.json().message).toContain(
-      'User "alice" cannot update resource "robots/tunnel" in API group "robots.example.com"',
-    );
-    expect((await ask('GET', `${ROBOTS}/marvin/tune`)).code).toBe(403);
-    expect((await ask('GET', `${ROBOTS}/marvin`)).code).toBe(403);
-  });
+it('a subresource that connects is the only type that accepts a path', async () => {
+  expect((await ask('GET', `${ROBOTS}/marvin/camera/x`)).code).toBe(404);
+});
 
-  it('are also checked for calls within the process', async () => {
-    const call = { ...v1, verb: 'create', plural: 'robots', namespace: 'default', name: 'marvin' } as const;
-    const as = (name: string) => api.server.direct({ name, groups: [] });
-    const body = () => ({ task: 'sing' });
-    expect(await as('alice')({ ...call, subresource: 'job', body: body() })).toMatchObject({ type: 'object' });
-    await expect(as('bob')({ ...call, subresource: 'job', body: body() })).rejects.toMatchObject({ code: 403 });
-  });
+it('permissions are checked for a verb on the resource and the subresource', async () => {
+  expect((await ask('POST', `${ROBOTS}/marvin/job`, {})).code).toBe(200);
+  const rejected = await ask('PUT', `${ROBOTS}/marvin/tunnel`, {});
+  expect(rejected.json().message).toContain(
+    'User "alice" cannot update resource "robots/tunnel" in API group "robots.example.com"',
+  );
+  expect((await ask('GET', `${ROBOTS}/marvin/tune`)).code).toBe(403);
+  expect((await ask('GET', `${ROBOTS}/marvin`)).code).toBe(403);
+});
+
+it('permissions are also checked for calls within the process', async () => {
+  const call = { ...v1, verb: 'create', plural: 'robots', namespace: 'default', name: 'marvin' } as const;
+  const as = (name: string) => api.server.direct({ name, groups: [] });
+  const body = () => ({ task: 'sing' });
+  expect(await as('alice')({ ...call, subresource: 'job', body: body() })).toMatchObject({ type: 'object' });
+  await expect(as('bob')({ ...call, subresource: 'job', body: body() })).rejects.toMatchObject({ code: 403 });
 });
 
 describe('discovery', () => {
@@ -346,25 +336,23 @@ describe('the published schemas', () => {
   });
 });
 
-describe('a kind', () => {
-  it('gets the usual subresources by declaring them', async () => {
-    await api.patch('robots', 'marvin', { status: { arms: 1 } }, { ...v1, subresource: 'status' });
-    const scale = await api.get('robots', 'marvin', { ...v1, subresource: 'scale' });
-    expect(scale).toMatchObject({ kind: 'Scale', spec: { replicas: 2 }, status: { replicas: 1 } });
-    const tuned = await api.patch(
-      'robots',
-      'marvin',
-      { spec: { arms: 3 }, status: { arms: 3 } },
-      { ...v1, subresource: 'tune' },
-    );
-    expect(tuned).toMatchObject({ spec: { arms: 3 }, status: { arms: 3 } });
-  });
+it('a kind gets the usual subresources by declaring them', async () => {
+  await api.patch('robots', 'marvin', { status: { arms: 1 } }, { ...v1, subresource: 'status' });
+  const scale = await api.get('robots', 'marvin', { ...v1, subresource: 'scale' });
+  expect(scale).toMatchObject({ kind: 'Scale', spec: { replicas: 2 }, status: { replicas: 1 } });
+  const tuned = await api.patch(
+    'robots',
+    'marvin',
+    { spec: { arms: 3 }, status: { arms: 3 } },
+    { ...v1, subresource: 'tune' },
+  );
+  expect(tuned).toMatchObject({ spec: { arms: 3 }, status: { arms: 3 } });
+});
 
-  it('cannot declare a subresource without a descriptor', () => {
-    const kind = { ...Robot, plural: 'others' };
-    expect(() => new Registry([kind], allSubresources)).toThrow('kind Robot declares the unknown subresource camera');
-    const registry = new Registry([], allSubresources);
-    expect(() => registry.add(kind)).toThrow();
-    expect([...registry.kinds, ...registry.apiVersions]).toEqual([]);
-  });
+it('a kind cannot declare a subresource without a descriptor', () => {
+  const kind = { ...Robot, plural: 'others' };
+  expect(() => new Registry([kind], allSubresources)).toThrow('kind Robot declares the unknown subresource camera');
+  const registry = new Registry([], allSubresources);
+  expect(() => registry.add(kind)).toThrow();
+  expect([...registry.kinds, ...registry.apiVersions]).toEqual([]);
 });

@@ -149,40 +149,34 @@ describe('the chain', () => {
   });
 });
 
-describe('every plugin', () => {
-  it('that mutates objects keeps their defaults, so that nothing is decoded twice', () => {
-    const all = admissionPlugins({ enabled: admissionPluginNames });
-    const slow = all.filter(({ admit, keepsDefaults }) => admit && !keepsDefaults);
-    expect(slow.map(({ name }) => name)).toEqual([]);
-  });
+it('every plugin that mutates objects keeps their defaults, so that nothing is decoded twice', () => {
+  const all = admissionPlugins({ enabled: admissionPluginNames });
+  const slow = all.filter(({ admit, keepsDefaults }) => admit && !keepsDefaults);
+  expect(slow.map(({ name }) => name)).toEqual([]);
 });
 
-describe('NamespaceLifecycle', () => {
-  it('rejects deletes of the system namespaces', async () => {
-    const server = await testServer(kinds, { admission: [namespaceLifecycle] });
-    for (const name of ['default', 'kube-system', 'kube-public']) {
-      await expect(server.delete('namespaces', name, { namespace: '' })).rejects.toThrow(
-        `namespaces "${name}" is forbidden: this namespace may not be deleted`,
-      );
-    }
-    await server.delete('namespaces', 'kube-node-lease', { namespace: '' });
-  });
-
-  it('rejects creates in a namespace that does not exist, before validation', async () => {
-    const server = await testServer(kinds, { admission: [namespaceLifecycle] });
-    const asked = server.create('configmaps', { metadata: { name: 'NOT VALID' } }, { namespace: 'none' });
-    await expect(asked).rejects.toThrow('namespaces "none" not found');
-  });
+it('NamespaceLifecycle rejects deletes of the system namespaces', async () => {
+  const server = await testServer(kinds, { admission: [namespaceLifecycle] });
+  for (const name of ['default', 'kube-system', 'kube-public']) {
+    await expect(server.delete('namespaces', name, { namespace: '' })).rejects.toThrow(
+      `namespaces "${name}" is forbidden: this namespace may not be deleted`,
+    );
+  }
+  await server.delete('namespaces', 'kube-node-lease', { namespace: '' });
 });
 
-describe('the list of plugins', () => {
-  it('has each plugin once, and leaves out those that are off', () => {
-    expect(new Set(admissionPluginNames).size).toBe(admissionPluginNames.length);
-    const names = (chosen: Parameters<typeof admissionPlugins>[0]) => admissionPlugins(chosen).map(({ name }) => name);
-    expect(names({})).not.toContain('AlwaysPullImages');
-    expect(names({ enabled: ['AlwaysPullImages'] })).toContain('AlwaysPullImages');
-    expect(names({ disabled: ['PodSecurity'] })).not.toContain('PodSecurity');
-    expect(names({}).at(-1)).toBe('ResourceQuota');
-    expect(names({ enabled: admissionPluginNames })).toEqual(admissionPluginNames);
-  });
+it('NamespaceLifecycle rejects creates in a namespace that does not exist, before validation', async () => {
+  const server = await testServer(kinds, { admission: [namespaceLifecycle] });
+  const asked = server.create('configmaps', { metadata: { name: 'NOT VALID' } }, { namespace: 'none' });
+  await expect(asked).rejects.toThrow('namespaces "none" not found');
+});
+
+it('the list of plugins has each plugin once, and leaves out those that are off', () => {
+  expect(new Set(admissionPluginNames).size).toBe(admissionPluginNames.length);
+  const names = (chosen: Parameters<typeof admissionPlugins>[0]) => admissionPlugins(chosen).map(({ name }) => name);
+  expect(names({})).not.toContain('AlwaysPullImages');
+  expect(names({ enabled: ['AlwaysPullImages'] })).toContain('AlwaysPullImages');
+  expect(names({ disabled: ['PodSecurity'] })).not.toContain('PodSecurity');
+  expect(names({}).at(-1)).toBe('ResourceQuota');
+  expect(names({ enabled: admissionPluginNames })).toEqual(admissionPluginNames);
 });

@@ -24,93 +24,87 @@ const deployment = (name: string) => ({
 const v1 = { apiVersion: 'apps/v1' };
 const beta = { apiVersion: 'apps/v1beta1' };
 
-describe('status', () => {
-  it('is changed only through its own path, which changes nothing else', async () => {
-    await api.create('deployments', deployment('a'), v1);
-    const replaced = await api.update('deployments', { ...deployment('a'), status: { replicas: 7 } }, v1);
-    expect(replaced.status).toEqual({});
-    const sent = { ...replaced, spec: { ...replaced.spec, replicas: 9 }, status: { replicas: 3 } };
-    const stated = await api.update('deployments', sent, { ...v1, subresource: 'status' });
-    expect(stated.status).toEqual({ replicas: 3 });
-    expect(stated.spec.replicas).toBe(2);
-    expect(stated.metadata.generation).toBe(replaced.metadata.generation);
-    expect(stated.metadata.selfLink).toBe('/apis/apps/v1/namespaces/default/deployments/a/status');
-    const patched = await api.patch(
-      'deployments',
-      'a',
-      { status: { readyReplicas: 1 } },
-      { ...v1, subresource: 'status' },
-    );
-    expect(patched.status).toEqual({ replicas: 3, readyReplicas: 1 });
-    expect((await api.get('deployments', 'a', { ...v1, subresource: 'status' })).status).toEqual(patched.status);
-  });
+it('status is changed only through its own path, which changes nothing else', async () => {
+  await api.create('deployments', deployment('a'), v1);
+  const replaced = await api.update('deployments', { ...deployment('a'), status: { replicas: 7 } }, v1);
+  expect(replaced.status).toEqual({});
+  const sent = { ...replaced, spec: { ...replaced.spec, replicas: 9 }, status: { replicas: 3 } };
+  const stated = await api.update('deployments', sent, { ...v1, subresource: 'status' });
+  expect(stated.status).toEqual({ replicas: 3 });
+  expect(stated.spec.replicas).toBe(2);
+  expect(stated.metadata.generation).toBe(replaced.metadata.generation);
+  expect(stated.metadata.selfLink).toBe('/apis/apps/v1/namespaces/default/deployments/a/status');
+  const patched = await api.patch(
+    'deployments',
+    'a',
+    { status: { readyReplicas: 1 } },
+    { ...v1, subresource: 'status' },
+  );
+  expect(patched.status).toEqual({ replicas: 3, readyReplicas: 1 });
+  expect((await api.get('deployments', 'a', { ...v1, subresource: 'status' })).status).toEqual(patched.status);
+});
 
-  it('does not raise the generation, as a changed spec does', async () => {
-    const made = await api.create('deployments', deployment('a'), v1);
-    expect(made.metadata.generation).toBe(1);
-    await api.patch('deployments', 'a', { status: { replicas: 1 } }, { ...v1, subresource: 'status' });
-    expect((await api.patch('deployments', 'a', { metadata: { labels: { x: 'y' } } }, v1)).metadata.generation).toBe(1);
-    expect((await api.patch('deployments', 'a', { spec: { replicas: 5 } }, v1)).metadata.generation).toBe(2);
+it('status does not raise the generation, as a changed spec does', async () => {
+  const made = await api.create('deployments', deployment('a'), v1);
+  expect(made.metadata.generation).toBe(1);
+  await api.patch('deployments', 'a', { status: { replicas: 1 } }, { ...v1, subresource: 'status' });
+  expect((await api.patch('deployments', 'a', { metadata: { labels: { x: 'y' } } }, v1)).metadata.generation).toBe(1);
+  expect((await api.patch('deployments', 'a', { spec: { replicas: 5 } }, v1)).metadata.generation).toBe(2);
+});
+
+it('scale reads and writes the number of replicas', async () => {
+  await api.create('deployments', deployment('a'), v1);
+  const at = { ...v1, subresource: 'scale' };
+  const read = await api.get('deployments', 'a', at);
+  expect(read).toMatchObject({
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name: 'a', selfLink: '/apis/apps/v1/namespaces/default/deployments/a/scale' },
+    spec: { replicas: 2 },
+    status: { replicas: 0, selector: 'app=a' },
+  });
+  expect((await api.update('deployments', { ...read, spec: { replicas: 4 } }, at)).spec).toEqual({ replicas: 4 });
+  expect((await api.get('deployments', 'a', v1)).spec.replicas).toBe(4);
+  expect((await api.patch('deployments', 'a', { spec: { replicas: 1 } }, at)).spec.replicas).toBe(1);
+  await expect(api.update('deployments', { ...read, spec: { replicas: 3 } }, at)).rejects.toMatchObject({
+    code: 409,
+  });
+  await expect(api.patch('deployments', 'a', { spec: { replicas: -3 } }, at)).rejects.toMatchObject({
+    code: 422,
+    message: 'Scale.autoscaling "a" is invalid: spec.replicas: Invalid value: -3: must be greater than or equal to 0',
   });
 });
 
-describe('scale', () => {
-  it('reads and writes the number of replicas', async () => {
-    await api.create('deployments', deployment('a'), v1);
-    const at = { ...v1, subresource: 'scale' };
-    const read = await api.get('deployments', 'a', at);
-    expect(read).toMatchObject({
-      kind: 'Scale',
-      apiVersion: 'autoscaling/v1',
-      metadata: { name: 'a', selfLink: '/apis/apps/v1/namespaces/default/deployments/a/scale' },
-      spec: { replicas: 2 },
-      status: { replicas: 0, selector: 'app=a' },
-    });
-    expect((await api.update('deployments', { ...read, spec: { replicas: 4 } }, at)).spec).toEqual({ replicas: 4 });
-    expect((await api.get('deployments', 'a', v1)).spec.replicas).toBe(4);
-    expect((await api.patch('deployments', 'a', { spec: { replicas: 1 } }, at)).spec.replicas).toBe(1);
-    await expect(api.update('deployments', { ...read, spec: { replicas: 3 } }, at)).rejects.toMatchObject({
-      code: 409,
-    });
-    await expect(api.patch('deployments', 'a', { spec: { replicas: -3 } }, at)).rejects.toMatchObject({
-      code: 422,
-      message: 'Scale.autoscaling "a" is invalid: spec.replicas: Invalid value: -3: must be greater than or equal to 0',
-    });
-  });
-
-  it('has the older shape in the older versions', async () => {
-    await api.create('deployments', deployment('a'), beta);
-    expect(await api.get('deployments', 'a', { ...beta, subresource: 'scale' })).toMatchObject({
-      apiVersion: 'apps/v1beta1',
-      status: { replicas: 0, selector: { app: 'a' }, targetSelector: 'app=a' },
-    });
+it('scale has the older shape in the older versions', async () => {
+  await api.create('deployments', deployment('a'), beta);
+  expect(await api.get('deployments', 'a', { ...beta, subresource: 'scale' })).toMatchObject({
+    apiVersion: 'apps/v1beta1',
+    status: { replicas: 0, selector: { app: 'a' }, targetSelector: 'app=a' },
   });
 });
 
-describe('rollback', () => {
-  it('sets an annotation for the controller, which every version shows', async () => {
-    await api.create('deployments', deployment('a'), beta);
-    const body = { name: 'a', rollbackTo: { revision: 3 }, updatedAnnotations: { why: 'because' } };
-    const done = await api.create('deployments', body, { ...beta, name: 'a', subresource: 'rollback' });
-    expect(done).toMatchObject({
-      status: 'Success',
-      code: 200,
-      message: 'rollback request for deployment "a" succeeded',
-    });
-    expect((await api.get('deployments', 'a', beta)).spec.rollbackTo).toEqual({ revision: 3 });
-    expect((await api.get('deployments', 'a', v1)).metadata.annotations).toEqual({
-      why: 'because',
-      'deprecated.deployment.rollback.to': '3',
-      'deprecated.deployment.rollback.updated-annotations': '["why"]',
-    });
+it('rollback sets an annotation for the controller, which every version shows', async () => {
+  await api.create('deployments', deployment('a'), beta);
+  const body = { name: 'a', rollbackTo: { revision: 3 }, updatedAnnotations: { why: 'because' } };
+  const done = await api.create('deployments', body, { ...beta, name: 'a', subresource: 'rollback' });
+  expect(done).toMatchObject({
+    status: 'Success',
+    code: 200,
+    message: 'rollback request for deployment "a" succeeded',
   });
+  expect((await api.get('deployments', 'a', beta)).spec.rollbackTo).toEqual({ revision: 3 });
+  expect((await api.get('deployments', 'a', v1)).metadata.annotations).toEqual({
+    why: 'because',
+    'deprecated.deployment.rollback.to': '3',
+    'deprecated.deployment.rollback.updated-annotations': '["why"]',
+  });
+});
 
-  it('needs the name of the deployment', async () => {
-    await api.create('deployments', deployment('a'), beta);
-    const at = { ...beta, name: 'a', subresource: 'rollback' };
-    await expect(api.create('deployments', {}, at)).rejects.toMatchObject({ code: 422 });
-    await expect(api.create('deployments', { name: 'other' }, at)).rejects.toMatchObject({ code: 404 });
-  });
+it('rollback needs the name of the deployment', async () => {
+  await api.create('deployments', deployment('a'), beta);
+  const at = { ...beta, name: 'a', subresource: 'rollback' };
+  await expect(api.create('deployments', {}, at)).rejects.toMatchObject({ code: 422 });
+  await expect(api.create('deployments', { name: 'other' }, at)).rejects.toMatchObject({ code: 404 });
 });
 
 describe('binding', () => {
@@ -219,11 +213,9 @@ describe('an eviction', () => {
   });
 });
 
-describe('a path that a kind does not have', () => {
-  it('is not found, and an unknown verb is not allowed', async () => {
-    await api.create('pods', pod('a'));
-    await expect(api.get('pods', 'a', { subresource: 'scale' })).rejects.toMatchObject({ code: 404 });
-    await expect(api.get('pods', 'a', { subresource: 'binding' })).rejects.toMatchObject({ code: 405 });
-    await expect(api.list('bindings')).rejects.toMatchObject({ code: 405 });
-  });
+it('a path that a kind does not have is not found, and an unknown verb is not allowed', async () => {
+  await api.create('pods', pod('a'));
+  await expect(api.get('pods', 'a', { subresource: 'scale' })).rejects.toMatchObject({ code: 404 });
+  await expect(api.get('pods', 'a', { subresource: 'binding' })).rejects.toMatchObject({ code: 405 });
+  await expect(api.list('bindings')).rejects.toMatchObject({ code: 405 });
 });

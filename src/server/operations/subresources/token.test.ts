@@ -138,31 +138,29 @@ describe('a token bound to an object', () => {
   });
 });
 
-describe('a token request is rejected', () => {
-  it.each([
-    ['for too short a time', { expirationSeconds: 599 }, {}, 422, 'may not specify a duration less than 10 minutes'],
-    [
-      'for too long a time',
-      { expirationSeconds: 2 ** 32 + 1 },
-      {},
-      422,
-      'may not specify a duration larger than 2^32 seconds',
-    ],
-    ['under another name', {}, { name: 'x' }, 422, 'must match the service account name if specified'],
-    ['in another namespace', {}, { namespace: 'x' }, 422, 'must match the service account namespace if specified'],
-    ['for an account of another uid', {}, { uid: 'x' }, 409, 'does not match the UID of the service account'],
-  ])('%s', async (_, spec, metadata, code, message) => {
-    const error = await request(spec, metadata).catch((each) => each);
-    expect(error).toMatchObject({ code });
-    expect(error.message).toContain(message);
-  });
+it.each([
+  ['for too short a time', { expirationSeconds: 599 }, {}, 422, 'may not specify a duration less than 10 minutes'],
+  [
+    'for too long a time',
+    { expirationSeconds: 2 ** 32 + 1 },
+    {},
+    422,
+    'may not specify a duration larger than 2^32 seconds',
+  ],
+  ['under another name', {}, { name: 'x' }, 422, 'must match the service account name if specified'],
+  ['in another namespace', {}, { namespace: 'x' }, 422, 'must match the service account namespace if specified'],
+  ['for an account of another uid', {}, { uid: 'x' }, 409, 'does not match the UID of the service account'],
+])('a token request is rejected: %s', async (_, spec, metadata, code, message) => {
+  const error = await request(spec, metadata).catch((each) => each);
+  expect(error).toMatchObject({ code });
+  expect(error.message).toContain(message);
+});
 
-  it('for an account that does not exist', async () => {
-    const asked = { name: 'nobody', subresource: 'token' };
-    await expect(api.create('serviceaccounts', { spec: { audiences: [] } }, asked)).rejects.toMatchObject({
-      code: 404,
-      message: 'serviceaccounts "nobody" not found',
-    });
+it('a token request is rejected for an account that does not exist', async () => {
+  const asked = { name: 'nobody', subresource: 'token' };
+  await expect(api.create('serviceaccounts', { spec: { audiences: [] } }, asked)).rejects.toMatchObject({
+    code: 404,
+    message: 'serviceaccounts "nobody" not found',
   });
 });
 

@@ -17,48 +17,42 @@ const cluster: any = { namespace: undefined };
 const authentication = { ...cluster, apiVersion: 'authentication.k8s.io/v1' };
 const authorization = { ...cluster, apiVersion: 'authorization.k8s.io/v1' };
 
-describe('identity reviews', () => {
-  it('tell callers their identity', async () => {
-    const { status } = await api.create('selfsubjectreviews', {}, authentication);
-    expect(status.userInfo).toEqual({ username: 'tester', groups: ['system:masters'] });
-  });
-
-  it('tell whose a token is, and that it is invalid', async () => {
-    const ask = async (token: string) => (await api.create('tokenreviews', { spec: { token } }, authentication)).status;
-    expect(await ask('good')).toEqual({
-      authenticated: true,
-      user: { username: 'ann', groups: ['g'] },
-      audiences: ['api'],
-    });
-    expect(await ask('bad')).toEqual({ user: {}, error: 'invalid bearer token' });
-    await expect(ask('')).rejects.toMatchObject({ code: 400 });
-  });
+it('identity reviews tell callers their identity', async () => {
+  const { status } = await api.create('selfsubjectreviews', {}, authentication);
+  expect(status.userInfo).toEqual({ username: 'tester', groups: ['system:masters'] });
 });
 
-describe('access reviews', () => {
-  it('are decided, and validated like any other body', async () => {
-    const resourceAttributes = { verb: 'get', resource: 'pods', namespace: 'default' };
-    const { status } = await api.create('selfsubjectaccessreviews', { spec: { resourceAttributes } }, authorization);
-    expect(status).toEqual({ allowed: true });
-    await expect(
-      api.create('subjectaccessreviews', { spec: { resourceAttributes } }, authorization),
-    ).rejects.toMatchObject({
-      code: 422,
-    });
-    const rules = await api.create('selfsubjectrulesreviews', { spec: { namespace: 'default' } }, authorization);
-    expect(rules.status.resourceRules).toEqual([{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]);
+it('identity reviews tell whose a token is, and that it is invalid', async () => {
+  const ask = async (token: string) => (await api.create('tokenreviews', { spec: { token } }, authentication)).status;
+  expect(await ask('good')).toEqual({
+    authenticated: true,
+    user: { username: 'ann', groups: ['g'] },
+    audiences: ['api'],
   });
+  expect(await ask('bad')).toEqual({ user: {}, error: 'invalid bearer token' });
+  await expect(ask('')).rejects.toMatchObject({ code: 400 });
 });
 
-describe('component statuses', () => {
-  it('are computed for each request, and never stored', async () => {
-    const list = await api.list('componentstatuses', cluster);
-    expect(list.items.map(({ object }) => object.metadata.name)).toEqual(['etcd-0']);
-    expect((await api.get('componentstatuses', 'etcd-0', cluster)).conditions).toEqual([
-      { type: 'Healthy', status: 'True', message: 'ok' },
-    ]);
-    await expect(api.get('componentstatuses', 'none', cluster)).rejects.toMatchObject({ code: 404 });
+it('access reviews are decided, and validated like any other body', async () => {
+  const resourceAttributes = { verb: 'get', resource: 'pods', namespace: 'default' };
+  const { status } = await api.create('selfsubjectaccessreviews', { spec: { resourceAttributes } }, authorization);
+  expect(status).toEqual({ allowed: true });
+  await expect(
+    api.create('subjectaccessreviews', { spec: { resourceAttributes } }, authorization),
+  ).rejects.toMatchObject({
+    code: 422,
   });
+  const rules = await api.create('selfsubjectrulesreviews', { spec: { namespace: 'default' } }, authorization);
+  expect(rules.status.resourceRules).toEqual([{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }]);
+});
+
+it('component statuses are computed for each request, and never stored', async () => {
+  const list = await api.list('componentstatuses', cluster);
+  expect(list.items.map(({ object }) => object.metadata.name)).toEqual(['etcd-0']);
+  expect((await api.get('componentstatuses', 'etcd-0', cluster)).conditions).toEqual([
+    { type: 'Healthy', status: 'True', message: 'ok' },
+  ]);
+  await expect(api.get('componentstatuses', 'none', cluster)).rejects.toMatchObject({ code: 404 });
 });
 
 describe('resource metrics', () => {

@@ -4,27 +4,25 @@ import { decodeJson, MAX_BODY_PARTS } from './json.ts';
 
 const decode = (text: string, depth = 500) => decodeJson(Buffer.from(text), depth);
 
-describe('a syntax error', () => {
-  it.each([
-    ['', 'unexpected end of JSON input'],
-    ['{"kind":', 'unexpected end of JSON input'],
-    ['"abc', 'unterminated string in JSON at position 4'],
-    ['{kind: Pod}', "expected property name or '}' in JSON at position 1"],
-    ['[1,]', "unexpected token ']'"],
-    ['["a",,]', "unexpected token ','"],
-    ['[1:"a"]', "expected ',' or ']' after array element"],
-    ['{} x', 'unexpected non-whitespace character after JSON at position 3'],
-    ['undefined', 'invalid JSON'],
-    ['[object Object]', 'invalid JSON'],
-  ])('in %j is described', (text, message) => {
-    expect(() => decode(text)).toThrow(`json parse error: ${message}`);
-  });
+it.each([
+  ['', 'unexpected end of JSON input'],
+  ['{"kind":', 'unexpected end of JSON input'],
+  ['"abc', 'unterminated string in JSON at position 4'],
+  ['{kind: Pod}', "expected property name or '}' in JSON at position 1"],
+  ['[1,]', "unexpected token ']'"],
+  ['["a",,]', "unexpected token ','"],
+  ['[1:"a"]', "expected ',' or ']' after array element"],
+  ['{} x', 'unexpected non-whitespace character after JSON at position 3'],
+  ['undefined', 'invalid JSON'],
+  ['[object Object]', 'invalid JSON'],
+])('a syntax error in %j is described', (text, message) => {
+  expect(() => decode(text)).toThrow(`json parse error: ${message}`);
+});
 
-  it.each(['', ' '.repeat(40)])('is described without a word of the text between %j', (space) => {
-    for (const text of ['{"a":swordfish}', '{"a":"swordfish",,}', "['swordfish']", '["swordfish"\n,"]', 'swordfish']) {
-      expect(() => decode(space + text + space)).toThrow(/^json parse error: (?!.*swo)/s);
-    }
-  });
+it.each(['', ' '.repeat(40)])('a syntax error is described without a word of the text between %j', (space) => {
+  for (const text of ['{"a":swordfish}', '{"a":"swordfish",,}', "['swordfish']", '["swordfish"\n,"]', 'swordfish']) {
+    expect(() => decode(space + text + space)).toThrow(/^json parse error: (?!.*swo)/s);
+  }
 });
 
 it('decodes like JSON.parse', () => {

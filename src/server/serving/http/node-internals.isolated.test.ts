@@ -103,41 +103,39 @@ async function received(socket: Socket, pattern: RegExp): Promise<string> {
   return text;
 }
 
-describe('sockets', () => {
-  it.each(['TCP', 'TLS'])('unsentBytes counts what the peer does not read: %s', async (transport) => {
-    const server = transport === 'TCP' ? createTcpServer() : await secureServer();
-    const accepted = once(server, transport === 'TCP' ? 'connection' : 'secureConnection');
-    const port = await listening(server);
-    const peer = transport === 'TCP' ? await client(port) : await secureClient(port, 'http/1.1');
-    peer.pause();
-    const [socket] = (await accepted) as [Socket];
-    expect(unsentBytes(socket)).toBe(0);
-    socket.write(Buffer.alloc(16 * MB));
-    expect(unsentBytes(socket) + socket.writableLength).toBeGreaterThan(MB);
-    await expect.poll(() => unsentBytes(socket)).toBeGreaterThan(MB);
-    peer.resume();
-    await once(socket, 'drain');
-    await expect.poll(() => unsentBytes(socket)).toBe(0);
-    socket.destroy();
-    expect(unsentBytes(socket)).toBe(0);
-  });
+it.each(['TCP', 'TLS'])('unsentBytes counts what the peer does not read: %s', async (transport) => {
+  const server = transport === 'TCP' ? createTcpServer() : await secureServer();
+  const accepted = once(server, transport === 'TCP' ? 'connection' : 'secureConnection');
+  const port = await listening(server);
+  const peer = transport === 'TCP' ? await client(port) : await secureClient(port, 'http/1.1');
+  peer.pause();
+  const [socket] = (await accepted) as [Socket];
+  expect(unsentBytes(socket)).toBe(0);
+  socket.write(Buffer.alloc(16 * MB));
+  expect(unsentBytes(socket) + socket.writableLength).toBeGreaterThan(MB);
+  await expect.poll(() => unsentBytes(socket)).toBeGreaterThan(MB);
+  peer.resume();
+  await once(socket, 'drain');
+  await expect.poll(() => unsentBytes(socket)).toBe(0);
+  socket.destroy();
+  expect(unsentBytes(socket)).toBe(0);
+});
 
-  it('hasReceivedFin sees the end before everything was read', async () => {
-    const server = createTcpServer();
-    const accepted = once(server, 'connection');
-    const peer = await client(await listening(server));
-    const [socket] = (await accepted) as [Socket];
-    let readable = 0;
-    socket.on('readable', () => readable++);
-    peer.write('something');
-    await expect.poll(() => readable).toBe(1);
-    expect(hasReceivedFin(socket)).toBe(false);
-    peer.end();
-    await expect.poll(() => hasReceivedFin(socket)).toBe(true);
-    expect(readable).toBeGreaterThan(1);
-    expect(socket.readableEnded).toBe(false);
-    socket.destroy();
-  });
+it('hasReceivedFin sees the end before everything was read', async () => {
+  const server = createTcpServer();
+  const accepted = once(server, 'connection');
+  const peer = await client(await listening(server));
+  const [socket] = (await accepted) as [Socket];
+  let readable = 0;
+  socket.on('readable', () => readable++);
+  peer.write('something');
+  await expect.poll(() => readable).toBe(1);
+  expect(hasReceivedFin(socket)).toBe(false);
+  peer.end();
+  await expect.poll(() => hasReceivedFin(socket)).toBe(true);
+  expect(readable).toBeGreaterThan(1);
+  expect(socket.readableEnded).toBe(false);
+  socket.destroy();
 });
 
 it('omitStackTraces lasts until the end of the turn', async () => {

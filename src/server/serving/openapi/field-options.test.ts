@@ -1,5 +1,5 @@
 /** Nullable fields, preserved unknown fields and embedded objects are published as Kubernetes does it for CRDs. */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { defineKind } from '../../../kinds/kind.ts';
 import { s } from '../../../schema/builders.ts';
 import { Registry } from '../../objects/registry/registry.ts';
@@ -31,45 +31,41 @@ async function schemas(path: string): Promise<any> {
 
 const NAME = 'com.example.v1';
 
-describe('OpenAPI 3', () => {
-  it('marks nullable fields', async () => {
-    const { properties, required } = (await schemas('/openapi/v3/apis/example.com/v1'))[`${NAME}.WidgetSpec`];
-    expect(required).toEqual(['note']);
-    expect(properties.note).toEqual({ type: 'string', nullable: true, description: 'May be null.' });
-    expect(properties.sizes).toMatchObject({
-      type: 'array',
-      nullable: true,
-      items: { type: 'integer', nullable: true },
-    });
-    expect(properties.inner).toEqual({ allOf: [{ $ref: `#/components/schemas/${NAME}.Inner` }], nullable: true });
+it('OpenAPI 3 marks nullable fields', async () => {
+  const { properties, required } = (await schemas('/openapi/v3/apis/example.com/v1'))[`${NAME}.WidgetSpec`];
+  expect(required).toEqual(['note']);
+  expect(properties.note).toEqual({ type: 'string', nullable: true, description: 'May be null.' });
+  expect(properties.sizes).toMatchObject({
+    type: 'array',
+    nullable: true,
+    items: { type: 'integer', nullable: true },
   });
-
-  it('marks objects that preserve unknown fields, and objects of the API', async () => {
-    const all = await schemas('/openapi/v3/apis/example.com/v1');
-    expect(all[`${NAME}.Open`]).toEqual({
-      type: 'object',
-      properties: { a: { type: 'string' } },
-      required: ['a'],
-      'x-kubernetes-preserve-unknown-fields': true,
-    });
-    expect(all[`${NAME}.Embedded`]).toMatchObject({ 'x-kubernetes-embedded-resource': true });
-    expect(all[`${NAME}.Inner`]).not.toHaveProperty('x-kubernetes-preserve-unknown-fields');
-  });
+  expect(properties.inner).toEqual({ allOf: [{ $ref: `#/components/schemas/${NAME}.Inner` }], nullable: true });
 });
 
-describe('OpenAPI 2', () => {
-  it('gives nullable fields no type, and does not require them', async () => {
-    const { properties, required } = (await schemas('/openapi/v2'))[`${NAME}.WidgetSpec`];
-    expect(required).toBeUndefined();
-    expect(properties.note).toEqual({ description: 'May be null.' });
-    expect(properties.sizes).toEqual({ 'x-kubernetes-list-type': 'atomic' });
-    expect(properties.inner).toEqual({});
+it('OpenAPI 3 marks objects that preserve unknown fields, and objects of the API', async () => {
+  const all = await schemas('/openapi/v3/apis/example.com/v1');
+  expect(all[`${NAME}.Open`]).toEqual({
+    type: 'object',
+    properties: { a: { type: 'string' } },
+    required: ['a'],
+    'x-kubernetes-preserve-unknown-fields': true,
   });
+  expect(all[`${NAME}.Embedded`]).toMatchObject({ 'x-kubernetes-embedded-resource': true });
+  expect(all[`${NAME}.Inner`]).not.toHaveProperty('x-kubernetes-preserve-unknown-fields');
+});
 
-  it('lists no fields of an object that preserves unknown ones: clients would reject all others', async () => {
-    expect((await schemas('/openapi/v2'))[`${NAME}.Open`]).toEqual({
-      type: 'object',
-      'x-kubernetes-preserve-unknown-fields': true,
-    });
+it('OpenAPI 2 gives nullable fields no type, and does not require them', async () => {
+  const { properties, required } = (await schemas('/openapi/v2'))[`${NAME}.WidgetSpec`];
+  expect(required).toBeUndefined();
+  expect(properties.note).toEqual({ description: 'May be null.' });
+  expect(properties.sizes).toEqual({ 'x-kubernetes-list-type': 'atomic' });
+  expect(properties.inner).toEqual({});
+});
+
+it('OpenAPI 2 lists no fields of an object that preserves unknown ones: clients would reject all others', async () => {
+  expect((await schemas('/openapi/v2'))[`${NAME}.Open`]).toEqual({
+    type: 'object',
+    'x-kubernetes-preserve-unknown-fields': true,
   });
 });

@@ -145,49 +145,47 @@ describe('a reply in protobuf', () => {
   });
 });
 
-describe('a watch in protobuf', () => {
-  it('sends frames', async () => {
-    const abort = new AbortController();
-    const path = `${MAPS}?watch=true&fieldSelector=metadata.name%3Da`;
-    const answer = await fetch(base + path, { headers: { accept: GO }, signal: abort.signal });
-    expect(answer.headers.get('content-type')).toBe(`${PROTOBUF_TYPE};stream=watch`);
-    const reader = answer.body!.getReader();
-    let read = Buffer.alloc(0);
-    const next = async () => {
-      while (read.length < 4 || read.length < 4 + read.readUInt32BE(0)) {
-        read = Buffer.concat([read, (await reader.read()).value!]);
-      }
-      const fields = fieldsOf(read.subarray(4, 4 + read.readUInt32BE(0)));
-      read = read.subarray(4 + read.readUInt32BE(0));
-      return { type: String(fields.get(1)), object: decode(fieldsOf(fields.get(2)![0]!).get(1)![0]!) };
-    };
-    expect(await next()).toEqual({ type: 'ADDED', object: await inJson(`${MAPS}/a`) });
-    const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } };
-    await ask(`${MAPS}/a`, { ...patch, body: '{"data":{"more":"yes"}}' });
-    expect(await next()).toEqual({ type: 'MODIFIED', object: await inJson(`${MAPS}/a`) });
-    abort.abort();
-  });
+it('a watch in protobuf sends frames', async () => {
+  const abort = new AbortController();
+  const path = `${MAPS}?watch=true&fieldSelector=metadata.name%3Da`;
+  const answer = await fetch(base + path, { headers: { accept: GO }, signal: abort.signal });
+  expect(answer.headers.get('content-type')).toBe(`${PROTOBUF_TYPE};stream=watch`);
+  const reader = answer.body!.getReader();
+  let read = Buffer.alloc(0);
+  const next = async () => {
+    while (read.length < 4 || read.length < 4 + read.readUInt32BE(0)) {
+      read = Buffer.concat([read, (await reader.read()).value!]);
+    }
+    const fields = fieldsOf(read.subarray(4, 4 + read.readUInt32BE(0)));
+    read = read.subarray(4 + read.readUInt32BE(0));
+    return { type: String(fields.get(1)), object: decode(fieldsOf(fields.get(2)![0]!).get(1)![0]!) };
+  };
+  expect(await next()).toEqual({ type: 'ADDED', object: await inJson(`${MAPS}/a`) });
+  const patch = { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' } };
+  await ask(`${MAPS}/a`, { ...patch, body: '{"data":{"more":"yes"}}' });
+  expect(await next()).toEqual({ type: 'MODIFIED', object: await inJson(`${MAPS}/a`) });
+  abort.abort();
+});
 
-  it('sends bookmarks and errors, and the same frames to all watches of a selection', () => {
-    const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 410 } as const;
-    const bookmark = { kind: 'Pod', apiVersion: 'v1', metadata: { resourceVersion: '7' } } as KubeObject;
-    const batch = batchOf([
-      { type: 'BOOKMARK', object: bookmark, json: () => Buffer.alloc(0) },
-      { type: 'ERROR', object: status, json: () => Buffer.alloc(0) },
-    ]);
-    const replies = new ProtobufReplies(api.server.registry);
-    const sent: WatchBatch[] = [];
-    const consumer = { events: (each: WatchBatch) => void sent.push(each), backlog: () => 0, end: () => undefined };
-    const source = { type: 'watch', attach: (to: WatchConsumer) => to.events(batch), stop: () => undefined } as const;
-    for (let watch = 0; watch < 2; watch++) replies.watch(source, undefined).attach(consumer);
-    const objects = sent[0]!.events.map((event) => {
-      const frame = event.json();
-      expect(frame.readUInt32BE(0)).toBe(frame.length - 4);
-      return decode(fieldsOf(fieldsOf(frame.subarray(4)).get(2)![0]!).get(1)![0]!);
-    });
-    expect(objects).toEqual([bookmark, status]);
-    expect(sent[1]).toBe(sent[0]);
+it('a watch in protobuf sends bookmarks and errors, and the same frames to all watches of a selection', () => {
+  const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', code: 410 } as const;
+  const bookmark = { kind: 'Pod', apiVersion: 'v1', metadata: { resourceVersion: '7' } } as KubeObject;
+  const batch = batchOf([
+    { type: 'BOOKMARK', object: bookmark, json: () => Buffer.alloc(0) },
+    { type: 'ERROR', object: status, json: () => Buffer.alloc(0) },
+  ]);
+  const replies = new ProtobufReplies(api.server.registry);
+  const sent: WatchBatch[] = [];
+  const consumer = { events: (each: WatchBatch) => void sent.push(each), backlog: () => 0, end: () => undefined };
+  const source = { type: 'watch', attach: (to: WatchConsumer) => to.events(batch), stop: () => undefined } as const;
+  for (let watch = 0; watch < 2; watch++) replies.watch(source, undefined).attach(consumer);
+  const objects = sent[0]!.events.map((event) => {
+    const frame = event.json();
+    expect(frame.readUInt32BE(0)).toBe(frame.length - 4);
+    return decode(fieldsOf(fieldsOf(frame.subarray(4)).get(2)![0]!).get(1)![0]!);
   });
+  expect(objects).toEqual([bookmark, status]);
+  expect(sent[1]).toBe(sent[0]);
 });
 
 it('creates the bytes of an object once, without decoding it', async () => {

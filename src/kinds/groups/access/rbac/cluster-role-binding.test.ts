@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { create, update } from '../../../../../test/support/kinds/test-object.ts';
 import { ClusterRoleBinding } from './cluster-role-binding.ts';
 
@@ -8,29 +8,27 @@ const binding = (parts: object) => ({
   ...parts,
 });
 
-describe('a ClusterRoleBinding', () => {
-  it.each<[string, object, string[]]>([
-    ['an account', { subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: 'n' }] }, []],
+it.each<[string, object, string[]]>([
+  ['an account', { subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: 'n' }] }, []],
+  [
+    'an account of no namespace',
+    { subjects: [{ kind: 'ServiceAccount', name: 'Default' }] },
     [
-      'an account of no namespace',
-      { subjects: [{ kind: 'ServiceAccount', name: 'Default' }] },
-      [
-        expect.stringContaining('subjects[0].name: Invalid value: "Default": a lowercase RFC 1123 subdomain'),
-        'subjects[0].namespace: Required value',
-      ],
+      expect.stringContaining('subjects[0].name: Invalid value: "Default": a lowercase RFC 1123 subdomain'),
+      'subjects[0].namespace: Required value',
     ],
-    [
-      'a role of one namespace',
-      { roleRef: { kind: 'Role', name: 'view' } },
-      ['roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"'],
-    ],
-  ])('with %s is validated', (_what, parts, errors) => {
-    expect(create(ClusterRoleBinding, binding(parts)).errors).toEqual(errors);
-  });
+  ],
+  [
+    'a role of one namespace',
+    { roleRef: { kind: 'Role', name: 'view' } },
+    ['roleRef.kind: Unsupported value: "Role": supported values: "ClusterRole"'],
+  ],
+])('a ClusterRoleBinding with %s is validated', (_what, parts, errors) => {
+  expect(create(ClusterRoleBinding, binding(parts)).errors).toEqual(errors);
+});
 
-  it('has an immutable role', () => {
-    const { object: old } = create(ClusterRoleBinding, binding({}));
-    const { errors } = update(ClusterRoleBinding, old, binding({ roleRef: { kind: 'ClusterRole', name: 'edit' } }));
-    expect(errors).toEqual([expect.stringMatching(/^roleRef: Invalid value: .*: cannot change roleRef$/)]);
-  });
+it('a ClusterRoleBinding has an immutable role', () => {
+  const { object: old } = create(ClusterRoleBinding, binding({}));
+  const { errors } = update(ClusterRoleBinding, old, binding({ roleRef: { kind: 'ClusterRole', name: 'edit' } }));
+  expect(errors).toEqual([expect.stringMatching(/^roleRef: Invalid value: .*: cannot change roleRef$/)]);
 });

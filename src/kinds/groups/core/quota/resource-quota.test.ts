@@ -28,32 +28,30 @@ test('the limits of a quota have known names and fitting amounts', () => {
   expect(errorsOf({ hard: { 'hugepages-2Mi': '2Mi', 'requests.hugepages-1Gi': '1Gi' } })).toEqual([]);
 });
 
-describe('scopes', () => {
-  test.each<[string, object, string[]]>([
-    ['are known', { scopes: ['Sunday'] }, ['spec.scopes: Invalid value: ["Sunday"]: unsupported scope']],
-    [
-      'go with their resources',
-      { hard: { cpu: '1', 'example.com/x': '1' }, scopes: ['BestEffort'] },
-      ['spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
-    ],
-    [
-      'do not exclude each other',
-      { scopes: ['Terminating', 'NotTerminating'] },
-      ['spec.scopes: Invalid value: ["Terminating","NotTerminating"]: conflicting scopes'],
-    ],
-    ['of pods', { hard: { pods: '1', 'limits.memory': '1Gi' }, scopes: ['NotBestEffort', 'Terminating'] }, []],
-    ['of claims', { hard: { persistentvolumeclaims: '1' }, scopes: ['VolumeAttributesClass'] }, []],
-  ])('%s', (_what, spec, errors) => {
-    expect(errorsOf(spec)).toEqual(errors);
-  });
+test.each<[string, object, string[]]>([
+  ['are known', { scopes: ['Sunday'] }, ['spec.scopes: Invalid value: ["Sunday"]: unsupported scope']],
+  [
+    'go with their resources',
+    { hard: { cpu: '1', 'example.com/x': '1' }, scopes: ['BestEffort'] },
+    ['spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
+  ],
+  [
+    'do not exclude each other',
+    { scopes: ['Terminating', 'NotTerminating'] },
+    ['spec.scopes: Invalid value: ["Terminating","NotTerminating"]: conflicting scopes'],
+  ],
+  ['of pods', { hard: { pods: '1', 'limits.memory': '1Gi' }, scopes: ['NotBestEffort', 'Terminating'] }, []],
+  ['of claims', { hard: { persistentvolumeclaims: '1' }, scopes: ['VolumeAttributesClass'] }, []],
+])('scopes: %s', (_what, spec, errors) => {
+  expect(errorsOf(spec)).toEqual(errors);
+});
 
-  test('are for good, in any order', () => {
-    const old = create(ResourceQuota, quota({ scopes: ['Terminating', 'NotBestEffort'] })).object;
-    const changed = (scopes: string[]) => update(ResourceQuota, old, quota({ scopes })).errors;
-    expect(changed(['NotBestEffort', 'Terminating'])).toEqual([]);
-    expect(changed(['Terminating'])).toEqual(['spec.scopes: Invalid value: ["Terminating"]: field is immutable']);
-    expect(changed([])).toEqual(['spec.scopes: Invalid value: null: field is immutable']);
-  });
+test('scopes are for good, in any order', () => {
+  const old = create(ResourceQuota, quota({ scopes: ['Terminating', 'NotBestEffort'] })).object;
+  const changed = (scopes: string[]) => update(ResourceQuota, old, quota({ scopes })).errors;
+  expect(changed(['NotBestEffort', 'Terminating'])).toEqual([]);
+  expect(changed(['Terminating'])).toEqual(['spec.scopes: Invalid value: ["Terminating"]: field is immutable']);
+  expect(changed([])).toEqual(['spec.scopes: Invalid value: null: field is immutable']);
 });
 
 describe('a scope selector', () => {

@@ -52,39 +52,37 @@ describe('what a service needs', () => {
   });
 });
 
-describe('what a service holds', () => {
-  it.each([
-    ['nothing', {}, [], []],
-    ['an address', { clusterIP: '10.0.0.1' }, ['10.0.0.1'], []],
-    ['nothing, headless', { clusterIP: 'None' }, [], []],
-    [
-      'ports',
-      { type: 'NodePort', clusterIP: '10.0.0.1', ports: [{ ...web, nodePort: 30000 }, tls] },
-      ['10.0.0.1'],
-      [30000],
-    ],
-    [
-      'one port for two protocols',
-      {
-        type: 'NodePort',
-        ports: [
-          { ...web, nodePort: 30000 },
-          { ...web, protocol: 'UDP', nodePort: 30000 },
-        ],
-      },
-      [],
-      [30000],
-    ],
-    [
-      'a port for health checks',
-      { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 31000 },
-      [],
-      [31000],
-    ],
-    ['nothing any more', { type: 'LoadBalancer', healthCheckNodePort: 31000 }, [], []],
-  ])('%s', (_what, spec, clusterIPs, nodePorts) => {
-    expect(allocatedTo(specOf(spec))).toEqual({ clusterIPs, nodePorts });
-  });
+it.each([
+  ['nothing', {}, [], []],
+  ['an address', { clusterIP: '10.0.0.1' }, ['10.0.0.1'], []],
+  ['nothing, headless', { clusterIP: 'None' }, [], []],
+  [
+    'ports',
+    { type: 'NodePort', clusterIP: '10.0.0.1', ports: [{ ...web, nodePort: 30000 }, tls] },
+    ['10.0.0.1'],
+    [30000],
+  ],
+  [
+    'one port for two protocols',
+    {
+      type: 'NodePort',
+      ports: [
+        { ...web, nodePort: 30000 },
+        { ...web, protocol: 'UDP', nodePort: 30000 },
+      ],
+    },
+    [],
+    [30000],
+  ],
+  [
+    'a port for health checks',
+    { type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 31000 },
+    [],
+    [31000],
+  ],
+  ['nothing any more', { type: 'LoadBalancer', healthCheckNodePort: 31000 }, [], []],
+])('what a service holds: %s', (_what, spec, clusterIPs, nodePorts) => {
+  expect(allocatedTo(specOf(spec))).toEqual({ clusterIPs, nodePorts });
 });
 
 describe('an update', () => {

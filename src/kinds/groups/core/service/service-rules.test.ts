@@ -18,212 +18,207 @@ const stored = (spec: object) => {
 
 const onlyBalancer = "may only be used when `type` is 'LoadBalancer'";
 
-describe('the spec of a Service', () => {
-  it.each<[string, object, ...string[]]>([
-    [
-      'two ports without names',
-      { ports: [web, { port: 443 }] },
-      'spec.ports[0].name: Required value',
-      'spec.ports[1].name: Required value',
-    ],
-    [
-      'two ports of one name',
-      {
-        ports: [
-          { name: 'a', port: 1 },
-          { name: 'a', port: 2 },
-        ],
-      },
-      'spec.ports[1].name: Duplicate value: "a"',
-    ],
-    [
-      'one port twice',
-      {
-        ports: [
-          { name: 'a', port: 80 },
-          { name: 'b', port: 80 },
-        ],
-      },
-      'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
-    ],
-    [
-      'one port for two protocols',
-      {
-        ports: [
-          { name: 'a', port: 53 },
-          { name: 'b', port: 53, protocol: 'UDP' },
-        ],
-      },
-    ],
-    [
-      'one node port twice',
-      {
-        type: 'NodePort',
-        ports: [
-          { name: 'a', port: 1, nodePort: 30000 },
-          { name: 'b', port: 2, nodePort: 30000 },
-        ],
-      },
-      'spec.ports[1].nodePort: Duplicate value: 30000',
-    ],
-    [
-      'no port number',
-      { ports: [{ targetPort: 'web' }] },
-      'spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive',
-    ],
-    [
-      'a target port beyond all ports',
-      { ports: [{ port: 80, targetPort: 65536 }] },
-      'spec.ports[0].targetPort: Invalid value: 65536: must be between 1 and 65535, inclusive',
-    ],
-    [
-      'a target port with a bad name',
-      { ports: [{ port: 80, targetPort: 'web--x' }] },
-      'spec.ports[0].targetPort: Invalid value: "web--x": must not contain consecutive hyphens',
-    ],
-    [
-      'an unknown protocol',
-      { ports: [{ port: 80, protocol: 'ICMP' }] },
-      'spec.ports[0].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"',
-    ],
-    [
-      'an unknown type',
-      { type: 'Magic', ports: [web] },
-      'spec.type: Unsupported value: "Magic": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"',
-    ],
-    [
-      'a node port without nodes',
-      { ports: [{ port: 80, nodePort: 30000 }] },
-      "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
-    ],
-    ['no address and no ports', { clusterIP: 'None', selector: { app: 'x' } }],
-    [
-      'no address, but node ports',
-      { type: 'NodePort', clusterIP: 'None', ports: [web] },
-      'spec.clusterIPs[0]: Invalid value: "None": may not be set to \'None\' for NodePort services',
-    ],
-    [
-      'no address, but a load balancer',
-      { type: 'LoadBalancer', clusterIP: 'None', ports: [web] },
-      'spec.clusterIPs[0]: Invalid value: "None": may not be set to \'None\' for LoadBalancer services',
-    ],
-    [
-      'an address that is none',
-      { clusterIP: '10.0.0', ports: [web] },
-      'spec.clusterIPs[0]: Invalid value: "10.0.0": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
-    ],
-    [
-      'two forms of its address that differ',
-      { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.2'], ports: [web] },
-      'spec.clusterIPs: Invalid value: ["10.0.0.2"]: first value must match `clusterIP`',
-    ],
-    [
-      'only the newer form of its address',
-      { clusterIPs: ['10.0.0.2'], ports: [web] },
-      'spec.clusterIPs: Invalid value: ["10.0.0.2"]: must be empty when `clusterIP` is not specified',
-    ],
-    [
-      'None among addresses',
-      { clusterIP: 'None', clusterIPs: ['None', '10.0.0.1'], ports: [web] },
-      'spec.clusterIPs: Invalid value: ["None","10.0.0.1"]: \'None\' must be the first and only value',
-    ],
-    [
-      'two addresses of one family',
-      { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', '10.0.0.2'], ports: [web] },
-      'spec.clusterIPs: Invalid value: ["10.0.0.1","10.0.0.2"]: may specify no more than one IP for each IP family',
-    ],
-    [
-      'an address of another family than it says',
-      { clusterIP: '10.0.0.1', ipFamilies: ['IPv6'], ports: [web] },
-      'spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`',
-    ],
-    ['one family twice', { ipFamilies: ['IPv4', 'IPv4'], ports: [web] }, 'spec.ipFamilies[1]: Duplicate value: "IPv4"'],
-    [
-      'an unknown family',
-      { ipFamilies: ['IPX'], ports: [web] },
-      'spec.ipFamilies[0]: Unsupported value: "IPX": supported values: "IPv4", "IPv6"',
-    ],
-    ['an alias of nothing', { type: 'ExternalName' }, 'spec.externalName: Required value'],
-    ['an alias of a full name', { type: 'ExternalName', externalName: 'example.com.' }],
-    [
-      'an alias with an address',
-      { type: 'ExternalName', externalName: 'a.b', clusterIP: '10.0.0.1', ipFamilyPolicy: 'SingleStack' },
-      'spec.clusterIPs: Forbidden: may not be set for ExternalName services',
-      'spec.ipFamilyPolicy: Forbidden: may not be set for ExternalName services',
-    ],
-    [
-      'an address from outside that leads back',
-      { ports: [web], externalIPs: ['127.0.0.1', 'x'] },
-      'spec.externalIPs[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
-      'spec.externalIPs[1]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
-    ],
-    [
-      'faith for too long',
-      { ports: [web], sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 86401 } } },
-      'spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be greater than 0 and less than 86400',
-    ],
-    [
-      'an unknown faith',
-      { ports: [web], sessionAffinity: 'Cookie' },
-      'spec.sessionAffinity: Unsupported value: "Cookie": supported values: "ClientIP", "None"',
-    ],
-    [
-      'what only load balancers have',
-      {
-        ports: [web],
-        loadBalancerClass: 'a.b/c',
-        allocateLoadBalancerNodePorts: false,
-        loadBalancerSourceRanges: ['10.0.0.0/8'],
-      },
-      `spec.LoadBalancerSourceRanges: Forbidden: ${onlyBalancer}`,
-      `spec.allocateLoadBalancerNodePorts: Forbidden: ${onlyBalancer}`,
-      `spec.loadBalancerClass: Forbidden: ${onlyBalancer}`,
-    ],
-    [
-      'a range that is none',
-      { type: 'LoadBalancer', ports: [web], loadBalancerSourceRanges: [' 10.0.0.0/8 ', '10.0.0.1/8'] },
-      'spec.LoadBalancerSourceRanges[1]: Invalid value: "10.0.0.1/8": must not have bits set beyond the prefix length',
-    ],
-    [
-      'a policy for traffic that cannot come',
-      { ports: [web], externalTrafficPolicy: 'Local' },
-      'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services',
-    ],
-    [
-      'an unknown policy',
-      { type: 'NodePort', ports: [web], externalTrafficPolicy: 'Near', internalTrafficPolicy: 'Far' },
-      'spec.externalTrafficPolicy: Unsupported value: "Near": supported values: "Cluster", "Local"',
-      'spec.internalTrafficPolicy: Unsupported value: "Far": supported values: "Cluster", "Local"',
-    ],
-    [
-      'a health port without need',
-      { type: 'LoadBalancer', ports: [web], healthCheckNodePort: 30000 },
-      "spec.healthCheckNodePort: Invalid value: 30000: may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
-    ],
-    [
-      'a health port',
-      { type: 'LoadBalancer', ports: [web], externalTrafficPolicy: 'Local', healthCheckNodePort: 30000 },
-    ],
-    [
-      'an unknown distribution',
-      { ports: [web], trafficDistribution: 'Any' },
-      'spec.trafficDistribution: Unsupported value: "Any": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"',
-    ],
-  ])('with %s is judged', (_what, spec, ...errors) => {
-    expect(create(Service, service(spec)).errors).toEqual(errors);
-  });
+it.each<[string, object, ...string[]]>([
+  [
+    'two ports without names',
+    { ports: [web, { port: 443 }] },
+    'spec.ports[0].name: Required value',
+    'spec.ports[1].name: Required value',
+  ],
+  [
+    'two ports of one name',
+    {
+      ports: [
+        { name: 'a', port: 1 },
+        { name: 'a', port: 2 },
+      ],
+    },
+    'spec.ports[1].name: Duplicate value: "a"',
+  ],
+  [
+    'one port twice',
+    {
+      ports: [
+        { name: 'a', port: 80 },
+        { name: 'b', port: 80 },
+      ],
+    },
+    'spec.ports[1]: Duplicate value: {"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
+  ],
+  [
+    'one port for two protocols',
+    {
+      ports: [
+        { name: 'a', port: 53 },
+        { name: 'b', port: 53, protocol: 'UDP' },
+      ],
+    },
+  ],
+  [
+    'one node port twice',
+    {
+      type: 'NodePort',
+      ports: [
+        { name: 'a', port: 1, nodePort: 30000 },
+        { name: 'b', port: 2, nodePort: 30000 },
+      ],
+    },
+    'spec.ports[1].nodePort: Duplicate value: 30000',
+  ],
+  [
+    'no port number',
+    { ports: [{ targetPort: 'web' }] },
+    'spec.ports[0].port: Invalid value: 0: must be between 1 and 65535, inclusive',
+  ],
+  [
+    'a target port beyond all ports',
+    { ports: [{ port: 80, targetPort: 65536 }] },
+    'spec.ports[0].targetPort: Invalid value: 65536: must be between 1 and 65535, inclusive',
+  ],
+  [
+    'a target port with a bad name',
+    { ports: [{ port: 80, targetPort: 'web--x' }] },
+    'spec.ports[0].targetPort: Invalid value: "web--x": must not contain consecutive hyphens',
+  ],
+  [
+    'an unknown protocol',
+    { ports: [{ port: 80, protocol: 'ICMP' }] },
+    'spec.ports[0].protocol: Unsupported value: "ICMP": supported values: "SCTP", "TCP", "UDP"',
+  ],
+  [
+    'an unknown type',
+    { type: 'Magic', ports: [web] },
+    'spec.type: Unsupported value: "Magic": supported values: "ClusterIP", "ExternalName", "LoadBalancer", "NodePort"',
+  ],
+  [
+    'a node port without nodes',
+    { ports: [{ port: 80, nodePort: 30000 }] },
+    "spec.ports[0].nodePort: Forbidden: may not be used when `type` is 'ClusterIP'",
+  ],
+  ['no address and no ports', { clusterIP: 'None', selector: { app: 'x' } }],
+  [
+    'no address, but node ports',
+    { type: 'NodePort', clusterIP: 'None', ports: [web] },
+    'spec.clusterIPs[0]: Invalid value: "None": may not be set to \'None\' for NodePort services',
+  ],
+  [
+    'no address, but a load balancer',
+    { type: 'LoadBalancer', clusterIP: 'None', ports: [web] },
+    'spec.clusterIPs[0]: Invalid value: "None": may not be set to \'None\' for LoadBalancer services',
+  ],
+  [
+    'an address that is none',
+    { clusterIP: '10.0.0', ports: [web] },
+    'spec.clusterIPs[0]: Invalid value: "10.0.0": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+  ],
+  [
+    'two forms of its address that differ',
+    { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.2'], ports: [web] },
+    'spec.clusterIPs: Invalid value: ["10.0.0.2"]: first value must match `clusterIP`',
+  ],
+  [
+    'only the newer form of its address',
+    { clusterIPs: ['10.0.0.2'], ports: [web] },
+    'spec.clusterIPs: Invalid value: ["10.0.0.2"]: must be empty when `clusterIP` is not specified',
+  ],
+  [
+    'None among addresses',
+    { clusterIP: 'None', clusterIPs: ['None', '10.0.0.1'], ports: [web] },
+    'spec.clusterIPs: Invalid value: ["None","10.0.0.1"]: \'None\' must be the first and only value',
+  ],
+  [
+    'two addresses of one family',
+    { clusterIP: '10.0.0.1', clusterIPs: ['10.0.0.1', '10.0.0.2'], ports: [web] },
+    'spec.clusterIPs: Invalid value: ["10.0.0.1","10.0.0.2"]: may specify no more than one IP for each IP family',
+  ],
+  [
+    'an address of another family than it says',
+    { clusterIP: '10.0.0.1', ipFamilies: ['IPv6'], ports: [web] },
+    'spec.clusterIPs[0]: Invalid value: "10.0.0.1": expected an IPv6 value as indicated by `ipFamilies[0]`',
+  ],
+  ['one family twice', { ipFamilies: ['IPv4', 'IPv4'], ports: [web] }, 'spec.ipFamilies[1]: Duplicate value: "IPv4"'],
+  [
+    'an unknown family',
+    { ipFamilies: ['IPX'], ports: [web] },
+    'spec.ipFamilies[0]: Unsupported value: "IPX": supported values: "IPv4", "IPv6"',
+  ],
+  ['an alias of nothing', { type: 'ExternalName' }, 'spec.externalName: Required value'],
+  ['an alias of a full name', { type: 'ExternalName', externalName: 'example.com.' }],
+  [
+    'an alias with an address',
+    { type: 'ExternalName', externalName: 'a.b', clusterIP: '10.0.0.1', ipFamilyPolicy: 'SingleStack' },
+    'spec.clusterIPs: Forbidden: may not be set for ExternalName services',
+    'spec.ipFamilyPolicy: Forbidden: may not be set for ExternalName services',
+  ],
+  [
+    'an address from outside that leads back',
+    { ports: [web], externalIPs: ['127.0.0.1', 'x'] },
+    'spec.externalIPs[0]: Invalid value: "127.0.0.1": may not be in the loopback range (127.0.0.0/8, ::1/128)',
+    'spec.externalIPs[1]: Invalid value: "x": must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+  ],
+  [
+    'faith for too long',
+    { ports: [web], sessionAffinity: 'ClientIP', sessionAffinityConfig: { clientIP: { timeoutSeconds: 86401 } } },
+    'spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 86401: must be greater than 0 and less than 86400',
+  ],
+  [
+    'an unknown faith',
+    { ports: [web], sessionAffinity: 'Cookie' },
+    'spec.sessionAffinity: Unsupported value: "Cookie": supported values: "ClientIP", "None"',
+  ],
+  [
+    'what only load balancers have',
+    {
+      ports: [web],
+      loadBalancerClass: 'a.b/c',
+      allocateLoadBalancerNodePorts: false,
+      loadBalancerSourceRanges: ['10.0.0.0/8'],
+    },
+    `spec.LoadBalancerSourceRanges: Forbidden: ${onlyBalancer}`,
+    `spec.allocateLoadBalancerNodePorts: Forbidden: ${onlyBalancer}`,
+    `spec.loadBalancerClass: Forbidden: ${onlyBalancer}`,
+  ],
+  [
+    'a range that is none',
+    { type: 'LoadBalancer', ports: [web], loadBalancerSourceRanges: [' 10.0.0.0/8 ', '10.0.0.1/8'] },
+    'spec.LoadBalancerSourceRanges[1]: Invalid value: "10.0.0.1/8": must not have bits set beyond the prefix length',
+  ],
+  [
+    'a policy for traffic that cannot come',
+    { ports: [web], externalTrafficPolicy: 'Local' },
+    'spec.externalTrafficPolicy: Invalid value: "Local": may only be set for externally-accessible services',
+  ],
+  [
+    'an unknown policy',
+    { type: 'NodePort', ports: [web], externalTrafficPolicy: 'Near', internalTrafficPolicy: 'Far' },
+    'spec.externalTrafficPolicy: Unsupported value: "Near": supported values: "Cluster", "Local"',
+    'spec.internalTrafficPolicy: Unsupported value: "Far": supported values: "Cluster", "Local"',
+  ],
+  [
+    'a health port without need',
+    { type: 'LoadBalancer', ports: [web], healthCheckNodePort: 30000 },
+    "spec.healthCheckNodePort: Invalid value: 30000: may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+  ],
+  ['a health port', { type: 'LoadBalancer', ports: [web], externalTrafficPolicy: 'Local', healthCheckNodePort: 30000 }],
+  [
+    'an unknown distribution',
+    { ports: [web], trafficDistribution: 'Any' },
+    'spec.trafficDistribution: Unsupported value: "Any": supported values: "PreferClose", "PreferSameZone", "PreferSameNode"',
+  ],
+])('the spec of a Service with %s is judged', (_what, spec, ...errors) => {
+  expect(create(Service, service(spec)).errors).toEqual(errors);
+});
 
-  it('is judged together with its annotations', () => {
-    const ranges = 'service.beta.kubernetes.io/load-balancer-source-ranges';
-    expect(create(Service, service({ ports: [web] }, { [ranges]: 'x, 10.0.0.0/8' })).errors).toEqual([
-      `metadata.annotations[${ranges}]: Forbidden: ${onlyBalancer}`,
-      `metadata.annotations[${ranges}]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`,
-    ]);
-    const [mode, hints] = ['service.kubernetes.io/topology-mode', 'service.kubernetes.io/topology-aware-hints'];
-    expect(create(Service, service({ ports: [web] }, { [mode]: 'Auto', [hints]: 'Off' })).errors).toEqual([
-      `metadata.annotations[${mode}]: Invalid value: "Auto": must match annotations[${hints}] when both are specified`,
-    ]);
-  });
+it('the spec of a Service is judged together with its annotations', () => {
+  const ranges = 'service.beta.kubernetes.io/load-balancer-source-ranges';
+  expect(create(Service, service({ ports: [web] }, { [ranges]: 'x, 10.0.0.0/8' })).errors).toEqual([
+    `metadata.annotations[${ranges}]: Forbidden: ${onlyBalancer}`,
+    `metadata.annotations[${ranges}]: Invalid value: "x": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)`,
+  ]);
+  const [mode, hints] = ['service.kubernetes.io/topology-mode', 'service.kubernetes.io/topology-aware-hints'];
+  expect(create(Service, service({ ports: [web] }, { [mode]: 'Auto', [hints]: 'Off' })).errors).toEqual([
+    `metadata.annotations[${mode}]: Invalid value: "Auto": must match annotations[${hints}] when both are specified`,
+  ]);
 });
 
 describe('a replaced Service', () => {

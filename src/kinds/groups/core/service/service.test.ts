@@ -85,18 +85,16 @@ describe('a new Service', () => {
   });
 });
 
-describe('an exported Service', () => {
-  it.each([
-    [
-      'leaves its address behind',
-      { clusterIP: '10.0.0.1', type: 'NodePort', ports: [{ port: 80, nodePort: 30000 }] },
-      [undefined, undefined],
-    ],
-    ['stays headless', { clusterIP: 'None', ports: [{ port: 80 }] }, ['None', undefined]],
-  ])('%s', (_what, spec, [clusterIP, nodePort]) => {
-    const { object } = create(Service, service(spec));
-    Service.onExport?.(object, false);
-    expect(object.spec.clusterIP).toBe(clusterIP);
-    expect(object.spec.ports?.[0]?.nodePort).toBe(nodePort);
-  });
+it.each([
+  [
+    'leaves its address behind',
+    { clusterIP: '10.0.0.1', type: 'NodePort', ports: [{ port: 80, nodePort: 30000 }] },
+    [undefined, undefined],
+  ],
+  ['stays headless', { clusterIP: 'None', ports: [{ port: 80 }] }, ['None', undefined]],
+])('an exported Service: %s', (_what, spec, [clusterIP, nodePort]) => {
+  const { object } = create(Service, service(spec));
+  Service.onExport?.(object, false);
+  expect(object.spec.clusterIP).toBe(clusterIP);
+  expect(object.spec.ports?.[0]?.nodePort).toBe(nodePort);
 });

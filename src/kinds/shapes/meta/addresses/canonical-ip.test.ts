@@ -1,21 +1,19 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { canonicalCidrProblems, canonicalIpProblems, formatIp } from './canonical-ip.ts';
 import { parseIp } from './ip-address.ts';
 
-describe('an address is written', () => {
-  it.each([
-    ['10.0.0.1', '10.0.0.1'],
-    ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
-    ['2001:db8:0:1:0:0:0:1', '2001:db8:0:1::1'],
-    ['2001:0:0:1:0:0:1:1', '2001::1:0:0:1:1'],
-    ['2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
-    ['0:0:0:0:0:0:0:0', '::'],
-    ['0:0:0:0:0:0:0:1', '::1'],
-    ['fe80:0:0:0:0:0:0:0', 'fe80::'],
-  ])('%s as %s', (text, canonical) => {
-    expect(formatIp(parseIp(text)!)).toBe(canonical);
-    expect(canonicalIpProblems(canonical)).toEqual([]);
-  });
+it.each([
+  ['10.0.0.1', '10.0.0.1'],
+  ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
+  ['2001:db8:0:1:0:0:0:1', '2001:db8:0:1::1'],
+  ['2001:0:0:1:0:0:1:1', '2001::1:0:0:1:1'],
+  ['2001:db8:0:1:1:1:1:1', '2001:db8:0:1:1:1:1:1'],
+  ['0:0:0:0:0:0:0:0', '::'],
+  ['0:0:0:0:0:0:0:1', '::1'],
+  ['fe80:0:0:0:0:0:0:0', 'fe80::'],
+])('an address is written: %s as %s', (text, canonical) => {
+  expect(formatIp(parseIp(text)!)).toBe(canonical);
+  expect(canonicalIpProblems(canonical)).toEqual([]);
 });
 
 it.each([

@@ -35,38 +35,34 @@ describe('an IP address', () => {
   });
 });
 
-describe('an IP range', () => {
-  it.each([
-    ['10.9.8.0/24', []],
-    ['0.0.0.0/0', []],
-    ['2001:db8::/64', []],
-    ['10.9.8.0', ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
-    ['10.9.8.0/33', ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
-    ['10.9.8.0/24/1', ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
-    ['10.9.8.0/024', ['must not have leading 0s in IP or prefix length']],
-    ['010.9.8.0/24', ['must not have leading 0s in IP or prefix length']],
-    ['::ffff:1.2.3.0/120', ['must not have an IPv4-mapped IPv6 address']],
-    ['10.9.8.7/24', ['must not have bits set beyond the prefix length']],
-    ['2001:db8::1/64', ['must not have bits set beyond the prefix length']],
-  ])('%j is judged', (text, problems) => {
-    expect(cidrProblems(text)).toEqual(problems);
-  });
+it.each([
+  ['10.9.8.0/24', []],
+  ['0.0.0.0/0', []],
+  ['2001:db8::/64', []],
+  ['10.9.8.0', ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
+  ['10.9.8.0/33', ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
+  ['10.9.8.0/24/1', ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']],
+  ['10.9.8.0/024', ['must not have leading 0s in IP or prefix length']],
+  ['010.9.8.0/24', ['must not have leading 0s in IP or prefix length']],
+  ['::ffff:1.2.3.0/120', ['must not have an IPv4-mapped IPv6 address']],
+  ['10.9.8.7/24', ['must not have bits set beyond the prefix length']],
+  ['2001:db8::1/64', ['must not have bits set beyond the prefix length']],
+])('an IP range: %j is judged', (text, problems) => {
+  expect(cidrProblems(text)).toEqual(problems);
 });
 
-describe('an address that traffic goes to', () => {
-  it.each([
-    ['10.9.8.7', []],
-    ['fd00::1', []],
-    ['x', ['must be a valid IP address']],
-    ['0.0.0.0', ['may not be unspecified (0.0.0.0)']],
-    ['::', ['may not be unspecified (::)']],
-    ['127.1.2.3', ['may not be in the loopback range (127.0.0.0/8, ::1/128)']],
-    ['::1', ['may not be in the loopback range (127.0.0.0/8, ::1/128)']],
-    ['169.254.0.9', ['may not be in the link-local range (169.254.0.0/16, fe80::/10)']],
-    ['fe80::9', ['may not be in the link-local range (169.254.0.0/16, fe80::/10)']],
-    ['224.0.0.1', ['may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)']],
-    ['ff02::1', ['may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)']],
-  ])('%s is judged', (text, problems) => {
-    expect(endpointIpProblems(text)).toEqual(problems);
-  });
+it.each([
+  ['10.9.8.7', []],
+  ['fd00::1', []],
+  ['x', ['must be a valid IP address']],
+  ['0.0.0.0', ['may not be unspecified (0.0.0.0)']],
+  ['::', ['may not be unspecified (::)']],
+  ['127.1.2.3', ['may not be in the loopback range (127.0.0.0/8, ::1/128)']],
+  ['::1', ['may not be in the loopback range (127.0.0.0/8, ::1/128)']],
+  ['169.254.0.9', ['may not be in the link-local range (169.254.0.0/16, fe80::/10)']],
+  ['fe80::9', ['may not be in the link-local range (169.254.0.0/16, fe80::/10)']],
+  ['224.0.0.1', ['may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)']],
+  ['ff02::1', ['may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)']],
+])('an address that traffic goes to: %s is judged', (text, problems) => {
+  expect(endpointIpProblems(text)).toEqual(problems);
 });

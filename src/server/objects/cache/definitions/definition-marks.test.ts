@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { testServer } from '../../../../../test/support/server.ts';
 import { ControlledClock } from '../../../../base/time/clock.ts';
 import { allKinds } from '../../../../kinds/all.ts';
@@ -45,34 +45,32 @@ async function colourShown(store: MemoryStore, kind: Kind, build?: string): Prom
   return spec.colour;
 }
 
-describe('a stored object', () => {
-  it('is served as stored if the current definition wrote it, and is decoded otherwise', async () => {
-    const store = newStore();
-    const first = await start(store, White, 'one');
-    await first.create('boats', { metadata: { name: 'a' } }, AT);
-    await putBare(store, 'bare');
-    first.server.close();
-    expect(await colourShown(store, WhiteAgain, 'one')).toBeUndefined();
-    expect(await colourShown(store, Grey, 'one')).toBe('grey');
-    expect(await colourShown(store, WhiteAgain, 'two')).toBe('white');
-    // In a shared store, the writer of an object is unknown.
-    expect(await colourShown(store, WhiteAgain)).toBe('white');
-    // The shared store was not written to.
-    expect(await colourShown(store, WhiteAgain, 'one')).toBeUndefined();
-  });
+it('a stored object is served as stored if the current definition wrote it, and is decoded otherwise', async () => {
+  const store = newStore();
+  const first = await start(store, White, 'one');
+  await first.create('boats', { metadata: { name: 'a' } }, AT);
+  await putBare(store, 'bare');
+  first.server.close();
+  expect(await colourShown(store, WhiteAgain, 'one')).toBeUndefined();
+  expect(await colourShown(store, Grey, 'one')).toBe('grey');
+  expect(await colourShown(store, WhiteAgain, 'two')).toBe('white');
+  // In a shared store, the writer of an object is unknown.
+  expect(await colourShown(store, WhiteAgain)).toBe('white');
+  // The shared store was not written to.
+  expect(await colourShown(store, WhiteAgain, 'one')).toBeUndefined();
+});
 
-  it('is decoded again once another definition wrote to its table', async () => {
-    const store = newStore();
-    const first = await start(store, White, 'one');
-    await first.create('boats', { metadata: { name: 'a' } }, AT);
-    await putBare(store, 'bare');
-    first.server.close();
-    const second = await start(store, Grey, 'one');
-    await second.create('boats', { metadata: { name: 'b' } }, AT);
-    second.server.close();
-    expect(await colourShown(store, WhiteAgain, 'one')).toBe('white');
-    expect(await colourShown(store, boats('grey'), 'one')).toBe('grey');
-  });
+it('a stored object is decoded again once another definition wrote to its table', async () => {
+  const store = newStore();
+  const first = await start(store, White, 'one');
+  await first.create('boats', { metadata: { name: 'a' } }, AT);
+  await putBare(store, 'bare');
+  first.server.close();
+  const second = await start(store, Grey, 'one');
+  await second.create('boats', { metadata: { name: 'b' } }, AT);
+  second.server.close();
+  expect(await colourShown(store, WhiteAgain, 'one')).toBe('white');
+  expect(await colourShown(store, boats('grey'), 'one')).toBe('grey');
 });
 
 it('marks are requested with the first write of a definition, and not afterwards', async () => {

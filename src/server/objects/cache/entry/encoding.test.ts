@@ -6,22 +6,20 @@ import { encode, encodeChange } from './encoding.ts';
 const objectOf = (rest: object) =>
   ({ spec: {}, kind: 'Pod', metadata: { name: 'a' }, apiVersion: 'v1', ...rest }) as KubeObject;
 
-describe('an encoded object', () => {
-  it('is its JSON, with kind, apiVersion and metadata first, and without undefined fields', () => {
-    fc.assert(
-      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (rest) => {
-        const object = objectOf({ gone: undefined, ...rest });
-        const text = encode(object).toString();
-        expect(text.startsWith(`{"kind":"Pod","apiVersion":"v1","metadata":{`)).toBe(true);
-        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(object)));
-      }),
-    );
-  });
+it('an encoded object is its JSON, with kind, apiVersion and metadata first, and without undefined fields', () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (rest) => {
+      const object = objectOf({ gone: undefined, ...rest });
+      const text = encode(object).toString();
+      expect(text.startsWith(`{"kind":"Pod","apiVersion":"v1","metadata":{`)).toBe(true);
+      expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(object)));
+    }),
+  );
+});
 
-  it('may be larger than the encoding buffer', () => {
-    const object = objectOf({ spec: { text: 'ä'.repeat(300_000) } });
-    expect(JSON.parse(encode(object).toString())).toEqual(object);
-  });
+it('an encoded object may be larger than the encoding buffer', () => {
+  const object = objectOf({ spec: { text: 'ä'.repeat(300_000) } });
+  expect(JSON.parse(encode(object).toString())).toEqual(object);
 });
 
 describe('a changed object', () => {

@@ -1,6 +1,6 @@
 /** Long expressions are evaluated over many turns of the event loop, while other requests are served. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../../test/support/server.ts';
 import { ControlledClock } from '../../../../base/time/clock.ts';
 import { allKinds } from '../../../../kinds/all.ts';
@@ -89,68 +89,64 @@ beforeEach(async () => {
 
 afterEach(() => api.server.close());
 
-describe('rules of custom kinds', () => {
-  it('are evaluated in turns', async () => {
-    await define(api, [{ rule: LONG }, { rule: 'self.list[0] == 0', messageExpression: `${LONG} ? "a" : "b"` }]);
-    const thing = { metadata: { name: 'a' }, spec: { list } };
-    expect(await readsDuring(api, api.create('things', thing, THINGS))).toBeGreaterThan(MIN_TURNS);
-    const wrong = { metadata: { name: 'b' }, spec: { list: [1, ...list.slice(1)] } };
-    const rejected = expect(api.create('things', wrong, THINGS)).rejects.toThrow('spec: Invalid value: a');
-    expect(await readsDuring(api, rejected)).toBeGreaterThan(2 * MIN_TURNS);
-  });
+it('rules of custom kinds are evaluated in turns', async () => {
+  await define(api, [{ rule: LONG }, { rule: 'self.list[0] == 0', messageExpression: `${LONG} ? "a" : "b"` }]);
+  const thing = { metadata: { name: 'a' }, spec: { list } };
+  expect(await readsDuring(api, api.create('things', thing, THINGS))).toBeGreaterThan(MIN_TURNS);
+  const wrong = { metadata: { name: 'b' }, spec: { list: [1, ...list.slice(1)] } };
+  const rejected = expect(api.create('things', wrong, THINGS)).rejects.toThrow('spec: Invalid value: a');
+  expect(await readsDuring(api, rejected)).toBeGreaterThan(2 * MIN_TURNS);
+});
 
-  it('are evaluated again when the object was changed in the meantime', async () => {
-    await define(api, [{ rule: LONG }]);
-    await api.create('things', { metadata: { name: 'a' }, spec: { list } }, THINGS);
-    const before = await api.get('things', 'a', THINGS);
-    const slow = api.patch('things', 'a', { spec: { text: 'slow' } }, THINGS);
-    const stale = api.update('things', { ...before, spec: { list, text: 'stale' } }, THINGS);
-    const rejected = expect(stale).rejects.toMatchObject({ reason: 'Conflict' });
-    await nextTurn();
-    await api.patch('things', 'a', { metadata: { labels: { changed: 'yes' } }, spec: { list: [] } }, THINGS);
-    await Promise.all([slow, rejected]);
-    expect(await api.get('things', 'a', THINGS)).toMatchObject({
-      metadata: { labels: { changed: 'yes' } },
-      spec: { list: [], text: 'slow' },
-    });
+it('rules of custom kinds are evaluated again when the object was changed in the meantime', async () => {
+  await define(api, [{ rule: LONG }]);
+  await api.create('things', { metadata: { name: 'a' }, spec: { list } }, THINGS);
+  const before = await api.get('things', 'a', THINGS);
+  const slow = api.patch('things', 'a', { spec: { text: 'slow' } }, THINGS);
+  const stale = api.update('things', { ...before, spec: { list, text: 'stale' } }, THINGS);
+  const rejected = expect(stale).rejects.toMatchObject({ reason: 'Conflict' });
+  await nextTurn();
+  await api.patch('things', 'a', { metadata: { labels: { changed: 'yes' } }, spec: { list: [] } }, THINGS);
+  await Promise.all([slow, rejected]);
+  expect(await api.get('things', 'a', THINGS)).toMatchObject({
+    metadata: { labels: { changed: 'yes' } },
+    spec: { list: [], text: 'slow' },
   });
 });
 
-describe('expressions of policies', () => {
-  it.each([
-    ['validations', { validations: [{ expression: FROM_OBJECT }] }],
-    [
-      'variables',
-      { variables: [{ name: 'v', expression: FROM_OBJECT }], validations: [{ expression: 'variables.v && true' }] },
-    ],
-    [
-      'match conditions',
-      { matchConditions: [{ name: 'm', expression: FROM_OBJECT }], validations: [{ expression: 'true' }] },
-    ],
-    ['messages', { validations: [{ expression: '"a" == "b"', messageExpression: `${FROM_OBJECT} ? "no" : "yes"` }] }],
-    ['audit annotations', { auditAnnotations: [{ key: 'k', valueExpression: `${FROM_OBJECT} ? "no" : "yes"` }] }],
-  ])('are evaluated in turns: %s', async (_, spec) => {
-    await api.create(
-      'validatingadmissionpolicies',
-      { metadata: { name: 'p' }, spec: { matchConstraints, ...spec } },
-      POLICIES,
-    );
-    const binding = { policyName: 'p', validationActions: ['Warn'] };
-    await api.create('validatingadmissionpolicybindings', { metadata: { name: 'b' }, spec: binding }, POLICIES);
-    expect(await readsDuring(api, api.create('pods', pod))).toBeGreaterThan(MIN_TURNS);
-  });
+it.each([
+  ['validations', { validations: [{ expression: FROM_OBJECT }] }],
+  [
+    'variables',
+    { variables: [{ name: 'v', expression: FROM_OBJECT }], validations: [{ expression: 'variables.v && true' }] },
+  ],
+  [
+    'match conditions',
+    { matchConditions: [{ name: 'm', expression: FROM_OBJECT }], validations: [{ expression: 'true' }] },
+  ],
+  ['messages', { validations: [{ expression: '"a" == "b"', messageExpression: `${FROM_OBJECT} ? "no" : "yes"` }] }],
+  ['audit annotations', { auditAnnotations: [{ key: 'k', valueExpression: `${FROM_OBJECT} ? "no" : "yes"` }] }],
+])('expressions of policies are evaluated in turns: %s', async (_, spec) => {
+  await api.create(
+    'validatingadmissionpolicies',
+    { metadata: { name: 'p' }, spec: { matchConstraints, ...spec } },
+    POLICIES,
+  );
+  const binding = { policyName: 'p', validationActions: ['Warn'] };
+  await api.create('validatingadmissionpolicybindings', { metadata: { name: 'b' }, spec: binding }, POLICIES);
+  expect(await readsDuring(api, api.create('pods', pod))).toBeGreaterThan(MIN_TURNS);
+});
 
-  it('are evaluated in turns: mutations', async () => {
-    const expression = `[JSONPatch{op: "add", path: "/metadata/labels", value: {"a": string(${FROM_OBJECT})}}]`;
-    const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression } }];
-    await api.create(
-      'mutatingadmissionpolicies',
-      { metadata: { name: 'p' }, spec: { matchConstraints, mutations, reinvocationPolicy: 'Never' } },
-      POLICIES,
-    );
-    const binding = { metadata: { name: 'b' }, spec: { policyName: 'p' } };
-    await api.create('mutatingadmissionpolicybindings', binding, POLICIES);
-    expect(await readsDuring(api, api.create('pods', pod))).toBeGreaterThan(MIN_TURNS);
-    expect((await api.get('pods', 'p')).metadata.labels).toEqual({ a: 'true' });
-  });
+it('expressions of policies are evaluated in turns: mutations', async () => {
+  const expression = `[JSONPatch{op: "add", path: "/metadata/labels", value: {"a": string(${FROM_OBJECT})}}]`;
+  const mutations = [{ patchType: 'JSONPatch', jsonPatch: { expression } }];
+  await api.create(
+    'mutatingadmissionpolicies',
+    { metadata: { name: 'p' }, spec: { matchConstraints, mutations, reinvocationPolicy: 'Never' } },
+    POLICIES,
+  );
+  const binding = { metadata: { name: 'b' }, spec: { policyName: 'p' } };
+  await api.create('mutatingadmissionpolicybindings', binding, POLICIES);
+  expect(await readsDuring(api, api.create('pods', pod))).toBeGreaterThan(MIN_TURNS);
+  expect((await api.get('pods', 'p')).metadata.labels).toEqual({ a: 'true' });
 });

@@ -39,42 +39,40 @@ async function enforce(mutations: readonly object[], spec: object = {}, name = '
 const created = (name: string, more: object = {}, asked: Asked = {}) =>
   api.create('configmaps', { metadata: { name }, ...more }, asked);
 
-describe('an apply configuration', () => {
-  it('is merged into the object, which is defaulted and validated afterwards', async () => {
-    const label = apply('Object{metadata: Object.metadata{labels: {"by": "policy"}}}');
-    const container = 'Object.spec.containers{name: "proxy", image: "proxy:1"}';
-    const spec = { matchConstraints: { resourceRules: [PODS] } };
-    await enforce([label, apply(`Object{spec: Object.spec{containers: [${container}]}}`)], spec);
-    const pod = await api.create('pods', { ...podNamed('p'), metadata: { name: 'p', labels: { own: 'yes' } } });
-    expect(pod.metadata.labels).toEqual({ own: 'yes', by: 'policy' });
-    expect(pod.spec.containers.map(({ name }: { name: string }) => name).sort()).toEqual(['c', 'proxy']);
-    const added = pod.spec.containers.find(({ name }: { name: string }) => name === 'proxy');
-    expect(added).toMatchObject({ image: 'proxy:1', terminationMessagePolicy: 'File' });
-    await enforce([apply('Object{spec: Object.spec{restartPolicy: "Sometimes"}}')], spec, 'q');
-    await expect(api.create('pods', podNamed('q'))).rejects.toMatchObject({ reason: 'Invalid', code: 422 });
-  });
+it('an apply configuration is merged into the object, which is defaulted and validated afterwards', async () => {
+  const label = apply('Object{metadata: Object.metadata{labels: {"by": "policy"}}}');
+  const container = 'Object.spec.containers{name: "proxy", image: "proxy:1"}';
+  const spec = { matchConstraints: { resourceRules: [PODS] } };
+  await enforce([label, apply(`Object{spec: Object.spec{containers: [${container}]}}`)], spec);
+  const pod = await api.create('pods', { ...podNamed('p'), metadata: { name: 'p', labels: { own: 'yes' } } });
+  expect(pod.metadata.labels).toEqual({ own: 'yes', by: 'policy' });
+  expect(pod.spec.containers.map(({ name }: { name: string }) => name).sort()).toEqual(['c', 'proxy']);
+  const added = pod.spec.containers.find(({ name }: { name: string }) => name === 'proxy');
+  expect(added).toMatchObject({ image: 'proxy:1', terminationMessagePolicy: 'File' });
+  await enforce([apply('Object{spec: Object.spec{restartPolicy: "Sometimes"}}')], spec, 'q');
+  await expect(api.create('pods', podNamed('q'))).rejects.toMatchObject({ reason: 'Invalid', code: 422 });
+});
 
-  it.each([
-    [
-      'Object{spec: Object.spec{tolerations: [Object.spec.tolerations{key: "a"}]}}',
-      'error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.tolerations',
-    ],
-    [
-      'Object{spec: Object.spec{nothing: 1}}',
-      'error applying patch: failed to convert patch object to typed object: .spec.nothing: field not declared in schema',
-    ],
-    [
-      'Object{spec: Object.spek{hostname: "a"}}',
-      'type mismatch: unexpected type name "Object.spek", expected "Object.spec", which matches field name path from root Object type',
-    ],
-  ])('cannot be %s', async (expression, message) => {
-    await enforce([apply(expression)], { matchConstraints: { resourceRules: [PODS] } });
-    await expect(api.create('pods', podNamed('p'))).rejects.toMatchObject({
-      message: `policy 'p' with binding 'p-binding' denied request: ${message}`,
-      code: 403,
-      reason: 'Invalid',
-      details: { name: 'p', kind: 'pods', causes: [{ message: expect.stringContaining(message) }] },
-    });
+it.each([
+  [
+    'Object{spec: Object.spec{tolerations: [Object.spec.tolerations{key: "a"}]}}',
+    'error applying patch: invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: .spec.tolerations',
+  ],
+  [
+    'Object{spec: Object.spec{nothing: 1}}',
+    'error applying patch: failed to convert patch object to typed object: .spec.nothing: field not declared in schema',
+  ],
+  [
+    'Object{spec: Object.spek{hostname: "a"}}',
+    'type mismatch: unexpected type name "Object.spek", expected "Object.spec", which matches field name path from root Object type',
+  ],
+])('an apply configuration cannot be %s', async (expression, message) => {
+  await enforce([apply(expression)], { matchConstraints: { resourceRules: [PODS] } });
+  await expect(api.create('pods', podNamed('p'))).rejects.toMatchObject({
+    message: `policy 'p' with binding 'p-binding' denied request: ${message}`,
+    code: 403,
+    reason: 'Invalid',
+    details: { name: 'p', kind: 'pods', causes: [{ message: expect.stringContaining(message) }] },
   });
 });
 

@@ -292,22 +292,20 @@ describe('parameters', () => {
   });
 });
 
-describe('audit annotations', () => {
-  it('have the value of their expression, without repeating it', async () => {
-    const auditAnnotations = [
-      { key: 'name', valueExpression: "'named ' + object.metadata.name" },
-      { key: 'none', valueExpression: "object.metadata.name == 'x' ? '' : 'other'" },
-    ];
-    await enforce({ auditAnnotations });
-    const { annotations } = await noted('x');
-    expect(annotations).toEqual({ 'p/name': 'named x' });
-  });
+it('audit annotations have the value of their expression, without repeating it', async () => {
+  const auditAnnotations = [
+    { key: 'name', valueExpression: "'named ' + object.metadata.name" },
+    { key: 'none', valueExpression: "object.metadata.name == 'x' ? '' : 'other'" },
+  ];
+  await enforce({ auditAnnotations });
+  const { annotations } = await noted('x');
+  expect(annotations).toEqual({ 'p/name': 'named x' });
+});
 
-  it('reject the request when they fail', async () => {
-    await enforce(
-      { auditAnnotations: [{ key: 'k', valueExpression: 'string(object.data.missing)' }] },
-      { validationActions: ['Audit'] },
-    );
-    expect((await rejection('x')).message).toContain('no such key: data');
-  });
+it('audit annotations reject the request when they fail', async () => {
+  await enforce(
+    { auditAnnotations: [{ key: 'k', valueExpression: 'string(object.data.missing)' }] },
+    { validationActions: ['Audit'] },
+  );
+  expect((await rejection('x')).message).toContain('no such key: data');
 });

@@ -86,18 +86,19 @@ describe('other forms', () => {
   });
 });
 
-describe('streams', () => {
-  it.each([undefined, '*/*', 'application/json', 'application/json;stream=watch', `${TABLE},application/json`])(
-    '%s gets JSON',
-    (accept) => {
-      expect(negotiateStream(accept).format).toBe('json');
-    },
-  );
+it.each([undefined, '*/*', 'application/json', 'application/json;stream=watch', `${TABLE},application/json`])(
+  'streams: %s gets JSON',
+  (accept) => {
+    expect(negotiateStream(accept).format).toBe('json');
+  },
+);
 
-  it.each(['application/yaml', 'application/vnd.kubernetes.protobuf;stream=watch'])('%s gets nothing', (accept) => {
+it.each(['application/yaml', 'application/vnd.kubernetes.protobuf;stream=watch'])(
+  'streams: %s gets nothing',
+  (accept) => {
     expect(() => negotiateStream(accept)).toThrow('application/json;stream=watch');
-  });
-});
+  },
+);
 
 describe('protobuf', () => {
   const PROTOBUF = 'application/vnd.kubernetes.protobuf';

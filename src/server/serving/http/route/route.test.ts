@@ -131,16 +131,14 @@ it('allows the method OPTIONS only for programs behind the proxy', () => {
   expect(() => routed('OPTIONS', '/api/v1/namespaces/a/pods/b/log')).toThrow('does not allow this method');
 });
 
-describe('the watch parameter', () => {
-  it('turns a list and a get into a watch', () => {
-    expect(routed('GET', '/api/v1/pods', true)).toBe('watch v1 * pods');
-    expect(routed('GET', '/api/v1/namespaces/a/pods/b', true)).toBe('watch v1 a pods b');
-  });
+it('the watch parameter turns a list and a get into a watch', () => {
+  expect(routed('GET', '/api/v1/pods', true)).toBe('watch v1 * pods');
+  expect(routed('GET', '/api/v1/namespaces/a/pods/b', true)).toBe('watch v1 a pods b');
+});
 
-  it('has no effect on a subresource or another method', () => {
-    expect(routed('GET', '/api/v1/namespaces/a/pods/b/status', true)).toBe('get v1 a pods b status');
-    expect(routed('DELETE', '/api/v1/namespaces/a/pods', true)).toBe('deletecollection v1 a pods');
-  });
+it('the watch parameter has no effect on a subresource or another method', () => {
+  expect(routed('GET', '/api/v1/namespaces/a/pods/b/status', true)).toBe('get v1 a pods b status');
+  expect(routed('DELETE', '/api/v1/namespaces/a/pods', true)).toBe('deletecollection v1 a pods');
 });
 
 describe('paths of the past', () => {

@@ -31,85 +31,83 @@ const pod = (status: object, spec: object = {}, metadata: object = {}) => ({
   status,
 });
 
-describe('the reason', () => {
-  it.each<[string, object, string, string]>([
-    ['nothing is known yet', { phase: 'Pending' }, '0/2', 'Pending'],
-    ['the pod has a reason of its own', { phase: 'Failed', reason: 'Evicted' }, '0/2', 'Evicted'],
-    [
-      'scheduling is held back',
-      { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }] },
-      '0/2',
-      'SchedulingGated',
-    ],
-    ['all run', { phase: 'Running', containerStatuses: [running('one'), running('two')] }, '2/2', 'Running'],
-    [
-      'one is not ready',
-      { phase: 'Running', containerStatuses: [running('one', { ready: false }), running('two')] },
-      '1/2',
-      'Running',
-    ],
-    [
-      'containers are made',
-      {
-        phase: 'Pending',
-        containerStatuses: [waiting('one', 'ContainerCreating'), waiting('two', 'ContainerCreating')],
-      },
-      '0/2',
-      'ContainerCreating',
-    ],
-    ['a wait has no reason', { phase: 'Pending', containerStatuses: [waiting('one')] }, '0/2', 'Pending'],
-    [
-      'the first that has something to say decides',
-      { phase: 'Running', containerStatuses: [waiting('one', 'CrashLoopBackOff'), waiting('two', 'ErrImagePull')] },
-      '0/2',
-      'CrashLoopBackOff',
-    ],
-    [
-      'one has ended, for a reason',
-      { phase: 'Running', containerStatuses: [running('one'), ended('two', 1, { reason: 'Error' })] },
-      '1/2',
-      'Error',
-    ],
-    ['one was killed', { phase: 'Running', containerStatuses: [ended('one', 137, { signal: 9 })] }, '0/2', 'Signal:9'],
-    ['one has ended without a word', { phase: 'Failed', containerStatuses: [ended('one', 3)] }, '0/2', 'ExitCode:3'],
-    [
-      'all are done',
-      {
-        phase: 'Succeeded',
-        containerStatuses: [ended('one', 0, { reason: 'Completed' }), ended('two', 0, { reason: 'Completed' })],
-      },
-      '0/2',
-      'Completed',
-    ],
-    [
-      'one is done and the pod is ready',
-      {
-        phase: 'Running',
-        conditions: holds('Ready'),
-        containerStatuses: [ended('one', 0, { reason: 'Completed' }), running('two')],
-      },
-      '1/2',
-      'Running',
-    ],
-    [
-      'one is done and the pod is not ready',
-      { phase: 'Running', containerStatuses: [ended('one', 0, { reason: 'Completed' }), running('two')] },
-      '1/2',
-      'NotReady',
-    ],
-    [
-      'one is done and another has failed',
-      {
-        phase: 'Failed',
-        containerStatuses: [ended('one', 0, { reason: 'Completed' }), ended('two', 2, { reason: 'OOMKilled' })],
-      },
-      '0/2',
-      'OOMKilled',
-    ],
-  ])('when %s', (_, status, ready, reason) => {
-    const state = podState(pod(status));
-    expect([`${state.ready}/${state.containers}`, state.reason]).toEqual([ready, reason]);
-  });
+it.each<[string, object, string, string]>([
+  ['nothing is known yet', { phase: 'Pending' }, '0/2', 'Pending'],
+  ['the pod has a reason of its own', { phase: 'Failed', reason: 'Evicted' }, '0/2', 'Evicted'],
+  [
+    'scheduling is held back',
+    { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', reason: 'SchedulingGated' }] },
+    '0/2',
+    'SchedulingGated',
+  ],
+  ['all run', { phase: 'Running', containerStatuses: [running('one'), running('two')] }, '2/2', 'Running'],
+  [
+    'one is not ready',
+    { phase: 'Running', containerStatuses: [running('one', { ready: false }), running('two')] },
+    '1/2',
+    'Running',
+  ],
+  [
+    'containers are made',
+    {
+      phase: 'Pending',
+      containerStatuses: [waiting('one', 'ContainerCreating'), waiting('two', 'ContainerCreating')],
+    },
+    '0/2',
+    'ContainerCreating',
+  ],
+  ['a wait has no reason', { phase: 'Pending', containerStatuses: [waiting('one')] }, '0/2', 'Pending'],
+  [
+    'the first that has something to say decides',
+    { phase: 'Running', containerStatuses: [waiting('one', 'CrashLoopBackOff'), waiting('two', 'ErrImagePull')] },
+    '0/2',
+    'CrashLoopBackOff',
+  ],
+  [
+    'one has ended, for a reason',
+    { phase: 'Running', containerStatuses: [running('one'), ended('two', 1, { reason: 'Error' })] },
+    '1/2',
+    'Error',
+  ],
+  ['one was killed', { phase: 'Running', containerStatuses: [ended('one', 137, { signal: 9 })] }, '0/2', 'Signal:9'],
+  ['one has ended without a word', { phase: 'Failed', containerStatuses: [ended('one', 3)] }, '0/2', 'ExitCode:3'],
+  [
+    'all are done',
+    {
+      phase: 'Succeeded',
+      containerStatuses: [ended('one', 0, { reason: 'Completed' }), ended('two', 0, { reason: 'Completed' })],
+    },
+    '0/2',
+    'Completed',
+  ],
+  [
+    'one is done and the pod is ready',
+    {
+      phase: 'Running',
+      conditions: holds('Ready'),
+      containerStatuses: [ended('one', 0, { reason: 'Completed' }), running('two')],
+    },
+    '1/2',
+    'Running',
+  ],
+  [
+    'one is done and the pod is not ready',
+    { phase: 'Running', containerStatuses: [ended('one', 0, { reason: 'Completed' }), running('two')] },
+    '1/2',
+    'NotReady',
+  ],
+  [
+    'one is done and another has failed',
+    {
+      phase: 'Failed',
+      containerStatuses: [ended('one', 0, { reason: 'Completed' }), ended('two', 2, { reason: 'OOMKilled' })],
+    },
+    '0/2',
+    'OOMKilled',
+  ],
+])('the reason when %s', (_, status, ready, reason) => {
+  const state = podState(pod(status));
+  expect([`${state.ready}/${state.containers}`, state.reason]).toEqual([ready, reason]);
 });
 
 describe('while it is prepared', () => {
@@ -155,27 +153,25 @@ describe('while it is prepared', () => {
   });
 });
 
-describe('restarts', () => {
-  it('are those of all containers, with the latest time', () => {
-    const containerStatuses = [
-      running('one', { restartCount: 2, ...endedAt('2026-01-02T00:00:00Z') }),
-      running('two', { restartCount: 1, ...endedAt('2026-01-01T00:00:00Z') }),
-    ];
-    const state = podState(pod({ phase: 'Running', containerStatuses }));
-    expect(state).toMatchObject({ restarts: 3, lastRestart: '2026-01-02T00:00:00Z' });
-  });
+it('restarts are those of all containers, with the latest time', () => {
+  const containerStatuses = [
+    running('one', { restartCount: 2, ...endedAt('2026-01-02T00:00:00Z') }),
+    running('two', { restartCount: 1, ...endedAt('2026-01-01T00:00:00Z') }),
+  ];
+  const state = podState(pod({ phase: 'Running', containerStatuses }));
+  expect(state).toMatchObject({ restarts: 3, lastRestart: '2026-01-02T00:00:00Z' });
+});
 
-  it('of what prepares the pod count until it is prepared', () => {
-    const initContainers = [{ name: 'first' }];
-    const first = { restartCount: 5, ...endedAt('2026-01-03T00:00:00Z') };
-    const before = { phase: 'Pending', initContainerStatuses: [waiting('first', 'CrashLoopBackOff', first)] };
-    expect(podState(pod(before, { initContainers }))).toMatchObject({
-      restarts: 5,
-      lastRestart: '2026-01-03T00:00:00Z',
-    });
-    const after = { phase: 'Running', initContainerStatuses: [{ ...ended('first', 0), ...first }] };
-    expect(podState(pod(after, { initContainers }))).toMatchObject({ restarts: 0, lastRestart: undefined });
+it('restarts of what prepares the pod count until it is prepared', () => {
+  const initContainers = [{ name: 'first' }];
+  const first = { restartCount: 5, ...endedAt('2026-01-03T00:00:00Z') };
+  const before = { phase: 'Pending', initContainerStatuses: [waiting('first', 'CrashLoopBackOff', first)] };
+  expect(podState(pod(before, { initContainers }))).toMatchObject({
+    restarts: 5,
+    lastRestart: '2026-01-03T00:00:00Z',
   });
+  const after = { phase: 'Running', initContainerStatuses: [{ ...ended('first', 0), ...first }] };
+  expect(podState(pod(after, { initContainers }))).toMatchObject({ restarts: 0, lastRestart: undefined });
 });
 
 describe('a pod that is being deleted', () => {

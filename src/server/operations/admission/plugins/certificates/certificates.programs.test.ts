@@ -89,21 +89,19 @@ describe('requests for certificates', () => {
   });
 });
 
-describe('OwnerReferencesPermissionEnforcement', () => {
-  it('requires permissions for the owned object and for the owner', async () => {
-    const server = await admitting([ownerReferencesPermissionEnforcement], { authorization: ['RBAC'] });
-    await withRights(server, [{ apiGroups: [''], resources: ['secrets'], verbs: ['delete'] }]);
-    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };
-    const user = ANN;
-    for (const plural of ['secrets', 'configmaps']) await server.create(plural, { metadata: { name: 'a' } }, { user });
-    const owned = { metadata: { ownerReferences: [owner] } };
-    await server.patch('secrets', 'a', owned, { user });
-    expect(await rejection(server.patch('configmaps', 'a', owned, { user }))).toMatch(
-      /^configmaps "a" is forbidden: cannot set an ownerRef on a resource you can't delete: /,
-    );
-    const blocking = { metadata: { name: 'b', ownerReferences: [{ ...owner, blockOwnerDeletion: true }] } };
-    expect(await rejection(server.create('secrets', blocking, { user }))).toContain(
-      "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on",
-    );
-  });
+it('OwnerReferencesPermissionEnforcement requires permissions for the owned object and for the owner', async () => {
+  const server = await admitting([ownerReferencesPermissionEnforcement], { authorization: ['RBAC'] });
+  await withRights(server, [{ apiGroups: [''], resources: ['secrets'], verbs: ['delete'] }]);
+  const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'o', uid: 'u' };
+  const user = ANN;
+  for (const plural of ['secrets', 'configmaps']) await server.create(plural, { metadata: { name: 'a' } }, { user });
+  const owned = { metadata: { ownerReferences: [owner] } };
+  await server.patch('secrets', 'a', owned, { user });
+  expect(await rejection(server.patch('configmaps', 'a', owned, { user }))).toMatch(
+    /^configmaps "a" is forbidden: cannot set an ownerRef on a resource you can't delete: /,
+  );
+  const blocking = { metadata: { name: 'b', ownerReferences: [{ ...owner, blockOwnerDeletion: true }] } };
+  expect(await rejection(server.create('secrets', blocking, { user }))).toContain(
+    "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on",
+  );
 });

@@ -15,34 +15,29 @@ const containers = (...resources: object[]) => ({
   containers: resources.map((each, index) => ({ name: `c${index}`, image: 'x', resources: each })),
 });
 
-describe('defaults', () => {
-  it('are applied to containers without requests and limits, and listed in an annotation', async () => {
-    await limit({ type: 'Container', default: { cpu: '500m', memory: '1Gi' }, defaultRequest: { cpu: '100m' } });
-    const pod = await server.create(
-      'pods',
-      podNamed('a', { ...containers({}, { limits: { cpu: '2' } }), initContainers: [{ name: 'i', image: 'x' }] }),
-    );
-    expect(pod.spec.containers.map(({ resources }: any) => resources)).toEqual([
-      { limits: { cpu: '500m', memory: '1Gi' }, requests: { cpu: '100m', memory: '1Gi' } },
-      // The container's own limit becomes its request.
-      { limits: { cpu: '2', memory: '1Gi' }, requests: { cpu: '2', memory: '1Gi' } },
-    ]);
-    expect(pod.metadata.annotations['kubernetes.io/limit-ranger']).toBe(
-      'LimitRanger plugin set: cpu, memory request for container c0; cpu, memory limit for container c0; ' +
-        'memory request for container c1; memory limit for container c1; ' +
-        'cpu, memory request for init container i; cpu, memory limit for init container i',
-    );
-    expect(pod.status.qosClass).toBe('Burstable');
-  });
+it('defaults are applied to containers without requests and limits, and listed in an annotation', async () => {
+  await limit({ type: 'Container', default: { cpu: '500m', memory: '1Gi' }, defaultRequest: { cpu: '100m' } });
+  const pod = await server.create(
+    'pods',
+    podNamed('a', { ...containers({}, { limits: { cpu: '2' } }), initContainers: [{ name: 'i', image: 'x' }] }),
+  );
+  expect(pod.spec.containers.map(({ resources }: any) => resources)).toEqual([
+    { limits: { cpu: '500m', memory: '1Gi' }, requests: { cpu: '100m', memory: '1Gi' } },
+    // The container's own limit becomes its request.
+    { limits: { cpu: '2', memory: '1Gi' }, requests: { cpu: '2', memory: '1Gi' } },
+  ]);
+  expect(pod.metadata.annotations['kubernetes.io/limit-ranger']).toBe(
+    'LimitRanger plugin set: cpu, memory request for container c0; cpu, memory limit for container c0; ' +
+      'memory request for container c1; memory limit for container c1; ' +
+      'cpu, memory request for init container i; cpu, memory limit for init container i',
+  );
+  expect(pod.status.qosClass).toBe('Burstable');
+});
 
-  it('do not change containers that set all values', async () => {
-    await limit({ type: 'Container', default: { cpu: '1' } });
-    const pod = await server.create(
-      'pods',
-      podNamed('a', containers({ limits: { cpu: '1' }, requests: { cpu: '1' } })),
-    );
-    expect(pod.metadata.annotations).toBeUndefined();
-  });
+it('defaults do not change containers that set all values', async () => {
+  await limit({ type: 'Container', default: { cpu: '1' } });
+  const pod = await server.create('pods', podNamed('a', containers({ limits: { cpu: '1' }, requests: { cpu: '1' } })));
+  expect(pod.metadata.annotations).toBeUndefined();
 });
 
 describe('limits', () => {

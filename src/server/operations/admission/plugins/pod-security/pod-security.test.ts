@@ -138,27 +138,24 @@ describe('templates', () => {
   });
 });
 
-describe('namespaces', () => {
-  it('need valid levels and releases in their labels', async () => {
-    expect(await rejection(namespace('n', { enforce: 'strict', 'warn-version': '1.30' }))).toBe(
-      'Namespace "n" is invalid: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted, ' +
-        'metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: "1.30": must be "latest" or "v1.x"]',
-    );
-  });
+it('namespaces need valid levels and releases in their labels', async () => {
+  expect(await rejection(namespace('n', { enforce: 'strict', 'warn-version': '1.30' }))).toBe(
+    'Namespace "n" is invalid: [metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted, ' +
+      'metadata.labels[pod-security.kubernetes.io/warn-version]: Invalid value: "1.30": must be "latest" or "v1.x"]',
+  );
+});
 
-  it('cause warnings about running pods that violate a stricter level', async () => {
-    await namespace('n', {});
-    for (const name of ['b', 'a', 'c']) await server.create('pods', podNamed(name), { namespace: 'n' });
-    await server.create('pods', podNamed('h', { hostNetwork: true }), { namespace: 'n' });
-    const relabel = (labels: object) =>
-      said('patch', 'namespaces', { namespace: '', name: 'n', patchType: 'merge', body: { metadata: { labels } } });
-    const reasons =
-      'allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile';
-    expect((await relabel({ [`${P}enforce`]: 'restricted' })).warnings).toEqual([
-      'existing pods in namespace "n" violate the new PodSecurity enforce level "restricted:latest"',
-      `a (and 2 other pods): ${reasons}`,
-      `h: host namespaces, ${reasons}`,
-    ]);
-    expect((await relabel({ [`${P}enforce`]: 'baseline' })).warnings).toEqual([]);
-  });
+it('namespaces cause warnings about running pods that violate a stricter level', async () => {
+  await namespace('n', {});
+  for (const name of ['b', 'a', 'c']) await server.create('pods', podNamed(name), { namespace: 'n' });
+  await server.create('pods', podNamed('h', { hostNetwork: true }), { namespace: 'n' });
+  const relabel = (labels: object) =>
+    said('patch', 'namespaces', { namespace: '', name: 'n', patchType: 'merge', body: { metadata: { labels } } });
+  const reasons = 'allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, seccompProfile';
+  expect((await relabel({ [`${P}enforce`]: 'restricted' })).warnings).toEqual([
+    'existing pods in namespace "n" violate the new PodSecurity enforce level "restricted:latest"',
+    `a (and 2 other pods): ${reasons}`,
+    `h: host namespaces, ${reasons}`,
+  ]);
+  expect((await relabel({ [`${P}enforce`]: 'baseline' })).warnings).toEqual([]);
 });

@@ -100,45 +100,39 @@ describe('RuntimeClass', () => {
   });
 });
 
-describe('DefaultTolerationSeconds', () => {
-  it('evicts pods from lost nodes after five minutes, unless they tolerate more', async () => {
-    const server = await admitting([defaultTolerationSeconds]);
-    const lost = (key: string) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
-    const [notReady, unreachable] = [lost('node.kubernetes.io/not-ready'), lost('node.kubernetes.io/unreachable')];
-    expect((await server.create('pods', podNamed('a'))).spec.tolerations).toEqual([notReady, unreachable]);
-    const own = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' };
-    const second = await server.create('pods', podNamed('b', { tolerations: [own] }));
-    expect(second.spec.tolerations).toEqual([own, unreachable]);
-    const all = { operator: 'Exists' };
-    expect((await server.create('pods', podNamed('c', { tolerations: [all] }))).spec.tolerations).toEqual([all]);
-  });
+it('DefaultTolerationSeconds evicts pods from lost nodes after five minutes, unless they tolerate more', async () => {
+  const server = await admitting([defaultTolerationSeconds]);
+  const lost = (key: string) => ({ key, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
+  const [notReady, unreachable] = [lost('node.kubernetes.io/not-ready'), lost('node.kubernetes.io/unreachable')];
+  expect((await server.create('pods', podNamed('a'))).spec.tolerations).toEqual([notReady, unreachable]);
+  const own = { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' };
+  const second = await server.create('pods', podNamed('b', { tolerations: [own] }));
+  expect(second.spec.tolerations).toEqual([own, unreachable]);
+  const all = { operator: 'Exists' };
+  expect((await server.create('pods', podNamed('c', { tolerations: [all] }))).spec.tolerations).toEqual([all]);
 });
 
-describe('ExtendedResourceToleration', () => {
-  it('makes pods tolerate the taints of nodes with the resources they request', async () => {
-    const server = await admitting([extendedResourceToleration]);
-    const resources = { limits: { 'example.com/gpu': '1', cpu: '1' } };
-    const pod = podNamed('a', {
-      containers: [{ name: 'c', image: 'x', resources: { ...resources, requests: resources.limits } }],
-    });
-    expect((await server.create('pods', pod)).spec.tolerations).toEqual([
-      { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' },
-    ]);
+it('ExtendedResourceToleration makes pods tolerate the taints of nodes with the resources they request', async () => {
+  const server = await admitting([extendedResourceToleration]);
+  const resources = { limits: { 'example.com/gpu': '1', cpu: '1' } };
+  const pod = podNamed('a', {
+    containers: [{ name: 'c', image: 'x', resources: { ...resources, requests: resources.limits } }],
   });
+  expect((await server.create('pods', pod)).spec.tolerations).toEqual([
+    { key: 'example.com/gpu', operator: 'Exists', effect: 'NoSchedule' },
+  ]);
 });
 
-describe('AlwaysPullImages', () => {
-  it('sets the pull policy Always', async () => {
-    const server = await admitting([alwaysPullImages]);
-    const { spec } = await server.create(
-      'pods',
-      podNamed('a', {
-        initContainers: [{ name: 'i', image: 'x:1', imagePullPolicy: 'Never' }],
-        volumes: [{ name: 'v', image: { reference: 'x:1', pullPolicy: 'IfNotPresent' } }],
-      }),
-    );
-    expect(spec.containers[0].imagePullPolicy).toBe('Always');
-    expect(spec.initContainers[0].imagePullPolicy).toBe('Always');
-    expect(spec.volumes[0].image.pullPolicy).toBe('Always');
-  });
+it('AlwaysPullImages sets the pull policy Always', async () => {
+  const server = await admitting([alwaysPullImages]);
+  const { spec } = await server.create(
+    'pods',
+    podNamed('a', {
+      initContainers: [{ name: 'i', image: 'x:1', imagePullPolicy: 'Never' }],
+      volumes: [{ name: 'v', image: { reference: 'x:1', pullPolicy: 'IfNotPresent' } }],
+    }),
+  );
+  expect(spec.containers[0].imagePullPolicy).toBe('Always');
+  expect(spec.initContainers[0].imagePullPolicy).toBe('Always');
+  expect(spec.volumes[0].image.pullPolicy).toBe('Always');
 });
