@@ -26,11 +26,20 @@ export type UndoStep = { readonly target: SetObject } & (
 interface PlanOptions {
   /** True to overwrite later changes of others. */
   readonly force: boolean;
+  /** Returns a Namespace as it is now; undefined when it does not exist. */
+  readonly namespace: (name: string) => KubeObject | undefined;
 }
 
 /** Plans deletes first, then updates, then creates, of which owners come before what they own. */
-export function planSet(objects: readonly SetObject[], { force }: PlanOptions): readonly UndoStep[] {
-  const steps = objects.flatMap((target) => stepFor(target, force) ?? []);
+export function planSet(objects: readonly SetObject[], { force, namespace }: PlanOptions): readonly UndoStep[] {
+  const planned = objects.flatMap((target) => stepFor(target, force) ?? []);
+  const made = new Set(planned.flatMap((step) => (step.action === 'create' ? nameOfNamespace(step) : [])));
+  const steps = planned.map((step) => {
+    if (step.action !== 'create') return step;
+    const { namespace: name } = step.before.metadata;
+    const reason = name && !made.has(name) ? missingNamespace(namespace(name)) : undefined;
+    return reason === undefined ? step : ({ target: step.target, action: 'conflict', reason } as const);
+  });
   const creates = steps.filter(({ action }) => action === 'create');
   const others = steps.filter(({ action }) => action !== 'create');
   others.sort((a, b) => ORDER.indexOf(a.action) - ORDER.indexOf(b.action));
@@ -40,6 +49,16 @@ export function planSet(objects: readonly SetObject[], { force }: PlanOptions): 
 const ORDER: readonly UndoStep['action'][] = ['conflict', 'leave', 'delete', 'update', 'create'];
 
 type CreateStep = Extract<UndoStep, { action: 'create' }>;
+
+function nameOfNamespace({ target: { kind }, before }: CreateStep): string[] {
+  return kind.kind === 'Namespace' && kind.group === '' ? [before.metadata.name ?? ''] : [];
+}
+
+/** Returns why nothing can be created in a namespace; undefined when it can. */
+function missingNamespace(namespace: KubeObject | undefined): string | undefined {
+  if (!namespace) return 'its namespace does not exist: undo the deletion of that, too';
+  return isTerminating(namespace) ? 'its namespace is being deleted: undo again when that is gone' : undefined;
+}
 
 function stepFor(target: SetObject, force: boolean): UndoStep | undefined {
   const { now, conflict } = target;

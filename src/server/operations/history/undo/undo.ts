@@ -3,6 +3,7 @@ import { type Call, RequestNotes } from '../../../../api/call.ts';
 import { ApiError } from '../../../../api/errors.ts';
 import { clientContent } from '../../../../api/undo/content.ts';
 import type { UndoAnswer, UndoItem } from '../../../../api/undo/undo-set.ts';
+import { Namespace } from '../../../../kinds/groups/core/namespace.ts';
 import { StoreConflict } from '../../../../store/store.ts';
 import { forbiddenError } from '../../../access/authz/forbidden-error.ts';
 import type { ApiRequest } from '../../../objects/registry/registry.ts';
@@ -29,7 +30,8 @@ export async function undoSet(core: OperationPorts, call: UndoCall): Promise<Und
   for (let attempt = 1; ; attempt++) {
     await core.cache.fresh();
     const { objects, unserved, hidden, users } = await readSet(core, call);
-    const steps = planSet(objects, { force: call.force });
+    const namespace = (name: string) => core.cache.table(Namespace).get('', name)?.hub(Namespace);
+    const steps = planSet(objects, { force: call.force, namespace });
     try {
       await perform(core, call, steps);
       const items = steps.map((step) => itemOf(step, users.get(step.target.key) ?? []));

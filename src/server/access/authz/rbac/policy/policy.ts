@@ -98,6 +98,7 @@ const CLUSTER_SUBJECTS: Readonly<Record<string, readonly Subject[]>> = {
   'system:basic-user': [group('system:authenticated')],
   'system:coredns': [account('kube-dns'), account('coredns')],
   'system:discovery': [group('system:authenticated')],
+  'system:history': [group('system:authenticated')],
   'system:ingress-controller': [account('ingress-controller')],
   'system:kube-controller-manager': [user('system:kube-controller-manager')],
   'system:kube-dns': [account('kube-dns')],

@@ -33,6 +33,8 @@ export const systemRules: Readonly<Record<string, readonly PolicyRule[]>> = {
     onPaths('/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/', 'get'),
   ],
   heapster: [on('core', 'events namespaces nodes pods', READ), on('extensions', 'deployments', READ)],
+  // An addition to Kubernetes. What the answers contain is authorized object by object.
+  history: [onPaths('/history /history/changes', 'get'), onPaths('/history/undo', 'post')],
   // An addition to Kubernetes, which has no such controller.
   'ingress-controller': [
     on('networking.k8s.io', 'ingresses ingressclasses', 'list watch'),
