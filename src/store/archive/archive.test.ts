@@ -244,6 +244,17 @@ describe('the archive of a store', () => {
     expect(brief(await changesOf(archive))).toEqual([['secrets/a', '3', 'alice']]);
   });
 
+  it('deletes the history of one key, and not of those that begin with it', async () => {
+    const { archive, store } = await start();
+    for (const key of ['secrets/a', 'secrets/ab', 'secrets/a-b']) {
+      await put(store, key, '1', alice);
+      await archive.reached(await put(store, key, '2', alice));
+    }
+    expect(await archive.purge({ key: '/registry/secrets/a' })).toEqual({ changes: 1, bytes: 1 });
+    const keys = new Set(brief(await changesOf(archive)).map(([key]) => key));
+    expect(keys).toEqual(new Set(['secrets/ab', 'secrets/a-b']));
+  });
+
   it('records the difference when the store has discarded what was not recorded', async () => {
     const lines: string[] = [];
     const log: Logger = { ...silent, warn: (message) => void lines.push(message) };

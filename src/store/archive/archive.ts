@@ -41,8 +41,9 @@ export interface ChangeRange {
   readonly newestFirst?: boolean;
 }
 
-/** The changes to delete: those of all keys with a prefix, those before a revision, or those that are both. */
+/** The changes to delete: those of one key, or of all keys with a prefix, those before a revision, or those that are both. */
 export interface PurgeRange {
+  readonly key?: string;
   readonly prefix?: string;
   readonly before?: number;
 }

@@ -14,7 +14,7 @@ import type {
   StateOptions,
 } from './archive.ts';
 import type { ArchiveDatabase } from './database.ts';
-import { purgePrefix } from './purge.ts';
+import { purgeKeys, rangeOfKey, rangeOfPrefix } from './purge.ts';
 import { ArchiveReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
 import { Retention } from './retention.ts';
@@ -87,14 +87,15 @@ export class LmdbArchive implements RewritableArchive {
     yield* this.#reader.changes(range);
   }
 
-  async purge({ prefix, before }: PurgeRange): Promise<Purged> {
+  async purge({ key, prefix, before }: PurgeRange): Promise<Purged> {
     const { database } = this.#options;
     this.#complete();
     await this.#recorder.reached(this.#recorder.newest.revision);
     return this.#recorder.exclusively(async () => {
       this.#recorder.forgetRecent();
       const until = Math.min(before ?? database.state.position, database.state.position);
-      if (prefix !== undefined && prefix !== '') return purgePrefix(database, prefix, until);
+      if (key !== undefined) return purgeKeys(database, rangeOfKey(key), until);
+      if (prefix !== undefined && prefix !== '') return purgeKeys(database, rangeOfPrefix(prefix), until);
       return this.#deleteUntil(until);
     });
   }

@@ -5,16 +5,29 @@ import { indexEnd, keyOfIndex, type Place, revisionOfIndex } from './layout.ts';
 
 const MAX_STEP_VERSIONS = 500;
 
+/** A range of the index: from a key, up to the next one that is not in it. */
+interface IndexRange {
+  readonly start: Buffer;
+  readonly end?: Buffer;
+}
+
+export const rangeOfKey = (key: string): IndexRange => ({ start: Buffer.from(key), end: indexEnd(key) });
+
+export function rangeOfPrefix(prefix: string): IndexRange {
+  const end = prefixEnd(prefix);
+  const start = prefix === '' ? Buffer.from([0]) : Buffer.from(prefix);
+  return end ? { start, end } : { start };
+}
+
 /**
- * Deletes the versions of all keys with a prefix that were replaced up to a revision, and forgets who has written the rest. Nobody else may
+ * Deletes the versions of all keys in a range that were replaced up to a revision, and forgets who has written the rest. Nobody else may
  * write meanwhile.
  */
-export async function purgePrefix(database: ArchiveDatabase, prefix: string, until: number): Promise<Purged> {
+export async function purgeKeys(database: ArchiveDatabase, range: IndexRange, until: number): Promise<Purged> {
   const purged = { changes: 0, bytes: 0 };
-  const end = prefixEnd(prefix);
-  let start: Buffer | undefined = prefix === '' ? Buffer.from([0]) : Buffer.from(prefix);
+  let start: Buffer | undefined = range.start;
   while (start) {
-    const step: Step = planStep(database, { start, ...(end && { end }) }, until);
+    const step: Step = planStep(database, { ...range, start }, until);
     for (const { key, ...place } of step.removed) purged.bytes += database.version(key, place).value?.length ?? 0;
     purged.changes += step.removed.length;
     const { removed, versions } = step;
@@ -32,11 +45,7 @@ interface Step {
   readonly next: Buffer | undefined;
 }
 
-function planStep(
-  database: ArchiveDatabase,
-  range: { readonly start: Buffer; readonly end?: Buffer },
-  until: number,
-): Step {
+function planStep(database: ArchiveDatabase, range: IndexRange, until: number): Step {
   const removed: RemovedVersion[] = [];
   const versions: PlacedVersion[] = [];
   let current = '';
