@@ -15,7 +15,7 @@ export interface UndoRequest {
   readonly force?: boolean | undefined;
 }
 
-/** `leave`: nothing is to be done, see `reason`. `conflict`: somebody else changed the object later. */
+/** `leave`: a controller makes the object again, or nothing can be done. `conflict`: the undo is not complete, see `reason`. */
 export type UndoAction = 'create' | 'update' | 'delete' | 'leave' | 'conflict';
 
 export interface UndoItem {

@@ -60,8 +60,7 @@ export function historyCommand(): Command {
     .action(async (type: string | undefined, name: string | undefined, flags: HistoryFlags) =>
       (await import('./history.ts')).history({ type, name }, flags),
     );
-  // Flags behind `purge` are its own.
-  return addFlags(command, historyFlags).enablePositionalOptions().addCommand(purgeCommand());
+  return addFlags(command, historyFlags).addCommand(purgeCommand());
 }
 
 function purgeCommand(): Command {
@@ -69,8 +68,9 @@ function purgeCommand(): Command {
     .description('Deletes history, for administrators: of a kind, of one object, or everything before a time.')
     .argument('[type]', TYPE[1])
     .argument('[name]', 'name of one object')
-    .action(async (type: string | undefined, name: string | undefined, flags: PurgeFlags) =>
-      (await import('./purge.ts')).purge({ type, name }, flags),
+    // Flags that `qd history` has, too, are found there, wherever they stand.
+    .action(async (type: string | undefined, name: string | undefined, _: PurgeFlags, self: Command) =>
+      (await import('./purge.ts')).purge({ type, name }, self.optsWithGlobals<PurgeFlags>()),
     );
   return addFlags(command, purgeFlags);
 }

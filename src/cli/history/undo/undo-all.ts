@@ -2,6 +2,7 @@
 import { qualified } from '../../../api/errors.ts';
 import type { UndoAction, UndoAnswer, UndoItem, UndoRequest } from '../../../api/undo/undo-set.ts';
 import { CliError } from '../../output/cli-error.ts';
+import { oneLine } from '../../output/one-line.ts';
 import { print } from '../../output/print.ts';
 import type { UndoFlags } from '../flags.ts';
 import { isWanted } from '../is-wanted.ts';
@@ -22,7 +23,8 @@ export async function undoAll({ type, name }: Named, flags: UndoFlags): Promise<
       force: flags.force ?? false,
     };
     const plan = await objects.undoSet({ ...request, dryRun: true });
-    print(...linesOf(plan));
+    const lines = linesOf(plan);
+    if (lines.length > 0) print(...lines);
     if (writesOf(plan).length === 0) throw new CliError('there is nothing to undo');
     if (flags.dryRun) return;
     if (!flags.yes && !(await isWanted())) throw new CliError('nothing was changed');
@@ -48,22 +50,37 @@ const WORDS: Readonly<Record<UndoAction, string>> = {
   update: 'change back',
   delete: 'delete',
   leave: 'leave',
-  conflict: 'conflict',
+  conflict: 'conflict:',
 };
 
 function linesOf({ items, hidden }: UndoAnswer): string[] {
-  const lines = items.flatMap((item) => {
-    const by = item.users.filter(Boolean).join(', ');
-    const why = item.reason ?? (by ? `changed by ${by}` : '');
-    const diff = item.action === 'update' ? diffLines(item.now, item.before) : [];
-    return [`${WORDS[item.action]} ${nameOf(item)}${why ? ` (${why})` : ''}`, ...diff.map((line) => `  ${line}`)];
-  });
-  return hidden > 0 ? [...lines, `Changed objects that you may not read, and that are left: ${hidden}`] : lines;
+  const left = items.filter(({ action }) => action === 'leave');
+  return [
+    ...items.filter(({ action }) => action !== 'leave').flatMap(itemLines),
+    ...(left.length > 0 ? [`left to their controllers: ${countsOf(left)}`] : []),
+    ...(hidden > 0 ? [`changed objects that you may not read, and that are left: ${hidden}`] : []),
+  ];
 }
 
-function nameOf({ group, resource, kind, namespace, name }: UndoItem): string {
-  const what = qualified(group, kind === '' ? resource : kind.toLowerCase());
-  return `${what}/${name}${namespace ? ` in ${namespace}` : ''}`;
+function itemLines(item: UndoItem): string[] {
+  const by = item.users.filter(Boolean).join(', ');
+  const why = item.reason ?? (by ? `changed by ${by}` : '');
+  const diff = item.action === 'update' ? diffLines(item.now, item.before) : [];
+  const lines = [`${WORDS[item.action]} ${nameOf(item)}${why ? ` (${why})` : ''}`, ...diff.map((line) => `  ${line}`)];
+  return lines.map((line, index) => (index === 0 ? oneLine(line) : line));
+}
+
+/** Counts objects by kind: `2 pod, 1 replicaset.apps`. */
+function countsOf(items: readonly UndoItem[]): string {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(kindOf(item), (counts.get(kindOf(item)) ?? 0) + 1);
+  return [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
+}
+
+const kindOf = ({ group, resource, kind }: UndoItem) => qualified(group, kind === '' ? resource : kind.toLowerCase());
+
+function nameOf(item: UndoItem): string {
+  return `${kindOf(item)}/${item.name}${item.namespace ? ` in ${item.namespace}` : ''}`;
 }
 
 function summaryOf(done: UndoAnswer): string {

@@ -13,12 +13,16 @@ import type { RevisionTimes } from '../../objects/revision-times.ts';
 import { toApiError } from '../api-error.ts';
 import type { OperationPorts } from '../ports.ts';
 import { allChanges } from './all-changes.ts';
+import { newestRevision } from './moment.ts';
 import { purgeHistory } from './purge.ts';
 import { answerUndo } from './undo/answer-undo.ts';
 
 export function historyTree(core: OperationPorts, times: RevisionTimes): ServedTree {
   const paths: Readonly<Record<string, (request: TreeRequest) => Promise<object>>> = {
-    [`GET ${HISTORY_PATH}`]: async () => times.document(core.archive.bounds()),
+    [`GET ${HISTORY_PATH}`]: async () => {
+      await newestRevision(core);
+      return times.document(core.archive.bounds());
+    },
     [`GET ${HISTORY_PATH}/changes`]: (request) => allChanges(core, request),
     [`POST ${HISTORY_PATH}/undo`]: (request) => answerUndo(core, request),
     [`DELETE ${HISTORY_PATH}`]: (request) => purgeHistory(core, request),

@@ -23,7 +23,7 @@ export async function mutationOf(core: DraftPorts, step: UndoStep, dryRun: boole
     }
     case 'update': {
       const { before, now } = step;
-      return { type: 'update', part: 'object', next: () => returned(now, before), isApplied: true };
+      return { type: 'update', part: 'object', next: () => returned(core, now, before), isApplied: true };
     }
     case 'delete': {
       const { uid, resourceVersion } = step.now.metadata;
@@ -37,27 +37,40 @@ export async function mutationOf(core: DraftPorts, step: UndoStep, dryRun: boole
 }
 
 /** Returns the object with its content of before. Fields belong again to the managers that they belonged to. */
-function returned(now: KubeObject, before: KubeObject): KubeObject {
+function returned(core: DraftPorts, now: KubeObject, before: KubeObject): KubeObject {
   const object = clone(withContent(now, clientContent(before), {}));
-  const managers = [...managersOf(before, false), ...managersOf(now, true)];
-  const { managedFields: _, ...metadata } = object.metadata;
-  object.metadata = managers.length > 0 ? { ...metadata, managedFields: clone(managers) } : metadata;
+  const { managedFields: _, ownerReferences: __, ...metadata } = object.metadata;
+  setRelations(core, metadata, before, [...managersOf(before, false), ...managersOf(now, true)]);
+  object.metadata = metadata;
   return object;
+}
+
+/** Sets the owners of before, as they are now, and the managers of fields. */
+function setRelations(
+  core: DraftPorts,
+  metadata: KubeObject['metadata'],
+  before: KubeObject,
+  managers: Managers,
+): void {
+  const owners = presentOwners(core, before);
+  if (owners) metadata.ownerReferences = owners;
+  if (managers.length > 0) metadata.managedFields = clone(managers);
 }
 
 /** Returns a deleted object as a client would create it: what the server, its hooks and admission added is theirs to add. */
 async function createdAgain(core: DraftPorts, kind: Kind, before: KubeObject): Promise<KubeObject> {
   const { namespace, name } = before.metadata;
   const exact = isExact(core, kind, before);
-  const object = await exportedObject(core, { kind, version: kind.hub }, { stored: before, exact });
+  // Without annotations that a controller writes with the status.
+  const { annotations } = (clientContent(before) as Pick<KubeObject, 'metadata'>).metadata;
+  const { annotations: _, ...rest } = before.metadata;
+  const stored = { ...before, metadata: annotations ? { ...rest, annotations } : rest };
+  const object = await exportedObject(core, { kind, version: kind.hub }, { stored, exact });
   if (kind === PersistentVolumeClaim) forgetBinding(core, object as PersistentVolumeClaim);
-  const { ownerReferences: _, ...own } = object.metadata;
+  const { ownerReferences: __, ...own } = object.metadata;
   const metadata: KubeObject['metadata'] = { ...own, name: name ?? '' };
   if (namespace) metadata.namespace = namespace;
-  const owners = presentOwners(core, before);
-  if (owners) metadata.ownerReferences = owners;
-  const managers = managersOf(before, false);
-  if (managers.length > 0) metadata.managedFields = clone(managers);
+  setRelations(core, metadata, before, managersOf(before, false));
   return { ...object, metadata };
 }
 

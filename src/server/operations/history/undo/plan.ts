@@ -70,7 +70,7 @@ function stepFor(target: SetObject, force: boolean): UndoStep | undefined {
     const reason = 'its deletion is under way, which nothing stops: undo again when it is gone';
     return { target, action: 'conflict', reason };
   }
-  if (before && now && deepEqual(clientContent(before), clientContent(now))) return undefined;
+  if (before && now && (isMadeAgain(before, now) || deepEqual(comparable(before), comparable(now)))) return undefined;
   if (before && !now) {
     const reason = reasonToLeave(target.kind, before);
     if (reason !== undefined) return { target, action: 'leave', reason };
@@ -80,11 +80,26 @@ function stepFor(target: SetObject, force: boolean): UndoStep | undefined {
   return now ? { target, action: 'update', before, now } : { target, action: 'create', before };
 }
 
+/** Reports whether the controller of a deleted object has made another one of its name. */
+function isMadeAgain(before: KubeObject, now: KubeObject): boolean {
+  return before.metadata.uid !== now.metadata.uid && controllerOf(now) !== undefined;
+}
+
+/** The content of an object without what differs when only its owners were created again. */
+function comparable(object: KubeObject): object {
+  const content = clientContent(object) as Pick<KubeObject, 'metadata'>;
+  const { ownerReferences, ...metadata } = content.metadata;
+  const owners = ownerReferences?.map((each) => ({ ...each, uid: '' }));
+  return { ...content, metadata: { ...metadata, ownerReferences: owners } };
+}
+
+const controllerOf = ({ metadata }: KubeObject) => metadata.ownerReferences?.find(({ controller }) => controller);
+
 /** Returns why a deleted object is not created again; undefined when it is. */
 function reasonToLeave(kind: Kind, object: KubeObject): string | undefined {
-  const owner = object.metadata.ownerReferences?.find(({ controller }) => controller);
+  const owner = controllerOf(object);
   if (owner) return `${owner.kind} ${owner.name} makes its objects itself`;
-  return kind.exportProblem?.(object, true);
+  return kind.exportProblem?.(object, false);
 }
 
 function isTerminating(object: KubeObject | undefined): boolean {

@@ -81,5 +81,5 @@ function unservedItem(
   const what = group ? `${resource}.${group}` : resource;
   const reason = `the server has no kind ${what} now: bring its CustomResourceDefinition back, and undo again`;
   const target = { group, version, resource, kind, namespace: namespace || undefined, name };
-  return { action: 'leave', ...target, users, reason };
+  return { action: 'conflict', ...target, users, reason };
 }
