@@ -140,6 +140,15 @@ const LIMITS: Readonly<Record<string, Readonly<Record<string, Limit>>>> = {
     '#listeners': 'in progress',
   },
   'src/server/objects/transaction/commit.ts': { '#inFlight': 'in progress' },
+  'src/server/objects/transaction/several.ts': { '#drafts': 'one call' },
+  'src/server/objects/cache/drafted-cache.ts': { '#copies': 'one call' },
+  'src/server/operations/history/rights.ts': { '#lists': 'one call', '#gets': 'one call' },
+  'src/server/operations/history/undo/change-set.ts': {
+    '#objects': 'one call',
+    '#deletedUids': 'one call',
+    '#deletedNamespaces': 'one call',
+    users: 'one call',
+  },
 };
 
 /** An empty map or set at the top of a module or in a field: something is to be put into it later. */

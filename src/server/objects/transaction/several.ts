@@ -3,6 +3,7 @@
  * they were stored. Unlike in a transaction of one object, a conflict is reported to the caller, who has planned the writes.
  */
 import { ApiError, alreadyExists, isApiError, qualified } from '../../../api/errors.ts';
+import { addAll } from '../../../base/collections/add-all.ts';
 import type { KubeObject } from '../../../kinds/kind.ts';
 import type { Condition } from '../../../store/store.ts';
 import type { Admission } from '../admission/request.ts';
@@ -78,7 +79,7 @@ export class SeveralWrites {
     this.#take(draft);
     for (const address of draft.addresses) this.#show(address);
     if (!admission) return;
-    this.#conditions.push(...admission.conditions);
+    addAll(this.#conditions, admission.conditions);
     for (const each of draftAdditionalUpdates(core, draft.request, admission.also)) this.#take(each);
   }
 

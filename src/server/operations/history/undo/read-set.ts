@@ -14,7 +14,7 @@ import { pastEntry } from '../past-entry.ts';
 import { ReadRights } from '../rights.ts';
 import { type ChangedObject, ChangeSet } from './change-set.ts';
 import type { SetObject } from './plan.ts';
-import type { UndoCall } from './undo.ts';
+import type { UndoCall } from './undo-call.ts';
 
 export interface ReadSet {
   readonly objects: readonly SetObject[];

@@ -1,5 +1,5 @@
 /** Undoes a set of changes in one commit: everything that it plans is written, or nothing. */
-import { type Call, RequestNotes } from '../../../../api/call.ts';
+import { RequestNotes } from '../../../../api/call.ts';
 import { ApiError } from '../../../../api/errors.ts';
 import { clientContent } from '../../../../api/undo/content.ts';
 import type { UndoAnswer, UndoItem } from '../../../../api/undo/undo-set.ts';
@@ -9,17 +9,10 @@ import { forbiddenError } from '../../../access/authz/forbidden-error.ts';
 import type { ApiRequest } from '../../../objects/registry/registry.ts';
 import { type DraftPorts, SeveralWrites } from '../../../objects/transaction/several.ts';
 import type { OperationPorts } from '../../ports.ts';
-import type { SetRange } from './change-set.ts';
 import { mutationOf } from './mutations.ts';
 import { planSet, type UndoStep } from './plan.ts';
 import { readSet } from './read-set.ts';
-
-/** A valid request to undo a set. */
-export interface UndoCall extends Pick<Call, 'user' | 'userAgent' | 'requestId' | 'signal'> {
-  readonly range: SetRange;
-  readonly dryRun: boolean;
-  readonly force: boolean;
-}
+import type { UndoCall } from './undo-call.ts';
 
 /** Attempts when others write at the same time. */
 const MAX_ATTEMPTS = 5;
