@@ -3,11 +3,12 @@
  *
  *   npx tsx test/crash/run.ts [--store NAME] [--rounds 50] [--seed N]
  *
- * With --damage, the data file of the embedded store is damaged instead, in all ways, once in each round.
+ * With --archive, the processes have an archive of the store, which is checked. With --damage, the data file of the embedded store is damaged instead, in all ways, once in each round.
  */
 import { parseArgs } from 'node:util';
 import { defaultStore } from '../../src/store/drivers.ts';
 import { durableStores } from '../support/store/backends.ts';
+import { archiveRounds } from './archive/rounds.ts';
 import { damageRounds } from './damage/rounds.ts';
 import { crashRounds } from './rounds.ts';
 
@@ -15,18 +16,39 @@ const { values } = parseArgs({
   options: {
     store: { type: 'string', default: defaultStore },
     rounds: { type: 'string', default: '50' },
+    archive: { type: 'boolean', default: false },
     damage: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
 
 if (values.damage) await damage();
+else if (values.archive) await crashWithArchive();
 else await crash();
 
-async function crash(): Promise<void> {
+function durableStore() {
   const store = durableStores.find((name) => name === values.store);
   if (!store) throw new Error(`--store must be one of ${durableStores.join(', ')}`);
+  return store;
+}
 
+async function crashWithArchive(): Promise<void> {
+  const { rounds, acknowledged, archived, problems } = await archiveRounds({
+    store: durableStore(),
+    rounds: Number(values.rounds),
+    seed: Number(values.seed),
+    report: (line) => console.log(line),
+  });
+  for (const problem of problems) console.error(problem);
+  console.log(
+    `${values.store}: ${rounds} rounds (seed ${values.seed}), ${acknowledged} writes acknowledged, ` +
+      `${archived} changes in the archive, ${problems.length} promises broken`,
+  );
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}
+
+async function crash(): Promise<void> {
+  const store = durableStore();
   const summary = await crashRounds({
     store,
     rounds: Number(values.rounds),

@@ -22,7 +22,7 @@ export function valueWith(token: string, size: number): Buffer {
   return Buffer.from(`${token}\n${'x'.repeat(size)}`);
 }
 
-function tokenOf(value: Buffer): string {
+export function tokenOf(value: Buffer): string {
   return value.toString('utf8', 0, value.indexOf('\n'));
 }
 

@@ -28,10 +28,10 @@ const PAGE_BYTES = 4096;
  *
  * The position moves with the last write, so that a crash before it repeats this.
  */
-export async function recordPresent(options: DifferenceOptions): Promise<void> {
+export async function recordPresent(options: DifferenceOptions, signal: AbortSignal): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await record(options);
+      await record(options, signal);
       return;
     } catch (error) {
       // The store has discarded the state while it was read.
@@ -40,7 +40,7 @@ export async function recordPresent(options: DifferenceOptions): Promise<void> {
   }
 }
 
-async function record(options: DifferenceOptions): Promise<void> {
+async function record(options: DifferenceOptions, signal: AbortSignal): Promise<void> {
   const { store, database, clock } = options;
   const { state } = database;
   const revision = await store.revision();
@@ -54,6 +54,7 @@ async function record(options: DifferenceOptions): Promise<void> {
   const before = recordedRows(known, state.isComplete ? state.position : undefined);
   let old = await before.next();
   for await (const row of presentRows(store, revision)) {
+    signal.throwIfAborted();
     if (!options.covers(row.key)) continue;
     for (; !old.done && compareKeys(old.value.key, row.key) < 0; old = await before.next()) {
       await writer.add({ key: old.value.key, value: null }, old.value.revision);

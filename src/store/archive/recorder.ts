@@ -58,6 +58,7 @@ export class Recorder {
   #waiters: Waiter[] = [];
   #problem: Error | undefined;
   #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(options: RecorderOptions) {
     this.#options = options;
@@ -122,6 +123,7 @@ export class Recorder {
 
   /** Writes what is left, and ends. */
   async close(): Promise<void> {
+    this.#closing.abort(new StoreUnavailable('the archive is closed'));
     this.#subscription?.stop();
     this.#timer?.cancel();
     this.#retry?.cancel();
@@ -135,7 +137,7 @@ export class Recorder {
 
   #follow(): void {
     const { store, database, clock } = this.#options;
-    if (this.#isClosed) return;
+    if (this.#closing.signal.aborted) return;
     this.#received = database.state.position;
     this.#receivedTime = database.state.positionTime;
     this.#subscription = store.watch(this.#received, {
@@ -217,7 +219,8 @@ export class Recorder {
   #failed(error: unknown): void {
     const { log } = this.#options;
     this.#work = undefined;
-    if (!this.#problem) log.error('history could not be written, trying again', { error: storeError(error) });
+    if (!this.#problem && !this.#closing.signal.aborted)
+      log.error('history could not be written, trying again', { error: storeError(error) });
     this.#problem = error as Error;
     for (const { failed } of this.#waiters.splice(0))
       failed(new StoreUnavailable('history is not recorded', { cause: error }));
@@ -240,7 +243,7 @@ export class Recorder {
   #lost(error: Error | undefined): void {
     const { log } = this.#options;
     // Without an error, the store was closed.
-    if (!error || this.#isClosed) return;
+    if (!error || this.#closing.signal.aborted) return;
     if (!(error instanceof StoreCompacted)) {
       log.warn('the watch of the store for its history was interrupted and is started again', { error });
       this.#restart();
@@ -259,7 +262,8 @@ export class Recorder {
   #restart(): void {
     this.#subscription?.stop();
     this.#pending.clear();
-    if (this.#isClosed) return;
+    this.#received = this.#options.database.state.position;
+    if (this.#closing.signal.aborted) return;
     this.#retry?.cancel();
     this.#retry = this.#options.clock.timer(RETRY_MS, () => this.begin());
   }
@@ -269,7 +273,7 @@ export class Recorder {
     while (this.#work) await this.#work;
     if (!this.#pending.isEmpty) await this.#write();
     this.#pending.forgetRecent();
-    const work = recordPresent(this.#options);
+    const work = recordPresent(this.#options, this.#closing.signal);
     this.#work = work.then(
       () => this.#written(),
       () => this.#written(),
