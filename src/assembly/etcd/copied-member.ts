@@ -9,6 +9,7 @@ import type { Tools } from '../context.ts';
 import { openMemberKeys } from './certificates.ts';
 import { clientUrl, type MemberAddress, memberConfiguration } from './configuration.ts';
 import { memberArguments } from './left-process.ts';
+import { checkMemberRelease } from './member-release.ts';
 import { type MemberPaths, memberPaths } from './paths.ts';
 import { etcdEnvironment, findEtcd } from './program.ts';
 import { Supervisor } from './supervisor.ts';
@@ -31,12 +32,13 @@ export async function startCopiedMember(options: CopiedMemberOptions) {
   const { directory, scratch, address, path, clock, random, log, cleanup } = options;
   const paths = memberPaths(scratch);
   const program = await findEtcd(path);
+  await checkMemberRelease(memberPaths(directory), program);
   await copyMember(memberPaths(directory), paths);
   const tls = await openMemberKeys({ paths, host: address.host, clock, random });
   const configuration = { ...memberConfiguration({ name: 'copy', joins: [] }, address, paths), ...ALONE };
   await writeWhole(paths.configuration, JSON.stringify(configuration));
   const supervisor = new Supervisor({
-    command: [program, ...memberArguments(paths)],
+    command: [program.path, ...memberArguments(paths)],
     env: { PATH: path, ...etcdEnvironment() },
     logFile: paths.log,
     clock,

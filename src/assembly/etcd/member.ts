@@ -14,6 +14,7 @@ import { clientUrl, type MemberAddress, memberConfiguration, peerUrl } from './c
 import type { JoinBundle } from './join/bundle.ts';
 import { enterCluster, promote } from './join/enter.ts';
 import { endLeftMember, memberArguments } from './left-process.ts';
+import { checkMemberRelease, keepMemberRelease } from './member-release.ts';
 import { type MemberPaths, memberPaths } from './paths.ts';
 import { etcdEnvironment, findEtcd } from './program.ts';
 import { EndedEarly, Supervisor } from './supervisor.ts';
@@ -43,6 +44,7 @@ export async function startMember(options: MemberOptions): Promise<void> {
   const { directory, path, clock, random, log, cleanup, address, name, removed } = options;
   const paths = memberPaths(directory);
   const program = await findEtcd(path);
+  await checkMemberRelease(paths, program);
   await makeDirectories(paths.folder, 0o700);
   const tls = await openMemberKeys({ paths, host: address.host, clock, random });
   const left = await endLeftMember(paths, clock);
@@ -57,7 +59,7 @@ export async function startMember(options: MemberOptions): Promise<void> {
     JSON.stringify(memberConfiguration({ name, joins }, address, paths), undefined, 2),
   );
   const supervisor = new Supervisor({
-    command: [program, ...memberArguments(paths)],
+    command: [program.path, ...memberArguments(paths)],
     env: { PATH: path, ...etcdEnvironment() },
     logFile: paths.log,
     clock,
@@ -87,6 +89,7 @@ export async function startMember(options: MemberOptions): Promise<void> {
       { cause },
     );
   });
+  await keepMemberRelease(paths, program.release);
   await keepAddress(serving, peerUrl(address));
 }
 

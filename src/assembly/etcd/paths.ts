@@ -9,6 +9,8 @@ export interface MemberPaths {
   readonly log: string;
   /** Written by a server that joins others. */
   readonly joined: string;
+  /** Says which release of etcd the member ran with last. */
+  readonly release: string;
   readonly authority: string;
   readonly certificate: string;
   readonly key: string;
@@ -24,6 +26,7 @@ export function memberPaths(directory: string): MemberPaths {
     configuration: join(folder, 'etcd.json'),
     log: join(folder, 'etcd.log'),
     joined: join(folder, 'joined.json'),
+    release: join(folder, 'release'),
     authority: join(pki, 'ca.crt'),
     certificate: join(pki, 'member.crt'),
     key: join(pki, 'member.key'),

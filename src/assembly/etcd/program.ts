@@ -6,8 +6,18 @@ import { AssemblyError } from '../assembly-error.ts';
 const OLDEST = [3, 4] as const;
 const HOW_TO_INSTALL = 'install it, on Debian with: apt-get install etcd-server';
 
-/** Resolves with the path of the program. Rejects when there is none that can be used, and says how to get one. */
-export async function findEtcd(path: string): Promise<string> {
+export interface EtcdRelease {
+  readonly major: number;
+  readonly minor: number;
+}
+
+export interface EtcdProgram {
+  readonly path: string;
+  readonly release: EtcdRelease;
+}
+
+/** Resolves with the program. Rejects when there is none that can be used, and says how to get one. */
+export async function findEtcd(path: string): Promise<EtcdProgram> {
   const program = await findProgram('etcd', path);
   if (program === undefined) {
     throw new AssemblyError(`there is no program etcd on this machine, which --ha needs; ${HOW_TO_INSTALL}`);
@@ -20,7 +30,7 @@ export async function findEtcd(path: string): Promise<string> {
     const release = major === undefined ? 'of an unknown release' : `${major}.${minor}`;
     throw new AssemblyError(`${program} is ${release}, and --ha needs ${OLDEST.join('.')} or newer; ${HOW_TO_INSTALL}`);
   }
-  return program;
+  return { path: program, release: { major: Number(major), minor: Number(minor) } };
 }
 
 function isNewEnough(major: number, minor: number): boolean {
