@@ -21,10 +21,17 @@ export interface Registry {
 /** `scratch` is a directory for copies of packages; `host`: where it listens. */
 export async function startRegistry(root: string, scratch: string, host = '127.0.0.1'): Promise<Registry> {
   const copies = await installedPackages(root);
+  /** Each is packed once: two installations ask for it at the same time. */
+  const tarballs = new Map<string, Promise<Buffer>>();
+  const tarball = (path: string) => {
+    const packed = tarballs.get(path) ?? tarballOf(root, path, scratch);
+    tarballs.set(path, packed);
+    return packed;
+  };
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(request.url!).slice(1);
     try {
-      if (path.endsWith('.tgz')) return response.end(await tarballOf(root, path.slice(0, -4), scratch));
+      if (path.endsWith('.tgz')) return response.end(await tarball(path.slice(0, -4)));
       const found = copies.filter(({ name }) => name === path);
       if (found.length === 0) return response.writeHead(404).end('{}');
       response.end(JSON.stringify(await packument(root, found, url)));
