@@ -97,23 +97,21 @@ describe('a suffix without digits', () => {
   });
 });
 
-describe('arithmetic', () => {
-  const add = (a: string, b: string) => formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b)));
-  const subtract = (a: string, b: string) => formatQuantity(subtractQuantities(parseQuantity(a), parseQuantity(b)));
+const add = (a: string, b: string) => formatQuantity(addQuantities(parseQuantity(a), parseQuantity(b)));
+const subtract = (a: string, b: string) => formatQuantity(subtractQuantities(parseQuantity(a), parseQuantity(b)));
 
-  it('is exact across suffixes and keeps the format of the first', () => {
-    expect(add('100m', '0.9')).toBe('1');
-    expect(add('1Gi', '1M')).toBe('1074741824');
-    expect(add('0', '1Gi')).toBe('1Gi');
-    expect(subtract('1', '1m')).toBe('999m');
-    expect(subtract('1Gi', '1Gi')).toBe('0');
-  });
+it('arithmetic is exact across suffixes and keeps the format of the first', () => {
+  expect(add('100m', '0.9')).toBe('1');
+  expect(add('1Gi', '1M')).toBe('1074741824');
+  expect(add('0', '1Gi')).toBe('1Gi');
+  expect(subtract('1', '1m')).toBe('999m');
+  expect(subtract('1Gi', '1Gi')).toBe('0');
+});
 
-  it('compares amounts, not texts', () => {
-    expect(compareQuantities(parseQuantity('1Gi'), parseQuantity('1G'))).toBe(1);
-    expect(compareQuantities(parseQuantity('1000m'), parseQuantity('1'))).toBe(0);
-    expect(compareQuantities(parseQuantity('-1'), parseQuantity('0'))).toBe(-1);
-  });
+it('arithmetic compares amounts, not texts', () => {
+  expect(compareQuantities(parseQuantity('1Gi'), parseQuantity('1G'))).toBe(1);
+  expect(compareQuantities(parseQuantity('1000m'), parseQuantity('1'))).toBe(0);
+  expect(compareQuantities(parseQuantity('-1'), parseQuantity('0'))).toBe(-1);
 });
 
 const written = fc

@@ -139,23 +139,21 @@ describe('deletes', () => {
   });
 });
 
-describe('scale', () => {
-  const scale = (status: object) => ({ ...object, kind: 'Scale', spec: { replicas: 3 }, status });
+const scale = (status: object) => ({ ...object, kind: 'Scale', spec: { replicas: 3 }, status });
 
-  it('reads the number and the selector, in the newer and the older shape', async () => {
-    const newer = recording({ type: 'object', object: scale({ replicas: 2, selector: 'a=b,c=d' }) });
-    const expected = { replicas: 3, observed: 2, selector: 'a=b,c=d' };
-    expect(await newer.client.of(ReplicaSet).in('x').scale('a')).toEqual(expected);
-    const older = recording({ type: 'object', object: scale({ replicas: 2, selector: { a: 'b', c: 'd' } }) });
-    expect(await older.client.of(ReplicaSet).in('x').scale('a')).toEqual(expected);
-  });
+it('scale reads the number and the selector, in the newer and the older shape', async () => {
+  const newer = recording({ type: 'object', object: scale({ replicas: 2, selector: 'a=b,c=d' }) });
+  const expected = { replicas: 3, observed: 2, selector: 'a=b,c=d' };
+  expect(await newer.client.of(ReplicaSet).in('x').scale('a')).toEqual(expected);
+  const older = recording({ type: 'object', object: scale({ replicas: 2, selector: { a: 'b', c: 'd' } }) });
+  expect(await older.client.of(ReplicaSet).in('x').scale('a')).toEqual(expected);
+});
 
-  it('sets the number', async () => {
-    const { client, last } = recording({ type: 'object', object: scale({}) });
-    await client.of(ReplicaSet).in('x').setScale('a', 5);
-    const body = { spec: { replicas: 5 } };
-    expect(last()).toMatchObject({ verb: 'patch', subresource: 'scale', patchType: 'merge', body });
-  });
+it('scale sets the number', async () => {
+  const { client, last } = recording({ type: 'object', object: scale({}) });
+  await client.of(ReplicaSet).in('x').setScale('a', 5);
+  const body = { spec: { replicas: 5 } };
+  expect(last()).toMatchObject({ verb: 'patch', subresource: 'scale', patchType: 'merge', body });
 });
 
 describe('lists', () => {

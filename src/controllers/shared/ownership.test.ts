@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PlannerWorld } from '../../../test/support/planner-world.ts';
 import { ScriptedApi, type TestObject, testKind } from '../../../test/support/scripted-api.ts';
 import { createClient } from '../../client/client.ts';
@@ -59,27 +59,25 @@ it('a claim changes nothing when the owner is being deleted', () => {
   expect(actions).toEqual([]);
 });
 
-describe('adopting', () => {
-  const observe = async (stored: object | undefined, { withOrphan = true } = {}) => {
-    const { world, owner, thing } = setUp();
-    if (withOrphan) thing('orphan');
-    const api = new ScriptedApi();
-    if (stored) api.put('owners', { metadata: { name: 'o', namespace: 'x', uid: 'o', ...stored } });
-    const tools = { client: createClient(api), signal: new AbortController().signal };
-    const mayAdopt = await observeAdoption(owner, ownership, { world, ...tools });
-    return { mayAdopt, asked: api.requests.length };
-  };
+const observe = async (stored: object | undefined, { withOrphan = true } = {}) => {
+  const { world, owner, thing } = setUp();
+  if (withOrphan) thing('orphan');
+  const api = new ScriptedApi();
+  if (stored) api.put('owners', { metadata: { name: 'o', namespace: 'x', uid: 'o', ...stored } });
+  const tools = { client: createClient(api), signal: new AbortController().signal };
+  const mayAdopt = await observeAdoption(owner, ownership, { world, ...tools });
+  return { mayAdopt, asked: api.requests.length };
+};
 
-  it('reads the owner from the server, and only when there is an orphan', async () => {
-    expect(await observe({})).toEqual({ mayAdopt: true, asked: 1 });
-    expect(await observe({}, { withOrphan: false })).toEqual({ mayAdopt: false, asked: 0 });
-  });
+it('adopting reads the owner from the server, and only when there is an orphan', async () => {
+  expect(await observe({})).toEqual({ mayAdopt: true, asked: 1 });
+  expect(await observe({}, { withOrphan: false })).toEqual({ mayAdopt: false, asked: 0 });
+});
 
-  it('is denied to an owner that is deleted, gone or replaced', async () => {
-    expect((await observe({ deletionTimestamp: '2030-01-01T00:00:00Z' })).mayAdopt).toBe(false);
-    expect((await observe({ uid: 'another' })).mayAdopt).toBe(false);
-    expect((await observe(undefined)).mayAdopt).toBe(false);
-  });
+it('adopting is denied to an owner that is deleted, gone or replaced', async () => {
+  expect((await observe({ deletionTimestamp: '2030-01-01T00:00:00Z' })).mayAdopt).toBe(false);
+  expect((await observe({ uid: 'another' })).mayAdopt).toBe(false);
+  expect((await observe(undefined)).mayAdopt).toBe(false);
 });
 
 it('an orphan wakes every owner that could adopt it, and none when it has a controller', () => {

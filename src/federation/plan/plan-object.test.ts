@@ -295,25 +295,20 @@ describe('what makes no sense in one member', () => {
   });
 });
 
-describe('overrides', () => {
-  const withOverrides = (value: object) =>
-    federated({ data: { a: '1' } }, { annotations: { [OVERRIDES]: JSON.stringify(value) } });
+const withOverrides = (value: object) =>
+  federated({ data: { a: '1' } }, { annotations: { [OVERRIDES]: JSON.stringify(value) } });
 
-  it('change the object in their cluster alone, and then nothing is left to do', () => {
-    const object = withOverrides({ east: [{ op: 'replace', path: '/data/a', value: '2' }] });
-    const members = performedOn(
-      [member('east'), member('west')],
-      plan(object, [member('east'), member('west')]).actions,
-    );
-    expect(members.map(({ object: each }) => each?.data.a)).toEqual(['2', '1']);
-    expect(members[0]!.object!.metadata.annotations).not.toHaveProperty(OVERRIDES);
-    expect(plan(object, members)).toEqual({ actions: [] });
-  });
+it('overrides change the object in their cluster alone, and then nothing is left to do', () => {
+  const object = withOverrides({ east: [{ op: 'replace', path: '/data/a', value: '2' }] });
+  const members = performedOn([member('east'), member('west')], plan(object, [member('east'), member('west')]).actions);
+  expect(members.map(({ object: each }) => each?.data.a)).toEqual(['2', '1']);
+  expect(members[0]!.object!.metadata.annotations).not.toHaveProperty(OVERRIDES);
+  expect(plan(object, members)).toEqual({ actions: [] });
+});
 
-  it('that cannot be applied are an error of their cluster; the others get the object', () => {
-    const object = withOverrides({ east: [{ op: 'remove', path: '/data/none' }] });
-    const { actions, errors } = plan(object, [member('east'), member('west')]);
-    expect(told(actions)).toEqual(['create west']);
-    expect(errors).toEqual([expect.stringMatching(/^cluster east: .* cannot be applied/)]);
-  });
+it('overrides that cannot be applied are an error of their cluster; the others get the object', () => {
+  const object = withOverrides({ east: [{ op: 'remove', path: '/data/none' }] });
+  const { actions, errors } = plan(object, [member('east'), member('west')]);
+  expect(told(actions)).toEqual(['create west']);
+  expect(errors).toEqual([expect.stringMatching(/^cluster east: .* cannot be applied/)]);
 });

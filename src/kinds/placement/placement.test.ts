@@ -63,19 +63,17 @@ describe('the nodes that a pod requires', () => {
   });
 });
 
-describe('a taint is tolerated', () => {
-  const taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
-  it.each([
-    [{ operator: 'Exists' }, true],
-    [{ key: 'k', operator: 'Exists' }, true],
-    [{ key: 'k', operator: 'Equal', value: 'v' }, true],
-    [{ key: 'k', value: 'v', effect: 'NoSchedule' }, true],
-    [{ key: 'k', value: 'w' }, false],
-    [{ key: 'k', operator: 'Exists', effect: 'NoExecute' }, false],
-    [{ key: 'other', operator: 'Exists' }, false],
-  ])('by %j: %s', (toleration, holds) => {
-    expect(isTolerated(taint, [toleration])).toBe(holds);
-    expect(isTolerated(taint, [])).toBe(false);
-    expect(isKeptOff([toleration], [{ ...taint, effect: 'PreferNoSchedule' }, taint])).toBe(!holds);
-  });
+const taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
+it.each([
+  [{ operator: 'Exists' }, true],
+  [{ key: 'k', operator: 'Exists' }, true],
+  [{ key: 'k', operator: 'Equal', value: 'v' }, true],
+  [{ key: 'k', value: 'v', effect: 'NoSchedule' }, true],
+  [{ key: 'k', value: 'w' }, false],
+  [{ key: 'k', operator: 'Exists', effect: 'NoExecute' }, false],
+  [{ key: 'other', operator: 'Exists' }, false],
+])('a taint is tolerated by %j: %s', (toleration, holds) => {
+  expect(isTolerated(taint, [toleration])).toBe(holds);
+  expect(isTolerated(taint, [])).toBe(false);
+  expect(isKeptOff([toleration], [{ ...taint, effect: 'PreferNoSchedule' }, taint])).toBe(!holds);
 });

@@ -101,21 +101,19 @@ describe('endpoints', () => {
   });
 });
 
-describe('topology', () => {
-  const hinted = (address: string, zone: string, node?: string) =>
-    endpoint(address, { hints: { forZones: [{ name: zone }], ...(node ? { forNodes: [{ name: node }] } : {}) } });
-  const chosen = (...endpoints: Endpoint[]) => addresses(first({}, endpoints).internal.endpoints);
+const hinted = (address: string, zone: string, node?: string) =>
+  endpoint(address, { hints: { forZones: [{ name: zone }], ...(node ? { forNodes: [{ name: node }] } : {}) } });
+const chosen = (...endpoints: Endpoint[]) => addresses(first({}, endpoints).internal.endpoints);
 
-  it('keeps traffic in the zone, and on the node when hints say so', () => {
-    expect(chosen(hinted('10.1.0.2', 'a'), hinted('10.1.0.3', 'b'))).toEqual(['10.1.0.2']);
-    expect(chosen(hinted('10.1.0.2', 'a', 'there'), hinted('10.1.0.3', 'a', 'here'))).toEqual(['10.1.0.3']);
-    expect(chosen(hinted('10.1.0.2', 'a', 'there'), hinted('10.1.0.3', 'b', 'other'))).toEqual(['10.1.0.2']);
-  });
+it('topology keeps traffic in the zone, and on the node when hints say so', () => {
+  expect(chosen(hinted('10.1.0.2', 'a'), hinted('10.1.0.3', 'b'))).toEqual(['10.1.0.2']);
+  expect(chosen(hinted('10.1.0.2', 'a', 'there'), hinted('10.1.0.3', 'a', 'here'))).toEqual(['10.1.0.3']);
+  expect(chosen(hinted('10.1.0.2', 'a', 'there'), hinted('10.1.0.3', 'b', 'other'))).toEqual(['10.1.0.2']);
+});
 
-  it('is ignored when an endpoint has no hint, or none is for this zone', () => {
-    expect(chosen(hinted('10.1.0.2', 'a'), endpoint('10.1.0.3'))).toEqual(['10.1.0.2', '10.1.0.3']);
-    expect(chosen(hinted('10.1.0.2', 'b'), hinted('10.1.0.3', 'c'))).toEqual(['10.1.0.2', '10.1.0.3']);
-  });
+it('topology is ignored when an endpoint has no hint, or none is for this zone', () => {
+  expect(chosen(hinted('10.1.0.2', 'a'), endpoint('10.1.0.3'))).toEqual(['10.1.0.2', '10.1.0.3']);
+  expect(chosen(hinted('10.1.0.2', 'b'), hinted('10.1.0.3', 'c'))).toEqual(['10.1.0.2', '10.1.0.3']);
 });
 
 describe('traffic policies', () => {

@@ -68,26 +68,24 @@ describe('a decision', () => {
   });
 });
 
-describe('nominated pods', () => {
-  const urgent = podOf({ name: 'urgent', requests: { cpu: '3' }, spec: { priority: 10 } });
+const urgent = podOf({ name: 'urgent', requests: { cpu: '3' }, spec: { priority: 10 } });
 
-  it('keep their resources from pods of no higher priority', () => {
-    const world = new TestWorld([nodeObject('a')]);
-    world.cluster.nominations.set(urgent, 'a');
-    expect(nodeFor(world, podOf({ requests: { cpu: '2' } }))).toBeUndefined();
-    expect(nodeFor(world, podOf({ requests: { cpu: '1' } }))).toBe('a');
-    expect(nodeFor(world, podOf({ requests: { cpu: '2' }, spec: { priority: 20 } }))).toBe('a');
-    expect(world.cluster.node('a')!.pods.size).toBe(0);
-  });
+it('nominated pods keep their resources from pods of no higher priority', () => {
+  const world = new TestWorld([nodeObject('a')]);
+  world.cluster.nominations.set(urgent, 'a');
+  expect(nodeFor(world, podOf({ requests: { cpu: '2' } }))).toBeUndefined();
+  expect(nodeFor(world, podOf({ requests: { cpu: '1' } }))).toBe('a');
+  expect(nodeFor(world, podOf({ requests: { cpu: '2' }, spec: { priority: 20 } }))).toBe('a');
+  expect(world.cluster.node('a')!.pods.size).toBe(0);
+});
 
-  it('go to their nominated node, whatever others score', () => {
-    const world = new TestWorld([nodeObject('a'), nodeObject('b')]);
-    world.place('b', { requests: { cpu: '1' } });
-    world.cluster.nominations.set(urgent, 'b');
-    expect(nodeFor(world, urgent)).toBe('b');
-    world.place('b', { requests: { cpu: '1' } });
-    expect(nodeFor(world, urgent)).toBe('a');
-  });
+it('nominated pods go to their nominated node, whatever others score', () => {
+  const world = new TestWorld([nodeObject('a'), nodeObject('b')]);
+  world.place('b', { requests: { cpu: '1' } });
+  world.cluster.nominations.set(urgent, 'b');
+  expect(nodeFor(world, urgent)).toBe('b');
+  world.place('b', { requests: { cpu: '1' } });
+  expect(nodeFor(world, urgent)).toBe('a');
 });
 
 /** Evaluates the rules anew from the objects alone: slow, and sharing no code with the plugins. */

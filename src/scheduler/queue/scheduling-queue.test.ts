@@ -111,17 +111,15 @@ describe('a pod that did not fit', () => {
   });
 });
 
-describe('a gated pod', () => {
-  const gated = { name: 'a', spec: { schedulingGates: [{ name: 'x.io/hold' }] } };
+const gated = { name: 'a', spec: { schedulingGates: [{ name: 'x.io/hold' }] } };
 
-  it('is not tried until its last gate is gone', async () => {
-    queue.add(podOf(gated));
-    await clock.advance(600_000);
-    queue.note(nodeAdded);
-    expect(take()).toBeUndefined();
-    queue.update(podOf({ name: 'a' }));
-    expect(take()).toBe('a');
-  });
+it('a gated pod is not tried until its last gate is gone', async () => {
+  queue.add(podOf(gated));
+  await clock.advance(600_000);
+  queue.note(nodeAdded);
+  expect(take()).toBeUndefined();
+  queue.update(podOf({ name: 'a' }));
+  expect(take()).toBe('a');
 });
 
 it('a pod whose binding failed is retried after its back-off', async () => {

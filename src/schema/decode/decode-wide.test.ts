@@ -62,7 +62,7 @@ it.each([
   ['', {}],
   ['that keeps unknown fields', { preserveUnknown: true }],
   ['that keeps what it is not', { lenient: true }],
-])('an object with many fields is decoded like one with few: %s', (_, more) => {
+])('an object with many fields is decoded like one with few %s', (_, more) => {
   const few = objectOf(FIELDS, more);
   const many = objectOf({ ...FIELDS, ...fillers(200) }, more);
   for (const input of INPUTS) {

@@ -333,37 +333,35 @@ function conforms(schema: Schema, value: any): boolean {
   }
 }
 
-describe('for any JSON', () => {
-  const outcome = (input: unknown): unknown => {
-    try {
-      return decode(Pod, input);
-    } catch (error) {
-      expect(error).toBeInstanceOf(DecodeError);
-      return undefined;
-    }
-  };
+const outcome = (input: unknown): unknown => {
+  try {
+    return decode(Pod, input);
+  } catch (error) {
+    expect(error).toBeInstanceOf(DecodeError);
+    return undefined;
+  }
+};
 
-  it('nothing but a DecodeError is thrown, and only what is described comes out', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.jsonValue(), likely), (input) => {
-        const before = JSON.stringify(input);
-        const out = outcome(input);
-        if (out !== undefined) expect(conforms(Pod, out)).toBe(true);
-        expect(JSON.stringify(input)).toBe(before);
-      }),
-      { numRuns: 500 },
-    );
-  });
+it('for any JSON nothing but a DecodeError is thrown, and only what is described comes out', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.jsonValue(), likely), (input) => {
+      const before = JSON.stringify(input);
+      const out = outcome(input);
+      if (out !== undefined) expect(conforms(Pod, out)).toBe(true);
+      expect(JSON.stringify(input)).toBe(before);
+    }),
+    { numRuns: 500 },
+  );
+});
 
-  it('decoding again changes nothing', () => {
-    fc.assert(
-      fc.property(fc.array(fc.tuple(fc.constantFrom('metadata', 'spec', 'data', 'tree'), likely)), (entries) => {
-        const once = outcome(Object.fromEntries(entries));
-        if (once !== undefined) expect(JSON.stringify(decode(Pod, once))).toBe(JSON.stringify(once));
-      }),
-      { numRuns: 500 },
-    );
-  });
+it('for any JSON decoding again changes nothing', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom('metadata', 'spec', 'data', 'tree'), likely)), (entries) => {
+      const once = outcome(Object.fromEntries(entries));
+      if (once !== undefined) expect(JSON.stringify(decode(Pod, once))).toBe(JSON.stringify(once));
+    }),
+    { numRuns: 500 },
+  );
 });
 
 it('decodes objects with hundreds of fields like others', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { deletedIn, PlannerWorld, typesIn as types } from '../../../../test/support/planner-world.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
 import { Pod } from '../../../kinds/groups/core/pod/pod.ts';
@@ -25,35 +25,33 @@ it('pods that have ended are kept up to a limit; then evicted ones and the oldes
   expect(names).toEqual(['evicted', 'old']);
 });
 
-describe('a pod that is being deleted', () => {
-  const asked = { deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
+const asked = { deletionTimestamp: '2030-01-01T00:00:00Z', deletionGracePeriodSeconds: 30 };
 
-  it('is marked as failed and deleted at once when it has no node', () => {
-    const world = new PlannerWorld();
-    world.put(Pod, pod('p', { ...asked, status: { phase: 'Pending' } }));
-    const plan = planStuckPod(undefined, { key, of: (kind) => world.of(kind) }, NOW);
-    expect(types(plan)).toEqual(['patch', 'delete']);
-    expect(plan[0]).toMatchObject({ subresource: 'status', patch: { changes: { status: { phase: 'Failed' } } } });
-    expect(plan[1]).toMatchObject({ options: { gracePeriodSeconds: 0 } });
-  });
+it('a pod that is being deleted is marked as failed and deleted at once when it has no node', () => {
+  const world = new PlannerWorld();
+  world.put(Pod, pod('p', { ...asked, status: { phase: 'Pending' } }));
+  const plan = planStuckPod(undefined, { key, of: (kind) => world.of(kind) }, NOW);
+  expect(types(plan)).toEqual(['patch', 'delete']);
+  expect(plan[0]).toMatchObject({ subresource: 'status', patch: { changes: { status: { phase: 'Failed' } } } });
+  expect(plan[1]).toMatchObject({ options: { gracePeriodSeconds: 0 } });
+});
 
-  it.each([
-    ['on a node that is well', 'True', [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }], []],
-    ['on a node that may come back', 'Unknown', [], []],
-    [
-      'on a node that was given up',
-      'Unknown',
-      [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }],
-      ['patch', 'delete'],
-    ],
-  ])('%s', (_, ready, taints, expected) => {
-    const world = new PlannerWorld();
-    world.put(Node, {
-      metadata: { name: 'n' },
-      spec: { taints },
-      status: { conditions: [{ type: 'Ready', status: ready }] },
-    });
-    world.put(Pod, pod('p', { ...asked, spec: { nodeName: 'n' }, status: { phase: 'Running' } }));
-    expect(types(planStuckPod(undefined, { key, of: (kind) => world.of(kind) }, NOW))).toEqual(expected);
+it.each([
+  ['on a node that is well', 'True', [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }], []],
+  ['on a node that may come back', 'Unknown', [], []],
+  [
+    'on a node that was given up',
+    'Unknown',
+    [{ key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }],
+    ['patch', 'delete'],
+  ],
+])('a pod that is being deleted %s', (_, ready, taints, expected) => {
+  const world = new PlannerWorld();
+  world.put(Node, {
+    metadata: { name: 'n' },
+    spec: { taints },
+    status: { conditions: [{ type: 'Ready', status: ready }] },
   });
+  world.put(Pod, pod('p', { ...asked, spec: { nodeName: 'n' }, status: { phase: 'Running' } }));
+  expect(types(planStuckPod(undefined, { key, of: (kind) => world.of(kind) }, NOW))).toEqual(expected);
 });

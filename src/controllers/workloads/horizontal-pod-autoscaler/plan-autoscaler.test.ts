@@ -252,38 +252,34 @@ describe('an autoscaler that cannot', () => {
   });
 });
 
-describe('of several metrics', () => {
-  const memory = {
-    type: 'Resource',
-    resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '64Mi' } },
-  };
-  const mebibytes = (count: number) => count * 1024 * 1024 * 1000;
+const memory = {
+  type: 'Resource',
+  resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '64Mi' } },
+};
+const mebibytes = (count: number) => count * 1024 * 1024 * 1000;
 
-  test('the highest proposal wins', () => {
-    const look = lookAt(2, usage(2, 60), usage(2, mebibytes(160)));
-    const { plan: actions } = plan(autoscalerWith({ metrics: [cpu, memory] }), look);
-    expect(wantedIn(actions)).toBe(4);
-    expect((rescaleIn(actions) as any).report.done().message).toBe('New size: 4; reason: memory resource above target');
-    expect(statusIn(actions).currentMetrics[1]).toEqual({
-      ...{ type: 'Resource', resource: { name: 'memory', current: { averageValue: '160Mi' } } },
-    });
+test('of several metrics the highest proposal wins', () => {
+  const look = lookAt(2, usage(2, 60), usage(2, mebibytes(160)));
+  const { plan: actions } = plan(autoscalerWith({ metrics: [cpu, memory] }), look);
+  expect(wantedIn(actions)).toBe(4);
+  expect((rescaleIn(actions) as any).report.done().message).toBe('New size: 4; reason: memory resource above target');
+  expect(statusIn(actions).currentMetrics[1]).toEqual({
+    ...{ type: 'Resource', resource: { name: 'memory', current: { averageValue: '160Mi' } } },
   });
+});
 
-  test('one that fails prevents scaling down, not scaling up', () => {
-    const autoscaler = autoscalerWith({ metrics: [memory, cpu] });
-    const history: ScalingHistory = { ...NO_HISTORY, recommendations: [{ replicas: 1, at: START - 1 }] };
-    const fewer = plan(autoscaler, lookAt(4, problem('gone'), usage(4, 10)), { history });
-    expect(wantedIn(fewer.plan)).toBeUndefined();
-    expect(eventsIn(fewer.plan).at(-1)).toContain(
-      'invalid metrics (1 invalid out of 2), first error is: failed to get',
-    );
-    const more = plan(autoscaler, lookAt(2, problem('gone'), usage(2, 90)), { history });
-    expect(wantedIn(more.plan)).toBe(4);
-    expect(eventsIn(more.plan)).toEqual([
-      'Warning FailedGetResourceMetric: failed to get memory usage: unable to get metrics for resource memory: gone',
-    ]);
-    expect(statusIn(more.plan).currentMetrics).toMatchObject([{ type: '' }, { type: 'Resource' }]);
-  });
+test('of several metrics one that fails prevents scaling down, not scaling up', () => {
+  const autoscaler = autoscalerWith({ metrics: [memory, cpu] });
+  const history: ScalingHistory = { ...NO_HISTORY, recommendations: [{ replicas: 1, at: START - 1 }] };
+  const fewer = plan(autoscaler, lookAt(4, problem('gone'), usage(4, 10)), { history });
+  expect(wantedIn(fewer.plan)).toBeUndefined();
+  expect(eventsIn(fewer.plan).at(-1)).toContain('invalid metrics (1 invalid out of 2), first error is: failed to get');
+  const more = plan(autoscaler, lookAt(2, problem('gone'), usage(2, 90)), { history });
+  expect(wantedIn(more.plan)).toBe(4);
+  expect(eventsIn(more.plan)).toEqual([
+    'Warning FailedGetResourceMetric: failed to get memory usage: unable to get metrics for resource memory: gone',
+  ]);
+  expect(statusIn(more.plan).currentMetrics).toMatchObject([{ type: '' }, { type: 'Resource' }]);
 });
 
 describe('custom and external metrics', () => {
@@ -360,59 +356,57 @@ describe('custom and external metrics', () => {
   });
 });
 
-describe('whatever the load is', () => {
-  const policy = fc.record({
-    type: fc.constantFrom('Pods', 'Percent'),
-    value: fc.integer({ min: 1, max: 100 }),
-    periodSeconds: fc.integer({ min: 15, max: 120 }),
-  });
-  const rules = fc.record({
-    selectPolicy: fc.constantFrom('Max', 'Min'),
-    policies: fc.array(policy, { minLength: 1, maxLength: 2 }),
-    stabilizationWindowSeconds: fc.constantFrom(0, 30, 300),
-  });
-  const cases = fc.record({
-    min: fc.integer({ min: 1, max: 5 }),
-    room: fc.nat(60),
-    begin: fc.integer({ min: 1, max: 70 }),
-    behavior: fc.option(fc.record({ scaleUp: rules, scaleDown: rules }), { nil: undefined }),
-    /** Thousandths of a processor, for all pods together. */
-    load: fc.nat(5_000),
-  });
+const policy = fc.record({
+  type: fc.constantFrom('Pods', 'Percent'),
+  value: fc.integer({ min: 1, max: 100 }),
+  periodSeconds: fc.integer({ min: 15, max: 120 }),
+});
+const rules = fc.record({
+  selectPolicy: fc.constantFrom('Max', 'Min'),
+  policies: fc.array(policy, { minLength: 1, maxLength: 2 }),
+  stabilizationWindowSeconds: fc.constantFrom(0, 30, 300),
+});
+const cases = fc.record({
+  min: fc.integer({ min: 1, max: 5 }),
+  room: fc.nat(60),
+  begin: fc.integer({ min: 1, max: 70 }),
+  behavior: fc.option(fc.record({ scaleUp: rules, scaleDown: rules }), { nil: undefined }),
+  /** Thousandths of a processor, for all pods together. */
+  load: fc.nat(5_000),
+});
 
-  test('the size never leaves its bounds, and converges where the load is at its target', () => {
-    fc.assert(
-      fc.property(cases, ({ min, room, begin, behavior, load }) => {
-        const max = min + room;
-        const spec = { minReplicas: min, maxReplicas: max, ...(behavior ? { behavior } : {}) };
-        let autoscaler = autoscalerWith(spec);
-        let history: ScalingHistory = NO_HISTORY;
-        let size = begin;
-        let rested = 0;
-        for (let look = 0; rested < 25; look++) {
-          if (look > 5_000) throw new Error('it does not come to rest');
-          const now = new Date(START + look * 15_000);
-          const found = lookAt(size, usage(size, Math.floor(load / size)));
-          const planned = planAutoscaler(autoscaler, { look: found, pods: podsOf(size), history, failures: [] }, now);
-          const next = wantedIn(planned.plan) ?? size;
-          expect(next).toBeGreaterThanOrEqual(min);
-          expect(next).toBeLessThanOrEqual(max);
-          if (!behavior && next > size && size >= min) expect(next).toBeLessThanOrEqual(Math.max(2 * size, 4));
-          const status = statusIn(planned.plan);
-          if (status) autoscaler = autoscalerWith(spec, status);
-          rested = next === size ? rested + 1 : 0;
-          ({ history } = planned);
-          size = next;
-        }
-        // Pods request 100m and are to use half of that; a tenth more or less is let be.
-        const needed = load / 50;
-        const clamp = (count: number) => Math.min(max, Math.max(min, count));
-        expect(size).toBeGreaterThanOrEqual(clamp(Math.floor(needed / 1.1) - 1));
-        expect(size).toBeLessThanOrEqual(clamp(Math.ceil(needed / 0.9) + 1));
-      }),
-      { numRuns: 200 },
-    );
-  });
+test('whatever the load is the size never leaves its bounds, and converges where the load is at its target', () => {
+  fc.assert(
+    fc.property(cases, ({ min, room, begin, behavior, load }) => {
+      const max = min + room;
+      const spec = { minReplicas: min, maxReplicas: max, ...(behavior ? { behavior } : {}) };
+      let autoscaler = autoscalerWith(spec);
+      let history: ScalingHistory = NO_HISTORY;
+      let size = begin;
+      let rested = 0;
+      for (let look = 0; rested < 25; look++) {
+        if (look > 5_000) throw new Error('it does not come to rest');
+        const now = new Date(START + look * 15_000);
+        const found = lookAt(size, usage(size, Math.floor(load / size)));
+        const planned = planAutoscaler(autoscaler, { look: found, pods: podsOf(size), history, failures: [] }, now);
+        const next = wantedIn(planned.plan) ?? size;
+        expect(next).toBeGreaterThanOrEqual(min);
+        expect(next).toBeLessThanOrEqual(max);
+        if (!behavior && next > size && size >= min) expect(next).toBeLessThanOrEqual(Math.max(2 * size, 4));
+        const status = statusIn(planned.plan);
+        if (status) autoscaler = autoscalerWith(spec, status);
+        rested = next === size ? rested + 1 : 0;
+        ({ history } = planned);
+        size = next;
+      }
+      // Pods request 100m and are to use half of that; a tenth more or less is let be.
+      const needed = load / 50;
+      const clamp = (count: number) => Math.min(max, Math.max(min, count));
+      expect(size).toBeGreaterThanOrEqual(clamp(Math.floor(needed / 1.1) - 1));
+      expect(size).toBeLessThanOrEqual(clamp(Math.ceil(needed / 0.9) + 1));
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test('many metrics and many other autoscalers are looked at in many turns', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { HorizontalPodAutoscaler } from './horizontal-pod-autoscaler.ts';
@@ -91,131 +91,126 @@ test.each<[object, ...string[]]>([
   expect(errorsOf(spec)).toEqual(errors);
 });
 
-describe('a metric', () => {
-  const types =
-    'Unsupported value: "": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"';
-  const ofObject = (object: object) => ({
-    type: 'Object',
-    object: { describedObject: target, metric: { name: 'm' }, target: { type: 'Value', value: '1' }, ...object },
-  });
-  const ofContainer = (containerResource: object) => ({
-    type: 'ContainerResource',
-    containerResource: {
-      name: 'cpu',
-      container: 'c',
-      target: { type: 'Utilization', averageUtilization: 50 },
-      ...containerResource,
-    },
-  });
-
-  test.each<[object, string[]]>([
-    [cpu(50), []],
-    [queue, []],
-    [ofObject({}), []],
-    [ofContainer({}), []],
-    [{ type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '1' } } }, []],
-    [{}, ['spec.metrics[0].type: Required value: must specify a metric source type', `spec.metrics[0].type: ${types}`]],
-    [
-      { type: 'Pods', resource: cpu(1).resource },
-      ['spec.metrics[0].pods: Required value: must populate information for the given metric source'],
-    ],
-    [
-      { ...cpu(1), external: queue.external },
-      ['spec.metrics[0].external: Forbidden: must populate the given metric source only'],
-    ],
-    [cpu(0), ['spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater than 0']],
-    [
-      { type: 'Resource', resource: {} },
-      [
-        'spec.metrics[0].resource.name: Required value: must specify a resource name',
-        'spec.metrics[0].resource.target.type: Required value: must specify a metric target type',
-        'spec.metrics[0].resource.target.type: Invalid value: "": must be either Utilization, Value, or AverageValue',
-        'spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization',
-      ],
-    ],
-    [
-      {
-        type: 'Resource',
-        resource: { name: 'cpu', target: { type: 'Value', averageUtilization: 1, averageValue: '0' } },
-      },
-      [
-        'spec.metrics[0].resource.target.averageValue: Invalid value: "0": must be positive',
-        'spec.metrics[0].resource.target.averageValue: Forbidden: may not set both a target raw value and a target utilization',
-      ],
-    ],
-    [
-      { type: 'External', external: { metric: { name: 'm/n' }, target: { type: 'Value' } } },
-      [
-        'spec.metrics[0].external.metric.name: Invalid value: "m/n": may not contain \'/\'',
-        'spec.metrics[0].external.target.averageValue: Required value: must set either a target value for metric or a per-pod target',
-      ],
-    ],
-    [
-      {
-        type: 'External',
-        external: { metric: { name: 'm' }, target: { type: 'Value', value: '1', averageValue: '1' } },
-      },
-      [
-        'spec.metrics[0].external.target.value: Forbidden: may not set both a target value for metric and a per-pod target',
-      ],
-    ],
-    [
-      { type: 'Pods', pods: { metric: {}, target: { type: 'Value', value: '1' } } },
-      [
-        'spec.metrics[0].pods.metric.name: Required value: must specify a metric name',
-        'spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue',
-      ],
-    ],
-    [
-      ofObject({ describedObject: { kind: 'Service', apiVersion: 'a/b/c' }, target: { type: 'Value' } }),
-      [
-        'spec.metrics[0].object.describedObject.name: Required value',
-        'spec.metrics[0].object.describedObject.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
-        'spec.metrics[0].object.target.averageValue: Required value: must set either a target value or averageValue',
-      ],
-    ],
-    [
-      ofContainer({ name: 'storage', container: 'C' }),
-      [
-        'spec.metrics[0].containerResource.name: Invalid value: "storage": must be a standard resource for containers',
-        expect.stringMatching(/^spec\.metrics\[0]\.containerResource\.container: Invalid value: "C": a lowercase/),
-      ],
-    ],
-  ])('%j', (metric, errors) => {
-    expect(errorsOfMetric(metric)).toEqual(errors);
-  });
-
-  test('of an object with a malformed apiVersion stays valid if it was stored', () => {
-    const body = autoscaler({ metrics: [ofObject({ describedObject: { ...target, apiVersion: 'a/b/c' } })] });
-    const old = create(kind, body).object;
-    expect(update(kind, old, body).errors).toEqual([]);
-  });
+const types = 'Unsupported value: "": supported values: "ContainerResource", "External", "Object", "Pods", "Resource"';
+const ofObject = (object: object) => ({
+  type: 'Object',
+  object: { describedObject: target, metric: { name: 'm' }, target: { type: 'Value', value: '1' }, ...object },
+});
+const ofContainer = (containerResource: object) => ({
+  type: 'ContainerResource',
+  containerResource: {
+    name: 'cpu',
+    container: 'c',
+    target: { type: 'Utilization', averageUtilization: 50 },
+    ...containerResource,
+  },
 });
 
-describe('the apiVersion of the target needs a group', () => {
-  const missing = 'apiVersion must specify API group';
-
-  test.each<[object, string[]]>([
-    [{ kind: 'Deployment', name: 'a' }, [`spec.scaleTargetRef.apiVersion: Invalid value: "": ${missing}`]],
+test.each<[object, string[]]>([
+  [cpu(50), []],
+  [queue, []],
+  [ofObject({}), []],
+  [ofContainer({}), []],
+  [{ type: 'Pods', pods: { metric: { name: 'm' }, target: { type: 'AverageValue', averageValue: '1' } } }, []],
+  [{}, ['spec.metrics[0].type: Required value: must specify a metric source type', `spec.metrics[0].type: ${types}`]],
+  [
+    { type: 'Pods', resource: cpu(1).resource },
+    ['spec.metrics[0].pods: Required value: must populate information for the given metric source'],
+  ],
+  [
+    { ...cpu(1), external: queue.external },
+    ['spec.metrics[0].external: Forbidden: must populate the given metric source only'],
+  ],
+  [cpu(0), ['spec.metrics[0].resource.target.averageUtilization: Invalid value: 0: must be greater than 0']],
+  [
+    { type: 'Resource', resource: {} },
     [
-      { kind: 'Deployment', name: 'a', apiVersion: 'v1' },
-      [`spec.scaleTargetRef.apiVersion: Invalid value: "v1": ${missing}`],
+      'spec.metrics[0].resource.name: Required value: must specify a resource name',
+      'spec.metrics[0].resource.target.type: Required value: must specify a metric target type',
+      'spec.metrics[0].resource.target.type: Invalid value: "": must be either Utilization, Value, or AverageValue',
+      'spec.metrics[0].resource.target.averageUtilization: Required value: must set either a target raw value or a target utilization',
     ],
+  ],
+  [
+    {
+      type: 'Resource',
+      resource: { name: 'cpu', target: { type: 'Value', averageUtilization: 1, averageValue: '0' } },
+    },
     [
-      { kind: 'Deployment', name: 'a', apiVersion: 'a/b/c' },
-      ['spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
+      'spec.metrics[0].resource.target.averageValue: Invalid value: "0": must be positive',
+      'spec.metrics[0].resource.target.averageValue: Forbidden: may not set both a target raw value and a target utilization',
     ],
-    [{ kind: 'ReplicationController', name: 'a', apiVersion: 'v1' }, []],
-    [{ kind: 'ReplicationController', name: 'a' }, []],
-  ])('%j', (scaleTargetRef, errors) => {
-    expect(errorsOf({ scaleTargetRef })).toEqual(errors);
-  });
+  ],
+  [
+    { type: 'External', external: { metric: { name: 'm/n' }, target: { type: 'Value' } } },
+    [
+      'spec.metrics[0].external.metric.name: Invalid value: "m/n": may not contain \'/\'',
+      'spec.metrics[0].external.target.averageValue: Required value: must set either a target value for metric or a per-pod target',
+    ],
+  ],
+  [
+    {
+      type: 'External',
+      external: { metric: { name: 'm' }, target: { type: 'Value', value: '1', averageValue: '1' } },
+    },
+    [
+      'spec.metrics[0].external.target.value: Forbidden: may not set both a target value for metric and a per-pod target',
+    ],
+  ],
+  [
+    { type: 'Pods', pods: { metric: {}, target: { type: 'Value', value: '1' } } },
+    [
+      'spec.metrics[0].pods.metric.name: Required value: must specify a metric name',
+      'spec.metrics[0].pods.target.averageValue: Required value: must specify a positive target averageValue',
+    ],
+  ],
+  [
+    ofObject({ describedObject: { kind: 'Service', apiVersion: 'a/b/c' }, target: { type: 'Value' } }),
+    [
+      'spec.metrics[0].object.describedObject.name: Required value',
+      'spec.metrics[0].object.describedObject.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c',
+      'spec.metrics[0].object.target.averageValue: Required value: must set either a target value or averageValue',
+    ],
+  ],
+  [
+    ofContainer({ name: 'storage', container: 'C' }),
+    [
+      'spec.metrics[0].containerResource.name: Invalid value: "storage": must be a standard resource for containers',
+      expect.stringMatching(/^spec\.metrics\[0]\.containerResource\.container: Invalid value: "C": a lowercase/),
+    ],
+  ],
+])('a metric: %j', (metric, errors) => {
+  expect(errorsOfMetric(metric)).toEqual(errors);
+});
 
-  test('a target stored without a group stays valid', () => {
-    const body = autoscaler({ scaleTargetRef: { kind: 'Deployment', name: 'a' } });
-    const old = create(kind, body).object;
-    expect(update(kind, old, body).errors).toEqual([]);
-  });
+test('a metric of an object with a malformed apiVersion stays valid if it was stored', () => {
+  const body = autoscaler({ metrics: [ofObject({ describedObject: { ...target, apiVersion: 'a/b/c' } })] });
+  const old = create(kind, body).object;
+  expect(update(kind, old, body).errors).toEqual([]);
+});
+
+const missing = 'apiVersion must specify API group';
+
+test.each<[object, string[]]>([
+  [{ kind: 'Deployment', name: 'a' }, [`spec.scaleTargetRef.apiVersion: Invalid value: "": ${missing}`]],
+  [
+    { kind: 'Deployment', name: 'a', apiVersion: 'v1' },
+    [`spec.scaleTargetRef.apiVersion: Invalid value: "v1": ${missing}`],
+  ],
+  [
+    { kind: 'Deployment', name: 'a', apiVersion: 'a/b/c' },
+    ['spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
+  ],
+  [{ kind: 'ReplicationController', name: 'a', apiVersion: 'v1' }, []],
+  [{ kind: 'ReplicationController', name: 'a' }, []],
+])('the apiVersion of the target needs a group: %j', (scaleTargetRef, errors) => {
+  expect(errorsOf({ scaleTargetRef })).toEqual(errors);
+});
+
+test('a target stored without a group stays valid', () => {
+  const body = autoscaler({ scaleTargetRef: { kind: 'Deployment', name: 'a' } });
+  const old = create(kind, body).object;
+  expect(update(kind, old, body).errors).toEqual([]);
 });
 
 test('stored minReplicas of 0 stay valid with an Object or External metric', () => {

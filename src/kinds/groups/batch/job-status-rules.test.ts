@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { create, update } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { Job } from './job.ts';
@@ -88,45 +88,43 @@ test.each<[string, object, string]>([
   expect(write(status)).toContain(error);
 });
 
-describe('indexes', () => {
-  const indexed = { completionMode: 'Indexed', completions: 5, parallelism: 5, backoffLimitPerIndex: 1 };
+const indexed = { completionMode: 'Indexed', completions: 5, parallelism: 5, backoffLimitPerIndex: 1 };
 
-  test.each<[object, object, ...string[]]>([
-    [indexed, { completedIndexes: '0,2-4' }],
-    [indexed, { completedIndexes: '0-1', failedIndexes: '2' }],
-    [
-      indexed,
-      { completedIndexes: '5' },
-      'status.completedIndexes: Invalid value: "5": error parsing completedIndexes: too large index: "5"',
-    ],
-    [
-      indexed,
-      { completedIndexes: '1-2-3' },
-      'status.completedIndexes: Invalid value: "1-2-3": error parsing completedIndexes: the fragment "1-2-3" violates the requirement that an index interval can have at most two parts separated by \'-\'',
-    ],
-    [
-      indexed,
-      { failedIndexes: 'x' },
-      'status.failedIndexes: Invalid value: "x": error parsing failedIndexes: cannot convert string to integer for index: "x"',
-    ],
-    [
-      indexed,
-      { completedIndexes: '0-2', failedIndexes: '2-3' },
-      'status.failedIndexes: Invalid value: "2-3": failedIndexes and completedIndexes overlap at index: 2',
-    ],
-    [
-      {},
-      { completedIndexes: '0' },
-      'status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode',
-    ],
-    [
-      {},
-      { failedIndexes: '' },
-      'status.failedIndexes: Invalid value: "": cannot set non-null failedIndexes when backoffLimitPerIndex is null',
-    ],
-  ])('%j with %j', (spec, status, ...errors) => {
-    expect(write(status, { spec })).toEqual(errors);
-  });
+test.each<[object, object, ...string[]]>([
+  [indexed, { completedIndexes: '0,2-4' }],
+  [indexed, { completedIndexes: '0-1', failedIndexes: '2' }],
+  [
+    indexed,
+    { completedIndexes: '5' },
+    'status.completedIndexes: Invalid value: "5": error parsing completedIndexes: too large index: "5"',
+  ],
+  [
+    indexed,
+    { completedIndexes: '1-2-3' },
+    'status.completedIndexes: Invalid value: "1-2-3": error parsing completedIndexes: the fragment "1-2-3" violates the requirement that an index interval can have at most two parts separated by \'-\'',
+  ],
+  [
+    indexed,
+    { failedIndexes: 'x' },
+    'status.failedIndexes: Invalid value: "x": error parsing failedIndexes: cannot convert string to integer for index: "x"',
+  ],
+  [
+    indexed,
+    { completedIndexes: '0-2', failedIndexes: '2-3' },
+    'status.failedIndexes: Invalid value: "2-3": failedIndexes and completedIndexes overlap at index: 2',
+  ],
+  [
+    {},
+    { completedIndexes: '0' },
+    'status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode',
+  ],
+  [
+    {},
+    { failedIndexes: '' },
+    'status.failedIndexes: Invalid value: "": cannot set non-null failedIndexes when backoffLimitPerIndex is null',
+  ],
+])('indexes: %j with %j', (spec, status, ...errors) => {
+  expect(write(status, { spec })).toEqual(errors);
 });
 
 test.each<[string, object, object, string]>([

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { create } from '../../../../test/support/kinds/test-object.ts';
 import type { Kind } from '../../kind.ts';
 import { compareSemanticVersions, LeaseCandidate, parseSemanticVersion } from './lease-candidate.ts';
@@ -33,32 +33,30 @@ test.each<[object, string[]]>([
   expect(errorsOf(spec)).toEqual(errors);
 });
 
-describe('semantic versions', () => {
-  const ascending = [
-    '1.0.0-1',
-    '1.0.0-2',
-    '1.0.0-10',
-    '1.0.0-alpha',
-    '1.0.0-alpha.1',
-    '1.0.0-beta',
-    '1.0.0',
-    '1.2.0',
-    '1.10.0',
-  ];
+const ascending = [
+  '1.0.0-1',
+  '1.0.0-2',
+  '1.0.0-10',
+  '1.0.0-alpha',
+  '1.0.0-alpha.1',
+  '1.0.0-beta',
+  '1.0.0',
+  '1.2.0',
+  '1.10.0',
+];
 
-  it('are ordered', () => {
-    for (const [index, text] of ascending.entries()) {
-      for (const [other, later] of ascending.entries()) {
-        const found = compareSemanticVersions(parseSemanticVersion(text)!, parseSemanticVersion(later)!);
-        expect(Math.sign(found), `${text} ${later}`).toBe(Math.sign(index - other));
-      }
+it('semantic versions are ordered', () => {
+  for (const [index, text] of ascending.entries()) {
+    for (const [other, later] of ascending.entries()) {
+      const found = compareSemanticVersions(parseSemanticVersion(text)!, parseSemanticVersion(later)!);
+      expect(Math.sign(found), `${text} ${later}`).toBe(Math.sign(index - other));
     }
-  });
-
-  it.each(['', '1', '1.2', 'v1.2.3', '1.2.3-', '01.2.3', '1.2.3-01', '1.2.3+', `1.2.3-${'a'.repeat(300)}`])(
-    '%j is none',
-    (text) => {
-      expect(parseSemanticVersion(text)).toBeUndefined();
-    },
-  );
+  }
 });
+
+it.each(['', '1', '1.2', 'v1.2.3', '1.2.3-', '01.2.3', '1.2.3-01', '1.2.3+', `1.2.3-${'a'.repeat(300)}`])(
+  'semantic versions: %j is none',
+  (text) => {
+    expect(parseSemanticVersion(text)).toBeUndefined();
+  },
+);

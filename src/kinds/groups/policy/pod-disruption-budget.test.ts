@@ -42,27 +42,25 @@ test('the spec is mutable', () => {
   expect(update(kind, old, budget({ maxUnavailable: 2, selector: { matchLabels: { a: 'b' } } })).errors).toEqual([]);
 });
 
-describe('an empty selector', () => {
-  const none = { matchExpressions: [{ key: MARK, operator: 'Exists' }] };
-  const all = { matchExpressions: [{ key: MARK, operator: 'DoesNotExist' }] };
-  const named = { matchLabels: { a: 'b' } };
+const none = { matchExpressions: [{ key: MARK, operator: 'Exists' }] };
+const all = { matchExpressions: [{ key: MARK, operator: 'DoesNotExist' }] };
+const named = { matchLabels: { a: 'b' } };
 
-  test.each<[object | undefined, object | undefined]>([
-    [{}, none],
-    [all, {}],
-    [named, named],
-    [undefined, undefined],
-  ])('%j in policy/v1beta1 is %j in the stored version, and back', (older, stored) => {
-    const { object } = create(kind, budget({ selector: older }), { apiVersion: OLDER });
-    expect(object.spec.selector).toEqual(stored);
-    expect(shown(kind, object, OLDER).spec.selector).toEqual(older);
-  });
+test.each<[object | undefined, object | undefined]>([
+  [{}, none],
+  [all, {}],
+  [named, named],
+  [undefined, undefined],
+])('an empty selector: %j in policy/v1beta1 is %j in the stored version, and back', (older, stored) => {
+  const { object } = create(kind, budget({ selector: older }), { apiVersion: OLDER });
+  expect(object.spec.selector).toEqual(stored);
+  expect(shown(kind, object, OLDER).spec.selector).toEqual(older);
+});
 
-  test.each(['policy/v1', OLDER])('the marker label is dropped beside other labels, in %s', (apiVersion) => {
-    const mixed = { ...named, matchExpressions: [...all.matchExpressions, { key: 'x', operator: 'Exists' }] };
-    const { object } = create(kind, budget({ selector: mixed }), { apiVersion });
-    expect(object.spec.selector).toEqual({ ...named, matchExpressions: [{ key: 'x', operator: 'Exists' }] });
-  });
+test.each(['policy/v1', OLDER])('the marker label is dropped beside other labels, in %s', (apiVersion) => {
+  const mixed = { ...named, matchExpressions: [...all.matchExpressions, { key: 'x', operator: 'Exists' }] };
+  const { object } = create(kind, budget({ selector: mixed }), { apiVersion });
+  expect(object.spec.selector).toEqual({ ...named, matchExpressions: [{ key: 'x', operator: 'Exists' }] });
 });
 
 test('a patch replaces the selector; in policy/v1beta1 it is merged', () => {

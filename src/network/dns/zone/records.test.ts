@@ -76,18 +76,16 @@ it('a service that stands for a name elsewhere is its alias', () => {
   expect(lines({ type: 'ExternalName', externalName: 'a..b' })).toEqual([]);
 });
 
-describe('a pod', () => {
-  const pod = (status: object) => ({ metadata: { name: 'p', namespace: 'shop' }, status }) as any;
+const pod = (status: object) => ({ metadata: { name: 'p', namespace: 'shop' }, status }) as any;
 
-  it('is found by its addresses', () => {
-    const podIPs = [{ ip: '10.244.0.5' }, { ip: 'fd00::5' }];
-    expect(podRecords(pod({ phase: 'Running', podIPs }), DOMAIN).map(line)).toEqual([
-      '10-244-0-5.shop.pod.cluster.local A 10.244.0.5',
-      'fd00--5.shop.pod.cluster.local AAAA fd000000000000000000000000000005',
-    ]);
-  });
+it('a pod is found by its addresses', () => {
+  const podIPs = [{ ip: '10.244.0.5' }, { ip: 'fd00::5' }];
+  expect(podRecords(pod({ phase: 'Running', podIPs }), DOMAIN).map(line)).toEqual([
+    '10-244-0-5.shop.pod.cluster.local A 10.244.0.5',
+    'fd00--5.shop.pod.cluster.local AAAA fd000000000000000000000000000005',
+  ]);
+});
 
-  it.each(['Succeeded', 'Failed'])('that has %s is not', (phase) => {
-    expect(podRecords(pod({ phase, podIPs: [{ ip: '10.244.0.5' }] }), DOMAIN)).toEqual([]);
-  });
+it.each(['Succeeded', 'Failed'])('a pod that has %s is not', (phase) => {
+  expect(podRecords(pod({ phase, podIPs: [{ ip: '10.244.0.5' }] }), DOMAIN)).toEqual([]);
 });

@@ -101,42 +101,40 @@ it('hides parts of /proc unless it is unmasked', () => {
   expect(securityOf({ own: { procMount: 'Unmasked' } })).toMatchObject({ maskedPaths: [], readOnlyPaths: [] });
 });
 
-describe('profiles', () => {
-  it.each([
-    [{}, { type: 'unset' }],
-    [{ pod: { seccompProfile: { type: 'RuntimeDefault' } } }, { type: 'runtime-default' }],
-    [
-      { pod: { seccompProfile: { type: 'RuntimeDefault' } }, own: { seccompProfile: { type: 'Unconfined' } } },
-      { type: 'unconfined' },
-    ],
-    [
-      { own: { seccompProfile: { type: 'Localhost', localhostProfile: 'my/p.json' } } },
-      { type: 'localhost', file: '/var/lib/agent/seccomp/my/p.json' },
-    ],
-  ])('of seccomp with %j', (setting, expected) => {
-    expect(securityOf(setting).seccomp).toEqual(expected);
-  });
+it.each([
+  [{}, { type: 'unset' }],
+  [{ pod: { seccompProfile: { type: 'RuntimeDefault' } } }, { type: 'runtime-default' }],
+  [
+    { pod: { seccompProfile: { type: 'RuntimeDefault' } }, own: { seccompProfile: { type: 'Unconfined' } } },
+    { type: 'unconfined' },
+  ],
+  [
+    { own: { seccompProfile: { type: 'Localhost', localhostProfile: 'my/p.json' } } },
+    { type: 'localhost', file: '/var/lib/agent/seccomp/my/p.json' },
+  ],
+])('profiles of seccomp with %j', (setting, expected) => {
+  expect(securityOf(setting).seccomp).toEqual(expected);
+});
 
-  const annotation = (value: string) => ({ 'container.apparmor.security.beta.kubernetes.io/c': value });
-  it.each([
-    [{}, undefined],
-    [{ pod: { appArmorProfile: { type: 'RuntimeDefault' } } }, { type: 'runtime-default' }],
-    [{ own: { appArmorProfile: { type: 'Unconfined' } } }, { type: 'unconfined' }],
-    [{ own: { appArmorProfile: { type: 'Localhost', localhostProfile: 'p' } } }, { type: 'localhost', profile: 'p' }],
-    [{ annotations: annotation('localhost/q') }, { type: 'localhost', profile: 'q' }],
-    [{ annotations: annotation('runtime/default') }, { type: 'runtime-default' }],
-    // The container's field wins over the annotation, and that over the pod's field.
-    [
-      { annotations: annotation('unconfined'), pod: { appArmorProfile: { type: 'RuntimeDefault' } } },
-      { type: 'unconfined' },
-    ],
-    [
-      { annotations: annotation('unconfined'), own: { appArmorProfile: { type: 'RuntimeDefault' } } },
-      { type: 'runtime-default' },
-    ],
-  ])('of AppArmor with %j', (setting, expected) => {
-    expect(securityOf(setting).appArmor).toEqual(expected);
-  });
+const annotation = (value: string) => ({ 'container.apparmor.security.beta.kubernetes.io/c': value });
+it.each([
+  [{}, undefined],
+  [{ pod: { appArmorProfile: { type: 'RuntimeDefault' } } }, { type: 'runtime-default' }],
+  [{ own: { appArmorProfile: { type: 'Unconfined' } } }, { type: 'unconfined' }],
+  [{ own: { appArmorProfile: { type: 'Localhost', localhostProfile: 'p' } } }, { type: 'localhost', profile: 'p' }],
+  [{ annotations: annotation('localhost/q') }, { type: 'localhost', profile: 'q' }],
+  [{ annotations: annotation('runtime/default') }, { type: 'runtime-default' }],
+  // The container's field wins over the annotation, and that over the pod's field.
+  [
+    { annotations: annotation('unconfined'), pod: { appArmorProfile: { type: 'RuntimeDefault' } } },
+    { type: 'unconfined' },
+  ],
+  [
+    { annotations: annotation('unconfined'), own: { appArmorProfile: { type: 'RuntimeDefault' } } },
+    { type: 'runtime-default' },
+  ],
+])('profiles of AppArmor with %j', (setting, expected) => {
+  expect(securityOf(setting).appArmor).toEqual(expected);
 });
 
 it.each([

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { parseRange } from './addresses.ts';
 import { attachCommands, deviceOf, insideCommands, macOf } from './interface-commands.ts';
 
@@ -15,25 +15,23 @@ it('makes a pair of interfaces with a hardware address that follows from the add
   expect(insideCommands(pod.address, range)).toContain('addr add 10.244.0.2/24 dev eth0');
 });
 
-describe('lines for ip', () => {
-  /** Text with at least one character that could end an argument, a line or a quotation. */
-  const hostile = fc
-    .tuple(fc.string(), fc.constantFrom(' ', '\n', '\t', ';', '{', '"', "'", '#', '\0', '\\', ' include '), fc.string())
-    .map((parts) => parts.join(''));
+/** Text with at least one character that could end an argument, a line or a quotation. */
+const hostile = fc
+  .tuple(fc.string(), fc.constantFrom(' ', '\n', '\t', ';', '{', '"', "'", '#', '\0', '\\', ' include '), fc.string())
+  .map((parts) => parts.join(''));
 
-  it('never contain text of others', () => {
-    fc.assert(
-      fc.property(hostile, (text) => {
-        expect(() => macOf(text)).toThrow();
-        expect(() => insideCommands(text, range)).toThrow();
-        expect(() => attachCommands({ ...pod, address: text })).toThrow();
-        expect(() => attachCommands({ ...pod, netns: text })).toThrow();
-        expect(() => attachCommands({ ...pod, bridge: text })).toThrow();
-      }),
-    );
-  });
+it('lines for ip never contain text of others', () => {
+  fc.assert(
+    fc.property(hostile, (text) => {
+      expect(() => macOf(text)).toThrow();
+      expect(() => insideCommands(text, range)).toThrow();
+      expect(() => attachCommands({ ...pod, address: text })).toThrow();
+      expect(() => attachCommands({ ...pod, netns: text })).toThrow();
+      expect(() => attachCommands({ ...pod, bridge: text })).toThrow();
+    }),
+  );
+});
 
-  it('name interfaces by a hash of the sandbox', () => {
-    fc.assert(fc.property(fc.string(), (id) => /^qd[0-9a-f]{12}$/.test(deviceOf(id))));
-  });
+it('lines for ip name interfaces by a hash of the sandbox', () => {
+  fc.assert(fc.property(fc.string(), (id) => /^qd[0-9a-f]{12}$/.test(deviceOf(id))));
 });

@@ -7,27 +7,25 @@ import { Layout } from './layout.ts';
 import { mountPointsBelow, parseMountInfo } from './mount-table.ts';
 import { applyFsGroup } from './ownership.ts';
 
-describe('the mount table', () => {
-  const text = [
-    '21 1 254:0 / / rw,relatime - ext4 /dev/vda rw',
-    '30 21 0:25 / /a rw,nosuid shared:7 - tmpfs tmpfs rw,size=4k',
-    '31 30 0:26 /x /a/b\\040c ro,relatime shared:1 master:2 - nfs server:/ex\\134port rw',
-    '32 21 0:27 / /ab rw - proc proc rw',
-    '',
-  ].join('\n');
+const text = [
+  '21 1 254:0 / / rw,relatime - ext4 /dev/vda rw',
+  '30 21 0:25 / /a rw,nosuid shared:7 - tmpfs tmpfs rw,size=4k',
+  '31 30 0:26 /x /a/b\\040c ro,relatime shared:1 master:2 - nfs server:/ex\\134port rw',
+  '32 21 0:27 / /ab rw - proc proc rw',
+  '',
+].join('\n');
 
-  it('is read with its escapes and optional fields', () => {
-    expect(parseMountInfo(text)).toEqual([
-      { mountPoint: '/', type: 'ext4', source: '/dev/vda', isReadOnly: false },
-      { mountPoint: '/a', type: 'tmpfs', source: 'tmpfs', isReadOnly: false },
-      { mountPoint: '/a/b c', type: 'nfs', source: 'server:/ex\\port', isReadOnly: true },
-      { mountPoint: '/ab', type: 'proc', source: 'proc', isReadOnly: false },
-    ]);
-  });
+it('the mount table is read with its escapes and optional fields', () => {
+  expect(parseMountInfo(text)).toEqual([
+    { mountPoint: '/', type: 'ext4', source: '/dev/vda', isReadOnly: false },
+    { mountPoint: '/a', type: 'tmpfs', source: 'tmpfs', isReadOnly: false },
+    { mountPoint: '/a/b c', type: 'nfs', source: 'server:/ex\\port', isReadOnly: true },
+    { mountPoint: '/ab', type: 'proc', source: 'proc', isReadOnly: false },
+  ]);
+});
 
-  it('says what is below a directory, the newest first', () => {
-    expect(mountPointsBelow(parseMountInfo(text), '/a')).toEqual(['/a/b c', '/a']);
-  });
+it('the mount table says what is below a directory, the newest first', () => {
+  expect(mountPointsBelow(parseMountInfo(text), '/a')).toEqual(['/a/b c', '/a']);
 });
 
 it.each(['', '.', '..', 'a/b', 'a\0'])('has no directory for the name %j', (name) => {

@@ -59,60 +59,58 @@ describe('the filter', () => {
   });
 });
 
-describe('what a pod needs', () => {
-  const container = (name: string, cpu: string, rest: object = {}) => ({
-    ...{ name, image: 'b', resources: { requests: { cpu } } },
-    ...rest,
-  });
-  const sidecar = { restartPolicy: 'Always' };
+const container = (name: string, cpu: string, rest: object = {}) => ({
+  ...{ name, image: 'b', resources: { requests: { cpu } } },
+  ...rest,
+});
+const sidecar = { restartPolicy: 'Always' };
 
-  it.each([
-    ['its containers together', { containers: [container('a', '1'), container('b', '500m')] }, 1500],
-    ['its largest init container', { containers: [container('a', '1')], initContainers: [container('i', '3')] }, 3000],
-    [
-      'init containers one at a time',
-      {
-        containers: [container('a', '1')],
-        initContainers: [container('i', '2'), container('j', '2')],
-      },
-      2000,
-    ],
-    [
-      'sidecars with the containers',
-      {
-        containers: [container('a', '1')],
-        initContainers: [container('s', '2', sidecar)],
-      },
-      3000,
-    ],
-    [
-      'sidecars with the init containers after them',
-      {
-        containers: [container('a', '1')],
-        initContainers: [container('i', '4'), container('s', '2', sidecar), container('j', '3')],
-      },
-      5000,
-    ],
-    ['the overhead on top', { containers: [container('a', '1')], overhead: { cpu: '100m' } }, 1100],
-    [
-      'what is said for the whole pod instead',
-      {
-        containers: [container('a', '1')],
-        resources: { requests: { cpu: '2' } },
-        overhead: { cpu: '100m' },
-      },
-      2100,
-    ],
-  ])('is %s', (_, spec, cpu) => {
-    expect(podOf({ spec }).requests.cpu).toBe(cpu);
-  });
+it.each([
+  ['its containers together', { containers: [container('a', '1'), container('b', '500m')] }, 1500],
+  ['its largest init container', { containers: [container('a', '1')], initContainers: [container('i', '3')] }, 3000],
+  [
+    'init containers one at a time',
+    {
+      containers: [container('a', '1')],
+      initContainers: [container('i', '2'), container('j', '2')],
+    },
+    2000,
+  ],
+  [
+    'sidecars with the containers',
+    {
+      containers: [container('a', '1')],
+      initContainers: [container('s', '2', sidecar)],
+    },
+    3000,
+  ],
+  [
+    'sidecars with the init containers after them',
+    {
+      containers: [container('a', '1')],
+      initContainers: [container('i', '4'), container('s', '2', sidecar), container('j', '3')],
+    },
+    5000,
+  ],
+  ['the overhead on top', { containers: [container('a', '1')], overhead: { cpu: '100m' } }, 1100],
+  [
+    'what is said for the whole pod instead',
+    {
+      containers: [container('a', '1')],
+      resources: { requests: { cpu: '2' } },
+      overhead: { cpu: '100m' },
+    },
+    2100,
+  ],
+])('what a pod needs is %s', (_, spec, cpu) => {
+  expect(podOf({ spec }).requests.cpu).toBe(cpu);
+});
 
-  it('is the larger amount while it is being resized', () => {
-    const resources = { requests: { cpu: '3' } };
-    const resizing = { containerStatuses: [{ name: 'main', resources, allocatedResources: { cpu: '3' } }] };
-    const parts = { requests: { cpu: '1' }, spec: { nodeName: 'a' } };
-    expect(podOf({ ...parts, requests: { cpu: '1' }, status: resizing }).requests.cpu).toBe(3000);
-  });
+it('what a pod needs is the larger amount while it is being resized', () => {
+  const resources = { requests: { cpu: '3' } };
+  const resizing = { containerStatuses: [{ name: 'main', resources, allocatedResources: { cpu: '3' } }] };
+  const parts = { requests: { cpu: '1' }, spec: { nodeName: 'a' } };
+  expect(podOf({ ...parts, requests: { cpu: '1' }, status: resizing }).requests.cpu).toBe(3000);
 });
 
 it('prefers emptier nodes, and assumes default requests', () => {

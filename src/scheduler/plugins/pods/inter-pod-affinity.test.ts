@@ -69,22 +69,20 @@ describe('required affinity', () => {
   });
 });
 
-describe('namespaces', () => {
-  const elsewhere = { namespace: 'other', labels: { app: 'db' } };
+const elsewhere = { namespace: 'other', labels: { app: 'db' } };
 
-  it.each([
-    ['its own only', {}, []],
-    ['those that it names', { namespaces: ['other'] }, ['e1', 'e2']],
-    ['those with labels', { namespaceSelector: { matchLabels: { team: 'blue' } } }, ['e1', 'e2']],
-    ['those with other labels', { namespaceSelector: { matchLabels: { team: 'red' } } }, []],
-    ['all', { namespaceSelector: {} }, ['e1', 'e2']],
-  ])('are %s', (_, rest, nodes) => {
-    const here = world();
-    here.labelsOfNamespaces.set('other', { team: 'blue' });
-    here.place('e1', elsewhere);
-    const verdicts = here.verdicts(interPodAffinity, podOf(near(term('db', ZONE, rest)))) as Record<string, string>;
-    expect(Object.keys(verdicts).filter((name) => verdicts[name] === 'fits')).toEqual(nodes);
-  });
+it.each([
+  ['its own only', {}, []],
+  ['those that it names', { namespaces: ['other'] }, ['e1', 'e2']],
+  ['those with labels', { namespaceSelector: { matchLabels: { team: 'blue' } } }, ['e1', 'e2']],
+  ['those with other labels', { namespaceSelector: { matchLabels: { team: 'red' } } }, []],
+  ['all', { namespaceSelector: {} }, ['e1', 'e2']],
+])('namespaces are %s', (_, rest, nodes) => {
+  const here = world();
+  here.labelsOfNamespaces.set('other', { team: 'blue' });
+  here.place('e1', elsewhere);
+  const verdicts = here.verdicts(interPodAffinity, podOf(near(term('db', ZONE, rest)))) as Record<string, string>;
+  expect(Object.keys(verdicts).filter((name) => verdicts[name] === 'fits')).toEqual(nodes);
 });
 
 describe('required anti-affinity', () => {

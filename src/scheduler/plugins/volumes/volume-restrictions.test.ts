@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { boundClaim, nodeObject, podObject, podOf, TestWorld } from '../../../../test/support/scheduler/test-world.ts';
 import { volumeRestrictions } from './volume-restrictions.ts';
 
@@ -27,26 +27,24 @@ it.each([
   expect(world.verdicts(volumeRestrictions, podOf(wanted))).toEqual({ a: verdict, b: 'fits' });
 });
 
-describe('a ReadWriteOncePod claim', () => {
-  const using = disk({ persistentVolumeClaim: { claimName: 'data' } });
+const using = disk({ persistentVolumeClaim: { claimName: 'data' } });
 
-  it('is rejected on all nodes while another pod uses it', () => {
-    const world = new TestWorld([nodeObject('a'), nodeObject('b')]);
-    world.claims.push(boundClaim('data', 'v', { accessModes: ['ReadWriteOncePod'] }));
-    expect(world.isSkipped(volumeRestrictions, podOf(using))).toBe(true);
-    const [pod] = world.place('a', using);
-    const inUse =
-      'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod';
-    expect(world.verdicts(volumeRestrictions, podOf(using))).toEqual({ a: inUse, b: inUse });
-    world.cluster.remove(pod!.uid);
-    expect(world.isSkipped(volumeRestrictions, podOf(using))).toBe(true);
-  });
+it('a ReadWriteOncePod claim is rejected on all nodes while another pod uses it', () => {
+  const world = new TestWorld([nodeObject('a'), nodeObject('b')]);
+  world.claims.push(boundClaim('data', 'v', { accessModes: ['ReadWriteOncePod'] }));
+  expect(world.isSkipped(volumeRestrictions, podOf(using))).toBe(true);
+  const [pod] = world.place('a', using);
+  const inUse =
+    'node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod';
+  expect(world.verdicts(volumeRestrictions, podOf(using))).toEqual({ a: inUse, b: inUse });
+  world.cluster.remove(pod!.uid);
+  expect(world.isSkipped(volumeRestrictions, podOf(using))).toBe(true);
+});
 
-  it('is woken when the pod with the claim is deleted', () => {
-    const world = new TestWorld();
-    const { Pod } = volumeRestrictions.hints!;
-    const gone = (parts: object) => ({ resource: 'Pod', type: 'delete', object: podObject(parts) }) as const;
-    expect(Pod!(gone(using), podOf(using), world)).toBe(true);
-    expect(Pod!(gone({}), podOf(using), world)).toBe(false);
-  });
+it('a ReadWriteOncePod claim is woken when the pod with the claim is deleted', () => {
+  const world = new TestWorld();
+  const { Pod } = volumeRestrictions.hints!;
+  const gone = (parts: object) => ({ resource: 'Pod', type: 'delete', object: podObject(parts) }) as const;
+  expect(Pod!(gone(using), podOf(using), world)).toBe(true);
+  expect(Pod!(gone({}), podOf(using), world)).toBe(false);
 });

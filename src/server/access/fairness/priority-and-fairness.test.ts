@@ -104,7 +104,7 @@ it.each<[string, Attributes, string]>([
   ],
   ['of the scheduler', about(user('system:kube-scheduler')), 'kube-scheduler workload-high'],
   ['of a user without groups', about({ name: 'x', groups: [] }), 'catch-all catch-all'],
-])('a request: %s is assigned to its priority level', async (_what, attributes, where) => {
+])('a request %s is assigned to its priority level', async (_what, attributes, where) => {
   expect(await assigned(attributes)).toBe(where);
 });
 

@@ -10,61 +10,59 @@ beforeEach(async () => {
   api = await testServer([CertificateSigningRequest, Namespace, Pod]);
 });
 
-describe('approval', () => {
-  const at = { apiVersion: 'certificates.k8s.io/v1', namespace: undefined };
-  const plural = 'certificatesigningrequests';
-  const approved = { type: 'Approved', status: 'True', reason: 'KubectlApprove', message: 'by hand' };
-  const make = () =>
-    api.create(
-      plural,
-      {
-        metadata: { name: 'a' },
-        spec: {
-          request: Buffer.from(pem(testRequest())).toString('base64'),
-          signerName: 'kubernetes.io/kube-apiserver-client',
-          usages: ['client auth'],
-        },
+const at = { apiVersion: 'certificates.k8s.io/v1', namespace: undefined };
+const plural = 'certificatesigningrequests';
+const approved = { type: 'Approved', status: 'True', reason: 'KubectlApprove', message: 'by hand' };
+const make = () =>
+  api.create(
+    plural,
+    {
+      metadata: { name: 'a' },
+      spec: {
+        request: Buffer.from(pem(testRequest())).toString('base64'),
+        signerName: 'kubernetes.io/kube-apiserver-client',
+        usages: ['client auth'],
       },
-      at,
-    );
+    },
+    at,
+  );
 
-  it('is the only way to approve a request, and changes nothing else', async () => {
-    const made = await make();
-    const wanted = {
-      ...made,
-      spec: { ...made.spec, signerName: 'example.com/other' },
-      status: { conditions: [approved] },
-    };
-    expect((await api.update(plural, wanted, at)).status).toEqual({});
-    const rejected = api.update(plural, { ...wanted, metadata: { name: 'a' } }, { ...at, subresource: 'status' });
-    await expect(rejected).rejects.toMatchObject({
-      message: expect.stringContaining('updates may not add a condition of type "Approved"'),
-    });
-    const decided = await api.update(plural, wanted, { ...at, subresource: 'approval' });
-    expect(decided.spec).toEqual(made.spec);
-    expect(decided.status.conditions).toEqual([
-      { ...approved, lastUpdateTime: '2030-01-01T00:00:00Z', lastTransitionTime: '2030-01-01T00:00:00Z' },
-    ]);
-    expect(decided.metadata.selfLink).toMatch(/\/a\/approval$/);
-    const shown = await api.get(plural, 'a', { ...at, subresource: 'approval' });
-    expect(shown.status).toEqual(decided.status);
+it('approval is the only way to approve a request, and changes nothing else', async () => {
+  const made = await make();
+  const wanted = {
+    ...made,
+    spec: { ...made.spec, signerName: 'example.com/other' },
+    status: { conditions: [approved] },
+  };
+  expect((await api.update(plural, wanted, at)).status).toEqual({});
+  const rejected = api.update(plural, { ...wanted, metadata: { name: 'a' } }, { ...at, subresource: 'status' });
+  await expect(rejected).rejects.toMatchObject({
+    message: expect.stringContaining('updates may not add a condition of type "Approved"'),
   });
+  const decided = await api.update(plural, wanted, { ...at, subresource: 'approval' });
+  expect(decided.spec).toEqual(made.spec);
+  expect(decided.status.conditions).toEqual([
+    { ...approved, lastUpdateTime: '2030-01-01T00:00:00Z', lastTransitionTime: '2030-01-01T00:00:00Z' },
+  ]);
+  expect(decided.metadata.selfLink).toMatch(/\/a\/approval$/);
+  const shown = await api.get(plural, 'a', { ...at, subresource: 'approval' });
+  expect(shown.status).toEqual(decided.status);
+});
 
-  it('accepts a patch, and ignores a certificate', async () => {
-    await make();
-    const denied = { type: 'Denied', status: 'True' };
-    const status = { conditions: [denied], certificate: 'eA==' };
-    const decided = await api.patch(plural, 'a', { status }, { ...at, subresource: 'approval' });
-    expect(decided.status.conditions).toMatchObject([denied]);
-    expect(decided.status.certificate).toBeUndefined();
-    const both = api.patch(
-      plural,
-      'a',
-      { status: { conditions: [denied, approved] } },
-      { ...at, subresource: 'approval' },
-    );
-    await expect(both).rejects.toMatchObject({ message: expect.stringContaining('mutually exclusive') });
-  });
+it('approval accepts a patch, and ignores a certificate', async () => {
+  await make();
+  const denied = { type: 'Denied', status: 'True' };
+  const status = { conditions: [denied], certificate: 'eA==' };
+  const decided = await api.patch(plural, 'a', { status }, { ...at, subresource: 'approval' });
+  expect(decided.status.conditions).toMatchObject([denied]);
+  expect(decided.status.certificate).toBeUndefined();
+  const both = api.patch(
+    plural,
+    'a',
+    { status: { conditions: [denied, approved] } },
+    { ...at, subresource: 'approval' },
+  );
+  await expect(both).rejects.toMatchObject({ message: expect.stringContaining('mutually exclusive') });
 });
 
 describe('of a running pod', () => {

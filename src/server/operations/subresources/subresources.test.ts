@@ -190,27 +190,21 @@ describe('deleting a pod', () => {
   });
 });
 
-describe('an eviction', () => {
-  const evict = (apiVersion: string | undefined) =>
-    api.create(
-      'pods',
-      { apiVersion, kind: 'Eviction', metadata: { name: 'a' } },
-      { name: 'a', subresource: 'eviction' },
-    );
+const evict = (apiVersion: string | undefined) =>
+  api.create('pods', { apiVersion, kind: 'Eviction', metadata: { name: 'a' } }, { name: 'a', subresource: 'eviction' });
 
-  it.each(['policy/v1', 'policy/v1beta1', undefined])('may be of version %s', async (apiVersion) => {
-    await api.create('pods', pod('a'));
-    expect(await evict(apiVersion)).toMatchObject({ status: 'Success' });
-  });
+it.each(['policy/v1', 'policy/v1beta1', undefined])('an eviction may be of version %s', async (apiVersion) => {
+  await api.create('pods', pod('a'));
+  expect(await evict(apiVersion)).toMatchObject({ status: 'Success' });
+});
 
-  it.each(['v1', 'policy/v9'])('is rejected in version %s, and the pod remains', async (apiVersion) => {
-    await api.create('pods', pod('a'));
-    await expect(evict(apiVersion)).rejects.toMatchObject({
-      code: 400,
-      message: expect.stringContaining(`no kind "Eviction" is registered for version "${apiVersion}"`),
-    });
-    expect((await api.get('pods', 'a')).metadata.deletionTimestamp).toBeUndefined();
+it.each(['v1', 'policy/v9'])('an eviction is rejected in version %s, and the pod remains', async (apiVersion) => {
+  await api.create('pods', pod('a'));
+  await expect(evict(apiVersion)).rejects.toMatchObject({
+    code: 400,
+    message: expect.stringContaining(`no kind "Eviction" is registered for version "${apiVersion}"`),
   });
+  expect((await api.get('pods', 'a')).metadata.deletionTimestamp).toBeUndefined();
 });
 
 it('a path that a kind does not have is not found, and an unknown verb is not allowed', async () => {

@@ -150,7 +150,7 @@ it.each([
   ['under another name', {}, { name: 'x' }, 422, 'must match the service account name if specified'],
   ['in another namespace', {}, { namespace: 'x' }, 422, 'must match the service account namespace if specified'],
   ['for an account of another uid', {}, { uid: 'x' }, 409, 'does not match the UID of the service account'],
-])('a token request is rejected: %s', async (_, spec, metadata, code, message) => {
+])('a token request is rejected %s', async (_, spec, metadata, code, message) => {
   const error = await request(spec, metadata).catch((each) => each);
   expect(error).toMatchObject({ code });
   expect(error.message).toContain(message);

@@ -503,42 +503,40 @@ describe('discovery', () => {
   );
 });
 
-describe('schemas', () => {
-  const definition = 'com.example.gauges.v1.Gauge';
-  const publish = (v2: object | string, v3: object | string) => {
-    backend.on('/openapi/v2', (_, response) => response.end(typeof v2 === 'string' ? v2 : JSON.stringify(v2)));
-    const path = '/openapi/v3/apis/gauges.example.com/v1';
-    const index = { paths: { 'apis/gauges.example.com/v1': { serverRelativeURL: `${path}?hash=1` } } };
-    backend.on('/openapi/v3', (_, response) => response.end(JSON.stringify(index)));
-    backend.on(path, (_, response) => response.end(typeof v3 === 'string' ? v3 : JSON.stringify(v3)));
-  };
+const definition = 'com.example.gauges.v1.Gauge';
+const publish = (v2: object | string, v3: object | string) => {
+  backend.on('/openapi/v2', (_, response) => response.end(typeof v2 === 'string' ? v2 : JSON.stringify(v2)));
+  const path = '/openapi/v3/apis/gauges.example.com/v1';
+  const index = { paths: { 'apis/gauges.example.com/v1': { serverRelativeURL: `${path}?hash=1` } } };
+  backend.on('/openapi/v3', (_, response) => response.end(JSON.stringify(index)));
+  backend.on(path, (_, response) => response.end(typeof v3 === 'string' ? v3 : JSON.stringify(v3)));
+};
 
-  it('include those of the server in both versions', async () => {
-    const paths = { [GAUGES]: { get: { description: 'read', responses: {} } }, '/elsewhere': { get: {} } };
-    const schema = { type: 'object', properties: { high: { type: 'integer', default: 5, maximum: 7 } } };
-    const definitions = { [definition]: schema, 'io.k8s.api.core.v1.Pod': { description: 'not a pod' } };
-    publish({ swagger: '2.0', paths, definitions }, { openapi: '3.0.0', components: { schemas: definitions } });
-    await available();
-    await eventually(async () => {
-      const v2 = (await ask('/openapi/v2')).json();
-      expect(v2.definitions).toHaveProperty([definition, 'properties', 'high', 'type'], 'integer');
-      expect(v2.paths).toHaveProperty([GAUGES]);
-      expect(v2.paths).not.toHaveProperty(['/elsewhere']);
-      expect(v2.definitions['io.k8s.api.core.v1.Pod'].description).not.toBe('not a pod');
-    });
-    const v3 = (await ask(`/openapi/v3${ROOT}`)).json();
-    expect(v3.components.schemas[definition].properties.high.maximum).toBe(7);
-    expect((await ask('/openapi/v2', { headers: { accept: PROTO } })).body.includes(definition)).toBe(true);
+it('schemas include those of the server in both versions', async () => {
+  const paths = { [GAUGES]: { get: { description: 'read', responses: {} } }, '/elsewhere': { get: {} } };
+  const schema = { type: 'object', properties: { high: { type: 'integer', default: 5, maximum: 7 } } };
+  const definitions = { [definition]: schema, 'io.k8s.api.core.v1.Pod': { description: 'not a pod' } };
+  publish({ swagger: '2.0', paths, definitions }, { openapi: '3.0.0', components: { schemas: definitions } });
+  await available();
+  await eventually(async () => {
+    const v2 = (await ask('/openapi/v2')).json();
+    expect(v2.definitions).toHaveProperty([definition, 'properties', 'high', 'type'], 'integer');
+    expect(v2.paths).toHaveProperty([GAUGES]);
+    expect(v2.paths).not.toHaveProperty(['/elsewhere']);
+    expect(v2.definitions['io.k8s.api.core.v1.Pod'].description).not.toBe('not a pod');
   });
+  const v3 = (await ask(`/openapi/v3${ROOT}`)).json();
+  expect(v3.components.schemas[definition].properties.high.maximum).toBe(7);
+  expect((await ask('/openapi/v2', { headers: { accept: PROTO } })).body.includes(definition)).toBe(true);
+});
 
-  it('are complete when those of a server are invalid', async () => {
-    publish('{"paths":5,"definitions":{"a":7,"b":{"properties":3,"items":[]}},"parameters":[]}', 'nonsense');
-    await available();
-    await api.clock.advance(60_000);
-    expect((await ask('/openapi/v2')).json().definitions).toHaveProperty(['io.k8s.api.core.v1.Pod']);
-    expect((await ask('/openapi/v2', { headers: { accept: PROTO } })).code).toBe(200);
-    expect((await ask(`/openapi/v3${ROOT}`)).json().openapi).toBe('3.0.0');
-  });
+it('schemas are complete when those of a server are invalid', async () => {
+  publish('{"paths":5,"definitions":{"a":7,"b":{"properties":3,"items":[]}},"parameters":[]}', 'nonsense');
+  await available();
+  await api.clock.advance(60_000);
+  expect((await ask('/openapi/v2')).json().definitions).toHaveProperty(['io.k8s.api.core.v1.Pod']);
+  expect((await ask('/openapi/v2', { headers: { accept: PROTO } })).code).toBe(200);
+  expect((await ask(`/openapi/v3${ROOT}`)).json().openapi).toBe('3.0.0');
 });
 
 describe('APIServices of this server', () => {

@@ -1,7 +1,7 @@
 /** The thread and its owner at two ends of a channel; the last tests use a real thread. */
 import { once } from 'node:events';
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { ControlledClock } from '../../../base/time/clock.ts';
 import { DecodeError } from './decode-error.ts';
 import { type DecodeYaml, decodeDocument } from './yaml.ts';
@@ -50,31 +50,29 @@ async function outcome(decode: DecodeYaml, text: string) {
   }
 }
 
-describe('decodes as the event loop does', () => {
-  const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
 
-  it.each([
-    ['a manifest', 'kind: Pod\non: yes\ndate: 2020-01-01\nmode: 0644\nnone: ~\n1: x\ntext: |\n  two\n  lines\n'],
-    ['nothing', ''],
-    ['a scalar', '5'],
-    ['the first document', 'a: 1\n---\nb: [\n'],
-    ['characters', 'a: "\\u0001\\ud800 é €\\n"\nb: 🙂'],
-    ['aliases and merges', 'a: &a {x: 1}\nb: *a\nc:\n  <<: *a\n  y: 2\n'],
-    ['duplicates', 'a: 1\nb:\n- c: 1\n  c: 2\na: 3\n'],
-    ['deep nesting', nested(500)],
-    ['too deep nesting', nested(501)],
-    ['much too deep nesting', '['.repeat(50_000)],
-    ['itself inside itself', 'a: &a\n  b: *a\n'],
-    ['an unknown alias', 'a: *nobody'],
-    ['a large text many times', `a: &a "${'x'.repeat(100_000)}"\nb: [${Array(90).fill('*a')}]`],
-    ['two keys on a line', 'password: swordfish: oops\n'],
-    ['infinity', 'a: .inf'],
-    ['a hostile key', 'a: [{__proto__: {polluted: 1}}]'],
-  ])('%s', async (_, text) => {
-    const thread = new YamlThread({ ...channels(), clock: new ControlledClock() });
-    const inThread = await outcome((...args) => thread.decode(...args), text);
-    expect(inThread).toEqual(await outcome(decodeDocument, text));
-  });
+it.each([
+  ['a manifest', 'kind: Pod\non: yes\ndate: 2020-01-01\nmode: 0644\nnone: ~\n1: x\ntext: |\n  two\n  lines\n'],
+  ['nothing', ''],
+  ['a scalar', '5'],
+  ['the first document', 'a: 1\n---\nb: [\n'],
+  ['characters', 'a: "\\u0001\\ud800 é €\\n"\nb: 🙂'],
+  ['aliases and merges', 'a: &a {x: 1}\nb: *a\nc:\n  <<: *a\n  y: 2\n'],
+  ['duplicates', 'a: 1\nb:\n- c: 1\n  c: 2\na: 3\n'],
+  ['deep nesting', nested(500)],
+  ['too deep nesting', nested(501)],
+  ['much too deep nesting', '['.repeat(50_000)],
+  ['itself inside itself', 'a: &a\n  b: *a\n'],
+  ['an unknown alias', 'a: *nobody'],
+  ['a large text many times', `a: &a "${'x'.repeat(100_000)}"\nb: [${Array(90).fill('*a')}]`],
+  ['two keys on a line', 'password: swordfish: oops\n'],
+  ['infinity', 'a: .inf'],
+  ['a hostile key', 'a: [{__proto__: {polluted: 1}}]'],
+])('decodes as the event loop does: %s', async (_, text) => {
+  const thread = new YamlThread({ ...channels(), clock: new ControlledClock() });
+  const inThread = await outcome((...args) => thread.decode(...args), text);
+  expect(inThread).toEqual(await outcome(decodeDocument, text));
 });
 
 it('decodes documents that are too large for the event loop, up to a limit', async () => {

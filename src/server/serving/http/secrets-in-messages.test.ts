@@ -271,22 +271,20 @@ describe('a secret is patched with', () => {
   const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'a', uid: 'b' };
 });
 
-describe('a review of a token has', () => {
-  const review = (spec: object, more = {}) => ({
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenReview',
-    spec,
-    ...more,
-  });
+const review = (spec: object, more = {}) => ({
+  apiVersion: 'authentication.k8s.io/v1',
+  kind: 'TokenReview',
+  spec,
+  ...more,
+});
 
-  it.each([
-    ...bodies,
-    ['a token that is no text', { body: review({ token: { a: MARKER } }) }],
-    ['an audience that is no text', { body: review({ token: MARKER, audiences: [{ a: MARKER }] }) }],
-    ['unknown fields', { body: review({ token: MARKER, other: MARKER }, { other: MARKER }) }],
-  ] as [string, Pick<Rejection, 'type' | 'body'>][])('%s', async (_, rejection) => {
-    await expectNoTrace({ method: 'POST', path: strict(REVIEWS), ...rejection });
-  });
+it.each([
+  ...bodies,
+  ['a token that is no text', { body: review({ token: { a: MARKER } }) }],
+  ['an audience that is no text', { body: review({ token: MARKER, audiences: [{ a: MARKER }] }) }],
+  ['unknown fields', { body: review({ token: MARKER, other: MARKER }, { other: MARKER }) }],
+] as [string, Pick<Rejection, 'type' | 'body'>][])('a review of a token has: %s', async (_, rejection) => {
+  await expectNoTrace({ method: 'POST', path: strict(REVIEWS), ...rejection });
 });
 
 it('a stored secret that cannot be read is not shown', async () => {

@@ -46,37 +46,29 @@ const group = (values: (number | undefined)[], states: PodState[] = []): PodGrou
     { samples: measured(...values), resource: 'cpu', now: NOW },
   );
 
-describe('a pod', () => {
-  const groupOf = (state: PodState, resource = 'cpu', found = sample(1)) => {
-    const { ready, unready, missing, samples } = groupPods([pod('p', state)], {
-      ...{ samples: new Map([['p', found]]), resource, now: NOW },
-    });
-    return samples.size === 0 && unready.length === 0
-      ? 'ignored'
-      : ready
-        ? 'ready'
-        : unready[0]
-          ? 'unready'
-          : missing[0];
-  };
-
-  test.each<[string, PodState, string]>([
-    ['that is ready counts', {}, 'ready'],
-    ['that has failed does not', { phase: 'Failed' }, 'ignored'],
-    ['that is to go does not', { isDeleted: true }, 'ignored'],
-    ['that is pending is not at work', { phase: 'Pending', ready: false }, 'unready'],
-    ['that has just started and is not ready is not at work', { started: 60, changed: 60, ready: false }, 'unready'],
-    ['that has been ready for less than one measurement is not at work', { started: 60, changed: 5 }, 'unready'],
-    ['that has been ready for as long as one measurement counts', { started: 60, changed: 10 }, 'ready'],
-    ['that was never ready is not at work', { ready: false, started: 3600, changed: 3580 }, 'unready'],
-    ['that was ready once counts', { ready: false, started: 3600, changed: 100 }, 'ready'],
-  ])('%s', (_, state, expected) => {
-    expect(groupOf(state)).toBe(expected);
+const groupOf = (state: PodState, resource = 'cpu', found = sample(1)) => {
+  const { ready, unready, missing, samples } = groupPods([pod('p', state)], {
+    ...{ samples: new Map([['p', found]]), resource, now: NOW },
   });
+  return samples.size === 0 && unready.length === 0 ? 'ignored' : ready ? 'ready' : unready[0] ? 'unready' : missing[0];
+};
 
-  test('uses memory from its start', () => {
-    expect(groupOf({ started: 5, changed: 5, ready: false }, 'memory')).toBe('ready');
-  });
+test.each<[string, PodState, string]>([
+  ['that is ready counts', {}, 'ready'],
+  ['that has failed does not', { phase: 'Failed' }, 'ignored'],
+  ['that is to go does not', { isDeleted: true }, 'ignored'],
+  ['that is pending is not at work', { phase: 'Pending', ready: false }, 'unready'],
+  ['that has just started and is not ready is not at work', { started: 60, changed: 60, ready: false }, 'unready'],
+  ['that has been ready for less than one measurement is not at work', { started: 60, changed: 5 }, 'unready'],
+  ['that has been ready for as long as one measurement counts', { started: 60, changed: 10 }, 'ready'],
+  ['that was never ready is not at work', { ready: false, started: 3600, changed: 3580 }, 'unready'],
+  ['that was ready once counts', { ready: false, started: 3600, changed: 100 }, 'ready'],
+])('a pod %s', (_, state, expected) => {
+  expect(groupOf(state)).toBe(expected);
+});
+
+test('a pod uses memory from its start', () => {
+  expect(groupOf({ started: 5, changed: 5, ready: false }, 'memory')).toBe('ready');
 });
 
 describe('utilization', () => {

@@ -34,27 +34,25 @@ describe('what a pod requests', () => {
   });
 });
 
-describe('what was measured', () => {
-  const used = (name: string, usage: object) => ({ name, usage });
-  const measured: any[] = [
-    {
-      metadata: { name: 'p' },
-      ...{ timestamp: '2030-01-01T00:00:10Z', window: '1m0.5s' },
-      containers: [used('a', { cpu: '1500001n', memory: '2Ki' }), used('b', { cpu: '1' })],
-    },
-    { metadata: { name: 'q' }, timestamp: '2030-01-01T00:00:10Z', window: '10s', containers: [] },
-  ];
+const used = (name: string, usage: object) => ({ name, usage });
+const measured: any[] = [
+  {
+    metadata: { name: 'p' },
+    ...{ timestamp: '2030-01-01T00:00:10Z', window: '1m0.5s' },
+    containers: [used('a', { cpu: '1500001n', memory: '2Ki' }), used('b', { cpu: '1' })],
+  },
+  { metadata: { name: 'q' }, timestamp: '2030-01-01T00:00:10Z', window: '10s', containers: [] },
+];
 
-  test('of a pod is the sum of its containers, if all were measured', () => {
-    const time = Date.parse('2030-01-01T00:00:10Z');
-    expect(samplesOf(measured, 'cpu', undefined)).toEqual(new Map([['p', { value: 1002n, time, window: 60_500 }]]));
-    expect(samplesOf(measured, 'memory', undefined).size).toBe(0);
-    expect(samplesOf(measured, 'memory', 'a').get('p')?.value).toBe(2_048_000n);
-  });
+test('what was measured of a pod is the sum of its containers, if all were measured', () => {
+  const time = Date.parse('2030-01-01T00:00:10Z');
+  expect(samplesOf(measured, 'cpu', undefined)).toEqual(new Map([['p', { value: 1002n, time, window: 60_500 }]]));
+  expect(samplesOf(measured, 'memory', undefined).size).toBe(0);
+  expect(samplesOf(measured, 'memory', 'a').get('p')?.value).toBe(2_048_000n);
+});
 
-  test('is formatted in the units of its resource', () => {
-    expect(amountText(1_500n, 'cpu')).toBe('1500m');
-    expect(amountText(64n * 1024n * 1024n * 1000n, 'memory')).toBe('64Mi');
-    expect(amountText(2_000n)).toBe('2');
-  });
+test('what was measured is formatted in the units of its resource', () => {
+  expect(amountText(1_500n, 'cpu')).toBe('1500m');
+  expect(amountText(64n * 1024n * 1024n * 1000n, 'memory')).toBe('64Mi');
+  expect(amountText(2_000n)).toBe('2');
 });

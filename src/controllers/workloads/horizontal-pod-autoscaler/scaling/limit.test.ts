@@ -100,64 +100,59 @@ describe('policies', () => {
   });
 });
 
-describe('whatever is asked for', () => {
-  const policy = fc.record({
-    type: fc.constantFrom('Pods', 'Percent'),
-    value: fc.integer({ min: 1, max: 200 }),
-    periodSeconds: fc.integer({ min: 1, max: 1800 }),
-  });
-  const rules = fc.record({
-    selectPolicy: fc.constantFrom('Max', 'Min', 'Disabled'),
-    policies: fc.array(policy, { minLength: 1, maxLength: 3 }),
-    stabilizationWindowSeconds: fc.nat(600),
-  });
-  const asked = fc
-    .record({ min: fc.integer({ min: 1, max: 20 }), room: fc.nat(80), current: fc.nat(80), wanted: fc.nat(300) })
-    .map(({ min, room, current, wanted }) => ({ min, max: min + room, current: min + (current % (room + 1)), wanted }));
+const policy = fc.record({
+  type: fc.constantFrom('Pods', 'Percent'),
+  value: fc.integer({ min: 1, max: 200 }),
+  periodSeconds: fc.integer({ min: 1, max: 1800 }),
+});
+const rules = fc.record({
+  selectPolicy: fc.constantFrom('Max', 'Min', 'Disabled'),
+  policies: fc.array(policy, { minLength: 1, maxLength: 3 }),
+  stabilizationWindowSeconds: fc.nat(600),
+});
+const asked = fc
+  .record({ min: fc.integer({ min: 1, max: 20 }), room: fc.nat(80), current: fc.nat(80), wanted: fc.nat(300) })
+  .map(({ min, room, current, wanted }) => ({ min, max: min + room, current: min + (current % (room + 1)), wanted }));
 
-  test('a size stays within its bounds, and never moves away from the recommendation', () => {
-    const changes = fc.array(fc.record({ by: fc.integer({ min: -20, max: 20 }), at: fc.nat(NOW) }), { maxLength: 5 });
-    fc.assert(
-      fc.property(asked, rules, rules, changes, (asking, up, down, done) => {
-        const limited = [
-          limitPlainly(asking),
-          limitByPolicies(asking, behavior(up, down), { changes: done, now: NOW }),
-        ];
-        for (const { replicas } of limited) {
-          expect(replicas).toBeGreaterThanOrEqual(asking.min);
-          expect(replicas).toBeLessThanOrEqual(asking.max);
-          expect(replicas).toBeGreaterThanOrEqual(Math.min(asking.current, Math.max(asking.wanted, asking.min)));
-          expect(replicas).toBeLessThanOrEqual(Math.max(asking.current, asking.wanted));
-        }
-      }),
-    );
-  });
+test('whatever is asked for a size stays within its bounds, and never moves away from the recommendation', () => {
+  const changes = fc.array(fc.record({ by: fc.integer({ min: -20, max: 20 }), at: fc.nat(NOW) }), { maxLength: 5 });
+  fc.assert(
+    fc.property(asked, rules, rules, changes, (asking, up, down, done) => {
+      const limited = [limitPlainly(asking), limitByPolicies(asking, behavior(up, down), { changes: done, now: NOW })];
+      for (const { replicas } of limited) {
+        expect(replicas).toBeGreaterThanOrEqual(asking.min);
+        expect(replicas).toBeLessThanOrEqual(asking.max);
+        expect(replicas).toBeGreaterThanOrEqual(Math.min(asking.current, Math.max(asking.wanted, asking.min)));
+        expect(replicas).toBeLessThanOrEqual(Math.max(asking.current, asking.wanted));
+      }
+    }),
+  );
+});
 
-  test('no policy is exceeded, however often it is evaluated', () => {
-    const steps = fc.array(fc.record({ after: fc.integer({ min: 1, max: 60 }), wanted: fc.nat(300) }), {
-      ...{ minLength: 1, maxLength: 30 },
-    });
-    fc.assert(
-      fc.property(asked, policy, steps, ({ min, max, current }, one, looks) => {
-        const how = behavior({ policies: [one] }, { policies: [one] });
-        const sizes: { at: number; size: number }[] = [{ at: 0, size: current }];
-        let changes: ScalingHistory['changes'] = [];
-        let now = 0;
-        for (const { after, wanted } of looks) {
-          now += after * 1000;
-          const before = sizes.at(-1)?.size ?? current;
-          const { replicas } = limitByPolicies({ min, max, current: before, wanted }, how, { changes, now });
-          if (replicas !== before) changes = [...changes, { by: replicas - before, at: now }];
-          sizes.push({ at: now, size: replicas });
-          // The period before this moment: where it began, and where it has led.
-          const since = now - one.periodSeconds * 1000;
-          const start = sizes.findLast(({ at }) => at <= since)?.size ?? current;
-          const most = one.type === 'Pods' ? start + one.value : Math.ceil(start * (1 + one.value / 100));
-          const least = one.type === 'Pods' ? start - one.value : Math.trunc(start * (1 - one.value / 100));
-          if (replicas > before) expect(replicas).toBeLessThanOrEqual(most);
-          if (replicas < before) expect(replicas).toBeGreaterThanOrEqual(least);
-        }
-      }),
-    );
+test('whatever is asked for no policy is exceeded, however often it is evaluated', () => {
+  const steps = fc.array(fc.record({ after: fc.integer({ min: 1, max: 60 }), wanted: fc.nat(300) }), {
+    ...{ minLength: 1, maxLength: 30 },
   });
+  fc.assert(
+    fc.property(asked, policy, steps, ({ min, max, current }, one, looks) => {
+      const how = behavior({ policies: [one] }, { policies: [one] });
+      const sizes: { at: number; size: number }[] = [{ at: 0, size: current }];
+      let changes: ScalingHistory['changes'] = [];
+      let now = 0;
+      for (const { after, wanted } of looks) {
+        now += after * 1000;
+        const before = sizes.at(-1)?.size ?? current;
+        const { replicas } = limitByPolicies({ min, max, current: before, wanted }, how, { changes, now });
+        if (replicas !== before) changes = [...changes, { by: replicas - before, at: now }];
+        sizes.push({ at: now, size: replicas });
+        // The period before this moment: where it began, and where it has led.
+        const since = now - one.periodSeconds * 1000;
+        const start = sizes.findLast(({ at }) => at <= since)?.size ?? current;
+        const most = one.type === 'Pods' ? start + one.value : Math.ceil(start * (1 + one.value / 100));
+        const least = one.type === 'Pods' ? start - one.value : Math.trunc(start * (1 - one.value / 100));
+        if (replicas > before) expect(replicas).toBeLessThanOrEqual(most);
+        if (replicas < before) expect(replicas).toBeGreaterThanOrEqual(least);
+      }
+    }),
+  );
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { create, update } from '../../../../../test/support/kinds/test-object.ts';
 import { ResourceQuota } from './resource-quota.ts';
 
@@ -42,7 +42,7 @@ test.each<[string, object, string[]]>([
   ],
   ['of pods', { hard: { pods: '1', 'limits.memory': '1Gi' }, scopes: ['NotBestEffort', 'Terminating'] }, []],
   ['of claims', { hard: { persistentvolumeclaims: '1' }, scopes: ['VolumeAttributesClass'] }, []],
-])('scopes: %s', (_what, spec, errors) => {
+])('scopes %s', (_what, spec, errors) => {
   expect(errorsOf(spec)).toEqual(errors);
 });
 
@@ -54,45 +54,43 @@ test('scopes are for good, in any order', () => {
   expect(changed([])).toEqual(['spec.scopes: Invalid value: null: field is immutable']);
 });
 
-describe('a scope selector', () => {
-  const at = 'spec.scopeSelector.matchExpressions';
+const at = 'spec.scopeSelector.matchExpressions';
 
-  test.each<[string, object, ...string[]]>([
-    ['names a class', requirement('PriorityClass', 'In', ['high'])],
-    ['names no class', requirement('PriorityClass', 'DoesNotExist')],
-    [
-      'names classes of what has none',
-      requirement('BestEffort', 'In', ['high']),
-      `${at}.operator: Invalid value: "In": must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity`,
-    ],
-    [
-      'compares with nothing',
-      requirement('PriorityClass', 'NotIn'),
-      `${at}.values: Required value: must be at least one value when \`operator\` is 'In' or 'NotIn' for scope selector`,
-    ],
-    [
-      'compares what it need not',
-      requirement('PriorityClass', 'Exists', ['high']),
-      `${at}.values: Invalid value: ["high"]: must be no value when \`operator\` is 'Exist' or 'DoesNotExist' for scope selector`,
-    ],
-    [
-      'compares in its own way',
-      requirement('Tuesday', 'Like'),
-      `${at}.scopeName: Invalid value: "Tuesday": unsupported scope`,
-      `${at}.operator: Invalid value: "Like": not a valid selector operator`,
-    ],
-    [
-      'contradicts itself',
-      {
-        scopeSelector: {
-          matchExpressions: ['BestEffort', 'NotBestEffort'].map((scopeName) => ({ scopeName, operator: 'Exists' })),
-        },
+test.each<[string, object, ...string[]]>([
+  ['names a class', requirement('PriorityClass', 'In', ['high'])],
+  ['names no class', requirement('PriorityClass', 'DoesNotExist')],
+  [
+    'names classes of what has none',
+    requirement('BestEffort', 'In', ['high']),
+    `${at}.operator: Invalid value: "In": must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity`,
+  ],
+  [
+    'compares with nothing',
+    requirement('PriorityClass', 'NotIn'),
+    `${at}.values: Required value: must be at least one value when \`operator\` is 'In' or 'NotIn' for scope selector`,
+  ],
+  [
+    'compares what it need not',
+    requirement('PriorityClass', 'Exists', ['high']),
+    `${at}.values: Invalid value: ["high"]: must be no value when \`operator\` is 'Exist' or 'DoesNotExist' for scope selector`,
+  ],
+  [
+    'compares in its own way',
+    requirement('Tuesday', 'Like'),
+    `${at}.scopeName: Invalid value: "Tuesday": unsupported scope`,
+    `${at}.operator: Invalid value: "Like": not a valid selector operator`,
+  ],
+  [
+    'contradicts itself',
+    {
+      scopeSelector: {
+        matchExpressions: ['BestEffort', 'NotBestEffort'].map((scopeName) => ({ scopeName, operator: 'Exists' })),
       },
-      `${at}: Invalid value: null: conflicting scopes`,
-    ],
-  ])('%s', (_what, spec, ...errors) => {
-    expect(errorsOf(spec)).toEqual(errors);
-  });
+    },
+    `${at}: Invalid value: null: conflicting scopes`,
+  ],
+])('a scope selector %s', (_what, spec, ...errors) => {
+  expect(errorsOf(spec)).toEqual(errors);
 });
 
 test('the usage of a quota is validated by the same rules', () => {

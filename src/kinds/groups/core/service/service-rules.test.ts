@@ -287,46 +287,44 @@ describe('a replaced Service', () => {
   });
 });
 
-describe('the status of a Service', () => {
-  const status = (loadBalancer: object) => ({ loadBalancer });
+const status = (loadBalancer: object) => ({ loadBalancer });
 
-  it.each<[string, string, object, string[]]>([
-    ['an address', 'LoadBalancer', { ingress: [{ ip: '1.2.3.4' }] }, []],
-    ['a name', 'LoadBalancer', { ingress: [{ hostname: 'a.example.com' }] }, []],
-    [
-      'an address without a load balancer',
-      'ClusterIP',
-      { ingress: [{ ip: '1.2.3.4' }] },
-      ["status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'"],
-    ],
-    [
-      'an address for a name',
-      'LoadBalancer',
-      { ingress: [{ hostname: '1.2.3.4' }] },
-      ['status.loadBalancer.ingress[0].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address'],
-    ],
-    [
-      'a mode without an address',
-      'LoadBalancer',
-      { ingress: [{ hostname: 'a', ipMode: 'VIP' }] },
-      ['status.loadBalancer.ingress[0].ipMode: Forbidden: may not be specified when `ip` is not set'],
-    ],
-    [
-      'an unknown mode',
-      'LoadBalancer',
-      { ingress: [{ ip: '1.2.3.4', ipMode: 'X' }] },
-      ['status.loadBalancer.ingress[0].ipMode: Unsupported value: "X": supported values: "Proxy", "VIP"'],
-    ],
-  ])('with %s is judged', (_what, type, loadBalancer, errors) => {
-    const old = stored({ type, ports: [web] });
-    const written = update(Service, old, { ...old, status: status(loadBalancer) }, { subresource: 'status' });
-    expect(written.errors).toEqual(errors);
-  });
+it.each<[string, string, object, string[]]>([
+  ['an address', 'LoadBalancer', { ingress: [{ ip: '1.2.3.4' }] }, []],
+  ['a name', 'LoadBalancer', { ingress: [{ hostname: 'a.example.com' }] }, []],
+  [
+    'an address without a load balancer',
+    'ClusterIP',
+    { ingress: [{ ip: '1.2.3.4' }] },
+    ["status.loadBalancer.ingress: Forbidden: may only be used when `spec.type` is 'LoadBalancer'"],
+  ],
+  [
+    'an address for a name',
+    'LoadBalancer',
+    { ingress: [{ hostname: '1.2.3.4' }] },
+    ['status.loadBalancer.ingress[0].hostname: Invalid value: "1.2.3.4": must be a DNS name, not an IP address'],
+  ],
+  [
+    'a mode without an address',
+    'LoadBalancer',
+    { ingress: [{ hostname: 'a', ipMode: 'VIP' }] },
+    ['status.loadBalancer.ingress[0].ipMode: Forbidden: may not be specified when `ip` is not set'],
+  ],
+  [
+    'an unknown mode',
+    'LoadBalancer',
+    { ingress: [{ ip: '1.2.3.4', ipMode: 'X' }] },
+    ['status.loadBalancer.ingress[0].ipMode: Unsupported value: "X": supported values: "Proxy", "VIP"'],
+  ],
+])('the status of a Service with %s is judged', (_what, type, loadBalancer, errors) => {
+  const old = stored({ type, ports: [web] });
+  const written = update(Service, old, { ...old, status: status(loadBalancer) }, { subresource: 'status' });
+  expect(written.errors).toEqual(errors);
+});
 
-  it('says how an address is used', () => {
-    const old = stored({ type: 'LoadBalancer', ports: [web] });
-    const sent = { ...old, status: status({ ingress: [{ ip: '1.2.3.4' }] }) };
-    const { object } = update(Service, old, sent, { subresource: 'status' });
-    expect(object.status.loadBalancer.ingress).toEqual([{ ip: '1.2.3.4', ipMode: 'VIP' }]);
-  });
+it('the status of a Service says how an address is used', () => {
+  const old = stored({ type: 'LoadBalancer', ports: [web] });
+  const sent = { ...old, status: status({ ingress: [{ ip: '1.2.3.4' }] }) };
+  const { object } = update(Service, old, sent, { subresource: 'status' });
+  expect(object.status.loadBalancer.ingress).toEqual([{ ip: '1.2.3.4', ipMode: 'VIP' }]);
 });

@@ -92,7 +92,7 @@ it.each([
     [undefined, undefined],
   ],
   ['stays headless', { clusterIP: 'None', ports: [{ port: 80 }] }, ['None', undefined]],
-])('an exported Service: %s', (_what, spec, [clusterIP, nodePort]) => {
+])('an exported Service %s', (_what, spec, [clusterIP, nodePort]) => {
   const { object } = create(Service, service(spec));
   Service.onExport?.(object, false);
   expect(object.spec.clusterIP).toBe(clusterIP);

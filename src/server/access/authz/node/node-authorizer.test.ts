@@ -144,44 +144,42 @@ describe('a node', () => {
   });
 });
 
-describe('a node by its name', () => {
-  const own = { namespace: '', name: 'n1' };
-  it.each<[string, string, Partial<ResourceAttributes>, boolean]>([
-    ['get', 'nodes', own, true],
-    ['get', 'nodes', { ...own, name: 'n2' }, false],
-    ['list', 'nodes', { ...own, name: '' }, false],
-    ['create', 'nodes', { ...own, name: '' }, true],
-    ['patch', 'nodes/status', own, true],
-    ['delete', 'nodes', own, false],
-    ['update', 'leases', { group: 'coordination.k8s.io', namespace: 'kube-node-lease', name: 'n1' }, true],
-    ['update', 'leases', { group: 'coordination.k8s.io', namespace: 'kube-node-lease', name: 'n2' }, false],
-    ['create', 'leases', { group: 'coordination.k8s.io', namespace: 'kube-node-lease', name: '' }, true],
-    ['get', 'leases', { group: 'coordination.k8s.io', namespace: 'default', name: 'n1' }, false],
-    ['get', 'csinodes', { ...own, group: 'storage.k8s.io' }, true],
-    ['get', 'csinodes', { ...own, name: 'n2', group: 'storage.k8s.io' }, false],
-    ['create', 'pods', { name: '' }, true],
-    ['patch', 'pods/status', {}, true],
-    ['create', 'pods/eviction', {}, true],
-    ['update', 'pods', {}, false],
-    ['list', 'pods', { name: '', fieldSelector: [{ key: 'spec.nodeName', operator: 'In', values: ['n1'] }] }, true],
-    ['watch', 'pods', { name: '', fieldSelector: [{ key: 'spec.nodeName', operator: 'In', values: ['n2'] }] }, false],
-    ['list', 'pods', { name: '', fieldSelector: [{ key: 'spec.nodeName', operator: 'NotIn', values: ['n1'] }] }, false],
-    ['list', 'pods', { name: '' }, false],
-    ['list', 'services', { name: '', namespace: '' }, true],
-    ['create', 'events', { name: '' }, true],
-    ['list', 'clusterroles', { group: 'rbac.authorization.k8s.io', namespace: '', name: '' }, false],
-    ['create', 'resourceslices', { group: 'resource.k8s.io', namespace: '', name: '' }, true],
-    ['list', 'resourceslices', { group: 'resource.k8s.io', namespace: '', name: '' }, false],
-  ])('decides %s %s %j: %j', (verb, what, more, allowed) => {
-    expect(may(node('n1'), verb, what, more)).toBe(allowed);
-  });
+const own = { namespace: '', name: 'n1' };
+it.each<[string, string, Partial<ResourceAttributes>, boolean]>([
+  ['get', 'nodes', own, true],
+  ['get', 'nodes', { ...own, name: 'n2' }, false],
+  ['list', 'nodes', { ...own, name: '' }, false],
+  ['create', 'nodes', { ...own, name: '' }, true],
+  ['patch', 'nodes/status', own, true],
+  ['delete', 'nodes', own, false],
+  ['update', 'leases', { group: 'coordination.k8s.io', namespace: 'kube-node-lease', name: 'n1' }, true],
+  ['update', 'leases', { group: 'coordination.k8s.io', namespace: 'kube-node-lease', name: 'n2' }, false],
+  ['create', 'leases', { group: 'coordination.k8s.io', namespace: 'kube-node-lease', name: '' }, true],
+  ['get', 'leases', { group: 'coordination.k8s.io', namespace: 'default', name: 'n1' }, false],
+  ['get', 'csinodes', { ...own, group: 'storage.k8s.io' }, true],
+  ['get', 'csinodes', { ...own, name: 'n2', group: 'storage.k8s.io' }, false],
+  ['create', 'pods', { name: '' }, true],
+  ['patch', 'pods/status', {}, true],
+  ['create', 'pods/eviction', {}, true],
+  ['update', 'pods', {}, false],
+  ['list', 'pods', { name: '', fieldSelector: [{ key: 'spec.nodeName', operator: 'In', values: ['n1'] }] }, true],
+  ['watch', 'pods', { name: '', fieldSelector: [{ key: 'spec.nodeName', operator: 'In', values: ['n2'] }] }, false],
+  ['list', 'pods', { name: '', fieldSelector: [{ key: 'spec.nodeName', operator: 'NotIn', values: ['n1'] }] }, false],
+  ['list', 'pods', { name: '' }, false],
+  ['list', 'services', { name: '', namespace: '' }, true],
+  ['create', 'events', { name: '' }, true],
+  ['list', 'clusterroles', { group: 'rbac.authorization.k8s.io', namespace: '', name: '' }, false],
+  ['create', 'resourceslices', { group: 'resource.k8s.io', namespace: '', name: '' }, true],
+  ['list', 'resourceslices', { group: 'resource.k8s.io', namespace: '', name: '' }, false],
+])('a node by its name decides %s %s %j: %j', (verb, what, more, allowed) => {
+  expect(may(node('n1'), verb, what, more)).toBe(allowed);
+});
 
-  it('must be in the group of nodes and have a name', () => {
-    const asked = (user: User) => decide(user, 'list', 'services', { name: '', namespace: '' });
-    expect(asked({ name: 'system:node:n1', groups: [] }).verdict).toBe('noOpinion');
-    expect(asked({ name: 'n1', groups: ['system:nodes'] }).verdict).toBe('noOpinion');
-    expect(asked(node('')).reason).toBe('unknown node for user "system:node:"');
-    expect(api.server.authorizer.rulesFor(node('n1'), 'default')).toMatchObject({ incomplete: true });
-    expect(api.server.authorizer.rulesFor({ name: 'ann', groups: [] }, 'default').incomplete).toBe(false);
-  });
+it('a node by its name must be in the group of nodes and have a name', () => {
+  const asked = (user: User) => decide(user, 'list', 'services', { name: '', namespace: '' });
+  expect(asked({ name: 'system:node:n1', groups: [] }).verdict).toBe('noOpinion');
+  expect(asked({ name: 'n1', groups: ['system:nodes'] }).verdict).toBe('noOpinion');
+  expect(asked(node('')).reason).toBe('unknown node for user "system:node:"');
+  expect(api.server.authorizer.rulesFor(node('n1'), 'default')).toMatchObject({ incomplete: true });
+  expect(api.server.authorizer.rulesFor({ name: 'ann', groups: [] }, 'default').incomplete).toBe(false);
 });

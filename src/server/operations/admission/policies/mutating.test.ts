@@ -115,27 +115,28 @@ describe('a JSON patch', () => {
   });
 });
 
-describe('the result of an expression', () => {
-  const TOO_LARGE = 'the result is larger than an object may be';
+const TOO_LARGE = 'the result is larger than an object may be';
 
-  it.each([
-    ['apply configuration', apply('Object{data: variables.v40}')],
-    ['JSON patch', patch('[JSONPatch{op: "add", path: "/data", value: variables.v40}]')],
-  ])('has a size limit in an %s, even if it contains a value many times', async (_, mutation) => {
+it.each([
+  ['apply configuration', apply('Object{data: variables.v40}')],
+  ['JSON patch', patch('[JSONPatch{op: "add", path: "/data", value: variables.v40}]')],
+])(
+  'the result of an expression has a size limit in an %s, even if it contains a value many times',
+  async (_, mutation) => {
     const twice = Array.from({ length: 40 }, (_, i) => ({
       name: `v${i + 1}`,
       expression: `{"a": variables.v${i}, "b": variables.v${i}}`,
     }));
     await enforce([mutation], { variables: [{ name: 'v0', expression: '{"a": "b"}' }, ...twice] });
     await expect(created('x')).rejects.toThrow(TOO_LARGE);
-  });
+  },
+);
 
-  it('shares a size limit with the results of other mutations', async () => {
-    const add = (name: string) =>
-      patch(`[JSONPatch{op: "add", path: "/data/${name}", value: object.data.text + object.data.text}]`);
-    await enforce(['a', 'b', 'c', 'd'].map(add));
-    await expect(created('x', { data: { text: 'x'.repeat(600_000) } })).rejects.toMatchObject({ code: 413 });
-  });
+it('the result of an expression shares a size limit with the results of other mutations', async () => {
+  const add = (name: string) =>
+    patch(`[JSONPatch{op: "add", path: "/data/${name}", value: object.data.text + object.data.text}]`);
+  await enforce(['a', 'b', 'c', 'd'].map(add));
+  await expect(created('x', { data: { text: 'x'.repeat(600_000) } })).rejects.toMatchObject({ code: 413 });
 });
 
 describe('mutations', () => {

@@ -93,45 +93,40 @@ it('delete options are not null: who sends null may have lost the preconditions'
   }
 });
 
-describe('a patch', () => {
-  const patch = (text: string, type: 'json' | 'merge' | 'strategic') =>
-    decodePatch(Buffer.from(text), type, { limits });
+const patch = (text: string, type: 'json' | 'merge' | 'strategic') => decodePatch(Buffer.from(text), type, { limits });
 
-  it('is a list of operations or an object', () => {
-    expect(patch('[]', 'json')).toEqual([]);
-    expect(patch('{"a":1}', 'merge')).toEqual({ a: 1 });
-    expect(patch('{}', 'strategic')).toEqual({});
-  });
-
-  it.each([
-    ['', 'merge', 'error decoding patch: json parse error: unexpected end of JSON input'],
-    ['{}', 'json', 'error decoding patch: json: cannot unmarshal object into a json patch'],
-    ['[]', 'merge', 'error decoding patch: json: cannot unmarshal array into a merge patch'],
-    ['null', 'strategic', 'error decoding patch: json: cannot unmarshal null into a strategic patch'],
-    ['5', 'merge', 'error decoding patch: json: cannot unmarshal number into a merge patch'],
-  ] as const)('%s is no %s patch', (text, type, message) => {
-    expect(() => patch(text, type)).toThrow(message);
-  });
+it('a patch is a list of operations or an object', () => {
+  expect(patch('[]', 'json')).toEqual([]);
+  expect(patch('{"a":1}', 'merge')).toEqual({ a: 1 });
+  expect(patch('{}', 'strategic')).toEqual({});
 });
 
-describe('a configuration', () => {
-  const repeated = async (text: string) => {
-    let found: readonly string[] = [];
-    const onDuplicates = (faults: readonly string[]) => {
-      found = faults;
-    };
-    return { body: await decodeConfiguration(Buffer.from(text), { limits, onDuplicates }), found };
-  };
+it.each([
+  ['', 'merge', 'error decoding patch: json parse error: unexpected end of JSON input'],
+  ['{}', 'json', 'error decoding patch: json: cannot unmarshal object into a json patch'],
+  ['[]', 'merge', 'error decoding patch: json: cannot unmarshal array into a merge patch'],
+  ['null', 'strategic', 'error decoding patch: json: cannot unmarshal null into a strategic patch'],
+  ['5', 'merge', 'error decoding patch: json: cannot unmarshal number into a merge patch'],
+] as const)('a patch: %s is no %s patch', (text, type, message) => {
+  expect(() => patch(text, type)).toThrow(message);
+});
 
-  it('has duplicate keys reported with their lines', async () => {
-    expect(await repeated('\nkind: A\nspec:\n  foo: 1\n  foo: 2\n')).toEqual({
-      body: { kind: 'A', spec: { foo: 2 } },
-      found: ['line 5: key "foo" already set in map'],
-    });
-    expect(await repeated('{"kind":"A",\n"spec":{"foo":1,"foo":2}}')).toEqual({
-      body: { kind: 'A', spec: { foo: 2 } },
-      found: ['line 2: key "foo" already set in map'],
-    });
-    expect((await repeated('{"kind":"A"}')).found).toEqual([]);
+const repeated = async (text: string) => {
+  let found: readonly string[] = [];
+  const onDuplicates = (faults: readonly string[]) => {
+    found = faults;
+  };
+  return { body: await decodeConfiguration(Buffer.from(text), { limits, onDuplicates }), found };
+};
+
+it('a configuration has duplicate keys reported with their lines', async () => {
+  expect(await repeated('\nkind: A\nspec:\n  foo: 1\n  foo: 2\n')).toEqual({
+    body: { kind: 'A', spec: { foo: 2 } },
+    found: ['line 5: key "foo" already set in map'],
   });
+  expect(await repeated('{"kind":"A",\n"spec":{"foo":1,"foo":2}}')).toEqual({
+    body: { kind: 'A', spec: { foo: 2 } },
+    found: ['line 2: key "foo" already set in map'],
+  });
+  expect((await repeated('{"kind":"A"}')).found).toEqual([]);
 });

@@ -140,23 +140,21 @@ describe('an account that allows only its own secrets', () => {
   });
 });
 
-describe('a mirror pod', () => {
-  const mirror = (spec: Record<string, unknown>) => {
-    const { metadata, spec: rest } = podNamed('m', spec);
-    const annotations = { 'kubernetes.io/config.mirror': 'x' };
-    return server.create('pods', { metadata: { ...metadata, annotations }, spec: { ...rest, nodeName: 'n' } });
-  };
+const mirror = (spec: Record<string, unknown>) => {
+  const { metadata, spec: rest } = podNamed('m', spec);
+  const annotations = { 'kubernetes.io/config.mirror': 'x' };
+  return server.create('pods', { metadata: { ...metadata, annotations }, spec: { ...rest, nodeName: 'n' } });
+};
 
-  it('is not changed', async () => {
-    const { spec } = await mirror({});
-    expect([spec.serviceAccountName, spec.volumes]).toEqual([undefined, undefined]);
-  });
+it('a mirror pod is not changed', async () => {
+  const { spec } = await mirror({});
+  expect([spec.serviceAccountName, spec.volumes]).toEqual([undefined, undefined]);
+});
 
-  it.each([
-    [{ serviceAccountName: 'a' }, 'a mirror pod may not reference service accounts'],
-    [{ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, 'a mirror pod may not reference secrets'],
-    [{ imagePullSecrets: [{ name: 's' }] }, 'a mirror pod may not reference secrets'],
-  ])('with %j is rejected', async (spec, message) => {
-    expect(await rejection(mirror(spec))).toBe(`pods "m" is forbidden: ${message}`);
-  });
+it.each([
+  [{ serviceAccountName: 'a' }, 'a mirror pod may not reference service accounts'],
+  [{ volumes: [{ name: 'v', secret: { secretName: 's' } }] }, 'a mirror pod may not reference secrets'],
+  [{ imagePullSecrets: [{ name: 's' }] }, 'a mirror pod may not reference secrets'],
+])('a mirror pod with %j is rejected', async (spec, message) => {
+  expect(await rejection(mirror(spec))).toBe(`pods "m" is forbidden: ${message}`);
 });
