@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ScriptedApi } from '../../../test/support/scripted-api.ts';
 import type { AnyObject } from '../../api/object-types.ts';
 import { createClient } from '../../client/client.ts';
@@ -30,25 +30,21 @@ async function capacity(pods: readonly any[], replicas = 5, ready = 2) {
   return capacityOf(deployment(ready), replicas, options);
 }
 
-describe('the capacity of a cluster', () => {
-  it('is not limited while all replicas are ready, or pods have not waited long', async () => {
-    expect(await capacity([pod('a', 120)], 2, 2)).toEqual({ replicas: undefined });
-    expect(await capacity([pod('a', undefined), pod('b', undefined)])).toEqual({ replicas: undefined });
-    expect(await capacity([pod('a', 10), pod('b', 25)])).toEqual({ replicas: undefined, lookAgainAfterMs: 35_000 });
-  });
+it('the capacity of a cluster is not limited while all replicas are ready, or pods have not waited long', async () => {
+  expect(await capacity([pod('a', 120)], 2, 2)).toEqual({ replicas: undefined });
+  expect(await capacity([pod('a', undefined), pod('b', undefined)])).toEqual({ replicas: undefined });
+  expect(await capacity([pod('a', 10), pod('b', 25)])).toEqual({ replicas: undefined, lookAgainAfterMs: 35_000 });
+});
 
-  it('is what runs, when pods have waited long for a node', async () => {
-    expect(
-      await capacity([pod('a', undefined), pod('b', undefined), pod('c', 61), pod('d', 90), pod('e', 30)]),
-    ).toEqual({
-      ...{ replicas: 3, lookAgainAfterMs: 30_000 },
-    });
-    expect(await capacity([pod('a', 61), pod('b', 61)], 1, 0)).toEqual({ replicas: 0 });
+it('the capacity of a cluster is what runs, when pods have waited long for a node', async () => {
+  expect(await capacity([pod('a', undefined), pod('b', undefined), pod('c', 61), pod('d', 90), pod('e', 30)])).toEqual({
+    ...{ replicas: 3, lookAgainAfterMs: 30_000 },
   });
+  expect(await capacity([pod('a', 61), pod('b', 61)], 1, 0)).toEqual({ replicas: 0 });
+});
 
-  it('does not count pods that are being deleted', async () => {
-    expect(await capacity([pod('a', 90, { deletionTimestamp: '2030-01-01T00:00:00Z' })])).toEqual({
-      replicas: undefined,
-    });
+it('the capacity of a cluster does not count pods that are being deleted', async () => {
+  expect(await capacity([pod('a', 90, { deletionTimestamp: '2030-01-01T00:00:00Z' })])).toEqual({
+    replicas: undefined,
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   bytes,
   type Decoded,
@@ -47,58 +47,56 @@ const outer = fc.record({
   limit: fc.option(numbers, { nil: undefined }),
 }) as fc.Arbitrary<Encodable<typeof Outer> & Decoded<typeof Outer>>;
 
-describe('a message', () => {
-  it('is decoded to what was encoded', () => {
-    fc.assert(
-      fc.property(outer, (value) => {
-        expect(Outer.decode(Outer.encode(value))).toEqual(value);
-      }),
-    );
-  });
+it('a message is decoded to what was encoded', () => {
+  fc.assert(
+    fc.property(outer, (value) => {
+      expect(Outer.decode(Outer.encode(value))).toEqual(value);
+    }),
+  );
+});
 
-  it('omits fields that are absent or have their default', () => {
-    expect(Outer.encode({}).length).toBe(0);
-    expect(Outer.encode({ name: '', count: 0, names: [], labels: {}, color: 'red', limit: undefined }).length).toBe(0);
-    expect(Outer.decode(Buffer.alloc(0))).toEqual({
-      name: '',
-      data: Buffer.alloc(0),
-      isSet: false,
-      count: 0,
-      color: 'red',
-      names: [],
-      numbers: [],
-      inner: undefined,
-      inners: [],
-      labels: {},
-      limit: undefined,
-    });
+it('a message omits fields that are absent or have their default', () => {
+  expect(Outer.encode({}).length).toBe(0);
+  expect(Outer.encode({ name: '', count: 0, names: [], labels: {}, color: 'red', limit: undefined }).length).toBe(0);
+  expect(Outer.decode(Buffer.alloc(0))).toEqual({
+    name: '',
+    data: Buffer.alloc(0),
+    isSet: false,
+    count: 0,
+    color: 'red',
+    names: [],
+    numbers: [],
+    inner: undefined,
+    inners: [],
+    labels: {},
+    limit: undefined,
   });
+});
 
-  it('reads a map with any keys, and the last value of each', () => {
-    const bytes = Buffer.concat(
-      [
-        ['__proto__', 'x'],
-        ['constructor', 'y'],
-        ['a', '1'],
-        ['a', '2'],
-      ].map(([key, value]) => Outer.encode({ labels: Object.fromEntries([[key!, value!]]) })),
-    );
-    expect(Object.entries(Outer.decode(bytes).labels)).toEqual([
+it('a message reads a map with any keys, and the last value of each', () => {
+  const bytes = Buffer.concat(
+    [
       ['__proto__', 'x'],
       ['constructor', 'y'],
+      ['a', '1'],
       ['a', '2'],
-    ]);
-    expect(Outer.decode(Buffer.alloc(0)).labels).toEqual({});
-  });
+    ].map(([key, value]) => Outer.encode({ labels: Object.fromEntries([[key!, value!]]) })),
+  );
+  expect(Object.entries(Outer.decode(bytes).labels)).toEqual([
+    ['__proto__', 'x'],
+    ['constructor', 'y'],
+    ['a', '2'],
+  ]);
+  expect(Outer.decode(Buffer.alloc(0)).labels).toEqual({});
+});
 
-  it('has the bytes of the protobuf specification', () => {
-    expect(Outer.encode({ name: 'ab', count: -1, color: 'blue', names: ['', 'c'], limit: 0 }).toString('hex')).toBe(
-      '0a026162' + '20ffffffffffffffffff01' + '2802' + '3200' + '320163' + '920100',
-    );
-  });
+it('a message has the bytes of the protobuf specification', () => {
+  expect(Outer.encode({ name: 'ab', count: -1, color: 'blue', names: ['', 'c'], limit: 0 }).toString('hex')).toBe(
+    '0a026162' + '20ffffffffffffffffff01' + '2802' + '3200' + '320163' + '920100',
+  );
+});
 
-  it('ignores unknown fields, and decodes unknown enum numbers as undefined', () => {
-    const Newer = message({ color: field(5, integer), other: field(99, text) });
-    expect(Outer.decode(Newer.encode({ color: 7, other: 'x' }))).toMatchObject({ color: undefined, name: '' });
-  });
+it('a message ignores unknown fields, and decodes unknown enum numbers as undefined', () => {
+  const Newer = message({ color: field(5, integer), other: field(99, text) });
+  expect(Outer.decode(Newer.encode({ color: 7, other: 'x' }))).toMatchObject({ color: undefined, name: '' });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ProtobufError, ProtoReader } from './reader.ts';
 import { ProtoWriter } from './writer.ts';
 
@@ -64,63 +64,61 @@ function readValue(reader: ProtoReader, { type, value }: Value, skips: (index: n
   }
 }
 
-describe('protobuf', () => {
-  const out = new ProtoWriter(64);
+const out = new ProtoWriter(64);
 
-  it('is decoded as it was encoded, with any fields skipped', () => {
-    fc.assert(
-      fc.property(message, fc.nat(7), (fields, skipped) => {
-        write(out, fields);
-        const bytes = out.finish();
-        expect(read(new ProtoReader(bytes), fields, () => false)).toEqual(fields);
-        expect(read(new ProtoReader(bytes), fields, (index) => (skipped >> (index % 3)) % 2 === 1)).toEqual(fields);
-      }),
-    );
-  });
+it('protobuf is decoded as it was encoded, with any fields skipped', () => {
+  fc.assert(
+    fc.property(message, fc.nat(7), (fields, skipped) => {
+      write(out, fields);
+      const bytes = out.finish();
+      expect(read(new ProtoReader(bytes), fields, () => false)).toEqual(fields);
+      expect(read(new ProtoReader(bytes), fields, (index) => (skipped >> (index % 3)) % 2 === 1)).toEqual(fields);
+    }),
+  );
+});
 
-  it('of one message is not overwritten by the next', () => {
-    write(out, [[1, { type: 'string', value: 'first' }]]);
-    const first = out.finish();
-    write(out, [[1, { type: 'bytes', value: Buffer.alloc(1000, 1) }]]);
-    const second = out.finish();
-    write(out, [[1, { type: 'string', value: 'third' }]]);
-    out.finish();
-    expect(first.toString('latin1')).toBe('\x0a\x05first');
-    expect(second.subarray(3)).toEqual(Buffer.alloc(1000, 1));
-  });
+it('protobuf of one message is not overwritten by the next', () => {
+  write(out, [[1, { type: 'string', value: 'first' }]]);
+  const first = out.finish();
+  write(out, [[1, { type: 'bytes', value: Buffer.alloc(1000, 1) }]]);
+  const second = out.finish();
+  write(out, [[1, { type: 'string', value: 'third' }]]);
+  out.finish();
+  expect(first.toString('latin1')).toBe('\x0a\x05first');
+  expect(second.subarray(3)).toEqual(Buffer.alloc(1000, 1));
+});
 
-  it('is rejected when malformed, whatever the bytes are', () => {
-    const anything = (reader: ProtoReader, depth: number): void => {
-      for (let field = reader.next(); field; field = reader.next()) {
-        if (field % 2 === 0 && depth < 5) reader.message((inner) => anything(inner, depth + 1));
-        else reader.skip();
+it('protobuf is rejected when malformed, whatever the bytes are', () => {
+  const anything = (reader: ProtoReader, depth: number): void => {
+    for (let field = reader.next(); field; field = reader.next()) {
+      if (field % 2 === 0 && depth < 5) reader.message((inner) => anything(inner, depth + 1));
+      else reader.skip();
+    }
+  };
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
+      try {
+        anything(new ProtoReader(Buffer.from(bytes)), 0);
+      } catch (error) {
+        expect(error).toBeInstanceOf(ProtobufError);
       }
-    };
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
-        try {
-          anything(new ProtoReader(Buffer.from(bytes)), 0);
-        } catch (error) {
-          expect(error).toBeInstanceOf(ProtobufError);
-        }
-      }),
-    );
-  });
+    }),
+  );
+});
 
-  it.each([
-    ['a field that is cut off', '0a05616263', (reader: ProtoReader) => reader.bytes()],
-    ['a number that is cut off', '0880', (reader: ProtoReader) => reader.number()],
-    ['a number without end', '08ffffffffffffffffffffff', (reader: ProtoReader) => reader.number()],
-    ['another type than asked for', '0801', (reader: ProtoReader) => reader.bytes()],
-    ['a type that nobody uses', '0b', (reader: ProtoReader) => reader.skip()],
-    [
-      'a field that is longer than its message',
-      '0a020a05',
-      (reader: ProtoReader) => reader.message((r) => r.next() && r.bytes()),
-    ],
-  ])('is rejected with %s', (_, hex, take) => {
-    const reader = new ProtoReader(Buffer.from(hex, 'hex'));
-    expect(reader.next()).toBe(1);
-    expect(() => take(reader)).toThrow(ProtobufError);
-  });
+it.each([
+  ['a field that is cut off', '0a05616263', (reader: ProtoReader) => reader.bytes()],
+  ['a number that is cut off', '0880', (reader: ProtoReader) => reader.number()],
+  ['a number without end', '08ffffffffffffffffffffff', (reader: ProtoReader) => reader.number()],
+  ['another type than asked for', '0801', (reader: ProtoReader) => reader.bytes()],
+  ['a type that nobody uses', '0b', (reader: ProtoReader) => reader.skip()],
+  [
+    'a field that is longer than its message',
+    '0a020a05',
+    (reader: ProtoReader) => reader.message((r) => r.next() && r.bytes()),
+  ],
+])('protobuf is rejected with %s', (_, hex, take) => {
+  const reader = new ProtoReader(Buffer.from(hex, 'hex'));
+  expect(reader.next()).toBe(1);
+  expect(() => take(reader)).toThrow(ProtobufError);
 });

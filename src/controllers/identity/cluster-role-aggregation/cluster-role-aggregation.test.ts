@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
 import { ClusterRole } from '../../../kinds/groups/access/rbac/cluster-role.ts';
 import { planClusterRoleAggregation } from './cluster-role-aggregation.ts';
@@ -45,45 +45,43 @@ function settles(world: PlannerWorld): boolean {
   return false;
 }
 
-describe('planClusterRoleAggregation', () => {
-  it('ends with the rules of all that are selected, and leaves other roles alone', () => {
-    fc.assert(
-      fc.property(fc.array(role, { maxLength: 5 }), (roles) => {
-        const world = build(roles);
-        // Roles that gather one another can hand the same rules round, but never invent any.
-        settles(world);
-        roles.forEach(({ rules, gathers }, index) => {
-          const found = world.of(ClusterRole).get(`role-${index}`);
-          if (!gathers) {
-            expect(found.rules).toEqual(rules);
-            return;
-          }
-          const plain = roles.filter((other, at) => at !== index && !other.gathers && other.labels.includes(gathers));
-          for (const wanted of plain.flatMap((other) => other.rules)) expect(found.rules).toContainEqual(wanted);
-          const all = roles.flatMap((other) => other.rules);
-          for (const held of found.rules) expect(all).toContainEqual(held);
-        });
-      }),
-    );
-  });
+it('planClusterRoleAggregation ends with the rules of all that are selected, and leaves other roles alone', () => {
+  fc.assert(
+    fc.property(fc.array(role, { maxLength: 5 }), (roles) => {
+      const world = build(roles);
+      // Roles that gather one another can hand the same rules round, but never invent any.
+      settles(world);
+      roles.forEach(({ rules, gathers }, index) => {
+        const found = world.of(ClusterRole).get(`role-${index}`);
+        if (!gathers) {
+          expect(found.rules).toEqual(rules);
+          return;
+        }
+        const plain = roles.filter((other, at) => at !== index && !other.gathers && other.labels.includes(gathers));
+        for (const wanted of plain.flatMap((other) => other.rules)) expect(found.rules).toContainEqual(wanted);
+        const all = roles.flatMap((other) => other.rules);
+        for (const held of found.rules) expect(all).toContainEqual(held);
+      });
+    }),
+  );
+});
 
-  it('removes rules that are no longer aggregated, and duplicates', () => {
-    const world = build([
-      { rules: [rule('stale')], labels: [], gathers: 'a' },
-      { rules: [rule('pods'), rule('pods')], labels: ['a'], gathers: undefined },
-    ]);
-    expect(settles(world)).toBe(true);
-    expect(world.of(ClusterRole).get('role-0').rules).toEqual([rule('pods')]);
-  });
+it('planClusterRoleAggregation removes rules that are no longer aggregated, and duplicates', () => {
+  const world = build([
+    { rules: [rule('stale')], labels: [], gathers: 'a' },
+    { rules: [rule('pods'), rule('pods')], labels: ['a'], gathers: undefined },
+  ]);
+  expect(settles(world)).toBe(true);
+  expect(world.of(ClusterRole).get('role-0').rules).toEqual([rule('pods')]);
+});
 
-  it('plans nothing for a role that is gone or being deleted', () => {
-    const world = build([{ rules: [rule('pods')], labels: ['a'], gathers: undefined }]);
-    const dying = world.put(ClusterRole, {
-      metadata: { name: 'dying', deletionTimestamp: '2030-01-01T00:00:00Z' },
-      aggregationRule: selecting('a'),
-      rules: [],
-    });
-    expect(planClusterRoleAggregation(undefined, world)).toEqual([]);
-    expect(planClusterRoleAggregation(dying, world)).toEqual([]);
+it('planClusterRoleAggregation plans nothing for a role that is gone or being deleted', () => {
+  const world = build([{ rules: [rule('pods')], labels: ['a'], gathers: undefined }]);
+  const dying = world.put(ClusterRole, {
+    metadata: { name: 'dying', deletionTimestamp: '2030-01-01T00:00:00Z' },
+    aggregationRule: selecting('a'),
+    rules: [],
   });
+  expect(planClusterRoleAggregation(undefined, world)).toEqual([]);
+  expect(planClusterRoleAggregation(dying, world)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PlannerWorld } from '../../../../test/support/planner-world.ts';
 import { ScriptedApi } from '../../../../test/support/scripted-api.ts';
 import { ApiError } from '../../../api/errors.ts';
@@ -42,36 +42,34 @@ function observe(found: object, accounts: { cached?: object; served?: object }, 
   return { observation, minted, api };
 }
 
-describe('observeTokens', () => {
-  it('signs a token for a secret that has none, and asks the server for nothing', async () => {
-    const { observation, minted, api } = observe(secret(), { cached: account('a') });
-    expect((await observation).tokens).toEqual(new Map([['secret-uid', 'signed']]));
-    expect(minted).toEqual([{ namespace: 'x', name: 'robot', uid: 'a', secretName: 's', secretUid: 'secret-uid' }]);
-    expect(api.requests).toEqual([]);
-  });
+it('observeTokens signs a token for a secret that has none, and asks the server for nothing', async () => {
+  const { observation, minted, api } = observe(secret(), { cached: account('a') });
+  expect((await observation).tokens).toEqual(new Map([['secret-uid', 'signed']]));
+  expect(minted).toEqual([{ namespace: 'x', name: 'robot', uid: 'a', secretName: 's', secretUid: 'secret-uid' }]);
+  expect(api.requests).toEqual([]);
+});
 
-  it('signs nothing for a secret that has a token, or that is being deleted', async () => {
-    for (const found of [secret({ token: true }), secret({ deleted: true })]) {
-      const { observation, minted } = observe(found, { cached: account('a') });
-      expect(await observation).toEqual({ tokens: new Map(), abandoned: new Set() });
-      expect(minted).toEqual([]);
-    }
-  });
-
-  it.each([
-    ['there is no account', {}, true],
-    ['the account is another of the same name', { cached: account('b'), served: account('b') }, true],
-    ['only the cache does not show the account', { served: account('a') }, false],
-    ['the cache shows an older account', { cached: account('b'), served: account('a') }, false],
-  ])('when %s, the secret is abandoned: %j %s', async (_, accounts, isAbandoned) => {
-    const { observation, minted } = observe(secret({ uid: 'a' }), accounts);
-    expect((await observation).abandoned.has('secret-uid')).toBe(isAbandoned);
+it('observeTokens signs nothing for a secret that has a token, or that is being deleted', async () => {
+  for (const found of [secret({ token: true }), secret({ deleted: true })]) {
+    const { observation, minted } = observe(found, { cached: account('a') });
+    expect(await observation).toEqual({ tokens: new Map(), abandoned: new Set() });
     expect(minted).toEqual([]);
-  });
+  }
+});
 
-  it('abandons nothing when the server cannot be asked', async () => {
-    const api = new ScriptedApi();
-    api.reject(() => new ApiError('ServiceUnavailable', 'away'));
-    await expect(observe(secret(), {}, api).observation).rejects.toThrow('away');
-  });
+it.each([
+  ['there is no account', {}, true],
+  ['the account is another of the same name', { cached: account('b'), served: account('b') }, true],
+  ['only the cache does not show the account', { served: account('a') }, false],
+  ['the cache shows an older account', { cached: account('b'), served: account('a') }, false],
+])('when %s, the secret is abandoned: %j %s', async (_, accounts, isAbandoned) => {
+  const { observation, minted } = observe(secret({ uid: 'a' }), accounts);
+  expect((await observation).abandoned.has('secret-uid')).toBe(isAbandoned);
+  expect(minted).toEqual([]);
+});
+
+it('observeTokens abandons nothing when the server cannot be asked', async () => {
+  const api = new ScriptedApi();
+  api.reject(() => new ApiError('ServiceUnavailable', 'away'));
+  await expect(observe(secret(), {}, api).observation).rejects.toThrow('away');
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { PlannerWorld, settle } from '../../../../test/support/planner-world.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
 import { Namespace } from '../../../kinds/groups/core/namespace.ts';
@@ -63,112 +63,110 @@ function build(accounts: readonly any[], secrets: readonly any[]) {
   return { world, namespace };
 }
 
-describe('planServiceAccounts', () => {
-  it('ends with a default account that lists a token, and removes only what is abandoned', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.uniqueArray(account, { selector: ({ name }) => name }),
-        fc.uniqueArray(secret, { selector: ({ name }) => name, maxLength: 4 }),
-        async (accounts, secrets) => {
-          const { world, namespace } = build(accounts, secrets);
-          const before = new Map(
-            world
-              .of(Secret)
-              .list('x')
-              .map((each) => [each.metadata.name, each]),
-          );
-          const { abandoned } = observe(world);
-          await settle(world, () => planServiceAccounts(namespace, of(world), 'CA'));
-
-          const found = world.of(ServiceAccount).get('default', 'x');
-          const listed = (found.secrets ?? []).map(({ name }: any) => world.of(Secret).get(name, 'x'));
-          const ours = listed.filter((each: any) => each && isTokenSecret(each) && belongsTo(each, found));
-          // A secret that cannot be changed and has no token is all that can stand in the way.
-          const stuck = world
+it('planServiceAccounts ends with a default account that lists a token, and removes only what is abandoned', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(account, { selector: ({ name }) => name }),
+      fc.uniqueArray(secret, { selector: ({ name }) => name, maxLength: 4 }),
+      async (accounts, secrets) => {
+        const { world, namespace } = build(accounts, secrets);
+        const before = new Map(
+          world
             .of(Secret)
             .list('x')
-            .some((each) => each.immutable && !hasToken(each) && belongsTo(each, found));
-          if (!stuck) expect(ours.some(hasToken)).toBe(true);
+            .map((each) => [each.metadata.name, each]),
+        );
+        const { abandoned } = observe(world);
+        await settle(world, () => planServiceAccounts(namespace, of(world), 'CA'));
 
-          for (const [name, each] of before) {
-            const now = world.of(Secret).get(name, 'x');
-            if (!isTokenSecret(each)) expect(now).toBe(each);
-            else if (!abandoned.has(each.metadata.uid)) expect(now?.metadata.uid).toBe(each.metadata.uid);
-            else expect(now).toBeUndefined();
-          }
-          for (const each of world.of(Secret).list('x')) {
-            if (isTokenSecret(each) && !each.immutable) expect(each.data['ca.crt']).toBe('Q0E=');
-          }
-          // Secrets that users listed in the account stay.
-          for (const { name, secrets: names } of accounts) {
-            const kept = world
-              .of(ServiceAccount)
-              .get(name, 'x')
-              .secrets.map((each: any) => each.name);
-            if (names.includes('mine')) expect(kept).toContain('mine');
-            if (name === 'default') expect(kept).not.toContain('default-token-gone');
-          }
-        },
-      ),
-      { numRuns: 300 },
-    );
-  });
+        const found = world.of(ServiceAccount).get('default', 'x');
+        const listed = (found.secrets ?? []).map(({ name }: any) => world.of(Secret).get(name, 'x'));
+        const ours = listed.filter((each: any) => each && isTokenSecret(each) && belongsTo(each, found));
+        // A secret that cannot be changed and has no token is all that can stand in the way.
+        const stuck = world
+          .of(Secret)
+          .list('x')
+          .some((each) => each.immutable && !hasToken(each) && belongsTo(each, found));
+        if (!stuck) expect(ours.some(hasToken)).toBe(true);
 
-  it('never replaces an existing token', async () => {
-    const { world, namespace } = build(
-      [{ name: 'default', secrets: [] }],
-      [
-        {
-          name: 'default-token-a',
-          type: 'kubernetes.io/service-account-token',
-          owner: 'default',
-          uid: 'right',
-          token: true,
-        },
-      ],
-    );
-    await settle(world, () => planServiceAccounts(namespace, of(world), 'CA'));
-    expect(world.of(Secret).get('default-token-a', 'x').data.token).toBe('dA==');
-    expect(world.of(Secret).list('x')).toHaveLength(1);
-    expect(world.of(ServiceAccount).get('default', 'x').secrets).toEqual([{ name: 'default-token-a' }]);
-  });
+        for (const [name, each] of before) {
+          const now = world.of(Secret).get(name, 'x');
+          if (!isTokenSecret(each)) expect(now).toBe(each);
+          else if (!abandoned.has(each.metadata.uid)) expect(now?.metadata.uid).toBe(each.metadata.uid);
+          else expect(now).toBeUndefined();
+        }
+        for (const each of world.of(Secret).list('x')) {
+          if (isTokenSecret(each) && !each.immutable) expect(each.data['ca.crt']).toBe('Q0E=');
+        }
+        // Secrets that users listed in the account stay.
+        for (const { name, secrets: names } of accounts) {
+          const kept = world
+            .of(ServiceAccount)
+            .get(name, 'x')
+            .secrets.map((each: any) => each.name);
+          if (names.includes('mine')) expect(kept).toContain('mine');
+          if (name === 'default') expect(kept).not.toContain('default-token-gone');
+        }
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
 
-  it('fills the secret before the account lists it', () => {
-    const { world, namespace } = build(
-      [{ name: 'default', secrets: [] }],
-      [{ name: 'default-token-a', type: 'kubernetes.io/service-account-token', owner: 'default', uid: 'right' }],
-    );
-    const plan = planServiceAccounts(namespace, of(world), 'CA');
-    expect(plan.map((action) => [action.type, 'kind' in action && action.kind.kind])).toEqual([
-      ['update', 'Secret'],
-      ['update', 'ServiceAccount'],
-    ]);
-  });
+it('planServiceAccounts never replaces an existing token', async () => {
+  const { world, namespace } = build(
+    [{ name: 'default', secrets: [] }],
+    [
+      {
+        name: 'default-token-a',
+        type: 'kubernetes.io/service-account-token',
+        owner: 'default',
+        uid: 'right',
+        token: true,
+      },
+    ],
+  );
+  await settle(world, () => planServiceAccounts(namespace, of(world), 'CA'));
+  expect(world.of(Secret).get('default-token-a', 'x').data.token).toBe('dA==');
+  expect(world.of(Secret).list('x')).toHaveLength(1);
+  expect(world.of(ServiceAccount).get('default', 'x').secrets).toEqual([{ name: 'default-token-a' }]);
+});
 
-  it('does not remove a secret whose account only the cache does not show', () => {
-    const { world, namespace } = build(
-      [],
-      [{ name: 'early', type: 'kubernetes.io/service-account-token', owner: 'robot', uid: 'none', token: true }],
-    );
-    const observed = { tokens: new Map(), abandoned: new Set() };
-    const plan = planServiceAccounts(namespace, { ...of(world), observed }, 'CA');
-    expect(plan.filter(({ type }) => type === 'delete')).toEqual([]);
-  });
+it('planServiceAccounts fills the secret before the account lists it', () => {
+  const { world, namespace } = build(
+    [{ name: 'default', secrets: [] }],
+    [{ name: 'default-token-a', type: 'kubernetes.io/service-account-token', owner: 'default', uid: 'right' }],
+  );
+  const plan = planServiceAccounts(namespace, of(world), 'CA');
+  expect(plan.map((action) => [action.type, 'kind' in action && action.kind.kind])).toEqual([
+    ['update', 'Secret'],
+    ['update', 'ServiceAccount'],
+  ]);
+});
 
-  it('ignores a namespace that is terminating or gone', () => {
-    const { world, namespace } = build(
-      [],
-      [{ name: 'lost', type: 'kubernetes.io/service-account-token', owner: 'nobody', uid: 'none', token: true }],
-    );
-    const metadata = { ...namespace.metadata, deletionTimestamp: '2030-01-01T00:00:00Z' };
-    expect(planServiceAccounts({ ...namespace, metadata }, of(world), 'CA')).toEqual([]);
-    expect(planServiceAccounts(undefined, of(world), 'CA')).toEqual([]);
-  });
+it('planServiceAccounts does not remove a secret whose account only the cache does not show', () => {
+  const { world, namespace } = build(
+    [],
+    [{ name: 'early', type: 'kubernetes.io/service-account-token', owner: 'robot', uid: 'none', token: true }],
+  );
+  const observed = { tokens: new Map(), abandoned: new Set() };
+  const plan = planServiceAccounts(namespace, { ...of(world), observed }, 'CA');
+  expect(plan.filter(({ type }) => type === 'delete')).toEqual([]);
+});
 
-  it('plans nothing for a namespace in order', () => {
-    const { world, namespace } = build([], []);
-    for (let round = 0; round < 4; round++) world.apply(planServiceAccounts(namespace, of(world), 'CA'));
-    expect(planServiceAccounts(namespace, of(world), 'CA')).toEqual([]);
-    expect(world.of(Secret).list('x')).toHaveLength(1);
-  });
+it('planServiceAccounts ignores a namespace that is terminating or gone', () => {
+  const { world, namespace } = build(
+    [],
+    [{ name: 'lost', type: 'kubernetes.io/service-account-token', owner: 'nobody', uid: 'none', token: true }],
+  );
+  const metadata = { ...namespace.metadata, deletionTimestamp: '2030-01-01T00:00:00Z' };
+  expect(planServiceAccounts({ ...namespace, metadata }, of(world), 'CA')).toEqual([]);
+  expect(planServiceAccounts(undefined, of(world), 'CA')).toEqual([]);
+});
+
+it('planServiceAccounts plans nothing for a namespace in order', () => {
+  const { world, namespace } = build([], []);
+  for (let round = 0; round < 4; round++) world.apply(planServiceAccounts(namespace, of(world), 'CA'));
+  expect(planServiceAccounts(namespace, of(world), 'CA')).toEqual([]);
+  expect(world.of(Secret).list('x')).toHaveLength(1);
 });

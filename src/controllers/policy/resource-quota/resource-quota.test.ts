@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { atOnce, countTurns, NEVER_SPENT } from '../../../../test/support/divided-work.ts';
 import { statusIn as statusOf } from '../../../../test/support/planner-world.ts';
 import { Secret } from '../../../kinds/groups/core/configuration/secret.ts';
@@ -35,77 +35,75 @@ const planResourceQuota = (
   time: Date,
 ): Plan => atOnce(dividedPlan(object, { observed, pace: NEVER_SPENT }, time));
 
-describe('planResourceQuota', () => {
-  it('reports limits and usage', () => {
-    const plan = planResourceQuota(
-      quota({ pods: '5', 'requests.cpu': '2', secrets: '3' }),
-      { observed: [pods(pod('a', '500m'), pod('b', '1')), { kind: Secret, objects: [], resourceVersion: '9' }] },
-      now,
-    );
-    expect(statusOf(plan)).toEqual({
-      hard: { pods: '5', 'requests.cpu': '2', secrets: '3' },
-      used: { pods: '2', 'requests.cpu': '1500m', secrets: '0' },
-    });
-    expect(plan.filter(({ type }) => type === 'requeueOnChange')).toHaveLength(2);
+it('planResourceQuota reports limits and usage', () => {
+  const plan = planResourceQuota(
+    quota({ pods: '5', 'requests.cpu': '2', secrets: '3' }),
+    { observed: [pods(pod('a', '500m'), pod('b', '1')), { kind: Secret, objects: [], resourceVersion: '9' }] },
+    now,
+  );
+  expect(statusOf(plan)).toEqual({
+    hard: { pods: '5', 'requests.cpu': '2', secrets: '3' },
+    used: { pods: '2', 'requests.cpu': '1500m', secrets: '0' },
   });
+  expect(plan.filter(({ type }) => type === 'requeueOnChange')).toHaveLength(2);
+});
 
-  it('writes nothing when amounts are equal, however they are formatted', () => {
-    const status = { hard: { 'requests.cpu': '2000m' }, used: { 'requests.cpu': '1' } };
-    const plan = planResourceQuota(
-      quota({ 'requests.cpu': '2' }, { status }),
-      { observed: [pods(pod('a', '1000m'))] },
-      now,
-    );
-    expect(plan.map(({ type }) => type)).toEqual(['requeueOnChange']);
-  });
+it('planResourceQuota writes nothing when amounts are equal, however they are formatted', () => {
+  const status = { hard: { 'requests.cpu': '2000m' }, used: { 'requests.cpu': '1' } };
+  const plan = planResourceQuota(
+    quota({ 'requests.cpu': '2' }, { status }),
+    { observed: [pods(pod('a', '1000m'))] },
+    now,
+  );
+  expect(plan.map(({ type }) => type)).toEqual(['requeueOnChange']);
+});
 
-  it('counts only what is in scope and has not ended', () => {
-    const spec = { scopes: ['Terminating'] };
-    const plan = planResourceQuota(
-      quota({ pods: '5' }, { spec }),
-      {
-        observed: [
-          pods(
-            pod('a', '1', { spec: { activeDeadlineSeconds: 5 } }),
-            pod('b', '1', { spec: { activeDeadlineSeconds: 5 }, status: { phase: 'Failed' } }),
-            pod('c', '1'),
-          ),
-        ],
-      },
-      now,
-    );
-    expect(statusOf(plan).used).toEqual({ pods: '1' });
-  });
+it('planResourceQuota counts only what is in scope and has not ended', () => {
+  const spec = { scopes: ['Terminating'] };
+  const plan = planResourceQuota(
+    quota({ pods: '5' }, { spec }),
+    {
+      observed: [
+        pods(
+          pod('a', '1', { spec: { activeDeadlineSeconds: 5 } }),
+          pod('b', '1', { spec: { activeDeadlineSeconds: 5 }, status: { phase: 'Failed' } }),
+          pod('c', '1'),
+        ),
+      ],
+    },
+    now,
+  );
+  expect(statusOf(plan).used).toEqual({ pods: '1' });
+});
 
-  it('plans again when a pod that is being deleted should be gone', () => {
-    const metadata = { deletionTimestamp: '2030-01-01T00:00:10Z', deletionGracePeriodSeconds: 30 };
-    const plan = planResourceQuota(quota({ pods: '5' }), { observed: [pods(pod('a', '1', { metadata }))] }, now);
-    expect(plan.at(-1)).toEqual({ type: 'requeueAfter', milliseconds: 40_001 });
-  });
+it('planResourceQuota plans again when a pod that is being deleted should be gone', () => {
+  const metadata = { deletionTimestamp: '2030-01-01T00:00:10Z', deletionGracePeriodSeconds: 30 };
+  const plan = planResourceQuota(quota({ pods: '5' }), { observed: [pods(pod('a', '1', { metadata }))] }, now);
+  expect(plan.at(-1)).toEqual({ type: 'requeueAfter', milliseconds: 40_001 });
+});
 
-  it('converges, whatever there is', () => {
-    const cpu = fc.integer({ min: 0, max: 5000 }).map((milli) => `${milli}m`);
-    fc.assert(
-      fc.property(fc.array(cpu), (all) => {
-        const observed = [pods(...all.map((each, index) => pod(`p${index}`, each)))];
-        const hard = { pods: '1', 'requests.cpu': '1' };
-        const status = statusOf(planResourceQuota(quota(hard), { observed }, now));
-        const next = planResourceQuota(quota(hard, { status }), { observed }, now);
-        expect(next.some(({ type }) => type === 'updateStatus')).toBe(false);
-      }),
-    );
-  });
+it('planResourceQuota converges, whatever there is', () => {
+  const cpu = fc.integer({ min: 0, max: 5000 }).map((milli) => `${milli}m`);
+  fc.assert(
+    fc.property(fc.array(cpu), (all) => {
+      const observed = [pods(...all.map((each, index) => pod(`p${index}`, each)))];
+      const hard = { pods: '1', 'requests.cpu': '1' };
+      const status = statusOf(planResourceQuota(quota(hard), { observed }, now));
+      const next = planResourceQuota(quota(hard, { status }), { observed }, now);
+      expect(next.some(({ type }) => type === 'updateStatus')).toBe(false);
+    }),
+  );
+});
 
-  it('counts many objects in many turns', () => {
-    const observed = [pods(...Array.from({ length: 100 }, (_, index) => pod(`p${index}`, '1')))];
-    const { value, turns } = countTurns(
-      dividedPlan(quota({ pods: '5' }), { observed, pace: { isSpent: () => true } }, now),
-    );
-    expect(turns).toBeGreaterThan(100);
-    expect(statusOf(value).used).toEqual({ pods: '100' });
-  });
+it('planResourceQuota counts many objects in many turns', () => {
+  const observed = [pods(...Array.from({ length: 100 }, (_, index) => pod(`p${index}`, '1')))];
+  const { value, turns } = countTurns(
+    dividedPlan(quota({ pods: '5' }), { observed, pace: { isSpent: () => true } }, now),
+  );
+  expect(turns).toBeGreaterThan(100);
+  expect(statusOf(value).used).toEqual({ pods: '100' });
+});
 
-  it('plans nothing for a quota that is gone', () => {
-    expect(planResourceQuota(undefined, { observed: [] }, now)).toEqual([]);
-  });
+it('planResourceQuota plans nothing for a quota that is gone', () => {
+  expect(planResourceQuota(undefined, { observed: [] }, now)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { ContainerConfig } from '../../runtime/container-config.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import { ContainerMessage } from '../messages/container.ts';
@@ -132,47 +132,36 @@ const CHOICES: Readonly<Record<string, string>> = {
   SIGUSR1: 'SIGUSR2',
 };
 
-describe('what the agent asks for', () => {
-  it.each(variants(sandbox))('reaches CRI: sandbox%s', (_, other) => {
-    expect(encodeSandbox(other as SandboxConfig)).not.toEqual(encodeSandbox(sandbox));
-  });
+it.each(variants(sandbox))('what the agent asks for reaches CRI: sandbox%s', (_, other) => {
+  expect(encodeSandbox(other as SandboxConfig)).not.toEqual(encodeSandbox(sandbox));
+});
 
-  it.each(variants(container))('reaches CRI: container%s', (_, other) => {
-    expect(encodeContainer(other as ContainerConfig)).not.toEqual(encodeContainer(container));
-  });
+it.each(variants(container))('what the agent asks for reaches CRI: container%s', (_, other) => {
+  expect(encodeContainer(other as ContainerConfig)).not.toEqual(encodeContainer(container));
+});
 
-  it('is decoded as it was asked for', () => {
-    const decoded = SandboxMessage.decode(
-      SandboxMessage.encode(sandboxMessage(sandbox, { owner: 'node', cgroup: undefined })),
-    );
-    expect(decoded.linux?.resources).toEqual(resources);
-    expect(decoded.linux?.security?.runAsUser).toBe(0);
-    expect(decoded.linux?.security?.namespaces?.user).toEqual({ mode: 'pod', uids: mappings, gids: mappings });
-    expect(decoded.labels).toEqual({ label: 'a', 'quarterdeck.kubernetes.io/node': 'node' });
-  });
+it('what the agent asks for is decoded as it was asked for', () => {
+  const decoded = SandboxMessage.decode(
+    SandboxMessage.encode(sandboxMessage(sandbox, { owner: 'node', cgroup: undefined })),
+  );
+  expect(decoded.linux?.resources).toEqual(resources);
+  expect(decoded.linux?.security?.runAsUser).toBe(0);
+  expect(decoded.linux?.security?.namespaces?.user).toEqual({ mode: 'pod', uids: mappings, gids: mappings });
+  expect(decoded.labels).toEqual({ label: 'a', 'quarterdeck.kubernetes.io/node': 'node' });
+});
 
-  it('has no name of its own on the network of the node', () => {
-    const onNode = { ...sandbox, namespaces: { ...sandbox.namespaces, network: 'node' as const } };
-    expect(sandboxMessage(onNode, { owner: 'node', cgroup: undefined }).hostname).toBe('');
-  });
+it('what the agent asks for has no name of its own on the network of the node', () => {
+  const onNode = { ...sandbox, namespaces: { ...sandbox.namespaces, network: 'node' as const } };
+  expect(sandboxMessage(onNode, { owner: 'node', cgroup: undefined }).hostname).toBe('');
+});
 
-  it('has a number for a user rather than a name', () => {
-    const security = { ...container.security, runAsUser: 0 };
-    const { linux } = containerMessage({ ...container, security }, { sandbox, sandboxId: 'id', owner: 'node' });
-    expect([linux?.security?.runAsUser, linux?.security?.runAsUsername]).toEqual([0, undefined]);
-  });
+it('what the agent asks for has a number for a user rather than a name', () => {
+  const security = { ...container.security, runAsUser: 0 };
+  const { linux } = containerMessage({ ...container, security }, { sandbox, sandboxId: 'id', owner: 'node' });
+  expect([linux?.security?.runAsUser, linux?.security?.runAsUsername]).toEqual([0, undefined]);
+});
 
-  it('has signals under the numbers of CRI', () => {
-    const numbers = [
-      'SIGKILL',
-      'SIGTERM',
-      'SIGUSR1',
-      'SIGRTMIN',
-      'SIGRTMIN+15',
-      'SIGRTMAX-14',
-      'SIGRTMAX-1',
-      'SIGRTMAX',
-    ];
-    expect(numbers.map((name) => SIGNALS.indexOf(name))).toEqual([13, 23, 29, 35, 50, 51, 64, 65]);
-  });
+it('what the agent asks for has signals under the numbers of CRI', () => {
+  const numbers = ['SIGKILL', 'SIGTERM', 'SIGUSR1', 'SIGRTMIN', 'SIGRTMIN+15', 'SIGRTMAX-14', 'SIGRTMAX-1', 'SIGRTMAX'];
+  expect(numbers.map((name) => SIGNALS.indexOf(name))).toEqual([13, 23, 29, 35, 50, 51, 64, 65]);
 });

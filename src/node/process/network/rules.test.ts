@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { NftTable } from '../../interfaces/nft-json.ts';
 import { type PublishedPort, ruleset } from './rules.ts';
 
@@ -11,29 +11,27 @@ const port = (changes: object = {}): PublishedPort => ({
   ...changes,
 });
 
-describe('ports of pods on the node', () => {
-  it('lead to the pod, at all addresses or at one', () => {
-    const text = JSON.stringify(rules([port(), port({ hostPort: 8081, hostIP: '192.0.2.1' })]));
-    expect(text).toContain('{"dnat":{"addr":"10.244.0.2","port":80}}');
-    expect(text).toContain('"field":"daddr"}},"right":"192.0.2.1"');
-  });
+it('ports of pods on the node lead to the pod, at all addresses or at one', () => {
+  const text = JSON.stringify(rules([port(), port({ hostPort: 8081, hostIP: '192.0.2.1' })]));
+  expect(text).toContain('{"dnat":{"addr":"10.244.0.2","port":80}}');
+  expect(text).toContain('"field":"daddr"}},"right":"192.0.2.1"');
+});
 
-  it('are left out when something in them is not what it should be, and others are not', () => {
-    const hostile = fc.oneof(
-      fc.string({ minLength: 1 }),
-      fc.constantFrom('1.2.3.4 }', '::', 'x"; flush ruleset', '1.2.3.4\0'),
-    );
-    const wrong = fc.oneof(
-      hostile.filter((text) => text !== '0.0.0.0').map((hostIP) => port({ hostIP })),
-      hostile.map((address) => port({ address })),
-      hostile.map((protocol) => port({ protocol })),
-      hostile.map((hostPort) => port({ hostPort })),
-      fc.constantFrom(0, -1, 65_536, 1.5, Number.NaN).map((containerPort) => port({ containerPort })),
-    );
-    fc.assert(
-      fc.property(wrong, (each) => {
-        expect(rules([each, port()])).toEqual(rules([port()]));
-      }),
-    );
-  });
+it('ports of pods on the node are left out when something in them is not what it should be, and others are not', () => {
+  const hostile = fc.oneof(
+    fc.string({ minLength: 1 }),
+    fc.constantFrom('1.2.3.4 }', '::', 'x"; flush ruleset', '1.2.3.4\0'),
+  );
+  const wrong = fc.oneof(
+    hostile.filter((text) => text !== '0.0.0.0').map((hostIP) => port({ hostIP })),
+    hostile.map((address) => port({ address })),
+    hostile.map((protocol) => port({ protocol })),
+    hostile.map((hostPort) => port({ hostPort })),
+    fc.constantFrom(0, -1, 65_536, 1.5, Number.NaN).map((containerPort) => port({ containerPort })),
+  );
+  fc.assert(
+    fc.property(wrong, (each) => {
+      expect(rules([each, port()])).toEqual(rules([port()]));
+    }),
+  );
 });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { type TestServer, testServer } from '../../../../test/support/server.ts';
 import { RequestNotes } from '../../../api/call.ts';
 import type { ObjectReply } from '../../../api/reply.ts';
@@ -33,91 +33,89 @@ const spec = async (name: string, body = pod(name), notes = new RequestNotes()) 
   return ((reply as ObjectReply).item.object as Pod).spec;
 };
 
-describe('a pod whose spec equals a remembered one', () => {
-  it('is complete, and shares its spec with the others', async () => {
-    const first = await spec('a');
-    expect(await spec('b')).toBe(first);
-    const [a, b] = [await api.get('pods', 'a'), await api.get('pods', 'b')];
-    expect(b.spec).toEqual(a.spec);
-    expect(b.status).toEqual(a.status);
-    expect(b.metadata).toMatchObject({ name: 'b', selfLink: '/api/v1/namespaces/default/pods/b' });
-    expect(b.metadata.uid).not.toBe(a.metadata.uid);
-  });
+it('a pod whose spec equals a remembered one is complete, and shares its spec with the others', async () => {
+  const first = await spec('a');
+  expect(await spec('b')).toBe(first);
+  const [a, b] = [await api.get('pods', 'a'), await api.get('pods', 'b')];
+  expect(b.spec).toEqual(a.spec);
+  expect(b.status).toEqual(a.status);
+  expect(b.metadata).toMatchObject({ name: 'b', selfLink: '/api/v1/namespaces/default/pods/b' });
+  expect(b.metadata.uid).not.toBe(a.metadata.uid);
+});
 
-  it('can be changed without changing the others', async () => {
-    await spec('a');
-    await spec('b');
-    const patched = { spec: { containers: [{ name: 'web', image: 'shop:2' }] } };
-    await api.patch('pods', 'a', patched, { patchType: 'strategic' });
-    expect((await api.get('pods', 'a')).spec.containers[0].image).toBe('shop:2');
-    expect((await api.get('pods', 'b')).spec.containers[0].image).toBe('shop:1');
-    expect((await spec('c')).containers[0]!.image).toBe('shop:1');
-  });
+it('a pod whose spec equals a remembered one can be changed without changing the others', async () => {
+  await spec('a');
+  await spec('b');
+  const patched = { spec: { containers: [{ name: 'web', image: 'shop:2' }] } };
+  await api.patch('pods', 'a', patched, { patchType: 'strategic' });
+  expect((await api.get('pods', 'a')).spec.containers[0].image).toBe('shop:2');
+  expect((await api.get('pods', 'b')).spec.containers[0].image).toBe('shop:1');
+  expect((await spec('c')).containers[0]!.image).toBe('shop:1');
+});
 
-  it.each([
-    ['a label', { labels: { app: 'no label!' } }, 'metadata.labels'],
-    [
-      'an annotation about the spec',
-      { annotations: { 'container.apparmor.security.beta.kubernetes.io/x': 'runtime/default' } },
-      'metadata.annotations',
-    ],
-  ])('is still rejected for %s', async (_, metadata, field) => {
-    await spec('a');
-    await expect(api.create('pods', pod('b', template(), metadata))).rejects.toMatchObject({
-      code: 422,
-      message: expect.stringContaining(field),
-    });
+it.each([
+  ['a label', { labels: { app: 'no label!' } }, 'metadata.labels'],
+  [
+    'an annotation about the spec',
+    { annotations: { 'container.apparmor.security.beta.kubernetes.io/x': 'runtime/default' } },
+    'metadata.annotations',
+  ],
+])('a pod whose spec equals a remembered one is still rejected for %s', async (_, metadata, field) => {
+  await spec('a');
+  await expect(api.create('pods', pod('b', template(), metadata))).rejects.toMatchObject({
+    code: 422,
+    message: expect.stringContaining(field),
   });
+});
 
-  it('is still rejected for a claim name that its own name makes too long', async () => {
-    const claim = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
-    const scratch = { ...template(), volumes: [{ name: 'config', ephemeral: { volumeClaimTemplate: claim } }] };
-    const first = await spec('a', pod('a', scratch));
-    expect(await spec('b', pod('b', scratch))).toBe(first);
-    await expect(api.create('pods', pod('c'.repeat(250), scratch))).rejects.toMatchObject({
-      code: 422,
-      message: expect.stringContaining('spec.volumes[0].name'),
-    });
+it('a pod whose spec equals a remembered one is still rejected for a claim name that its own name makes too long', async () => {
+  const claim = { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } };
+  const scratch = { ...template(), volumes: [{ name: 'config', ephemeral: { volumeClaimTemplate: claim } }] };
+  const first = await spec('a', pod('a', scratch));
+  expect(await spec('b', pod('b', scratch))).toBe(first);
+  await expect(api.create('pods', pod('c'.repeat(250), scratch))).rejects.toMatchObject({
+    code: 422,
+    message: expect.stringContaining('spec.volumes[0].name'),
   });
+});
 
-  it.each([
-    ['no warning', 'b', {}, 0],
-    ['a warning about its name', 'b.c', {}, 1],
-    [
-      'a warning about an annotation',
-      'b',
-      { annotations: { 'seccomp.security.alpha.kubernetes.io/pod': 'runtime/default' } },
-      1,
-    ],
-  ])('gets %s', async (_, name, metadata, count) => {
-    // The template has only one container: two with the same port would cause a warning.
-    const quiet = () => ({ ...template(), containers: template().containers.slice(0, 1) });
-    const first = await spec('a', pod('a', quiet()));
-    const notes = new RequestNotes();
-    expect(await spec(name, pod(name, quiet(), metadata), notes)).toBe(first);
-    expect(notes.warnings ?? []).toHaveLength(count);
-  });
+it.each([
+  ['no warning', 'b', {}, 0],
+  ['a warning about its name', 'b.c', {}, 1],
+  [
+    'a warning about an annotation',
+    'b',
+    { annotations: { 'seccomp.security.alpha.kubernetes.io/pod': 'runtime/default' } },
+    1,
+  ],
+])('a pod whose spec equals a remembered one gets %s', async (_, name, metadata, count) => {
+  // The template has only one container: two with the same port would cause a warning.
+  const quiet = () => ({ ...template(), containers: template().containers.slice(0, 1) });
+  const first = await spec('a', pod('a', quiet()));
+  const notes = new RequestNotes();
+  expect(await spec(name, pod(name, quiet(), metadata), notes)).toBe(first);
+  expect(notes.warnings ?? []).toHaveLength(count);
+});
 
-  it('does not match a spec that differs in one field', async () => {
-    const first = await spec('a');
-    const other = template();
-    other.containers[1]!.readinessProbe.periodSeconds = 6;
-    expect(await spec('b', pod('b', other))).not.toBe(first);
-    expect((await api.get('pods', 'b')).spec.containers[1].readinessProbe.periodSeconds).toBe(6);
-  });
+it('a pod whose spec equals a remembered one does not match a spec that differs in one field', async () => {
+  const first = await spec('a');
+  const other = template();
+  other.containers[1]!.readinessProbe.periodSeconds = 6;
+  expect(await spec('b', pod('b', other))).not.toBe(first);
+  expect((await api.get('pods', 'b')).spec.containers[1].readinessProbe.periodSeconds).toBe(6);
+});
 
-  it('never has an invalid spec', async () => {
-    await spec('a');
-    const other = template();
-    other.containers[1]!.ports[0]!.containerPort = 70_000;
-    await expect(api.create('pods', pod('b', other))).rejects.toMatchObject({ code: 422 });
-    await expect(api.create('pods', pod('b', other))).rejects.toMatchObject({ code: 422 });
-  });
+it('a pod whose spec equals a remembered one never has an invalid spec', async () => {
+  await spec('a');
+  const other = template();
+  other.containers[1]!.ports[0]!.containerPort = 70_000;
+  await expect(api.create('pods', pod('b', other))).rejects.toMatchObject({ code: 422 });
+  await expect(api.create('pods', pod('b', other))).rejects.toMatchObject({ code: 422 });
+});
 
-  it('is found again after many specs without a match', async () => {
-    for (let i = 0; i < 100; i++) await spec(`other-${i}`, pod(`other-${i}`, template(`other:${i}`)));
-    const specs = [];
-    for (let i = 0; i < 30; i++) specs.push(await spec(`same-${i}`));
-    expect(new Set(specs.slice(20)).size).toBe(1);
-  });
+it('a pod whose spec equals a remembered one is found again after many specs without a match', async () => {
+  for (let i = 0; i < 100; i++) await spec(`other-${i}`, pod(`other-${i}`, template(`other:${i}`)));
+  const specs = [];
+  for (let i = 0; i < 30; i++) specs.push(await spec(`same-${i}`));
+  expect(new Set(specs.slice(20)).size).toBe(1);
 });

@@ -340,49 +340,47 @@ const fixtures: Record<
   },
 };
 
-describe('pod security', () => {
-  it('has fixtures for every control', () => {
-    expect(Object.keys(fixtures).sort()).toEqual(allControls.map(({ id }) => id).sort());
+it('pod security has fixtures for every control', () => {
+  expect(Object.keys(fixtures).sort()).toEqual(allControls.map(({ id }) => id).sort());
+});
+
+it('pod security reports violations in alphabetical order, those of the baseline first', () => {
+  const names = (level: string) => allControls.filter((each) => each.level === level).map(({ id }) => id);
+  expect(names('baseline')).toEqual(names('baseline').toSorted());
+  expect(names('restricted')).toEqual(names('restricted').toSorted());
+});
+
+describe.each(allControls)('pod security: $id', ({ id, level }) => {
+  const { allowed, forbidden, before = [] } = fixtures[id]!;
+
+  it.each(allowed)('allows %j', (subject) => {
+    expect(said(level, 'latest', subject)).toBe('');
   });
 
-  it('reports violations in alphabetical order, those of the baseline first', () => {
-    const names = (level: string) => allControls.filter((each) => each.level === level).map(({ id }) => id);
-    expect(names('baseline')).toEqual(names('baseline').toSorted());
-    expect(names('restricted')).toEqual(names('restricted').toSorted());
+  it.each(forbidden)('forbids %j', (subject, words, version = 'latest') => {
+    expect(said(level, version, subject)).toBe(words);
+    expect(said('privileged', version, subject)).toBe('');
+    // The higher level includes all of the lower one, with different messages.
+    expect(said('restricted', version, subject)).not.toBe('');
+    if (level === 'restricted' && id !== 'restrictedVolumes' && !id.startsWith('seccomp')) {
+      expect(said('baseline', version, subject)).not.toContain(words);
+    }
   });
 
-  describe.each(allControls)('$id', ({ id, level }) => {
-    const { allowed, forbidden, before = [] } = fixtures[id]!;
-
-    it.each(allowed)('allows %j', (subject) => {
-      expect(said(level, 'latest', subject)).toBe('');
-    });
-
-    it.each(forbidden)('forbids %j', (subject, words, version = 'latest') => {
-      expect(said(level, version, subject)).toBe(words);
-      expect(said('privileged', version, subject)).toBe('');
-      // The higher level includes all of the lower one, with different messages.
-      expect(said('restricted', version, subject)).not.toBe('');
-      if (level === 'restricted' && id !== 'restrictedVolumes' && !id.startsWith('seccomp')) {
-        expect(said('baseline', version, subject)).not.toContain(words);
-      }
-    });
-
-    it.each(before)('did not exist in 1.%i', (version, subject) => {
-      expect(said(level, version, subject)).toBe('');
-    });
+  it.each(before)('did not exist in 1.%i', (version, subject) => {
+    expect(said(level, version, subject)).toBe('');
   });
+});
 
-  it('checks init and ephemeral containers, too', () => {
-    const bad = { image: 'x', securityContext: { privileged: true } };
-    const subject = pod({ initContainers: [{ name: 'i', ...bad }], ephemeralContainers: [{ name: 'e', ...bad }] });
-    expect(said('baseline', 'latest', subject)).toBe(
-      'privileged (containers "i", "e" must not set securityContext.privileged=true)',
-    );
-  });
+it('pod security checks init and ephemeral containers, too', () => {
+  const bad = { image: 'x', securityContext: { privileged: true } };
+  const subject = pod({ initContainers: [{ name: 'i', ...bad }], ephemeralContainers: [{ name: 'e', ...bad }] });
+  expect(said('baseline', 'latest', subject)).toBe(
+    'privileged (containers "i", "e" must not set securityContext.privileged=true)',
+  );
+});
 
-  it('treats future releases as the newest known one', () => {
-    const subject = pod({ hostUsers: false }, { securityContext: { runAsUser: 0 } });
-    expect(said('restricted', 99, subject)).toBe('');
-  });
+it('pod security treats future releases as the newest known one', () => {
+  const subject = pod({ hostUsers: false }, { securityContext: { runAsUser: 0 } });
+  expect(said('restricted', 99, subject)).toBe('');
 });
