@@ -1,0 +1,59 @@
+/** Takes a backup of a store, as a stream of bytes. */
+import type { Clock } from '../../base/time/clock.ts';
+import { type DamagedRow, type Store, StoreCompacted } from '../../store/store.ts';
+import type { BackupAbout, BackupEnd, HistoryRecord, SavedFiles } from '../file/content.ts';
+import { writeBackup } from '../file/write.ts';
+import { historyBetween, oldestSince, type SavedArchive } from './history.ts';
+import { rowsAt } from './rows.ts';
+
+export interface TakeOptions {
+  /** The store, with its values as at rest. */
+  readonly store: Pick<Store, 'revision' | 'list'>;
+  /** The history of the cluster; undefined: it has none, or it is left out. */
+  readonly archive: SavedArchive | undefined;
+  /** Every moment since this time can be restored from the backup, as far as there is history. */
+  readonly since: number;
+  readonly about: Omit<BackupAbout, 'revision' | 'time' | 'oldest'>;
+  /** Reads the files of the data directory. */
+  files(): Promise<SavedFiles>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** A backup in the making. */
+export interface Taking {
+  readonly about: BackupAbout;
+  readonly content: AsyncGenerator<Uint8Array, BackupEnd>;
+}
+
+/**
+ * Begins a backup of the present state. The content rejects with StoreCompacted when the store discards that state before it was
+ * read: then the caller begins anew.
+ */
+export async function takeBackup(options: TakeOptions): Promise<Taking> {
+  const { store, archive, since, clock, signal } = options;
+  // The time first: what is written between the two is part of the backup, and of the history before the next one.
+  const time = clock.now();
+  const revision = await store.revision();
+  // After the revision: a key that encrypts one of its rows is among them.
+  const files = await options.files();
+  await archive?.reached(revision);
+  const oldest = archive && oldestSince(archive, since);
+  const about: BackupAbout = { ...options.about, revision, time, oldest };
+  const damaged: DamagedRow[] = [];
+  const content = writeBackup({
+    about,
+    files,
+    history: archive && oldest ? historyBetween(archive, oldest.revision, revision) : none(),
+    rows: rowsAt({ store, revision, clock, signal, damaged: (row) => damaged.push(row) }),
+    damaged: () => damaged.map(({ key, revision: at }) => ({ key, revision: at })),
+  });
+  return { about, content };
+}
+
+async function* none(): AsyncGenerator<HistoryRecord> {}
+
+/** Reports whether a backup failed because the store had moved on, so that another attempt may succeed. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof StoreCompacted || (error as Error | undefined)?.cause instanceof StoreCompacted;
+}
