@@ -1,11 +1,8 @@
 /** Moves the store of a cluster that runs: the program that runs it does, and tells how far it has come. */
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { serverUrl } from '../../../assembly/addresses.ts';
-import { fetchJson, UnexpectedCode } from '../../../assembly/control-plane/fetch-json.ts';
-import { pemOf, readIdentity } from '../../../assembly/keys/pki.ts';
+import { UnexpectedCode } from '../../../assembly/control-plane/fetch-json.ts';
 import { sleep, systemClock } from '../../../base/time/clock.ts';
+import { callOwnServer } from '../../clusters/own-server.ts';
 import { CliError, explain } from '../../output/cli-error.ts';
 import { findClusterProcess } from '../../process/cluster-process.ts';
 import { untilStopSignal } from '../../process/signals.ts';
@@ -21,7 +18,6 @@ import { locationOf } from './plan.ts';
 
 /** The program answers at once, and is asked again after this time. */
 const INTERVAL_MS = 250;
-const TIMEOUT_MS = 30_000;
 
 export async function moveRunning(directory: string, pid: number, request: Omit<MoveRequest, 'id'>): Promise<void> {
   const id = randomUUID();
@@ -63,16 +59,8 @@ async function outcome(directory: string, id: string): Promise<MoveStatus> {
   }
 }
 
-/** Where the program listens may change with the move. */
-async function call(directory: string, path: string): Promise<MoveStatus> {
-  const { bindAddress = '127.0.0.1', port = 0 } = await rememberedIn(directory);
-  const pki = join(directory, 'pki');
-  const [ca, admin] = await Promise.all([readFile(join(pki, 'ca.crt'), 'utf8'), readIdentity(pki, 'admin')]);
-  const url = new URL(path, serverUrl(bindAddress, port)).href;
-  if (!admin) throw new CliError(`${pki} has no certificate of the administrator`);
-  const identity = { cert: admin.certificate, key: pemOf(admin.key) };
-  return (await fetchJson(url, { ca, ...identity, method: 'POST', timeoutMs: TIMEOUT_MS })) as MoveStatus;
-}
+const call = async (directory: string, path: string) =>
+  (await callOwnServer(directory, path, { method: 'POST' })) as MoveStatus;
 
 function reasonOf(error: unknown): string {
   if (error instanceof UnexpectedCode && error.code === 404)
