@@ -9,6 +9,7 @@ import type { HttpServerOptions } from '../../server/serving/http/server.ts';
 import type { EventLoopMetrics } from '../../server/serving/metrics/event-loop.ts';
 import type { Store } from '../../store/index.ts';
 import type { MovableStore } from '../../store/migration/movable-store.ts';
+import type { BackupPlan } from '../backups/open-backups.ts';
 import type { Cleanup } from '../cleanup.ts';
 import type { IngressOptions } from '../cluster-network/ingress.ts';
 import type { NodePlan } from '../cluster-nodes/node-plan.ts';
@@ -70,6 +71,8 @@ export interface ClusterOptions extends Environment {
   storeActions(store: MovableStore, server: Server): readonly ServedAction[];
   /** The release of this program. */
   readonly release: Release;
+  /** Where backups go; undefined: none are taken. */
+  readonly backups: BackupPlan | undefined;
   /** Replaces this program with another release. */
   readonly upgrades: UpgradePort;
   /** Called when this release may not use the store any more: stops the program. */

@@ -15,6 +15,7 @@ import { ObjectMetrics } from '../../server/serving/metrics/objects.ts';
 import { hostPort, type PeerDescription } from '../../server/upkeep/peers/lease.ts';
 import type { Store } from '../../store/index.ts';
 import { advertisedAddress, apiPorts, isLoopback, urlOf } from '../addresses.ts';
+import { type Backups, openBackups } from '../backups/open-backups.ts';
 import { startDns } from '../cluster-network/dns.ts';
 import { startIngress } from '../cluster-network/ingress.ts';
 import { hasRunningPods, type OpeningNetwork, openNetwork } from '../cluster-network/network.ts';
@@ -109,6 +110,7 @@ export async function startCluster(options: ClusterOptions): Promise<StartedClus
   const state: ClusterState = { opened, tokens, metrics, pki, isReady: false, isShared, confirmed: confirmed.signal };
   const plane = await startPart('controlPlane', () => startPlane(options, state));
   const { server } = plane;
+  state.backups = backupsOf(options, state, server);
   metrics.add(new ObjectMetrics(() => server.registry.kinds, server.count));
   const http = await serve(options, state, plane);
   options.cleanup.add(await server.join());
@@ -225,6 +227,7 @@ interface ClusterState {
   readonly confirmed: AbortSignal;
   /** The current keys and certificates. */
   pki: Pki;
+  backups?: Backups | undefined;
   isReady: boolean;
 }
 
@@ -265,7 +268,7 @@ async function startPlane(options: ClusterOptions, state: ClusterState): Promise
       runs: components.runs,
       isShared,
       metrics,
-      beside: recordsRelease(options, state),
+      beside: workBeside(options, state),
     },
     remoteNodes: (addressOf) => remoteConnection(addressOf, () => state.pki, { clock, random, guard: dialGuard }),
   });
@@ -282,13 +285,24 @@ function stopBelow({ release, rejected, machineClock: clock, log, cleanup }: Clu
   stopBelowMinimum({ store, release, clock, log, signal: stopping.signal, stop: rejected });
 }
 
-/** What runs beside the controllers: where a store outlives the process, it says which releases have run on it. */
-function recordsRelease(options: ClusterOptions, { opened, confirmed }: ClusterState): ComponentOptions['beside'] {
+/** Work beside the controllers, where a store outlives the process: it records which releases have run on it, and takes backups. */
+function workBeside(options: ClusterOptions, state: ClusterState): ComponentOptions['beside'] {
   if (!options.store.driver.durable) return undefined;
+  const { opened, confirmed } = state;
   return async (server, signal) => {
+    const backups = state.backups?.run(signal);
     await whenAborted(AbortSignal.any([confirmed, signal]));
     if (!signal.aborted) await keepReleaseRecorded({ ...options, store: opened.store, server }, signal);
+    await backups;
   };
+}
+
+function backupsOf(options: ClusterOptions, { opened, metrics }: ClusterState, server: Server): Backups | undefined {
+  const { backups: plan, store, directory, machineClock: clock, random, log, release, cleanup } = options;
+  if (!plan || store.keyFile === undefined) return undefined;
+  const { keyFile, driver } = store;
+  const saved = { store: opened.movable, storeName: driver.name, archive: opened.storedArchive };
+  return openBackups({ plan, directory, keyFile, ...saved, clock, random, log, release, server, metrics, cleanup });
 }
 
 async function serve(options: ClusterOptions, state: ClusterState, { server }: ControlPlane): Promise<HttpServer> {
@@ -310,7 +324,7 @@ async function serve(options: ClusterOptions, state: ClusterState, { server }: C
       tls: await trust.tlsOf(pki),
       checks: [logCheck(log), answering('etcd', () => opened.store.revision(), machineClock), ...server.checks],
       actions: [...(await joinActions(options, opened.store, server)), ...options.storeActions(opened.movable, server)],
-      trees: [upgradeTree(options.upgrades), server.history],
+      trees: [upgradeTree(options.upgrades), server.history, ...(state.backups ? [state.backups.tree] : [])],
       documents: tokenDocuments(tokens, urlOf(address)),
       decodeLargeYaml: largeYamlDecoder(options),
       onBlocked: (blockage) => options.eventLoops.add(blockage),

@@ -30,8 +30,8 @@ export const SHARED_KEYS = '/quarterdeck/cluster-keys';
 const AUTHORITY = 'ca.crt';
 const FRONT_PROXY_KEY = `${FRONT_PROXY_AUTHORITY_FILE}.key` as const;
 
-/** The files in DIR/pki, in the order in which they are written: see `openPki` for why the authority comes last. */
-const FILES = [
+/** The files in DIR/pki that make a cluster the same, in the order in which they are written: see `openPki` for why the authority comes last. */
+export const CLUSTER_KEY_FILES = [
   `${PREVIOUS_AUTHORITY}.key`,
   `${PREVIOUS_AUTHORITY}.crt`,
   CROSS,
@@ -43,7 +43,7 @@ const FILES = [
   AUTHORITY,
 ] as const;
 
-type Files = Readonly<Partial<Record<(typeof FILES)[number], string>>>;
+type Files = Readonly<Partial<Record<(typeof CLUSTER_KEY_FILES)[number], string>>>;
 
 const FORMAT = 1;
 
@@ -115,19 +115,22 @@ async function adopt(directory: string, files: Files, { clock, log }: { clock: C
   if (authority !== undefined && !files[AUTHORITY]?.includes(firstBlock(authority))) {
     const aside = join(directory, `replaced-${new Date(clock.now()).toISOString().replace(/[:.]/g, '-')}`);
     await makeDirectories(aside, 0o700);
-    for (const name of FILES) if (own[name] !== undefined) await rename(join(directory, name), join(aside, name));
+    for (const name of CLUSTER_KEY_FILES)
+      if (own[name] !== undefined) await rename(join(directory, name), join(aside, name));
     log.warn('the keys of the store replace those of the data directory', { aside });
   }
   await writeFiles(directory, files);
 }
 
 async function readFiles(directory: string): Promise<Files> {
-  const contents = await Promise.all(FILES.map((name) => readIfThere(join(directory, name))));
-  return Object.fromEntries(FILES.flatMap((name, i) => (contents[i] === undefined ? [] : [[name, contents[i]]])));
+  const contents = await Promise.all(CLUSTER_KEY_FILES.map((name) => readIfThere(join(directory, name))));
+  return Object.fromEntries(
+    CLUSTER_KEY_FILES.flatMap((name, i) => (contents[i] === undefined ? [] : [[name, contents[i]]])),
+  );
 }
 
 async function writeFiles(directory: string, files: Files): Promise<void> {
-  for (const name of FILES) {
+  for (const name of CLUSTER_KEY_FILES) {
     const [path, content] = [join(directory, name), files[name]];
     if (content === undefined) await rm(path, { force: true });
     else if ((await readIfThere(path)) !== content) await writeWhole(path, content);

@@ -33,6 +33,8 @@ export interface OpenStore {
   readonly movable: MovableStore;
   /** Past states of the store; undefined when none are kept. */
   readonly archive: Archive | undefined;
+  /** The same, with values as they are on disk. */
+  readonly storedArchive: Archive | undefined;
   /** Opens the archive, and re-encrypts what is not encrypted with the newest key: in the background. */
   goOn(): void;
   /** Gives up what waits for the store. */
@@ -49,7 +51,7 @@ export async function openStore(options: StoreOptions): Promise<OpenStore> {
   const limits = driver.durable ? options.archive : undefined;
   const raw = limits && archiveOf({ store: movable, directory, limits, clock, log, cleanup });
   const start = () => raw && startArchive(raw, log);
-  const parts = { movable, abandon: () => movable.abandon() };
+  const parts = { movable, storedArchive: raw, abandon: () => movable.abandon() };
   if (file === undefined) return { store: movable, archive: raw, goOn: start, ...parts };
   const { store, archive, encryptStale } = await encrypting(movable, {
     archive: raw,

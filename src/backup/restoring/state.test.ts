@@ -37,8 +37,21 @@ function archiveOf(store: Store, oldest = { revision: 1, time: clock.now() }): S
   };
 }
 
+const withoutHistory = (error: unknown) => {
+  throw error;
+};
+
 async function backup(store: Store, archive?: SavedArchive, since = 0): Promise<Buffer> {
-  const options = { store, archive, since, about, files: async () => ({ settings: '{}' }), clock, signal };
+  const options = {
+    store,
+    archive,
+    since,
+    about,
+    files: async () => ({ settings: '{}' }),
+    withoutHistory,
+    clock,
+    signal,
+  };
   const { content } = await takeBackup(options);
   const chunks: Uint8Array[] = [];
   for await (const chunk of content) chunks.push(chunk);

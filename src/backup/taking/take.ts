@@ -1,7 +1,8 @@
 /** Takes a backup of a store, as a stream of bytes. */
-import type { Clock } from '../../base/time/clock.ts';
+import { type Clock, sleep } from '../../base/time/clock.ts';
+import { ArchiveBegins } from '../../store/archive/archive.ts';
 import { type DamagedRow, type Store, StoreCompacted } from '../../store/store.ts';
-import type { BackupAbout, BackupEnd, HistoryRecord, SavedFiles } from '../file/content.ts';
+import type { BackupAbout, BackupEnd, HistoryRecord, SavedFiles, SavedMoment } from '../file/content.ts';
 import { writeBackup } from '../file/write.ts';
 import { historyBetween, oldestSince, type SavedArchive } from './history.ts';
 import { rowsAt } from './rows.ts';
@@ -14,6 +15,8 @@ export interface TakeOptions {
   /** Every moment since this time can be restored from the backup, as far as there is history. */
   readonly since: number;
   readonly about: Omit<BackupAbout, 'revision' | 'time' | 'oldest'>;
+  /** Called when the history cannot be read, and is left out. */
+  withoutHistory(error: unknown): void;
   /** Reads the files of the data directory. */
   files(): Promise<SavedFiles>;
   readonly clock: Clock;
@@ -37,8 +40,7 @@ export async function takeBackup(options: TakeOptions): Promise<Taking> {
   const revision = await store.revision();
   // After the revision: a key that encrypts one of its rows is among them.
   const files = await options.files();
-  await archive?.reached(revision);
-  const oldest = archive && oldestSince(archive, since);
+  const oldest = archive && (await historyOf(archive, { since, revision, options }));
   const about: BackupAbout = { ...options.about, revision, time, oldest };
   const damaged: DamagedRow[] = [];
   const content = writeBackup({
@@ -51,9 +53,42 @@ export async function takeBackup(options: TakeOptions): Promise<Taking> {
   return { about, content };
 }
 
+/** How long a backup waits for changes that are not in the history yet. */
+const MAX_HISTORY_WAIT_MS = 30_000;
+
+interface Reaching {
+  readonly since: number;
+  readonly revision: number;
+  readonly options: Pick<TakeOptions, 'clock' | 'signal' | 'withoutHistory'>;
+}
+
+/** Resolves with the oldest moment that the backup reaches back to; undefined when history cannot be read: objects matter more. */
+async function historyOf(
+  archive: SavedArchive,
+  { since, revision, options }: Reaching,
+): Promise<SavedMoment | undefined> {
+  const { clock, signal, withoutHistory } = options;
+  const waiting = new AbortController();
+  const tooLong = sleep(clock, MAX_HISTORY_WAIT_MS, AbortSignal.any([signal, waiting.signal])).then(() => {
+    throw new Error(`history has not reached revision ${revision} after ${MAX_HISTORY_WAIT_MS / 1_000} s`);
+  });
+  try {
+    await Promise.race([archive.reached(revision), tooLong]);
+    return oldestSince(archive, since);
+  } catch (error) {
+    signal.throwIfAborted();
+    withoutHistory(error);
+    return undefined;
+  } finally {
+    waiting.abort();
+    tooLong.catch(() => undefined); // The wait has ended.
+  }
+}
+
 async function* none(): AsyncGenerator<HistoryRecord> {}
 
-/** Reports whether a backup failed because the store had moved on, so that another attempt may succeed. */
+/** Reports whether a backup failed because what it read was discarded meanwhile, so that another attempt may succeed. */
 export function isOvertaken(error: unknown): boolean {
-  return error instanceof StoreCompacted || (error as Error | undefined)?.cause instanceof StoreCompacted;
+  const problem = (error as Error | undefined)?.cause ?? error;
+  return [error, problem].some((each) => each instanceof StoreCompacted || each instanceof ArchiveBegins);
 }

@@ -161,6 +161,13 @@ export function optionalFile(text: string): string {
   return text === '' ? '' : resolve(text);
 }
 
+/** A directory, or a bucket of an S3-compatible server, which is looked at when it is opened. */
+export function backupPlace(text: string): string {
+  if (text.startsWith('s3://')) return text;
+  if (text.includes('://')) throw new FlagError('It must be a directory, or a bucket such as s3://BUCKET/PREFIX.');
+  return file(text);
+}
+
 /** Values separated by commas. */
 export function list(text: string): readonly string[] {
   const values = text.split(',').map((part) => part.trim());

@@ -5,6 +5,7 @@
 import type { Flag, ValuesOf } from '../../base/flag.ts';
 import { newClusterFlags } from '../flags/cluster.ts';
 import { apiFlags } from './api/flags.ts';
+import { backupFlags } from './backups/flags.ts';
 import { componentFlags } from './components/flags.ts';
 import { detachFlags } from './detach/flags.ts';
 import { identityFlags } from './identity/flags.ts';
@@ -18,6 +19,7 @@ export const flagGroups = [
   { heading: 'Cluster', flags: [...newClusterFlags, ...detachFlags, ...logFlags] },
   { heading: 'Listeners', flags: listenerFlags },
   { heading: 'Store', flags: storeFlags },
+  { heading: 'Backups', flags: backupFlags },
   { heading: 'Authentication', flags: identityFlags },
   { heading: 'API', flags: apiFlags },
   { heading: 'Controllers and nodes', flags: componentFlags },

@@ -36,7 +36,10 @@ const NOT_HELD: HeldLock = { isKept: false, lock: undefined };
  */
 export async function openDirectory(path: string, held: HeldLock = NOT_HELD): Promise<Directory> {
   const names = await namesIn(path);
-  if (names) rejectForeign(path, names);
+  if (names) {
+    rejectForeign(path, names);
+    rejectIncomplete(path, names);
+  }
   const file = join(path, 'cluster.json');
   let lock = held.lock ?? (names && (await takeLock(path)));
   held.lock = undefined;
@@ -106,6 +109,15 @@ function rejectForeign(path: string, names: readonly string[]): void {
   throw new CliError(
     `${path} is not empty and is not the data directory of a cluster (it has ${named}); choose another with --data-dir`,
   );
+}
+
+/** The folder of a data directory in which a restore makes what belongs into it. */
+export const RESTORING = 'restoring';
+
+/** A restore that was interrupted may have made some of a cluster already. */
+function rejectIncomplete(path: string, names: readonly string[]): void {
+  if (names.includes('cluster.json') || !names.includes(RESTORING)) return;
+  throw new CliError(`a restore to ${path} was interrupted; run qd restore again, or remove the directory`);
 }
 
 /** A directory that the user created for the cluster may be readable by others. One of another user is left alone. */

@@ -1,8 +1,8 @@
 /** Every name that this or an earlier release gives to something in a data directory. */
 const OWN_NAMES: readonly RegExp[] = [
-  /^(cluster|last-start|agent|cluster-dns|servers|store-move)\.json$/,
+  /^(cluster|last-start|agent|cluster-dns|servers|store-move|backup-request)\.json$/,
   /^lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
-  /^(pki|audit|volumes|nodes|network)$/,
+  /^(pki|audit|volumes|nodes|network|backups|restoring)$/,
   /^store(\.next|\.before-.+)?$/,
   /^history(\.before-.+)?$/,
   /^etcd(\.before-.+)?$/,
@@ -14,7 +14,7 @@ const OWN_NAMES: readonly RegExp[] = [
   /^upgrade\.lock(\.\d+\.\d+|\.[0-9a-f]{16})?$/,
   /^\.(rotate|lost)-.+$/,
   // Files that were about to replace others when the process ended.
-  /^(cluster\.json|last-start\.json|agent\.json|upgrade\.json|store-move\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
+  /^(cluster\.json|last-start\.json|agent\.json|upgrade\.json|store-move\.json|backup-request\.json|admin\.kubeconfig|encryption\.key)\.\d+\.tmp$/,
 ];
 
 /** Reports whether a file or folder in a data directory was created by qd. */

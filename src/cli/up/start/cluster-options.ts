@@ -10,6 +10,7 @@ import { hiddenPaths } from '../../agent/hidden-paths.ts';
 import { nodeConfig } from '../../agent/node-config.ts';
 import { apiVersion, ownRelease, release } from '../../process/version.ts';
 import { limits } from '../api/load.ts';
+import { backupPlan } from '../backups/plan.ts';
 import { isChosen } from '../components/choice.ts';
 import { isPrivateCluster } from '../components/private-cluster.ts';
 import type { StartContext } from '../context.ts';
@@ -40,6 +41,7 @@ export function clusterOptions(context: StartContext, open: ClusterOptions['http
     member: memberPlan(settings),
     storeActions: (store, server) => context.moves.actions({ context, store, server }),
     release: ownRelease,
+    backups: backupPlan(settings, directory, inputs.backups),
     upgrades: packageReceiver({
       directory,
       isOn: settings.remoteUpgrades,

@@ -4,6 +4,7 @@
  */
 
 import type { NodePlan } from '../../../assembly/cluster-nodes/node-plan.ts';
+import type { Logger } from '../../../base/log.ts';
 import type { AdmissionPlugin } from '../../../server/operations/admission/plugin.ts';
 import type { FlowControlSettings } from '../../../server/upkeep/flow-control/create-flow-control.ts';
 import type { StoreImage } from '../../../store/memory/memory-store.ts';
@@ -14,6 +15,7 @@ import { checkWritableDirectory } from '../../process/writable.ts';
 import { admission } from '../api/admission.ts';
 import { type Authorization, authorization } from '../api/authorization.ts';
 import { flowControlSettings } from '../api/load.ts';
+import { type BackupInputs, readBackupInputs } from '../backups/plan.ts';
 import { checkControllers } from '../components/choice.ts';
 import { type PlanOptions, planNodes } from '../components/plan-nodes.ts';
 import type { Settings } from '../flags.ts';
@@ -31,12 +33,14 @@ export interface Inputs {
   readonly flowControl: FlowControlSettings;
   readonly audit: AuditInputs;
   readonly nodes: NodePlan;
+  /** Where backups go; undefined: there is nothing to back up. */
+  readonly backups: BackupInputs | undefined;
   /** The objects to start with. */
   readonly restore: StoreImage | undefined;
 }
 
 /** Rejects when the settings cannot be used. */
-export async function readInputs(settings: Settings, options: PlanOptions): Promise<Inputs> {
+export async function readInputs(settings: Settings, options: PlanOptions & { readonly log: Logger }): Promise<Inputs> {
   const { kubeconfig, encryptionKeyFile, storeDir, volumesDir } = settings;
   checkControllers(settings);
   if (settings.clock === 'manual' && settings.runtime !== 'simulated' && settings.nodes !== 0) {
@@ -51,6 +55,7 @@ export async function readInputs(settings: Settings, options: PlanOptions): Prom
     authorization: await authorization(settings),
     audit: await readAuditInputs(settings),
     nodes: await planNodes(settings, options),
+    backups: await readBackupInputs(settings, options.directory, options.log),
     restore: await readRestore(settings),
   };
   if (encryptionKeyFile !== undefined) await checkKeyFile(encryptionKeyFile);

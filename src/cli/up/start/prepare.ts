@@ -45,6 +45,7 @@ export async function prepare(given: GivenFlags, environment: Environment): Prom
     directory: directory.path,
     path: process.env.PATH ?? '',
     clock: environment.clock,
+    log: environment.log,
   });
   await checkNeighbours({ settings, inputs, path: directory.path, earlier });
   return {

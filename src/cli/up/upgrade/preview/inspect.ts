@@ -44,7 +44,7 @@ const pathOf = (apiVersion: string) => (apiVersion.includes('/') ? `/apis/${apiV
 const groupOf = (apiVersion: string) => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '');
 
 /** The table of a key in the store: `apps/deployments`. */
-function tableOf(key: string): string | undefined {
+export function tableOf(key: string): string | undefined {
   return key.startsWith(ROOT) ? key.slice(ROOT.length).split('/', 2).join('/') : undefined;
 }
 
