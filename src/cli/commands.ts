@@ -1,6 +1,7 @@
 /** All commands of `qd`, in the order of the help. The work of a command is loaded when the command runs. */
 import type { Command } from 'commander';
 import { agentCommand } from './agent/command.ts';
+import { backupCommand } from './backup/command.ts';
 import { downCommand, listCommand, resetCommand } from './clusters/commands.ts';
 import { serverCommand } from './clusters/servers/command.ts';
 import { serviceCommand } from './clusters/service/command.ts';
@@ -13,6 +14,7 @@ import { federationManagerCommand } from './federation/controller-manager/comman
 import { diffCommand, getCommand, historyCommand, undoCommand } from './history/commands.ts';
 import { imageCommand } from './image/command.ts';
 import { proxyCommand } from './proxy/command.ts';
+import { restoreCommand } from './restore/command.ts';
 import { storeCommand } from './store/migrate/command.ts';
 import { snapshotCommand } from './store/snapshot/command.ts';
 import { clockCommand } from './testing/clock/command.ts';
@@ -33,6 +35,8 @@ export const commands = (): readonly Command[] => [
   serverCommand(),
   certsCommand(),
   encryptionCommand(),
+  backupCommand(),
+  restoreCommand(),
   snapshotCommand(),
   storeCommand(),
   imageCommand(),

@@ -64,6 +64,12 @@ function checkTarget(given: GivenFlags, from: Remembered, to: Remembered): void 
   if (isSame) throw new CliError(`the objects of this cluster are in ${locationOf(to)} already`);
 }
 
+/** The settings of a cluster whose objects come into the data directory, wherever they were. */
+export function settingsOnEmbedded(remembered: Remembered, name: string): Remembered {
+  const kept: Remembered = without({ ...remembered, store: 'embedded' }, [...OF_MEMBER, ...OF_DRIVERS]);
+  return { ...kept, ...keptNodes(remembered, name) };
+}
+
 /** Where the objects are, for people. */
 export function locationOf({ store = defaultStore, storeDir }: Remembered): string {
   return storeDir ?? storeDriver(store).location;
