@@ -15,6 +15,7 @@ import { diffCommand, getCommand, historyCommand, undoCommand } from './history/
 import { imageCommand } from './image/command.ts';
 import { proxyCommand } from './proxy/command.ts';
 import { restoreCommand } from './restore/command.ts';
+import { statusCommand } from './status/command.ts';
 import { storeCommand } from './store/migrate/command.ts';
 import { snapshotCommand } from './store/snapshot/command.ts';
 import { clockCommand } from './testing/clock/command.ts';
@@ -26,6 +27,7 @@ export const commands = (): readonly Command[] => [
   upCommand(),
   agentCommand(),
   listCommand(),
+  statusCommand(),
   downCommand(),
   resetCommand(),
   serviceCommand(),
