@@ -3,12 +3,14 @@
  *
  *   npx tsx test/crash/run.ts [--store NAME] [--rounds 50] [--seed N]
  *
- * With --archive, the processes have an archive of the store, which is checked. With --damage, the data file of the embedded store is damaged instead, in all ways, once in each round.
+ * With --archive, the processes have an archive of the store, which is checked. With --damage, the data file of the embedded store
+ * is damaged instead, in all ways, once in each round. With --backups, backups and restores of the built program are killed.
  */
 import { parseArgs } from 'node:util';
 import { defaultStore } from '../../src/store/drivers.ts';
 import { durableStores } from '../support/store/backends.ts';
 import { archiveRounds } from './archive/rounds.ts';
+import { backupRounds } from './backups/rounds.ts';
 import { damageRounds } from './damage/rounds.ts';
 import { crashRounds } from './rounds.ts';
 
@@ -18,11 +20,13 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '50' },
     archive: { type: 'boolean', default: false },
     damage: { type: 'boolean', default: false },
+    backups: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
   },
 });
 
-if (values.damage) await damage();
+if (values.backups) await backups();
+else if (values.damage) await damage();
 else if (values.archive) await crashWithArchive();
 else await crash();
 
@@ -75,5 +79,14 @@ async function damage(): Promise<void> {
     `${cases} damaged files (seed ${values.seed}): ${harmless} were read in full, ${partial} without the keys that were ` +
       `rejected, ${rejected} were rejected, ${problems.length} problems`,
   );
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}
+
+async function backups(): Promise<void> {
+  const rounds = Number(values.rounds);
+  const report = (line: string) => console.log(line);
+  const { killed, problems } = await backupRounds({ rounds, seed: Number(values.seed), report });
+  for (const problem of problems) console.error(problem);
+  console.log(`${rounds} backups and restores (seed ${values.seed}), ${killed} killed, ${problems.length} problems`);
   process.exitCode = problems.length > 0 ? 1 : 0;
 }
