@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { storeArguments } from '../test/support/store/backends.ts';
+import { measureBackups } from './backups.ts';
 import { largePod, smallPod } from './bodies.ts';
 import { measureCustomKinds } from './custom-kinds.ts';
 import { measureDns } from './dns.ts';
@@ -141,6 +142,7 @@ async function main(): Promise<void> {
   await measureSchedulers();
   measureExpressions({ wanted, record });
   await measureTesting({ root, wanted, record });
+  await measureBackups({ root, directory: work, wanted, record });
   await measureCustomKinds({ root, directory: work, agent, wanted, record });
   say(flags.json ? '' : `\n${table(figures)}`);
   if (flags.json) process.stdout.write(`${JSON.stringify(figures, undefined, 2)}\n`);
