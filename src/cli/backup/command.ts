@@ -23,8 +23,10 @@ export function backupCommand(): Command {
     .description(
       'Reads a whole backup, starts it as a cluster in memory that reaches nothing outside, and reports what it contains.',
     )
-    .argument('<backup>', 'the name of a backup, or a file')
-    .action(async (backup: string, flags: VerifyFlags) => (await import('./verify.ts')).verify(backup, flags));
+    .argument('[backup]', 'the name of a backup, or a file; default: the newest backup')
+    .action(async (backup: string | undefined, flags: VerifyFlags) =>
+      (await import('./verify.ts')).verify(backup, flags),
+    );
   const remove = new Command('rm')
     .description('Removes backups.')
     .argument('<name...>', 'the names of backups')

@@ -2,10 +2,11 @@
 import { rm } from 'node:fs/promises';
 import { Cleanup } from '../../assembly/cleanup.ts';
 import { BackupDamaged } from '../../backup/file/format.ts';
+import { listBackups } from '../../backup/keeping/cluster-backups.ts';
 import { readState, type SavedState } from '../../backup/restoring/state.ts';
 import { CliError, explain } from '../output/cli-error.ts';
 import { print } from '../output/print.ts';
-import { openPlace, placeOf, unsealWith } from '../up/backups/places.ts';
+import { explained, openPlace, placeOf, unsealWith } from '../up/backups/places.ts';
 import { scratchDirectory } from '../up/upgrade/preview/scratch.ts';
 import { type BackedUpCluster, clusterOf } from './cluster.ts';
 import type { VerifyFlags } from './flags.ts';
@@ -13,7 +14,7 @@ import { type BackupReport, reportLines } from './report.ts';
 import { type BackupSource, contentOf, inFile, inTarget, isFile } from './sources.ts';
 
 /** Ends the process: timers of the cluster in memory would keep it. */
-export async function verify(backup: string, flags: VerifyFlags): Promise<void> {
+export async function verify(backup: string | undefined, flags: VerifyFlags): Promise<void> {
   const { source, cluster } = await sourceOf(backup, flags);
   const keys = {
     passphraseFile: flags.passphraseFile ?? cluster?.settings.backupPassphraseFile,
@@ -35,15 +36,17 @@ interface Found {
 }
 
 /** A name is looked for in the place of the cluster; anything that is a file is one. */
-async function sourceOf(backup: string, flags: VerifyFlags): Promise<Found> {
-  if (await isFile(backup)) return { source: inFile(backup), cluster: undefined };
+async function sourceOf(backup: string | undefined, flags: VerifyFlags): Promise<Found> {
+  if (backup !== undefined && (await isFile(backup))) return { source: inFile(backup), cluster: undefined };
   const cluster = flags.from === undefined ? await clusterOf(flags) : undefined;
   const target = await openPlace(flags.from ?? placeOf(cluster!.settings, cluster!.directory));
-  const files = await target.list();
-  if (!files.some(({ name }) => name === backup)) {
-    throw new CliError(`${backup} is neither a file nor a backup in ${target.name}; qd backup ls lists those`);
-  }
-  return { source: inTarget(target, backup), cluster };
+  const backups = await listBackups(target, cluster?.name).catch((error: unknown) => {
+    throw explained(error);
+  });
+  const found = backup === undefined ? backups.at(-1) : backups.find(({ name }) => name === backup);
+  if (found) return { source: inTarget(target, found.name), cluster };
+  if (backup === undefined) throw new CliError(`there are no backups in ${target.name}; qd backup now takes one`);
+  throw new CliError(`${backup} is neither a file nor a backup in ${target.name}; qd backup ls lists those`);
 }
 
 async function reportOn({ name }: BackupSource, state: SavedState): Promise<BackupReport> {
