@@ -68,7 +68,7 @@ export interface StartedCluster extends StartedNodes {
   confirm(): void;
 }
 
-export interface ClusterChanges {
+interface ClusterChanges {
   /** Keys or certificates have changed. */
   keys(pki: Pki): Promise<void>;
   /** A server has come, gone, or has another address. */

@@ -29,7 +29,7 @@ export function republishing(current: () => Publication, log: Logger): Republish
 }
 
 /** Leaves the user's file alone when the context was removed there, or leads to another server. */
-export async function republishServers({ access, file, directory, clock }: Publication): Promise<void> {
+async function republishServers({ access, file, directory, clock }: Publication): Promise<void> {
   await writeOwn(ownKubeconfig(directory), access);
   const users = publishedFile(file);
   if (await leadsTo(access, users)) await writeAccess(users, access, clock);
