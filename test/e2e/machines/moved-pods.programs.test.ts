@@ -72,7 +72,7 @@ describe.skipIf(skip !== undefined)('pods of a cluster whose objects are moved',
     directory = await newDirectory();
     landscape = openLandscape(LINKS);
     etcd = await TestEtcd.start({ host: LINKS.own });
-    const ranges = ['--cluster-cidr', '10.222.0.0/16', '--service-cluster-ip-range', '10.221.0.0/16'];
+    const ranges = ['--cluster-cidr', '10.226.0.0/16', '--service-cluster-ip-range', '10.227.0.0/16'];
     const flags = [
       '--nodes',
       '1',
