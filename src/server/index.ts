@@ -28,6 +28,7 @@ import { SpecInterner } from './objects/body/spec-interner.ts';
 import { Cache } from './objects/cache/cache.ts';
 import { DefinitionMarks } from './objects/cache/definitions/definition-marks.ts';
 import { type Marks, ownImage } from './objects/cache/entry/own-image.ts';
+import { JoinedArchive } from './objects/cache/history/joined-archive.ts';
 import { Window } from './objects/cache/history/window.ts';
 import { ListBodies } from './objects/reads/list-bodies.ts';
 import { unknownContent } from './objects/reads/unknown-content.ts';
@@ -208,10 +209,11 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   const { authenticate, identify } = options.authentication?.(find) ?? unauthenticated;
   const rbac = new Rbac(cache);
   const stages = new TurnBudget(clock, MAX_STAGES_MS);
+  const inMemory = new Window({ cache, times, clock });
   const plugins = [...(options.admission ?? [namespaceLifecycle]), escalationCheck, paramRights];
   const core: OperationPorts = {
     store,
-    archive: options.archive ?? new Window({ cache, times, clock }),
+    archive: options.archive ? new JoinedArchive(options.archive, inMemory) : inMemory,
     commits: new Commits(store, cache, stages),
     cache,
     registry,

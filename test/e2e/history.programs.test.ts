@@ -59,7 +59,7 @@ describe.sequential.each(durableStores)('on %s', (store) => {
       backend = await startBackend(store);
       await start();
       // The first start records what there is before it records changes.
-      while ((await qd.request('GET', '/history')).code !== 200) await setImmediate();
+      while (!(await qd.request('GET', '/metrics')).text.includes('history_oldest')) await setImmediate();
     });
     afterAll(async () => {
       await qd?.stop();

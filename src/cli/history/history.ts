@@ -48,7 +48,7 @@ async function changesOf(
   flags: HistoryFlags,
 ): Promise<readonly ObjectChange[]> {
   const filter: ChangeFilter = {
-    since: await objects.momentAt(flags.since),
+    since: await objects.beginning(flags.since),
     until: await objects.momentAt(flags.until),
     user: flags.user,
     namespace: flags.allNamespaces ? undefined : flags.namespace,

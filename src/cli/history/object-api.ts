@@ -12,7 +12,7 @@ import { connectionFor } from '../clusters/choice.ts';
 import type { ClusterFlags } from '../flags/cluster.ts';
 import { withReadyServer } from '../flags/reach/ready-server.ts';
 import { CliError } from '../output/cli-error.ts';
-import { knownHistory, momentOf, parsePointInTime } from './point-in-time.ts';
+import { isBefore, knownHistory, momentOf, parsePointInTime } from './point-in-time.ts';
 
 /** A kind as the server names it. */
 export interface FoundKind {
@@ -104,6 +104,15 @@ export class ObjectApi {
   async momentAt(at: string | undefined): Promise<string | undefined> {
     if (at === undefined) return undefined;
     return momentOf(parsePointInTime(at), await knownHistory((path) => this.transport.read(path)));
+  }
+
+  /** Returns the moment after which changes are read; undefined when the history begins later. */
+  async beginning(since: string | undefined): Promise<string | undefined> {
+    if (since === undefined) return undefined;
+    const [point, known] = [parsePointInTime(since), await knownHistory((path) => this.transport.read(path))];
+    if (!isBefore(point, known)) return momentOf(point, known);
+    process.stderr.write(`The history of this cluster begins at ${known.oldest.time}.\n`);
+    return undefined;
   }
 
   async list(selection: Selection): Promise<readonly KubeObject[]> {

@@ -43,6 +43,12 @@ export function momentOf(point: PointInTime, { now, oldest }: KnownHistory): str
   );
 }
 
+/** Reports whether a point in time is before the history. */
+export function isBefore(point: PointInTime, { now, oldest }: KnownHistory): boolean {
+  if ('resourceVersion' in point) return false;
+  return ('time' in point ? point.time : Date.parse(now) - point.agoMs) < Date.parse(oldest.time);
+}
+
 /** Reads how far the history reaches. */
 export async function knownHistory(read: (path: string) => Promise<object>): Promise<KnownHistory> {
   try {
