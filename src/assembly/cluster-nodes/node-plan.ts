@@ -1,17 +1,11 @@
 /** Which nodes run in the process of a cluster. */
-import type { Rules } from '../../node/simulated/rules/rules.ts';
+import type { SimulatedNodesOptions } from '../../node/simulated/simulated.ts';
 import type { RealRuntime } from '../node/open-runtime.ts';
 
-export interface NodePlan {
+export interface NodePlan extends Pick<SimulatedNodesOptions, 'names' | 'clusterCidr' | 'rules'> {
   readonly runtime: RealRuntime | 'simulated';
   /** Why it was chosen, as part of a sentence; undefined: it was asked for. */
   readonly why?: string | undefined;
-  /** In order; may be empty. */
-  readonly names: readonly string[];
-  /** Divided among the nodes for their pods. */
-  readonly clusterCidr: string;
-  /** Rules of simulated nodes. */
-  readonly rules: Rules;
 }
 
 /** Reports whether nodes of this process run pods that may have a network of their own. */

@@ -9,6 +9,7 @@ import { advertisedAddress, reachableAddress } from '../addresses.ts';
 import type { OpeningNetwork } from '../cluster-network/network.ts';
 import type { ApiAddress, Environment } from '../context.ts';
 import type { ControlPlane } from '../control-plane/start-control-plane.ts';
+import type { CertificateOptions } from '../keys/certificates.ts';
 import { mayMakeRules } from '../node/may-make-rules.ts';
 import { machineNetwork, nodeNetwork } from '../node/network/network-plan.ts';
 import { nodeId } from '../node/node-file.ts';
@@ -21,17 +22,15 @@ import type { StartingNode } from './nodes-ready.ts';
 /** Limit of the wait for Services, so that a node whose runtime does not open delays nothing else. */
 const SERVED_TIMEOUT_MS = 30_000;
 
-export interface RealNodesOptions extends Environment, Pick<NodeOptions, 'config' | 'endpoint' | 'hidden' | 'version'> {
+export interface RealNodesOptions
+  extends Environment,
+    Pick<NodeOptions, 'config' | 'endpoint' | 'hidden' | 'version'>,
+    Pick<CertificateOptions, 'api' | 'directory' | 'isShared'> {
   readonly plane: Pick<ControlPlane, 'server' | 'nodes'>;
-  readonly api: ApiAddress;
-  /** Path of the data directory. */
-  readonly directory: string;
   /** Directory of the volumes that the cluster provisions; undefined: volumes are at the paths that they have. */
   readonly volumesDirectory: string | undefined;
   /** Addresses for the resolv.conf of pods. */
   readonly clusterDns: readonly string[];
-  /** True when other servers on the same store may run nodes of the cluster. */
-  readonly isShared: boolean;
   /** Certificates of the cluster's authorities, as PEM. */
   readonly authority: () => string;
   /** Resolves with true when pods outlive the program, and with them rules and routes. */

@@ -12,7 +12,10 @@ import {
 import { bootstrapTokens } from '../../server/access/authn/tokens/bootstrap-token.ts';
 import type { Find } from '../../server/access/authn/tokens/bound-objects.ts';
 import type { OidcOptions } from '../../server/access/authn/tokens/oidc.ts';
+import type { ServiceAccountTokenOptions } from '../../server/access/authn/tokens/service-account-tokens.ts';
 import { ServiceAccountTokens } from '../../server/access/authn/tokens/service-account-tokens.ts';
+
+export type AccountTokens = Pick<ServiceAccountTokenOptions, 'issuers' | 'audiences' | 'keys'>;
 
 export interface AuthenticationOptions extends Pick<Tools, 'log'>, Omit<AuthenticatorOptions, 'tokens'> {
   /** Which tokens of service accounts are accepted; undefined: the cluster has none, and no bootstrap tokens. */
@@ -20,13 +23,6 @@ export interface AuthenticationOptions extends Pick<Tools, 'log'>, Omit<Authenti
   /** Tokens and passwords that the operator has listed. */
   readonly tokens?: TokenSource | undefined;
   readonly oidc?: OidcSettings | undefined;
-}
-
-export interface AccountTokens {
-  readonly issuers: readonly string[];
-  readonly audiences: readonly string[];
-  /** Public keys, the current one first. Another list when they have changed. */
-  readonly keys: readonly KeyObject[];
 }
 
 export type OidcSettings = Omit<OidcOptions, 'fetchJson' | 'clock' | 'log'> & {

@@ -1,22 +1,18 @@
 import { request } from 'node:https';
 import { refuseUpgrade } from '../../base/http/refuse-upgrade.ts';
 import { isShallow } from '../../base/json/size.ts';
+import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_DEPTH = 100;
 
-interface FetchJsonOptions {
+interface FetchJsonOptions extends Pick<Connection, 'token' | 'cert' | 'key'> {
   /** The authorities to trust, as PEM; default: those that Node trusts. */
   readonly ca: string | undefined;
   /** Until the body has come as a whole: a server that sends it byte by byte would never be done. */
   readonly timeoutMs?: number;
   readonly method?: 'GET' | 'POST';
-  /** A bearer token. */
-  readonly token?: string;
-  /** A client certificate and its key, as PEM. */
-  readonly cert?: string;
-  readonly key?: string;
 }
 
 /** A response with another code than 200. */

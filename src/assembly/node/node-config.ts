@@ -1,16 +1,13 @@
 /** How a node with real pods is configured. */
+import type { Taint } from '../../kinds/placement/tolerations.ts';
 import type { RouteMode } from '../../network/routes/routing-of.ts';
 import type { RegistrySettings } from '../../node/images/registry/hosts.ts';
 import { DEFAULT_THRESHOLDS, type Threshold } from '../../node/machine/pressure/thresholds.ts';
 
+export type { Taint } from '../../kinds/placement/tolerations.ts';
+
 /** Quantities by name of the resource. */
 export type Resources = Readonly<Record<string, string>>;
-
-export interface Taint {
-  readonly key: string;
-  readonly value?: string;
-  readonly effect: string;
-}
 
 export interface NodeConfig {
   readonly labels: Readonly<Record<string, string>>;

@@ -1,13 +1,13 @@
 /** Starts one node with real pods: registers it, opens its runtime, and starts the agent. */
 
 import type { Duplex } from 'node:stream';
+import type { NodeUsage } from '../../api/node-usage.ts';
 import type { DeepReadonly } from '../../api/object-types.ts';
 import { rejectsOn } from '../../base/event-loop/rejects-on.ts';
 import { sleep } from '../../base/time/clock.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { isAddressOf } from '../../node/endpoint/endpoint-node.ts';
 import { PodStreams } from '../../node/endpoint/pod-streams.ts';
-import type { NodeUsage } from '../../node/machine/stats/node-usage.ts';
 import { AssemblyError } from '../assembly-error.ts';
 import { type ListensOn, openEndpoint } from './endpoint/open-endpoint.ts';
 import { thisMachine } from './machine.ts';

@@ -1,4 +1,5 @@
 /** The binding of claims and volumes, and the annotations by which Kubernetes tracks it. */
+import type { LabelSelectorObject } from '../../schema/selector/selector.ts';
 
 /** Annotation of a claim: binding has completed. */
 export const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
@@ -27,14 +28,7 @@ export interface SeenClaim {
   readonly spec: {
     readonly accessModes?: readonly string[];
     readonly resources?: { readonly requests?: Readonly<Record<string, string>> };
-    readonly selector?: {
-      readonly matchLabels?: Readonly<Record<string, string>>;
-      readonly matchExpressions?: readonly {
-        readonly key: string;
-        readonly operator: string;
-        readonly values?: readonly string[];
-      }[];
-    };
+    readonly selector?: LabelSelectorObject;
     readonly storageClassName?: string;
     readonly volumeAttributesClassName?: string;
     readonly volumeMode?: string;

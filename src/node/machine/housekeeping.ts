@@ -2,6 +2,7 @@
  * Regular work of an agent for its machine: it measures what pods use, evicts one when the machine runs out
  * of something, removes images that nobody needs, and has large logs rotated.
  */
+import type { NodeUsage } from '../../api/node-usage.ts';
 import { sleep } from '../../base/time/clock.ts';
 import type { Tools } from '../../base/tools.ts';
 import { isCritical } from '../admission/critical.ts';
@@ -13,7 +14,7 @@ import type { LocalMachine, MachineObservation } from './local-machine.ts';
 import { chooseEvicted, type PodConsumption } from './pressure/choose-evicted.ts';
 import { storageExcess } from './pressure/storage-limits.ts';
 import { CONDITION_OF, RESOURCE_OF } from './pressure/thresholds.ts';
-import { type NodeUsage, nodeUsage } from './stats/node-usage.ts';
+import { nodeUsage } from './stats/node-usage.ts';
 import { resourceMetrics } from './stats/resource-metrics.ts';
 import { type PodStats, runningPods } from './stats/running-pods.ts';
 import { addSamples, NO_SAMPLES, type Samples } from './stats/samples.ts';

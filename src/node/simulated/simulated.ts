@@ -4,13 +4,13 @@
  */
 
 import { ApiError } from '../../api/errors.ts';
+import type { NodeUsage } from '../../api/node-usage.ts';
 import type { Client, ClientTools } from '../../client/client.ts';
 import { createEventRecorder } from '../../client/events/event-recorder.ts';
 import { InformerFactory } from '../../client/informer/informer-factory.ts';
 import { Node } from '../../kinds/groups/core/node/node.ts';
 import { PersistentVolume } from '../../kinds/groups/core/persistent-volume/persistent-volume.ts';
 import { Pod } from '../../kinds/groups/core/pod/pod.ts';
-import type { NodeUsage } from '../machine/stats/node-usage.ts';
 import { formatAddress, parseAddress, subnetsOf } from './agent/addresses.ts';
 import { AgentEvents } from './agent/agent-events.ts';
 import { DirectoryVolumes } from './agent/directory-volumes.ts';
@@ -27,12 +27,13 @@ import type { Rules } from './rules/rules.ts';
 export interface SimulatedNodesOptions extends ClientTools {
   /** Acts as the node of this name: it writes what a kubelet writes. */
   readonly clientOf: (node: string) => Client;
-  /** The names of the nodes, in order. */
+  /** The names of the nodes, in order; may be empty. */
   readonly names: readonly string[];
   /** Divided among the nodes for their pods: `10.244.0.0/16`. */
   readonly clusterCidr: string;
   /** The kubelet version to report: `v1.36.4`. */
   readonly version: string;
+  /** Rules of simulated nodes. */
   readonly rules: Rules;
   /** Milliseconds between two renewals of a node's lease; default: a minute or, with many nodes, more. */
   readonly renewalMs?: number;

@@ -6,6 +6,7 @@ import type { PersistentVolume } from '../../kinds/groups/core/persistent-volume
 import type { PersistentVolumeClaim } from '../../kinds/groups/core/persistent-volume/persistent-volume-claim.ts';
 import type { CSIDriver } from '../../kinds/groups/storage/csi-driver.ts';
 import type { VolumeAttachment } from '../../kinds/groups/storage/volume-attachment.ts';
+import type { LabelSelectorObject } from '../../schema/selector/selector.ts';
 import type { SeenPod } from '../pod/container-run.ts';
 
 /** Access to the API. Reads return undefined for missing objects, and reject with the API's error otherwise. */
@@ -56,13 +57,4 @@ export interface IssuedToken {
 
 export type TrustBundleSelector =
   | { readonly name: string }
-  | { readonly signerName: string; readonly labelSelector: LabelSelector | undefined };
-
-interface LabelSelector {
-  readonly matchLabels?: Readonly<Record<string, string>>;
-  readonly matchExpressions?: readonly {
-    readonly key: string;
-    readonly operator: string;
-    readonly values?: readonly string[];
-  }[];
-}
+  | { readonly signerName: string; readonly labelSelector: LabelSelectorObject | undefined };

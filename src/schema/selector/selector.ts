@@ -42,7 +42,7 @@ export function fromLabelSelector(selector: LabelSelectorObject | undefined): La
   ]);
 }
 
-interface LabelSelectorObject {
+export interface LabelSelectorObject {
   readonly matchLabels?: Labels;
   readonly matchExpressions?: readonly {
     readonly key: string;

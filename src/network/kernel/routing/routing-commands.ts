@@ -12,11 +12,7 @@ export interface CurrentRouting {
   readonly device: CurrentDevice | undefined;
 }
 
-export interface CurrentDevice {
-  readonly vni: number;
-  readonly port: number;
-  readonly local: string;
-  readonly mac: string;
+export interface CurrentDevice extends Pick<Tunnel, 'vni' | 'port' | 'local' | 'mac'> {
   /** Addresses inside of the tunnel that have a hardware address, and hardware addresses that have a machine. */
   readonly gateways: readonly string[];
   readonly macs: readonly string[];

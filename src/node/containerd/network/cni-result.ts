@@ -1,4 +1,5 @@
 /** Reads from the status of a sandbox which interface CNI has made for it. Tested with containerd 1.6. */
+import type { GuardedInterface } from '../../interfaces/guard-rules.ts';
 
 /** Part of containerd's report about a sandbox, as JSON. */
 interface SandboxInfo {
@@ -14,12 +15,7 @@ interface CniInterface {
   readonly Sandbox?: string;
 }
 
-interface PodInterface {
-  /** The name of the node's end. */
-  readonly device: string;
-  readonly address: string;
-  readonly mac: string;
-}
+type PodInterface = Omit<GuardedInterface, 'sandboxId'>;
 
 const INSIDE = 'eth0';
 

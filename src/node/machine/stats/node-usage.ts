@@ -1,27 +1,7 @@
 /** Usage for `metrics.k8s.io`. */
+import type { NodeUsage } from '../../../api/node-usage.ts';
 import type { PodStats } from './running-pods.ts';
 import { nanocoresOf, type Samples } from './samples.ts';
-
-interface Usage {
-  /** In nanocores. */
-  readonly cpu: number;
-  /** The working set, in bytes. */
-  readonly memory: number;
-}
-
-/** Usage that the server asks an agent for. */
-export interface NodeUsage {
-  /** Milliseconds since the epoch. */
-  readonly time: number;
-  /** The length of the measured interval, in milliseconds. */
-  readonly window: number;
-  readonly node: Usage;
-  readonly pods: readonly {
-    readonly namespace: string;
-    readonly name: string;
-    readonly containers: readonly (Usage & { readonly name: string })[];
-  }[];
-}
 
 /** Undefined until there are two samples. A pod is left out until all its containers have two. */
 export function nodeUsage(samples: Samples, pods: readonly PodStats[]): NodeUsage | undefined {

@@ -1,7 +1,5 @@
-/** Contract between the keeper and what executes pods: an OCI runtime, or plain processes of one user. */
-import type { Readable, Writable } from 'node:stream';
 import type { CommandStreams } from '../../../api/remote-command/command-channels.ts';
-import type { TerminalSize } from '../../../base/programs/process-streams.ts';
+import type { ProcessStreams, TerminalSize } from '../../../base/programs/process-streams.ts';
 import type { SandboxConfig } from '../../runtime/sandbox-config.ts';
 import type { ProcessIdentity } from '../oci/identity.ts';
 import type { SandboxFiles } from '../oci/input.ts';
@@ -63,10 +61,7 @@ export interface CommandRequest extends CommandStreams {
 }
 
 /** A command that runs, with its standard streams. */
-export interface Command {
-  readonly stdin: Writable | undefined;
-  readonly stdout: Readable | undefined;
-  readonly stderr: Readable | undefined;
+export interface Command extends Pick<ProcessStreams, 'stdin' | 'stdout' | 'stderr'> {
   /** Resolves when its process has ended. */
   readonly exitCode: Promise<number>;
   resize(columns: number, rows: number): void;

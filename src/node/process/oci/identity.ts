@@ -3,10 +3,7 @@ import type { ImageConfig } from '../../images/image-config.ts';
 import type { ContainerConfig } from '../../runtime/container-config.ts';
 import { RuntimeError } from '../../runtime/errors.ts';
 
-export interface ProcessIdentity {
-  readonly uid: number;
-  readonly gid: number;
-  readonly groups: readonly number[];
+export interface ProcessIdentity extends Omit<User, 'home'> {
   /** `NAME=value`. */
   readonly env: readonly string[];
   readonly workingDirectory: string;

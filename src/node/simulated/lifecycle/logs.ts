@@ -5,25 +5,14 @@
 
 import { ApiError, badRequest } from '../../../api/errors.ts';
 import { type Clock, sleep } from '../../../base/time/clock.ts';
+import type { ContainerLogRequest } from '../../logs/container-log.ts';
 import type { Termination } from '../../pod/container-run.ts';
 import { containerOf } from '../../pod/phase.ts';
 import { endOfLog, MAX_FALLBACK_LINES } from '../../pod/termination-message.ts';
 import type { PodLife, SimulatedRun } from './pod-life.ts';
 
-export interface LogRequest {
+export interface LogRequest extends Omit<ContainerLogRequest, 'stream'> {
   readonly node: string;
-  readonly namespace: string;
-  readonly pod: string;
-  readonly container: string;
-  readonly follow: boolean;
-  /** True to read the log of the previous container. */
-  readonly previous: boolean;
-  readonly timestamps: boolean;
-  /** Milliseconds since the epoch. */
-  readonly since: number | undefined;
-  readonly tailLines: number | undefined;
-  readonly limitBytes: number | undefined;
-  readonly signal: AbortSignal | undefined;
 }
 
 /** Older lines are rotated away. */

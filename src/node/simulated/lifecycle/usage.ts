@@ -2,7 +2,7 @@
  * Computes the resource usage of simulated nodes. Nothing is stored: it is derived from running containers, rules and the
  * time.
  */
-import type { NodeUsage } from '../../machine/stats/node-usage.ts';
+import type { NodeUsage } from '../../../api/node-usage.ts';
 import { containerOf } from '../../pod/phase.ts';
 import { type Measured, sampleAmount, unitsOf } from '../rules/amount.ts';
 import { DEFAULT_STAGES, isNamed, type UsageRule } from '../rules/rules.ts';

@@ -1,5 +1,6 @@
 /** The rules of a simulation as they are read from a file, and the defaults. */
 import { memoized } from '../../../base/collections/memoized.ts';
+import type { Taint } from '../../../kinds/placement/tolerations.ts';
 import type { LabelSelector } from '../../../schema/selector/selector.ts';
 import type { Amount } from './amount.ts';
 import type { DurationRange } from './duration.ts';
@@ -113,7 +114,7 @@ export interface NodeRule {
   readonly names?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
-  readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
+  readonly taints?: readonly Taint[];
   readonly capacity?: Readonly<Record<string, string>>;
   readonly down?: Outage;
 }

@@ -9,12 +9,6 @@ const RENEWED_AFTER = 0.8;
 /** A token is not used longer than this, however long it is valid. */
 const MAX_AGE_MS = 24 * 60 * 60 * 1000;
 
-interface CachedToken {
-  readonly token: string;
-  readonly expiresAt: number;
-  readonly renewAt: number;
-}
-
 export interface PodToken {
   readonly token: string;
   readonly expiresAt: number;
@@ -24,7 +18,7 @@ export interface PodToken {
 
 export class ServiceAccountTokens {
   /** Tokens by pod, then by audience and lifetime. */
-  readonly #byPod = new Map<string, Map<string, CachedToken>>();
+  readonly #byPod = new Map<string, Map<string, PodToken>>();
 
   constructor(
     private readonly api: Pick<VolumesApi, 'createToken'>,
@@ -46,7 +40,7 @@ export class ServiceAccountTokens {
         boundPod: { name, uid },
       });
       const token = cached(issued, expirationSeconds, now);
-      const ofPod = this.#byPod.get(uid) ?? new Map<string, CachedToken>();
+      const ofPod = this.#byPod.get(uid) ?? new Map<string, PodToken>();
       ofPod.set(key, token);
       this.#byPod.set(uid, ofPod);
       return token;
@@ -66,7 +60,7 @@ export class ServiceAccountTokens {
 }
 
 /** A server may give a token another life than was asked for. */
-function cached({ token, expirationTimestamp }: IssuedToken, expirationSeconds: number, now: number): CachedToken {
+function cached({ token, expirationTimestamp }: IssuedToken, expirationSeconds: number, now: number): PodToken {
   const expiresAt = Date.parse(expirationTimestamp);
   const lifeMs = Number.isFinite(expiresAt) ? expiresAt - now : expirationSeconds * 1000;
   return { token, expiresAt: now + lifeMs, renewAt: now + Math.min(lifeMs * RENEWED_AFTER, MAX_AGE_MS) };

@@ -58,13 +58,9 @@ export interface AdditionalUpdate {
   readonly object: KubeObject;
 }
 
-export interface AdmissionSubject {
-  readonly operation: AdmissionOperation;
+export interface AdmissionSubject extends Pick<AdmissionRequest, 'operation' | 'object' | 'old' | 'dryRun'> {
   /** The name; empty when the server generated it. */
   readonly name: string;
-  readonly object: KubeObject | undefined;
-  readonly old: KubeObject | undefined;
-  readonly dryRun: boolean;
   /** The type of the object when it is a body that is not stored itself. */
   readonly body?: BodyType;
 }

@@ -1,4 +1,5 @@
 /** Resource usage of nodes and pods. The node agents are queried for every request; nothing is collected in between. */
+import type { NodeUsage, Usage } from '../../../api/node-usage.ts';
 import { formatQuantity } from '../../../base/quantity.ts';
 import { timestamp } from '../../../base/time/timestamp.ts';
 import { Node } from '../../../kinds/groups/core/node/node.ts';
@@ -8,7 +9,6 @@ import { PodMetrics } from '../../../kinds/groups/metrics/pod-metrics.ts';
 import type { Kind, KubeObject } from '../../../kinds/kind.ts';
 import { selfLinkOf } from '../../objects/cache/entry/encoding.ts';
 import type { Reader, Tools } from '../../objects/ports.ts';
-import type { NodeUsage, Usage } from '../../outbound/nodes/connection.ts';
 import type { Outbound } from '../../outbound/ports.ts';
 import { computed, type ObjectQuery } from './computed.ts';
 

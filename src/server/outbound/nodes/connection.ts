@@ -4,6 +4,7 @@
  */
 import type { Duplex } from 'node:stream';
 import { ApiError } from '../../../api/errors.ts';
+import type { NodeUsage } from '../../../api/node-usage.ts';
 import type { CommandStreams } from '../../../api/remote-command/command-channels.ts';
 import type { ProcessStreams } from '../../../base/programs/process-streams.ts';
 
@@ -22,31 +23,6 @@ interface LogRequest extends ContainerTarget {
   readonly limitBytes: number | undefined;
   /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal | undefined;
-}
-
-export interface Usage {
-  /** CPU usage in nanocores. */
-  readonly cpu: number;
-  /** Memory usage: the working set, in bytes. */
-  readonly memory: number;
-}
-
-/** The latest metrics of a node and its pods. */
-export interface NodeUsage {
-  /** Time of the measurement, in milliseconds since the epoch. */
-  readonly time: number;
-  /** The length of the measured interval, in milliseconds. */
-  readonly window: number;
-  /** Usage of the whole machine. */
-  readonly node: Usage;
-  /** Pods with a running container. */
-  readonly pods: readonly PodUsage[];
-}
-
-interface PodUsage {
-  readonly namespace: string;
-  readonly name: string;
-  readonly containers: readonly (Usage & { readonly name: string })[];
 }
 
 interface ContainerTarget {

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { ApiError, isApiError } from '../../../api/errors.ts';
+import type { NodeUsage } from '../../../api/node-usage.ts';
 import { RefusedUpgrade } from '../../../api/remote-command/client.ts';
 import type { CommandStreams } from '../../../api/remote-command/command-channels.ts';
 import { openCommand } from '../../../api/remote-command/command-client.ts';
@@ -19,7 +20,7 @@ import {
   dialAgent,
   getFrom,
 } from './agent-connection.ts';
-import type { NodeConnection, NodeUsage } from './connection.ts';
+import type { NodeConnection } from './connection.ts';
 
 interface HttpsConnectionOptions {
   /** Returns the address of a node's agent; undefined if unknown. */

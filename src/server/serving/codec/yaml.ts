@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type * as Yaml from 'yaml';
+import type { ListReply } from '../../../api/reply.ts';
 import { detached } from '../../../base/collections/bounded-map.ts';
 import { DecodeError } from './decode-error.ts';
 import { prettyJson } from './pretty-json.ts';
@@ -245,13 +246,9 @@ export async function encodeYamlObject(json: Buffer): Promise<Buffer> {
 }
 
 /** The fields of a list except for its items, which are JSON with `kind` and `apiVersion`. */
-export interface YamlList {
-  readonly kind: string;
-  readonly apiVersion: string;
+export interface YamlList extends Pick<ListReply, 'kind' | 'apiVersion' | 'hasTypedItems'> {
   readonly metadata: object;
   readonly items: readonly { json(): Buffer }[];
-  /** True when the items keep `kind` and `apiVersion`. */
-  readonly hasTypedItems?: boolean | undefined;
 }
 
 /** Encodes a list as `encodeYaml` would, but item by item, and yields to other requests. */

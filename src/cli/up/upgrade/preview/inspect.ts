@@ -1,6 +1,7 @@
 /** Reads every object of a copied store through the API of the release that serves it. */
 import { isApiError } from '../../../../api/errors.ts';
 import { groupBy } from '../../../../base/collections/group-by.ts';
+import type { ResourceTarget } from '../../../../client/resource.ts';
 import type { HttpTransport } from '../../../../client/transport/http/http-transport.ts';
 import type { Kind } from '../../../../kinds/kind.ts';
 import type { Row } from '../../../../store/store.ts';
@@ -11,10 +12,7 @@ const CUSTOM_KINDS = 'apiextensions.k8s.io/customresourcedefinitions';
 const PAGE_OBJECTS = 500;
 
 /** A kind as discovery shows it. */
-interface ServedKind {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly plural: string;
+interface ServedKind extends Omit<ResourceTarget, 'namespaced'> {
   readonly isListed: boolean;
 }
 

@@ -2,14 +2,9 @@
 import { getOrInsert } from '../../../../base/collections/get-or-insert.ts';
 import { type FieldError, invalid, required } from '../../../../schema/field-error.ts';
 import type { RuleContext } from '../../../../schema/schema.ts';
+import type { Requirement } from '../../../quota/evaluator.ts';
 import type { ResourceList } from '../../../shapes/container/resources.ts';
 import { isQuotaName } from '../../../shapes/pod/resource-names.ts';
-
-interface Requirement {
-  readonly scopeName: string;
-  readonly operator: string;
-  readonly values?: readonly string[];
-}
 
 interface Spec {
   readonly hard?: ResourceList;

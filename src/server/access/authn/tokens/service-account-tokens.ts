@@ -16,7 +16,7 @@ import { verifiedTokens } from './verified-tokens.ts';
 export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 
 export interface ServiceAccountTokenOptions {
-  /** Public keys of token signers, the current one first. */
+  /** Public keys of token signers, the current one first. Another list when they have changed. */
   readonly keys: readonly KeyObject[];
   /** Accepted issuers of bound tokens. */
   readonly issuers: readonly string[];
