@@ -8,6 +8,7 @@ const OTHERS: Readonly<Record<string, string>> = {
   agent: 'is a node: --server names the cluster',
   'service install': 'takes the flags of up and of agent',
   list: 'shows all clusters',
+  restore: 'creates the cluster that --name names',
   'federation-apiserver': 'is a server',
   'federation-controller-manager': 'is a server',
 };

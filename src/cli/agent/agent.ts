@@ -28,7 +28,7 @@ import type { Connection } from '../../client/kubeconfig/kubeconfig.ts';
 import { failoverTransport } from '../../client/transport/http/failover-transport.ts';
 import { httpsTransport } from '../../client/transport/http/https-transport.ts';
 import { hasPinnedKey, pinnedAuthority } from '../../client/transport/http/pinned-authority.ts';
-import { rememberElsewhere } from '../clusters/elsewhere.ts';
+import { rememberElsewhere } from '../clusters/elsewhere/elsewhere.ts';
 import { token as parseToken } from '../credentials/token/flags.ts';
 import { clustersHome } from '../flags/cluster.ts';
 import { certificates, fromFile } from '../flags/file-content.ts';

@@ -2,7 +2,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { findElsewhere } from '../clusters/elsewhere.ts';
+import { findElsewhere } from '../clusters/elsewhere/elsewhere.ts';
 import { readLastStart } from '../clusters/last-start.ts';
 import { clustersHome } from '../flags/cluster.ts';
 import { rememberedIn } from '../up/directory/directory.ts';

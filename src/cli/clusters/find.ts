@@ -8,7 +8,7 @@ import { readAgentFile } from '../agent/agent-file.ts';
 import { explain } from '../output/cli-error.ts';
 import { findClusterProcess } from '../process/cluster-process.ts';
 import { rememberedIn } from '../up/directory/directory.ts';
-import { findElsewhere } from './elsewhere.ts';
+import { findElsewhere } from './elsewhere/elsewhere.ts';
 import { readLastStart } from './last-start.ts';
 
 export interface Cluster {

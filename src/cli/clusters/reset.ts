@@ -16,7 +16,7 @@ import { publishedFile } from '../up/identity/kubeconfig.ts';
 import { directoryOf } from './choice.ts';
 import { isUnfinished, removeContents, removeDirectory, removeStore } from './contents.ts';
 import { chosenCluster } from './down.ts';
-import { forgetElsewhere } from './elsewhere.ts';
+import { forgetElsewhere } from './elsewhere/elsewhere.ts';
 import { endOutliving } from './end-outliving.ts';
 import { type Cluster, describe, findClusters } from './find.ts';
 import type { ResetFlags } from './flags.ts';

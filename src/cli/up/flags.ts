@@ -5,12 +5,12 @@
 import type { Flag, ValuesOf } from '../../base/flag.ts';
 import { newClusterFlags } from '../flags/cluster.ts';
 import { apiFlags } from './api/flags.ts';
-import { backupFlags } from './backups/flags.ts';
 import { componentFlags } from './components/flags.ts';
 import { detachFlags } from './detach/flags.ts';
 import { identityFlags } from './identity/flags.ts';
 import { listenerFlags } from './listeners/flags.ts';
 import { auditFlags, logFlags } from './observability/flags.ts';
+import { backupFlags } from './store/backups/flags.ts';
 import { storeFlags } from './store/flags.ts';
 import { testingFlags } from './testing/flags.ts';
 

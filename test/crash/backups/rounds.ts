@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { readSavedFiles } from '../../../src/assembly/backups/saved-files.ts';
+import { readSavedFiles } from '../../../src/assembly/store/backups/saved-files.ts';
 import { readState } from '../../../src/backup/restoring/state.ts';
 import { systemRandom } from '../../../src/base/random.ts';
 import { systemClock } from '../../../src/base/time/clock.ts';

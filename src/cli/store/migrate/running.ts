@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { UnexpectedCode } from '../../../assembly/control-plane/fetch-json.ts';
 import { sleep, systemClock } from '../../../base/time/clock.ts';
-import { callOwnServer } from '../../clusters/own-server.ts';
 import { CliError, explain } from '../../output/cli-error.ts';
 import { findClusterProcess } from '../../process/cluster-process.ts';
+import { callOwnServer } from '../../process/own-server.ts';
 import { untilStopSignal } from '../../process/signals.ts';
 import { rememberedIn } from '../../up/directory/directory.ts';
 import {

@@ -15,6 +15,8 @@ test('the default cluster has the well-known port and range', async () => {
     clusterDomain: 'cluster.local',
     port: 6443,
     store: 'embedded',
+    backups: true,
+    backupKeep: { hourly: 24, daily: 7 },
     runtime: 'auto',
     serviceClusterIpRange: '10.96.0.0/16',
     clusterCidr: '10.244.0.0/16',

@@ -10,7 +10,6 @@ import { hiddenPaths } from '../../agent/hidden-paths.ts';
 import { nodeConfig } from '../../agent/node-config.ts';
 import { apiVersion, ownRelease, release } from '../../process/version.ts';
 import { limits } from '../api/load.ts';
-import { backupPlan } from '../backups/plan.ts';
 import { isChosen } from '../components/choice.ts';
 import { isPrivateCluster } from '../components/private-cluster.ts';
 import type { StartContext } from '../context.ts';
@@ -21,6 +20,7 @@ import { frontProxyOf, proxiedUsers, tlsOf } from '../identity/proxies.ts';
 import { startPart } from '../messages/progress.ts';
 import { auditOptions } from '../observability/audit.ts';
 import { agreeOn, readAgreed } from '../settings/agreed-settings.ts';
+import { backupPlan } from '../store/backups/plan.ts';
 import { restoreInto } from '../testing/restore.ts';
 import { packageReceiver } from '../upgrade/receiving/package-receiver.ts';
 

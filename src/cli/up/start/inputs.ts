@@ -15,7 +15,6 @@ import { checkWritableDirectory } from '../../process/writable.ts';
 import { admission } from '../api/admission.ts';
 import { type Authorization, authorization } from '../api/authorization.ts';
 import { flowControlSettings } from '../api/load.ts';
-import { type BackupInputs, readBackupInputs } from '../backups/plan.ts';
 import { checkControllers } from '../components/choice.ts';
 import { type PlanOptions, planNodes } from '../components/plan-nodes.ts';
 import type { Settings } from '../flags.ts';
@@ -23,6 +22,7 @@ import { type AuthenticationFiles, readAuthenticationFiles } from '../identity/a
 import { checkKubeconfig } from '../identity/kubeconfig.ts';
 import { checkListeners } from '../listeners/check.ts';
 import { type AuditInputs, readAuditInputs } from '../observability/audit-inputs.ts';
+import { type BackupInputs, readBackupInputs } from '../store/backups/plan.ts';
 import { checkKeyFile } from '../store/key-file.ts';
 import { readRestore } from '../testing/restore.ts';
 

@@ -8,7 +8,7 @@ import { silent } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import { systemClock } from '../../../base/time/clock.ts';
 import { storeDriver } from '../../../store/drivers.ts';
-import { findElsewhere } from '../../clusters/elsewhere.ts';
+import { findElsewhere } from '../../clusters/elsewhere/elsewhere.ts';
 import { clustersHome, DEFAULT_NAME, directoryNamed } from '../../flags/cluster.ts';
 import { CliError } from '../../output/cli-error.ts';
 import { findClusterProcess } from '../../process/cluster-process.ts';

@@ -6,7 +6,7 @@ import type { Pki } from '../../../assembly/keys/pki.ts';
 import { startFront } from '../../../assembly/threads/front-thread.ts';
 import { limitHeapGrowth } from '../../../assembly/threads/heap-growth.ts';
 import { collectWithoutHelpers, lowerHelperPriority } from '../../../assembly/threads/helper-threads.ts';
-import { rememberElsewhere } from '../../clusters/elsewhere.ts';
+import { rememberElsewhere } from '../../clusters/elsewhere/elsewhere.ts';
 import { writeLastStart } from '../../clusters/last-start.ts';
 import { givenArguments } from '../../clusters/service/given-arguments.ts';
 import { clustersHome } from '../../flags/cluster.ts';

@@ -1,0 +1,35 @@
+/** The flags of `qd backup`. */
+import { flag, type ValuesOf } from '../../../base/flag.ts';
+import { clusterFlags } from '../../flags/cluster.ts';
+import * as value from '../../flags/values.ts';
+
+/** Keys that encrypted backups are opened with. */
+export const unsealFlags = [
+  flag('--passphrase-file <file>', {
+    help: 'file with the passphrase that the backup is encrypted with',
+    parse: value.file,
+    defaultText: "the cluster's --backup-passphrase-file",
+  }),
+  flag('--identity <file>', {
+    help: 'file with the identity of age (age-keygen) that the backup is encrypted for',
+    parse: value.file,
+  }),
+] as const;
+
+export type UnsealFlags = ValuesOf<typeof unsealFlags>;
+
+const TO = {
+  help: 'another place than that of the cluster: a directory, or s3://BUCKET/PREFIX',
+  parse: value.backupPlace,
+  defaultText: "the cluster's --backup-to",
+};
+
+export const nowFlags = [flag('--to <place>', TO), ...clusterFlags] as const;
+export const placeFlags = [flag('--from <place>', TO), ...clusterFlags] as const;
+export const listFlags = [...placeFlags, flag('--json', { help: 'print JSON' })] as const;
+export const verifyFlags = [...placeFlags, ...unsealFlags, flag('--json', { help: 'print JSON' })] as const;
+
+export type NowFlags = ValuesOf<typeof nowFlags>;
+export type PlaceFlags = ValuesOf<typeof placeFlags>;
+export type ListFlags = ValuesOf<typeof listFlags>;
+export type VerifyFlags = ValuesOf<typeof verifyFlags>;
